@@ -1,0 +1,93 @@
+/* Reading addresses. */
+#include "address_input.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is kept of a line that does not fit into the buffer: enough for a message. */
+enum { LONG_LINE_KEPT = 64 };
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool address_parse(struct csn_str text, uint64_t *out) {
+    const char *at = text.ptr, *end = text.ptr + text.len;
+    while (at < end && is_blank(*at)) at++;
+    while (end > at && is_blank(end[-1])) end--;
+    if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) at += 2;
+    if (at == end) return false;
+    uint64_t value = 0;
+    for (; at < end; at++) {
+        unsigned digit = (unsigned char)*at;
+        if (digit - '0' < 10)
+            digit -= '0';
+        else if ((digit | 32) - 'a' < 6)
+            digit = (digit | 32) - 'a' + 10;
+        else
+            return false;
+        if (value >> 60) return false;
+        value = value << 4 | digit;
+    }
+    *out = value;
+    return true;
+}
+
+void address_input_init(struct address_input *input, int fd) {
+    input->fd = fd;
+    input->at_end = false;
+    input->os_error = 0;
+    input->line = 0;
+    input->start = input->end = 0;
+}
+
+/* Reads more behind what is there. */
+static bool fill(struct address_input *input, struct out_buffer *out) {
+    if (!out_flush(out)) return false;
+    memmove(input->bytes, input->bytes + input->start, input->end - input->start);
+    input->end -= input->start;
+    input->start = 0;
+    ssize_t got;
+    do
+        got = read(input->fd, input->bytes + input->end, sizeof(input->bytes) - input->end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        input->os_error = errno;
+        return false;
+    }
+    input->at_end = got == 0;
+    input->end += (size_t)got;
+    return true;
+}
+
+static enum input_result give(struct address_input *input, size_t size, size_t skipped, struct csn_str *line) {
+    *line = (struct csn_str){ input->bytes + input->start, size };
+    if (size && line->ptr[size - 1] == '\r') line->len--;
+    input->start += size + skipped;
+    input->line++;
+    return INPUT_LINE;
+}
+
+/* The buffer is full and holds no newline: keeps the beginning, throws away the rest of the line. */
+static enum input_result give_long(struct address_input *input, struct out_buffer *out, struct csn_str *line) {
+    for (;;) {
+        const char *newline = memchr(input->bytes + LONG_LINE_KEPT, '\n', input->end - LONG_LINE_KEPT);
+        if (newline) {
+            size_t rest = (size_t)(newline - input->bytes) - LONG_LINE_KEPT;
+            return give(input, LONG_LINE_KEPT, rest + 1, line);
+        }
+        input->end = LONG_LINE_KEPT;
+        if (input->at_end) return give(input, LONG_LINE_KEPT, 0, line);
+        if (!fill(input, out)) return INPUT_FAILED;
+    }
+}
+
+enum input_result address_input_next(struct address_input *input, struct out_buffer *out, struct csn_str *line) {
+    for (;;) {
+        size_t left = input->end - input->start;
+        const char *newline = memchr(input->bytes + input->start, '\n', left);
+        if (newline) return give(input, (size_t)(newline - input->bytes) - input->start, 1, line);
+        if (input->at_end) return left ? give(input, left, 0, line) : INPUT_END;
+        if (left == sizeof(input->bytes)) return give_long(input, out, line);
+        if (!fill(input, out)) return INPUT_FAILED;
+    }
+}

@@ -1,0 +1,171 @@
+/* Asking an index and showing the answer. */
+#define _GNU_SOURCE
+#include "answer.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "path_text.h"
+
+enum { FIRST_FRAMES = 64 };
+
+static bool reserve(struct asker *asker, size_t cap) {
+    struct csn_frame_ref *refs = reallocarray(asker->refs, cap, sizeof(*refs));
+    if (!refs) return false;
+    asker->refs = refs;
+    struct csn_frame *frames = reallocarray(asker->frames, cap, sizeof(*frames));
+    if (!frames) return false;
+    asker->frames = frames;
+    asker->cap = cap;
+    return true;
+}
+
+bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode) {
+    *asker = (struct asker){ .index = index, .mode = mode };
+    if (reserve(asker, FIRST_FRAMES)) return true;
+    asker_deinit(asker);
+    return false;
+}
+
+void asker_deinit(struct asker *asker) {
+    free(asker->refs);
+    free(asker->frames);
+    asker->refs = NULL;
+    asker->frames = NULL;
+    asker->cap = 0;
+}
+
+static csn_status ask(struct asker *asker, struct answer *out) {
+    return csn_index_lookup_refs(asker->index, out->addr, asker->mode, asker->refs, asker->cap, &out->found, &out->err);
+}
+
+void asker_ask(struct asker *asker, uint64_t addr, struct answer *out) {
+    out->addr = addr;
+    memset(&out->found, 0, sizeof(out->found));
+    memset(&out->err, 0, sizeof(out->err));
+    out->status = ask(asker, out);
+    if (out->status == CSN_OK && out->found.frame_count > asker->cap)
+        out->status = reserve(asker, out->found.frame_count) ? ask(asker, out) : CSN_E_MEMORY;
+    out->frames = asker->frames;
+    if (out->status != CSN_OK) {
+        out->found.frame_count = 0;
+        return;
+    }
+    for (size_t i = 0; i < out->found.frame_count; i++)
+        csn_index_resolve(asker->index, &asker->refs[i], &asker->frames[i]);
+}
+
+uint32_t answer_reason(const struct answer *answer) {
+    uint32_t reason = answer->found.reason;
+    for (size_t i = 0; reason == CSN_REASON_COMPLETE && i < answer->found.frame_count; i++)
+        reason = answer->frames[i].reason;
+    return reason;
+}
+
+static const char *failure_text(const struct answer *answer) {
+    return answer->err.text[0] ? csn_error_text(&answer->err) : csn_status_name(answer->status);
+}
+
+/* The library's reasons are sentences; within a line they stand as clauses. */
+static void put_reason(struct out_buffer *out, uint32_t reason) {
+    const char *sentence = csn_reason_text(reason);
+    size_t len = strlen(sentence);
+    if (len && sentence[len - 1] == '.') len--;
+    if (!len) return;
+    out_char(out, (char)tolower((unsigned char)sentence[0]));
+    out_bytes(out, sentence + 1, len - 1);
+}
+
+static void put_frame(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    if (frame->name.len)
+        out_safe(out, name_text(names, frame->name));
+    else
+        out_text(out, "(no name)");
+    out_text(out, " + ");
+    out_decimal(out, frame->offset);
+    if (frame->base.len || frame->directory.len) {
+        out_text(out, " at ");
+        out_safe(out, frame->directory);
+        char separator = path_separator(frame->directory, frame->base);
+        if (separator) out_char(out, separator);
+        out_safe(out, frame->base);
+        out_char(out, ':');
+        if (frame->line)
+            out_decimal(out, frame->line);
+        else
+            out_char(out, '?');
+    } else if (frame->reason != CSN_REASON_COMPLETE) {
+        out_text(out, " (");
+        put_reason(out, frame->reason);
+        out_char(out, ')');
+    }
+    if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
+    out_char(out, '\n');
+}
+
+static void put_after_label(const struct answer *answer, size_t indent, struct name_text *names,
+                            struct out_buffer *out) {
+    if (answer->status == CSN_OK) {
+        for (size_t i = 0; i < answer->found.frame_count; i++) {
+            if (i) out_spaces(out, indent);
+            put_frame(&answer->frames[i], names, out);
+        }
+        if (!answer->found.frame_count) out_char(out, '\n');
+        return;
+    }
+    if (answer->status == CSN_NONE) {
+        out_text(out, "not found: ");
+        put_reason(out, answer->found.reason);
+    } else {
+        out_text(out, "error: ");
+        out_text(out, failure_text(answer));
+    }
+    out_char(out, '\n');
+}
+
+void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out) {
+    size_t digits = 1;
+    for (uint64_t rest = answer->addr >> 4; rest; rest >>= 4) digits++;
+    out_hex(out, answer->addr);
+    out_text(out, ": ");
+    put_after_label(answer, digits + strlen("0x: "), names, out);
+}
+
+void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names,
+                         struct out_buffer *out) {
+    out_text(out, label);
+    put_after_label(answer, strlen(label), names, out);
+}
+
+static void put_json_frame(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
+    json_begin_object(json);
+    if (frame->name.len) {
+        json_key(json, "function");
+        json_string(json, name_text(names, frame->name));
+    }
+    json_member_number(json, "offset", frame->offset);
+    if (frame->base.len || frame->directory.len) {
+        json_key(json, "file");
+        json_path(json, frame->directory, frame->base);
+    }
+    if (frame->line) json_member_number(json, "line", frame->line);
+    json_key(json, "inlined");
+    json_bool(json, frame->flags & CSN_FRAME_INLINED);
+    json_end_object(json);
+}
+
+void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
+    json_begin_object(json);
+    json_member_hex(json, "address", answer->addr);
+    json_key(json, "frames");
+    json_begin_array(json);
+    for (size_t i = 0; i < answer->found.frame_count; i++) put_json_frame(&answer->frames[i], names, json);
+    json_end_array(json);
+    if (answer->status < 0) {
+        json_member_text(json, "error", failure_text(answer));
+    } else if (answer_reason(answer) != CSN_REASON_COMPLETE) {
+        json_member_text(json, "reason", csn_reason_text(answer_reason(answer)));
+    }
+    json_end_object(json);
+}

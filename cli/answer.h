@@ -1,0 +1,43 @@
+/* One address asked of an index, and its answer as text or JSON. */
+#ifndef CALLSIGN_CLI_ANSWER_H
+#define CALLSIGN_CLI_ANSWER_H
+
+#include <callsign/index.h>
+
+#include "json_out.h"
+#include "name_text.h"
+
+struct answer {
+    csn_status status;        /* CSN_OK, CSN_NONE, or below 0: the record is damaged, see err */
+    uint64_t addr;
+    struct csn_lookup found;  /* its reason also says why there is nothing */
+    struct csn_frame *frames; /* found.frame_count of them, innermost first */
+    struct csn_error err;
+};
+
+/* Asks, with room for frames that is kept from one address to the next. */
+struct asker {
+    const struct csn_index *index;
+    enum csn_lookup_mode mode;
+    struct csn_frame_ref *refs;
+    struct csn_frame *frames;
+    size_t cap;
+};
+
+bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode); /* false: no memory */
+void asker_deinit(struct asker *asker);
+
+/* The answer's frames live until the next question. */
+void asker_ask(struct asker *asker, uint64_t addr, struct answer *out);
+
+/* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
+uint32_t answer_reason(const struct answer *answer);
+
+/* "0x1139: area + 25 at /src/shapes.h:6 [inlined]" and a line for each further frame, indented to stand below it. */
+void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out);
+/* The same after a label of one's own instead of the address. */
+void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names, struct out_buffer *out);
+/* One JSON object, without a newline. */
+void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json);
+
+#endif

@@ -1,0 +1,166 @@
+/* callsign convert: debug information in, index out. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "complain.h"
+#include "conversion_text.h"
+#include "progress_bar.h"
+#include "report_file.h"
+
+struct convert_values {
+    const char *out, *to, *call_sites, *report;
+    uint64_t threads, max_inflate;
+    bool strict, quiet;
+};
+
+static const struct option_spec options[] = {
+    { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
+    { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
+      .help = "gsym (GSYM version 1), which is the default" },
+    { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
+      .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
+    { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
+      .value_name = "dwarf", .help = "keep the call sites that DWARF describes" },
+    { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
+      .help = "fail when anything is dropped or damaged" },
+    { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
+      .value_name = "BYTES", .help = "refuse compressed sections that inflate to more than this,\n"
+                                     "all together (64G); K, M, G or T may follow the number" },
+    { .name = "report", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, report), .value_name = "FILE",
+      .help = "what was read, merged, clipped and dropped, as JSON;\n- is standard output" },
+    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
+      .help = "no progress bar, no summary; errors only" },
+};
+
+static bool choice_is_known(const char *option, const char *given, const char *known) {
+    if (!given || strcmp(given, known) == 0) return true;
+    complain(NULL, "option '%s': '%s' is not supported, only '%s' is", option, given, known);
+    return false;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static char *directory_of(const char *path, const char **out_base) {
+    const char *slash = strrchr(path, '/');
+    *out_base = slash ? slash + 1 : path;
+    return slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+}
+
+/* Whether both paths name one file, which need not exist yet. */
+static bool is_same_target(const char *a, const char *b) {
+    const char *base_a, *base_b;
+    char *directory_a = directory_of(a, &base_a), *directory_b = directory_of(b, &base_b);
+    bool same = directory_a && directory_b && strcmp(base_a, base_b) == 0 && is_same_file(directory_a, directory_b);
+    free(directory_a);
+    free(directory_b);
+    return same || is_same_file(a, b);
+}
+
+/* The three files must differ: writing one would destroy another. */
+static bool paths_are_distinct(const char *input, const char *out, const char *report) {
+    if (is_same_file(input, out)) {
+        complain(out, "is the input itself; give another name with -o");
+        return false;
+    }
+    if (report && (is_same_target(report, out) || is_same_file(report, input))) {
+        complain(report, "is the input or the index; give another name with --report");
+        return false;
+    }
+    return true;
+}
+
+static const char *failure_text(csn_status status, const struct csn_error *err) {
+    return err->text[0] ? csn_error_text(err) : csn_status_name(status);
+}
+
+static csn_status convert(const struct convert_values *values, const char *input, const char *out_path,
+                          struct csn_convert_report *report, struct csn_error *err) {
+    struct progress_bar bar;
+    progress_begin(&bar, values->quiet);
+    struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
+    convert_options.threads = (uint32_t)values->threads;
+    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u);
+    convert_options.max_decompressed_bytes = values->max_inflate;
+    convert_options.progress = progress_step;
+    convert_options.progress_context = &bar;
+    csn_status status = csn_convert_file(input, out_path, &convert_options, report, err);
+    progress_end(&bar);
+    return status;
+}
+
+static enum exit_code tell(const struct convert_values *values, const char *input, const char *out_path,
+                           const struct csn_convert_report *report) {
+    if (!values->quiet) {
+        conversion_say_summary(out_path, report);
+        conversion_say_events(report);
+    }
+    if (!conversion_is_partial(report)) return EXIT_WORKED;
+    complain(input, "parts of the debug information are damaged or missing; the index was written without them");
+    return EXIT_PARTIAL;
+}
+
+static enum exit_code convert_and_report(const struct convert_values *values, const char *input, const char *out_path,
+                                         struct csn_convert_report *report) {
+    /* Opened first: a report that cannot be written should not be found out after minutes of work. */
+    struct report_file file;
+    if (values->report && !report_file_open(&file, values->report)) return EXIT_FAILED;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = convert(values, input, out_path, report, &err);
+    const char *failure = status < 0 ? failure_text(status, &err) : NULL;
+    if (failure) complain(input, "%s", failure);
+    enum exit_code code = failure ? EXIT_FAILED : tell(values, input, out_path, report);
+    if (values->report && !report_file_write(&file, input, out_path, failure, report)) code = EXIT_FAILED;
+    return code;
+}
+
+static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
+    (void)operand_count;
+    const struct convert_values *values = given;
+    const char *input = operands[0];
+    if (!choice_is_known("--to", values->to, "gsym")) return EXIT_FAILED;
+    if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
+    char *beside = NULL;
+    if (!values->out && asprintf(&beside, "%s.gsym", input) < 0) beside = NULL;
+    const char *out_path = values->out ? values->out : beside;
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    enum exit_code code = EXIT_FAILED;
+    if (!out_path || !report)
+        complain_memory("the report");
+    else if (paths_are_distinct(input, out_path, values->report))
+        code = convert_and_report(values, input, out_path, report);
+    free(report);
+    free(beside);
+    progress_pass_on_signal();
+    return code;
+}
+
+const struct command convert_command = {
+    .name = "convert",
+    .arguments = "INPUT",
+    .summary = "make an index from a program, library or debug file",
+    .description =
+        "Reads an ELF program, shared library, object file or debug-only file with DWARF 2 to 5 and a symbol table, and\n"
+        "writes an index. The output is the same, byte for byte, whatever the number of threads. It is written\n"
+        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "\n"
+        "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
+        "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",
+    .example = "callsign convert app -o app.gsym --report app.json",
+    .min_operands = 1,
+    .max_operands = 1,
+    .values_size = sizeof(struct convert_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .run = run_convert,
+};

@@ -1,0 +1,165 @@
+/* callsign lookup: addresses in, frames out. */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "address_input.h"
+#include "answer.h"
+#include "command.h"
+#include "complain.h"
+#include "open_index.h"
+
+struct lookup_values {
+    bool json, demangle, llvm;
+};
+
+static const struct option_spec options[] = {
+    { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, json),
+      .help = "one JSON object a line instead of text" },
+    { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, demangle),
+      .help = "C++, Rust and D names as in the source" },
+    { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
+      .help = "answer as LLVM's reader does: an address in front of the\nfirst line row of its function is not found" },
+};
+
+/* What one run of the command needs for each address. */
+struct lookup_run {
+    const char *path;
+    const struct lookup_values *values;
+    struct asker asker;
+    struct name_text names;
+    struct out_buffer out;
+    bool partial;
+};
+
+static void answer_one(struct lookup_run *run, uint64_t addr) {
+    struct answer answer;
+    asker_ask(&run->asker, addr, &answer);
+    if (answer.status != CSN_OK) run->partial = true;
+    if (answer.status < 0)
+        complain(run->path, "0x%llx: %s", (unsigned long long)addr,
+                 answer.err.text[0] ? csn_error_text(&answer.err) : csn_status_name(answer.status));
+    if (run->values->json) {
+        struct json_out json = json_on(&run->out);
+        answer_put_json(&answer, &run->names, &json);
+        json_end_line(&json);
+    } else {
+        answer_put_text(&answer, &run->names, &run->out);
+    }
+}
+
+/* A line that is no address is answered in its place, so that answers stay in step with questions. */
+static void answer_bad_line(struct lookup_run *run, struct csn_str line, uint64_t number) {
+    enum { SHOWN = 64 };
+    if (line.len > SHOWN) line.len = SHOWN;
+    run->partial = true;
+    complain(NULL, "line %llu: '%.*s' is not a hexadecimal address", (unsigned long long)number, (int)line.len, line.ptr);
+    if (run->values->json) {
+        static const char tail[] = "' is not a hexadecimal address";
+        char text[1 + SHOWN + sizeof(tail)] = "'";
+        memcpy(text + 1, line.ptr, line.len);
+        memcpy(text + 1 + line.len, tail, sizeof(tail));
+        struct json_out json = json_on(&run->out);
+        json_begin_object(&json);
+        json_key(&json, "error");
+        json_string(&json, (struct csn_str){ text, 1 + line.len + sizeof(tail) - 1 });
+        json_end_object(&json);
+        json_end_line(&json);
+    } else {
+        out_safe(&run->out, line);
+        out_text(&run->out, ": error: not a hexadecimal address\n");
+    }
+}
+
+static bool is_blank_line(struct csn_str line) {
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r') return false;
+    return true;
+}
+
+static bool answer_input(struct lookup_run *run) {
+    static struct address_input input;
+    address_input_init(&input, STDIN_FILENO);
+    struct csn_str line;
+    enum input_result result;
+    while ((result = address_input_next(&input, &run->out, &line)) == INPUT_LINE) {
+        uint64_t addr;
+        if (address_parse(line, &addr))
+            answer_one(run, addr);
+        else if (!is_blank_line(line))
+            answer_bad_line(run, line, input.line);
+    }
+    if (input.os_error) complain(NULL, "standard input: %s", strerror(input.os_error));
+    return result == INPUT_END;
+}
+
+static bool operands_are_addresses(char **operands, int count) {
+    for (int i = 0; i < count; i++) {
+        uint64_t addr;
+        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) continue;
+        complain(NULL, "'%s' is not a hexadecimal address", operands[i]);
+        return false;
+    }
+    return true;
+}
+
+static bool answer_operands(struct lookup_run *run, char **operands, int count) {
+    for (int i = 0; i < count; i++) {
+        uint64_t addr = 0;
+        address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr);
+        answer_one(run, addr);
+    }
+    return true;
+}
+
+static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
+    bool good = count ? answer_operands(run, addresses, count) : answer_input(run);
+    if (!out_finish_stdout(&run->out) || !good) return EXIT_FAILED;
+    return run->partial ? EXIT_PARTIAL : EXIT_WORKED;
+}
+
+static enum exit_code run_lookup(const void *values, char **operands, int operand_count) {
+    static struct lookup_run run;
+    run.path = operands[0];
+    run.values = values;
+    out_init(&run.out, STDOUT_FILENO);
+    if (!operands_are_addresses(operands + 1, operand_count - 1)) return EXIT_FAILED;
+    if (!name_text_init(&run.names, run.values->demangle)) return EXIT_FAILED;
+
+    enum exit_code code = EXIT_FAILED;
+    struct opened_index opened;
+    if (open_index(operands[0], &opened)) {
+        if (asker_init(&run.asker, opened.index, run.values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT))
+            code = look_up(&run, operands + 1, operand_count - 1);
+        else
+            complain_memory("frames");
+        asker_deinit(&run.asker);
+        close_index(&opened);
+    }
+    name_text_deinit(&run.names);
+    return code;
+}
+
+const struct command lookup_command = {
+    .name = "lookup",
+    .arguments = "INDEX [ADDR...]",
+    .summary = "function, source line and inlined calls at addresses",
+    .description =
+        "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It\n"
+        "is an address of the image's file, load bias removed. Without ADDR, addresses are read from standard input,\n"
+        "one a line, and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a\n"
+        "line that is no address is answered by an error in its place. INDEX may be an ELF file: it is then converted in\n"
+        "memory first.\n"
+        "\n"
+        "A field that is not known is left out of the JSON, and \"reason\" says why. Bytes of names that are not UTF-8\n"
+        "become U+FFFD there. In text, control characters are shown as \\xNN.\n"
+        "\n"
+        "Exit status: 1 when an address was not found or a line was no address.\n",
+    .example = "callsign lookup app.gsym 0x1139 --demangle",
+    .min_operands = 1,
+    .max_operands = -1,
+    .values_size = sizeof(struct lookup_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .run = run_lookup,
+};

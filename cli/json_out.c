@@ -1,0 +1,148 @@
+/* The JSON writer. */
+#include "json_out.h"
+
+#include <string.h>
+
+#include "path_text.h"
+
+static void before_value(struct json_out *json) {
+    if (json->comma) out_char(json->out, ',');
+    json->comma = true;
+}
+
+static void begin(struct json_out *json, char bracket) {
+    before_value(json);
+    out_char(json->out, bracket);
+    json->comma = false;
+}
+
+static void end(struct json_out *json, char bracket) {
+    out_char(json->out, bracket);
+    json->comma = true;
+}
+
+void json_begin_object(struct json_out *json) { begin(json, '{'); }
+void json_end_object(struct json_out *json) { end(json, '}'); }
+void json_begin_array(struct json_out *json) { begin(json, '['); }
+void json_end_array(struct json_out *json) { end(json, ']'); }
+
+void json_end_line(struct json_out *json) {
+    out_char(json->out, '\n');
+    json->comma = false;
+}
+
+void json_key(struct json_out *json, const char *key) {
+    before_value(json);
+    out_char(json->out, '"');
+    out_text(json->out, key);
+    out_text(json->out, "\":");
+    json->comma = false;
+}
+
+/* Bytes of the UTF-8 character at `at`, or 0: a stray, overlong, cut, surrogate or too large one (Unicode, table 3-7). */
+static size_t utf8_size(const unsigned char *at, size_t left) {
+    unsigned char first = at[0];
+    if (first < 0x80) return 1;
+    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || left < size) return 0;
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high) return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    return size;
+}
+
+static void put_control(struct out_buffer *out, unsigned char byte) {
+    static const char hex[] = "0123456789abcdef";
+    if (byte == '"' || byte == '\\') {
+        const char escape[2] = { '\\', (char)byte };
+        out_bytes(out, escape, sizeof(escape));
+    } else if (byte == '\n') {
+        out_text(out, "\\n");
+    } else if (byte == '\t') {
+        out_text(out, "\\t");
+    } else {
+        const char escape[6] = { '\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15] };
+        out_bytes(out, escape, sizeof(escape));
+    }
+}
+
+/* The inside of a string. */
+static void put_part(struct out_buffer *out, struct csn_str text) {
+    const unsigned char *bytes = (const unsigned char *)text.ptr;
+    size_t plain = 0, i = 0;
+    while (i < text.len) {
+        unsigned char byte = bytes[i];
+        size_t size = utf8_size(bytes + i, text.len - i);
+        if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f) {
+            i += size;
+            continue;
+        }
+        out_bytes(out, bytes + plain, i - plain);
+        if (size)
+            put_control(out, byte);
+        else
+            out_text(out, "\\ufffd");
+        plain = ++i;
+    }
+    if (text.len) out_bytes(out, bytes + plain, text.len - plain);
+}
+
+void json_string(struct json_out *json, struct csn_str text) {
+    before_value(json);
+    out_char(json->out, '"');
+    put_part(json->out, text);
+    out_char(json->out, '"');
+}
+
+void json_path(struct json_out *json, struct csn_str directory, struct csn_str base) {
+    before_value(json);
+    out_char(json->out, '"');
+    put_part(json->out, directory);
+    char separator = path_separator(directory, base);
+    if (separator) put_part(json->out, (struct csn_str){ &separator, 1 });
+    put_part(json->out, base);
+    out_char(json->out, '"');
+}
+
+void json_text(struct json_out *json, const char *text) { json_string(json, (struct csn_str){ text, strlen(text) }); }
+
+void json_number(struct json_out *json, uint64_t value) {
+    before_value(json);
+    out_decimal(json->out, value);
+}
+
+void json_bool(struct json_out *json, bool value) {
+    before_value(json);
+    out_text(json->out, value ? "true" : "false");
+}
+
+void json_hex(struct json_out *json, uint64_t value) {
+    before_value(json);
+    out_char(json->out, '"');
+    out_hex(json->out, value);
+    out_char(json->out, '"');
+}
+
+void json_hex_bytes(struct json_out *json, const uint8_t *bytes, size_t count) {
+    before_value(json);
+    out_char(json->out, '"');
+    out_hex_bytes(json->out, bytes, count);
+    out_char(json->out, '"');
+}
+
+void json_member_text(struct json_out *json, const char *key, const char *text) {
+    json_key(json, key);
+    json_text(json, text);
+}
+
+void json_member_number(struct json_out *json, const char *key, uint64_t value) {
+    json_key(json, key);
+    json_number(json, value);
+}
+
+void json_member_hex(struct json_out *json, const char *key, uint64_t value) {
+    json_key(json, key);
+    json_hex(json, value);
+}

@@ -1,0 +1,69 @@
+/* Opening what a command is given. */
+#define _GNU_SOURCE
+#include "open_index.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "complain.h"
+#include "conversion_text.h"
+#include "progress_bar.h"
+
+/* What cannot be read here is no object; opening it as an index then says what is wrong. */
+static bool is_object_file(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return false;
+    char head[64];
+    ssize_t got = read(fd, head, sizeof(head));
+    close(fd);
+    return got > 0 && csn_is_object(head, (size_t)got);
+}
+
+static csn_status convert_in_memory(const char *path, struct opened_index *out, struct csn_error *err) {
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    if (!report) return CSN_E_MEMORY;
+    struct progress_bar bar;
+    progress_begin(&bar, false);
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    options.progress = progress_step;
+    options.progress_context = &bar;
+    csn_status status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
+    progress_end(&bar);
+    progress_pass_on_signal();
+    if (status >= 0) {
+        conversion_say_damage(path, report);
+        out->partial = conversion_is_partial(report);
+        status = csn_index_open_memory(out->bytes.ptr, out->bytes.size, NULL, &out->index, err);
+    }
+    free(report);
+    return status;
+}
+
+static bool opened(const char *path, csn_status status, const struct csn_error *err, struct opened_index *out) {
+    if (status == CSN_OK) return true;
+    complain(path, "%s", err->text[0] ? csn_error_text(err) : csn_status_name(status));
+    close_index(out);
+    return false;
+}
+
+bool open_index(const char *path, struct opened_index *out) {
+    if (is_object_file(path)) return open_object(path, out);
+    *out = (struct opened_index){ 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_index_open_file(path, NULL, &out->index, &err);
+    return opened(path, status, &err, out);
+}
+
+bool open_object(const char *path, struct opened_index *out) {
+    *out = (struct opened_index){ 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = convert_in_memory(path, out, &err);
+    return opened(path, status, &err, out);
+}
+
+void close_index(struct opened_index *opened) {
+    csn_index_close(opened->index);
+    csn_bytes_free(&opened->bytes);
+    *opened = (struct opened_index){ 0 };
+}

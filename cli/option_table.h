@@ -1,0 +1,34 @@
+/* Command-line options as a table. Long options take `--name value` or `--name=value`, short ones `-x value` or `-xvalue`;
+ * options and operands may be mixed; everything after `--` is an operand. */
+#ifndef CALLSIGN_CLI_OPTION_TABLE_H
+#define CALLSIGN_CLI_OPTION_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum option_kind {
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char * */
+    OPTION_NUMBER, /* uint64_t, decimal */
+    OPTION_SIZE    /* uint64_t, decimal with K, M, G or T for powers of 1024 */
+};
+
+struct option_spec {
+    const char *name;       /* without the dashes */
+    char letter;            /* 0: none */
+    enum option_kind kind;
+    size_t offset;          /* of the member in the structure of values */
+    uint64_t max;           /* largest number; 0: any */
+    const char *value_name; /* for the help */
+    const char *help;       /* one line or several, separated by newlines */
+};
+
+struct command;
+
+enum options_result { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_BAD };
+
+/* Fills `values`, moves the operands to the front of argv and counts them. Says on stderr what is wrong. */
+enum options_result options_parse(const struct command *command, int argc, char **argv, void *values,
+                                  int *out_operand_count);
+
+#endif

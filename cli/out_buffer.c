@@ -1,0 +1,105 @@
+/* Buffered output. Numbers are formatted by hand: a dump of a large index prints tens of millions of them. */
+#include "out_buffer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "complain.h"
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void out_init(struct out_buffer *out, int fd) {
+    out->fd = fd;
+    out->os_error = 0;
+    out->used = 0;
+}
+
+static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
+    while (size && !out->os_error) {
+        ssize_t written = write(out->fd, bytes, size);
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        } else if (written == 0 || errno != EINTR) {
+            out->os_error = written < 0 ? errno : EIO;
+        }
+    }
+}
+
+bool out_flush(struct out_buffer *out) {
+    write_all(out, out->bytes, out->used);
+    out->used = 0;
+    return !out->os_error;
+}
+
+bool out_finish_stdout(struct out_buffer *out) {
+    if (out_flush(out) && close(out->fd) < 0) out->os_error = errno;
+    if (out->os_error) complain(NULL, "standard output: %s", strerror(out->os_error));
+    return !out->os_error;
+}
+
+void out_bytes(struct out_buffer *out, const void *bytes, size_t size) {
+    if (size > sizeof(out->bytes) - out->used) {
+        out_flush(out);
+        if (size > sizeof(out->bytes)) {
+            write_all(out, bytes, size);
+            return;
+        }
+    }
+    if (size) memcpy(out->bytes + out->used, bytes, size);
+    out->used += size;
+}
+
+void out_char(struct out_buffer *out, char c) {
+    if (out->used == sizeof(out->bytes)) out_flush(out);
+    out->bytes[out->used++] = c;
+}
+
+void out_text(struct out_buffer *out, const char *text) { out_bytes(out, text, strlen(text)); }
+
+void out_decimal(struct out_buffer *out, uint64_t value) {
+    char digits[20];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    out_bytes(out, digits + at, sizeof(digits) - at);
+}
+
+void out_hex(struct out_buffer *out, uint64_t value) {
+    char digits[18];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = hex_digits[value & 15];
+        value >>= 4;
+    } while (value);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    out_bytes(out, digits + at, sizeof(digits) - at);
+}
+
+void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        out_char(out, hex_digits[bytes[i] >> 4]);
+        out_char(out, hex_digits[bytes[i] & 15]);
+    }
+}
+
+void out_spaces(struct out_buffer *out, size_t count) {
+    while (count--) out_char(out, ' ');
+}
+
+void out_safe(struct out_buffer *out, struct csn_str text) {
+    size_t plain = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (byte >= 0x20 && byte != 0x7f) continue;
+        out_bytes(out, text.ptr + plain, i - plain);
+        const char escape[4] = { '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] };
+        out_bytes(out, escape, sizeof(escape));
+        plain = i + 1;
+    }
+    if (text.len) out_bytes(out, text.ptr + plain, text.len - plain);
+}

@@ -1,0 +1,37 @@
+/* Buffered output on a file descriptor. The first failure is kept and everything after it is ignored. */
+#ifndef CALLSIGN_CLI_OUT_BUFFER_H
+#define CALLSIGN_CLI_OUT_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/error.h>
+
+enum { OUT_BUFFER_SIZE = 1 << 16 };
+
+struct out_buffer {
+    int fd;
+    int os_error; /* errno of the first failed write; 0: none */
+    size_t used;
+    char bytes[OUT_BUFFER_SIZE];
+};
+
+void out_init(struct out_buffer *out, int fd);
+/* False when this or an earlier write failed. */
+bool out_flush(struct out_buffer *out);
+/* Flushes standard output, closes it (some file systems report a full disk only then) and complains about a failure. */
+bool out_finish_stdout(struct out_buffer *out);
+
+void out_bytes(struct out_buffer *out, const void *bytes, size_t size);
+void out_char(struct out_buffer *out, char c);
+void out_text(struct out_buffer *out, const char *text);
+void out_decimal(struct out_buffer *out, uint64_t value);
+void out_hex(struct out_buffer *out, uint64_t value); /* 0x1139 */
+void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count); /* 00ff */
+void out_spaces(struct out_buffer *out, size_t count);
+/* Bytes of unknown origin: control characters are shown as \xNN, so that they can neither break the line nor steer the
+ * terminal. */
+void out_safe(struct out_buffer *out, struct csn_str text);
+
+#endif

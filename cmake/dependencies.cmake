@@ -1,0 +1,47 @@
+# What the library stands on. Only xxHash's header and threads are a must. For each optional library found:
+# CSNI_HAVE_X and CSNI_X_VERSION as definitions, X_LINK for the linker here, and its name for callsign.pc.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+add_library(csn-dependencies INTERFACE)
+target_link_libraries(csn-dependencies INTERFACE Threads::Threads)
+set(CSN_PRIVATE_LIBS "-pthread")   # for static linking by others: Libs.private
+set(CSN_PRIVATE_LIBRARIES "")      # the same as library names, for the CMake package
+set(CSN_PRIVATE_REQUIRES "")       # Requires.private
+
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+if(NOT XXHASH_INCLUDE_DIR)
+    message(FATAL_ERROR "xxhash.h not found: install libxxhash-dev")
+endif()
+target_include_directories(csn-dependencies SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
+
+function(csn_optional name module library)
+    pkg_check_modules(${name} QUIET IMPORTED_TARGET ${module})
+    if(NOT ${name}_FOUND)
+        message(STATUS "${module}: not found, built without")
+        return()
+    endif()
+    message(STATUS "${module}: ${${name}_VERSION}")
+    target_link_libraries(csn-dependencies INTERFACE PkgConfig::${name})
+    target_compile_definitions(csn-dependencies INTERFACE CSNI_HAVE_${name} CSNI_${name}_VERSION="${${name}_VERSION}")
+    set(CSN_PRIVATE_REQUIRES ${CSN_PRIVATE_REQUIRES} ${module} PARENT_SCOPE)
+    set(CSN_PRIVATE_LIBRARIES ${CSN_PRIVATE_LIBRARIES} ${library} PARENT_SCOPE)
+endfunction()
+csn_optional(LIBDEFLATE libdeflate deflate)
+csn_optional(ZSTD libzstd zstd)
+
+# libiberty is an archive without a pkg-config file or a version of its own.
+find_path(LIBIBERTY_INCLUDE_DIR libiberty/demangle.h)
+find_library(LIBIBERTY_LIBRARY NAMES libiberty.a)
+if(LIBIBERTY_INCLUDE_DIR AND LIBIBERTY_LIBRARY)
+    message(STATUS "libiberty: ${LIBIBERTY_LIBRARY}")
+    target_include_directories(csn-dependencies SYSTEM INTERFACE ${LIBIBERTY_INCLUDE_DIR})
+    target_link_libraries(csn-dependencies INTERFACE ${LIBIBERTY_LIBRARY})
+    target_compile_definitions(csn-dependencies INTERFACE CSNI_HAVE_LIBIBERTY)
+    string(APPEND CSN_PRIVATE_LIBS " -liberty")
+    list(APPEND CSN_PRIVATE_LIBRARIES iberty)
+else()
+    message(STATUS "libiberty: not found, built without")
+endif()
+list(JOIN CSN_PRIVATE_REQUIRES ", " CSN_PRIVATE_REQUIRES)

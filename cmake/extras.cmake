@@ -1,0 +1,20 @@
+# Examples (public headers only) and benches (may reach inside).
+
+csn_glob(EXAMPLE_FILES examples)
+foreach(file ${EXAMPLE_FILES})
+    get_filename_component(name ${file} NAME_WE)
+    add_executable(example-${name} ${file})
+    set_target_properties(example-${name} PROPERTIES OUTPUT_NAME ${name}
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/examples")
+    target_link_libraries(example-${name} PRIVATE callsign-static csn-flags)
+endforeach()
+
+csn_glob(BENCH_FILES bench)
+foreach(file ${BENCH_FILES})
+    get_filename_component(name ${file} NAME_WE)
+    add_executable(bench-${name} ${file})
+    set_target_properties(bench-${name} PROPERTIES OUTPUT_NAME ${name}
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+    target_include_directories(bench-${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(bench-${name} PRIVATE callsign-static csn-flags csn-dependencies)
+endforeach()

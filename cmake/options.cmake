@@ -1,0 +1,42 @@
+# Language, warnings, build types, sanitizers: everything that all targets share sits on the target csn-flags.
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+# One compile serves the static and the shared library.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The command at build/release/callsign, the libraries beside it.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -g -DNDEBUG")
+
+add_library(csn-flags INTERFACE)
+target_compile_options(csn-flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes)
+if(CALLSIGN_WERROR)
+    # gcc's guess about uninitialized variables changes with the optimization level and the sanitizer: a warning only.
+    target_compile_options(csn-flags INTERFACE -Werror $<$<C_COMPILER_ID:GNU>:-Wno-error=maybe-uninitialized>)
+endif()
+if(CALLSIGN_SANITIZE)
+    target_compile_options(csn-flags INTERFACE -fsanitize=${CALLSIGN_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(csn-flags INTERFACE -fsanitize=${CALLSIGN_SANITIZE})
+    if(CALLSIGN_SANITIZE MATCHES undefined)
+        target_compile_options(csn-flags INTERFACE -fno-sanitize-recover=all)
+    endif()
+endif()
+if(CALLSIGN_LTO)
+    set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
+endif()
+
+# The C sources of one folder, found again at each build.
+function(csn_glob out folder)
+    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+    set(${out} "${found}" PARENT_SCOPE)
+endfunction()

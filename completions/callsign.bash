@@ -1,0 +1,36 @@
+# bash completion for callsign
+
+_callsign() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= word options values=
+    COMPREPLY=()
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case $word in
+            convert | lookup | dump | verify | help) command=$word && break ;;
+        esac
+    done
+
+    case $command in
+        '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
+        convert)
+            options="-o --out --to -j --threads --call-sites --strict --max-inflate --report -q --quiet -h --help"
+            case $prev in
+                --to) values=gsym ;;
+                --call-sites) values=dwarf ;;
+                -j | --threads) values="1 2 4 8" ;;
+                --max-inflate) values="1G 4G 16G 64G" ;;
+            esac
+            ;;
+        lookup) options="--json -C --demangle --llvm -h --help" ;;
+        dump) options="-s --summary --json -C --demangle -h --help" ;;
+        verify) options="--against -q --quiet -h --help" ;;
+    esac
+    if [ -n "$values" ]; then
+        COMPREPLY=($(compgen -W "$values" -- "$cur"))
+    elif [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options" -- "$cur"))
+    else
+        COMPREPLY=($(compgen -f -- "$cur"))
+    fi
+}
+complete -o filenames -F _callsign callsign

@@ -1,0 +1,55 @@
+#compdef callsign
+
+local -a commands help
+commands=(
+    'convert:make an index from a program, library or debug file'
+    'lookup:function, source line and inlined calls at addresses'
+    'dump:show what an index holds'
+    'verify:check every record of an index'
+    'help:tell about a command'
+)
+help=('(-h --help)'{-h,--help}'[show a short help]')
+
+local curcontext=$curcontext state line
+_arguments -C '--version[show the version and what is built in]' $help '1:command:->command' '*::argument:->argument'
+
+case $state in
+    command) _describe command commands ;;
+    argument)
+        case $line[1] in
+            convert)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:index:_files' \
+                    '--to[format of the index]:format:(gsym)' \
+                    '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
+                    '--call-sites[keep call sites]:source:(dwarf)' \
+                    '--strict[fail when anything is dropped or damaged]' \
+                    '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
+                    '--report[write a report as JSON]:file:_files' \
+                    '(-q --quiet)'{-q,--quiet}'[errors only]' \
+                    '1:input:_files'
+                ;;
+            lookup)
+                _arguments $help \
+                    '--json[one JSON object a line]' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    "--llvm[answer as LLVM's reader does]" \
+                    '1:index:_files' '*:address:'
+                ;;
+            dump)
+                _arguments $help \
+                    '(-s --summary)'{-s,--summary}'[the header only]' \
+                    '--json[one JSON object a line]' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '1:index:_files' '*:address:'
+                ;;
+            verify)
+                _arguments $help \
+                    '--against[the object that it was made from]:object:_files' \
+                    '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '1:index:_files'
+                ;;
+            help) _describe command commands ;;
+        esac
+        ;;
+esac

@@ -1,0 +1,12 @@
+/* Callsign: everything. */
+#ifndef CALLSIGN_CALLSIGN_H
+#define CALLSIGN_CALLSIGN_H
+
+#include <callsign/builder.h>
+#include <callsign/convert.h>
+#include <callsign/error.h>
+#include <callsign/index.h>
+#include <callsign/line_table.h>
+#include <callsign/symbolicate.h>
+
+#endif

@@ -1,0 +1,107 @@
+/* Callsign: convert debug information into an index.
+ *
+ * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
+ * Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
+#ifndef CALLSIGN_CONVERT_H
+#define CALLSIGN_CONVERT_H
+
+#include <callsign/builder.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Progress of a long conversion. `done` of `total` units of work (bytes of debug information) in `phase`, a short English
+ * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
+typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
+
+struct csn_convert_options {
+    size_t struct_size;                    /* set by CSN_CONVERT_OPTIONS_INIT */
+    const struct csn_allocator *allocator; /* NULL: malloc; called from several threads */
+    uint32_t threads;                      /* 0: one per core */
+    uint32_t flags;                        /* CSN_CONVERT_ */
+    uint64_t max_decompressed_bytes;       /* of all sections together; 0: 64 GiB */
+    csn_progress_callback *progress;
+    void *progress_context;
+};
+#define CSN_CONVERT_OPTIONS_INIT { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL }
+
+enum {
+    CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
+    CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
+};
+
+/* What a conversion met. The names and their order are part of the interface; new ones are added at the end. */
+enum csn_event {
+    CSN_EVENT_DAMAGED_UNIT,          /* dropped: a unit that cannot be read, from the damage on */
+    CSN_EVENT_DAMAGED_LINE_TABLE,    /* dropped: a line program that cannot be read, from the damage on */
+    CSN_EVENT_DAMAGED_RANGES,        /* dropped: a function or inlined call whose range list cannot be read */
+    CSN_EVENT_DAMAGED_SYMBOL,        /* dropped: a symbol whose name or section cannot be read */
+    CSN_EVENT_MISSING_SPLIT_UNIT,    /* a skeleton whose .dwo was not read */
+    CSN_EVENT_MISSING_SUPPLEMENT,    /* references into a supplementary (dwz) file that was not read */
+    CSN_EVENT_FUNCTION_WITHOUT_NAME, /* dropped */
+    CSN_EVENT_FUNCTION_OUTSIDE_TEXT, /* dropped: its start is in no executable section */
+    CSN_EVENT_FUNCTION_DISCARDED,    /* normal: the linker removed this function (tombstone) */
+    CSN_EVENT_FUNCTION_TOO_LARGE,    /* clipped to 4 GiB - 1 */
+    CSN_EVENT_LINE_BAD_FILE,         /* dropped: a row that names a file the line table lacks */
+    CSN_EVENT_LINE_START_CLIPPED,    /* clipped: the function starts between two rows */
+    CSN_EVENT_LINE_NOT_ASCENDING,    /* dropped: rows behind one with a lower address */
+    CSN_EVENT_LINE_BAD_SEQUENCE,     /* DW_AT_LLVM_stmt_sequence names no sequence; all rows were used */
+    CSN_EVENT_DECL_BAD_FILE,         /* dropped: DW_AT_decl_file of a function without rows */
+    CSN_EVENT_INLINE_OUTSIDE_PARENT, /* dropped: a range of an inlined call outside the function */
+    CSN_EVENT_INLINE_BAD_FILE,       /* dropped: an inlined call with a call file that does not exist */
+    CSN_EVENT_INLINE_WITHOUT_RANGES, /* dropped: inlined calls of a function, none of which has a usable range */
+    CSN_EVENT_DUPLICATE_REPLACED,    /* merged: functions of one range with different debug information; one is kept */
+    CSN_EVENT_DUPLICATE_DROPPED,     /* merged: an equal copy, or a plain symbol of a function known better */
+    CSN_EVENT_OVERLAP,               /* kept: functions whose ranges overlap */
+    CSN_EVENT_CALL_SITE_OUTSIDE,     /* dropped: a call site outside its function */
+    CSN_EVENT_COUNT
+};
+enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
+
+/* "function-without-name" and the like, for reports. */
+CSN_API const char *csn_event_name(uint32_t event);
+CSN_API uint32_t csn_event_get_class(uint32_t event);
+
+enum { CSN_EXAMPLE_SIZE = 200 };
+struct csn_event_count {
+    uint64_t count;
+    char example[CSN_EXAMPLE_SIZE];  /* the first one, in input order; NUL-terminated */
+};
+
+struct csn_convert_report {
+    uint64_t units, units_failed;
+    uint64_t functions_from_dwarf, functions_from_symbols;
+    uint64_t functions_written, functions_pruned;
+    uint64_t rows_written, inline_nodes_written, call_sites_written, files_written;
+    uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
+    uint64_t input_bytes, inflated_bytes, output_bytes;
+    uint64_t reserved[8];
+    struct csn_event_count events[CSN_EVENT_COUNT];
+};
+
+/* Converts the object file at `path` and writes the index to `out_path`, by way of a temporary file that is synced and
+ * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
+ * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_LIMIT, CSN_E_IO, ... */
+CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
+                                    struct csn_convert_report *report, struct csn_error *err);
+
+/* The same, into memory; csn_bytes_free() releases it. */
+CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options,
+                                              struct csn_bytes *out, struct csn_convert_report *report,
+                                              struct csn_error *err);
+
+/* The same, from the bytes of an object file. */
+CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
+                                      struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
+
+/* Whether the bytes begin like an object file that convert reads (ELF). Looks at no more than 64 bytes. */
+CSN_API bool csn_is_object(const void *bytes, size_t size);
+
+/* Names of the optional libraries compiled in and missing, as "libdeflate 1.14, zstd 1.5.4; without liblzma". */
+CSN_API const char *csn_build_features(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,252 @@
+/* Callsign: open an index and ask it what stands at an address.
+ *
+ * This header is the whole of the lookup-only library (libcallsign-lookup), which needs nothing but libc.
+ * An open index is immutable: any number of threads may use it at once without locks, until csn_index_close().
+ * It reads its bytes in place. A mapped file must not shrink while it is open (replace files by rename, as
+ * `callsign convert` does, never by writing over them). */
+#ifndef CALLSIGN_INDEX_H
+#define CALLSIGN_INDEX_H
+
+#include <stdbool.h>
+
+#include <callsign/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct csn_index;
+
+struct csn_index_options {
+    size_t struct_size;                    /* set by CSN_INDEX_OPTIONS_INIT */
+    const struct csn_allocator *allocator; /* NULL: malloc; must outlive the index */
+};
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL }
+
+/* Maps `path` and checks its header and the bounds of its tables, nothing else.
+ * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
+CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,
+                                       struct csn_error *err);
+
+/* The same over bytes that the caller keeps alive and unchanged until csn_index_close(). Any alignment. */
+CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
+                                         struct csn_index **out, struct csn_error *err);
+
+CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
+
+/* ---- what it is ---- */
+
+enum csn_format { CSN_FORMAT_GSYM_V1 = 1 };
+
+struct csn_index_info {
+    uint32_t format;             /* enum csn_format */
+    uint8_t big_endian;          /* byte order of the file */
+    uint8_t address_size;        /* bytes per entry of the address table: 1, 2, 4 or 8 */
+    uint8_t uuid_size;           /* bytes used in uuid */
+    uint8_t reserved0;
+    uint64_t base_address;
+    uint64_t file_size;          /* bytes */
+    uint32_t function_count;     /* entries of the address table */
+    uint32_t file_count;         /* entries of the file table, the reserved entry 0 included */
+    uint64_t string_bytes;       /* size of the string table */
+    uint8_t uuid[32];            /* build id or UUID */
+    uint64_t reserved[4];
+};
+CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
+
+/* ---- looking up ---- */
+
+/* Why an answer lacks something. */
+enum csn_reason {
+    CSN_REASON_COMPLETE = 0,      /* nothing is missing */
+    CSN_REASON_BEFORE_FIRST = 1,  /* the address is below the first function */
+    CSN_REASON_GAP = 2,           /* the address is behind the end of the function that starts before it */
+    CSN_REASON_NO_LINE_TABLE = 3, /* the function has no line table: a symbol, or built without line information */
+    CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
+    CSN_REASON_BAD_FILE = 5       /* the row names a file that the index does not have */
+};
+/* One English sentence for a reason. Never NULL. */
+CSN_API const char *csn_reason_text(uint32_t reason);
+
+enum { CSN_FRAME_INLINED = 1 };
+
+/* One line of an answer. Strings point into the index and live until csn_index_close(). */
+struct csn_frame {
+    struct csn_str name;     /* as stored: mangled where the producer gave a mangled name */
+    struct csn_str directory;
+    struct csn_str base;     /* file name without directory; empty when unknown */
+    uint64_t offset;         /* bytes from the start of the function, or of the inlined block */
+    uint32_t line;           /* 0 when unknown */
+    uint32_t flags;          /* CSN_FRAME_INLINED */
+    uint32_t reason;         /* enum csn_reason: why file and line are missing */
+    uint32_t reserved;
+};
+
+/* Finds the frames for one image address, innermost first.
+ * addr: image virtual address, load bias already removed.
+ * frames: room for `cap`; *out_count gets the number needed, even if larger than cap (the innermost `cap` are stored).
+ * CSN_OK, CSN_NONE (no function covers addr), CSN_E_FORMAT or CSN_E_TRUNCATED (that record is damaged).
+ * A function without usable line rows still answers with its name; `reason` of the frame says what is missing.
+ * Any thread. One search of the address table plus one record decode; no allocation.
+ * Serves: GSYM "address table" and "FunctionInfo". */
+CSN_API csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                                    size_t *out_count, struct csn_error *err);
+
+/* A frame whose strings have not been looked at: what csn_index_lookup_refs() finds without touching the string and
+ * file tables. Turn it into a csn_frame with csn_index_resolve(). */
+struct csn_frame_ref {
+    uint64_t name;           /* offset in the string table */
+    uint64_t offset;         /* as in csn_frame */
+    uint32_t file;           /* index in the file table; 0: none */
+    uint32_t line;
+    uint32_t flags;
+    uint32_t reason;
+};
+
+enum csn_lookup_mode {
+    CSN_LOOKUP_DEFAULT = 0, /* the most useful answer */
+    CSN_LOOKUP_LLVM = 1     /* the reference reader's answer: an address before the first row is not found at all */
+};
+
+struct csn_lookup {
+    uint64_t function_start; /* image address of the record that answered */
+    uint64_t function_size;  /* bytes; 0: up to the next function */
+    uint32_t function_index; /* for csn_index_function() */
+    uint32_t reason;         /* enum csn_reason, for CSN_NONE as well */
+    size_t frame_count;      /* frames needed, even if larger than cap */
+    uint64_t reserved[2];
+};
+
+/* As csn_index_lookup(), without touching any string; `out` may be NULL. */
+CSN_API csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                         struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                         struct csn_error *err);
+
+/* Reads the strings of a frame. Cost: the length of the name and of the two parts of the path. Cannot fail: what is out
+ * of range reads as empty. */
+CSN_API void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out);
+
+/* ---- looking inside ---- */
+
+struct csn_function {
+    uint64_t start;          /* image address */
+    uint64_t size;           /* bytes */
+    struct csn_str name;
+    uint64_t record_offset;  /* byte offset of the record in the index file */
+    uint8_t has_lines, has_inlines, has_merged, has_call_sites;
+    uint32_t unknown_parts;  /* payloads of types this version does not know, skipped */
+    uint64_t reserved[2];
+};
+
+/* Function `idx` in address order, 0 <= idx < function_count. CSN_E_ARGUMENT beyond. */
+CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struct csn_function *out,
+                                      struct csn_error *err);
+
+/* File `idx`; file 0 is reserved and reads as two empty strings. CSN_E_ARGUMENT beyond the table. */
+CSN_API csn_status csn_index_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory,
+                                  struct csn_str *base, struct csn_error *err);
+
+/* The string at byte offset `offset` of the string table; out of range reads as empty. */
+CSN_API struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset);
+
+/* Iterators are plain memory of the caller: no allocation, nothing to release. Each keeps pointers into the index.
+ * `function` and its merged children are named by a csn_record. */
+struct csn_record {
+    const uint8_t *bytes;    /* private */
+    uint64_t size;           /* private */
+    uint64_t start;          /* image address of the function */
+    uint64_t offset;         /* byte offset in the index file */
+};
+
+/* The record of function `idx`, for the iterators below. */
+CSN_API csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
+                                    struct csn_error *err);
+/* What csn_index_function() tells, of a record (a merged child has no index). */
+CSN_API csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record,
+                                       struct csn_function *out, struct csn_error *err);
+
+struct csn_row {
+    uint64_t addr;
+    uint32_t file;           /* index in the file table */
+    uint32_t line;
+};
+struct csn_row_iter {
+    uint64_t state[10];      /* private */
+};
+/* Rows of a function in address order. A function without a line table has none: next answers CSN_NONE at once. */
+CSN_API csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *index,
+                                     const struct csn_record *record, struct csn_error *err);
+CSN_API csn_status csn_row_iter_next(struct csn_row_iter *iter, struct csn_row *out, struct csn_error *err);
+
+struct csn_range {
+    uint64_t start, end;     /* image addresses, half-open */
+};
+struct csn_inline_node {
+    struct csn_str name;
+    uint32_t depth;          /* 0: the root, which repeats the function itself */
+    uint32_t call_file;      /* index in the file table */
+    uint32_t call_line;
+    uint32_t range_count;    /* for csn_inline_node_range() */
+    uint64_t ranges[6];      /* private */
+};
+enum { CSN_INLINE_DEPTH_MAX = 512 }; /* also of a lookup, which needs 12 KB of stack for it */
+struct csn_inline_iter {
+    uint64_t state[8];       /* private */
+    uint64_t bases[CSN_INLINE_DEPTH_MAX]; /* private */
+};
+/* Inline nodes of a function, a parent before its children. Nesting beyond CSN_INLINE_DEPTH_MAX is CSN_E_LIMIT. */
+CSN_API csn_status csn_inline_iter_init(struct csn_inline_iter *iter, const struct csn_index *index,
+                                        const struct csn_record *record, struct csn_error *err);
+CSN_API csn_status csn_inline_iter_next(struct csn_inline_iter *iter, struct csn_inline_node *out,
+                                        struct csn_error *err);
+/* Range `k` of a node that csn_inline_iter_next() has returned, as stored: every producer known writes them ascending,
+ * neither empty nor touching. CSN_E_ARGUMENT beyond range_count. Cost: one step when k is 0 or follows the k before. */
+CSN_API csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t k, struct csn_range *out,
+                                         struct csn_error *err);
+
+enum { CSN_CALL_SITE_INTERNAL = 1, CSN_CALL_SITE_EXTERNAL = 2 };
+struct csn_call_site {
+    uint64_t return_offset;  /* return address less the function's start */
+    uint32_t flags;          /* CSN_CALL_SITE_ */
+    uint32_t pattern_count;  /* for csn_call_site_pattern() */
+    uint64_t patterns[3];    /* private */
+};
+struct csn_call_site_iter {
+    uint64_t state[8];       /* private */
+};
+CSN_API csn_status csn_call_site_iter_init(struct csn_call_site_iter *iter, const struct csn_index *index,
+                                           const struct csn_record *record, struct csn_error *err);
+CSN_API csn_status csn_call_site_iter_next(struct csn_call_site_iter *iter, struct csn_call_site *out,
+                                           struct csn_error *err);
+/* Pattern `k` of a call site: a regular expression for the callee's name. */
+CSN_API csn_status csn_call_site_pattern(const struct csn_index *index, const struct csn_call_site *site, uint32_t k,
+                                         struct csn_str *out, struct csn_error *err);
+
+struct csn_merged_iter {
+    uint64_t state[8];       /* private */
+};
+/* Functions folded into this one (same code, other names), as records. */
+CSN_API csn_status csn_merged_iter_init(struct csn_merged_iter *iter, const struct csn_index *index,
+                                        const struct csn_record *record, struct csn_error *err);
+CSN_API csn_status csn_merged_iter_next(struct csn_merged_iter *iter, struct csn_record *out, struct csn_error *err);
+
+/* ---- checking ---- */
+
+struct csn_verify_counts {
+    uint64_t functions, rows, inline_nodes, call_sites, merged_functions, files, strings;
+    uint64_t problems;       /* also the number of calls of the callback */
+    uint64_t reserved[4];
+};
+/* Called for each problem found; `err` names place and values. Return false to stop. */
+typedef bool csn_verify_callback(void *context, const struct csn_error *err);
+
+/* Decodes every record and checks every rule of the format: order, bounds, alignment, names, nesting, terminators.
+ * CSN_OK whether or not there were problems (see counts); a failure only where checking could not go on.
+ * Cost: linear in the file. */
+CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                                    struct csn_verify_counts *out, struct csn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

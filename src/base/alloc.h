@@ -1,0 +1,24 @@
+/* All memory comes through a csn_allocator; alloc.c is the only file that names malloc. */
+#ifndef CSNI_ALLOC_H
+#define CSNI_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/error.h>
+
+/* malloc, realloc and free of libc. */
+extern const struct csn_allocator csni_libc_allocator;
+
+static inline const struct csn_allocator *csni_allocator_or_default(const struct csn_allocator *a) {
+    return a ? a : &csni_libc_allocator;
+}
+
+/* `a` NULL: libc's. Size 0 gives NULL from csni_alloc and csni_alloc_zeroed, and from csni_realloc, which then frees.
+ * All may return NULL; after a csni_realloc that failed the old block is still there. csni_free accepts NULL. */
+void *csni_alloc(const struct csn_allocator *a, size_t size);
+void *csni_alloc_zeroed(const struct csn_allocator *a, size_t count, size_t size); /* checked product */
+void *csni_realloc(const struct csn_allocator *a, void *ptr, size_t old_size, size_t new_size);
+void csni_free(const struct csn_allocator *a, void *ptr, size_t size);
+
+#endif

@@ -1,0 +1,19 @@
+/* Reading option structs of callers built against an older or a newer header. */
+#include "base/options.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+csn_status csni_options_copy(void *out, size_t out_size, const void *given, size_t given_size, struct csn_error *err) {
+    if (given_size < sizeof(size_t))
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "struct_size is %zu, need at least %zu", given_size,
+                         sizeof(size_t));
+    for (size_t i = out_size; i < given_size; i++)
+        if (((const unsigned char *)given)[i])
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "byte %zu of the options is set, this version knows %zu", i,
+                             out_size);
+    memcpy(out, given, given_size < out_size ? given_size : out_size);
+    memcpy(out, &out_size, sizeof out_size);
+    return CSN_OK;
+}

@@ -1,0 +1,18 @@
+/* Where a writer puts its bytes: a file or memory, chosen by the caller. */
+#ifndef CSNI_SINK_H
+#define CSNI_SINK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/error.h>
+
+struct csni_sink {
+    /* Announces the size of the whole before the first write, so that memory is allocated once. */
+    csn_status (*reserve)(void *context, uint64_t size, struct csn_error *err);
+    /* Ascending offsets without gaps. */
+    csn_status (*write)(void *context, uint64_t offset, const void *bytes, size_t size, struct csn_error *err);
+    void *context;
+};
+
+#endif

@@ -1,0 +1,192 @@
+/* Parallel loops over a fixed set of threads, which sleep in between. */
+#define _GNU_SOURCE
+
+#include "base/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+enum { MAX_THREADS = 256 };
+
+struct worker {
+    struct csni_pool *pool;
+    pthread_t thread;
+    uint32_t idx;
+    size_t failed_item; /* of the running loop; only with status < 0 */
+    csn_status status;
+    struct csn_error err;
+};
+
+struct csni_pool {
+    const struct csn_allocator *alloc;
+    uint32_t worker_count, worker_room;
+
+    pthread_mutex_t mutex; /* guards the rest but for `next` and `stop` */
+    pthread_cond_t begun;  /* a loop is open, or the pool closes */
+    pthread_cond_t left;   /* the last thread has left the loop */
+    bool open, closing;
+    uint64_t loop;         /* number of the loop: a thread joins each at most once */
+    uint32_t inside;       /* threads in the loop, the caller not counted */
+
+    csni_pool_task *task;
+    void *context;
+    size_t count;
+    bool want_errors;
+    atomic_size_t next;    /* the next item to hand out */
+    atomic_bool stop;
+
+    struct worker workers[];
+};
+
+/* Takes items until there are none. The stop flag is asked before an item is taken and not after: whoever fails, every
+ * item before the failed one has been begun, so the lowest failure is the same whatever the timing. */
+static void work(struct csni_pool *pool, struct worker *worker) {
+    worker->status = CSN_OK;
+    while (!atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
+        size_t item = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (item >= pool->count) return;
+        csn_status status = pool->task(pool->context, worker->idx, item, pool->want_errors ? &worker->err : NULL);
+        if (status >= 0) continue;
+        worker->status = status;
+        worker->failed_item = item;
+        atomic_store_explicit(&pool->stop, true, memory_order_relaxed);
+        return;
+    }
+}
+
+static void *thread_main(void *argument) {
+    struct worker *worker = argument;
+    struct csni_pool *pool = worker->pool;
+    uint64_t joined = 0;
+    pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (!pool->closing && (!pool->open || joined == pool->loop)) pthread_cond_wait(&pool->begun, &pool->mutex);
+        if (pool->closing) break;
+        joined = pool->loop;
+        pool->inside++;
+        pthread_mutex_unlock(&pool->mutex);
+        work(pool, worker);
+        pthread_mutex_lock(&pool->mutex);
+        if (--pool->inside == 0) pthread_cond_signal(&pool->left);
+    }
+    pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+static uint32_t usable_cores(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    long count = 0;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+    else count = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more cores than the set holds */
+    return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (uint32_t)count;
+}
+
+/* Signals of the program belong to its own threads. Those that a thread raises itself stay, and the profiler's. */
+static void block_signals(sigset_t *old) {
+    static const int kept[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF };
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) sigdelset(&blocked, kept[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, old);
+}
+
+/* Starts what it can: with fewer threads the work takes longer, but it gets done. */
+static void start_threads(struct csni_pool *pool) {
+    sigset_t old;
+    block_signals(&old);
+    while (pool->worker_count < pool->worker_room) {
+        struct worker *worker = &pool->workers[pool->worker_count];
+        if (pthread_create(&worker->thread, NULL, thread_main, worker) != 0) break;
+        pool->worker_count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+static size_t pool_size(uint32_t workers) { return sizeof(struct csni_pool) + workers * sizeof(struct worker); }
+
+csn_status csni_pool_create(uint32_t threads, const struct csn_allocator *alloc, struct csni_pool **out,
+                            struct csn_error *err) {
+    if (!threads) threads = usable_cores();
+    if (threads > MAX_THREADS) threads = MAX_THREADS;
+    struct csni_pool *pool = csni_alloc_zeroed(alloc, 1, pool_size(threads));
+    if (!pool) return csni_fail_memory(err, pool_size(threads));
+    pool->alloc = alloc;
+    pool->worker_count = 1; /* the caller */
+    pool->worker_room = threads;
+    pool->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    pool->begun = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pool->left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    for (uint32_t i = 0; i < threads; i++) {
+        pool->workers[i].pool = pool;
+        pool->workers[i].idx = i;
+    }
+    if (threads > 1) start_threads(pool);
+    *out = pool;
+    return CSN_OK;
+}
+
+void csni_pool_destroy(struct csni_pool *pool) {
+    if (!pool) return;
+    pthread_mutex_lock(&pool->mutex);
+    pool->closing = true;
+    pthread_cond_broadcast(&pool->begun);
+    pthread_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 1; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
+    pthread_mutex_destroy(&pool->mutex);
+    pthread_cond_destroy(&pool->begun);
+    pthread_cond_destroy(&pool->left);
+    csni_free(pool->alloc, pool, pool_size(pool->worker_room));
+}
+
+uint32_t csni_pool_workers(const struct csni_pool *pool) { return pool ? pool->worker_count : 1; }
+
+static csn_status run_alone(size_t count, csni_pool_task *task, void *context, struct csn_error *err) {
+    for (size_t i = 0; i < count; i++) CSNI_TRY(task(context, 0, i, err));
+    return CSN_OK;
+}
+
+static void open_loop(struct csni_pool *pool, size_t count, csni_pool_task *task, void *context, bool want_errors) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->task = task;
+    pool->context = context;
+    pool->count = count;
+    pool->want_errors = want_errors;
+    for (uint32_t i = 0; i < pool->worker_count; i++) pool->workers[i].status = CSN_OK;
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->stop, false, memory_order_relaxed);
+    pool->loop++;
+    pool->open = true;
+    pthread_cond_broadcast(&pool->begun);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Waits for the threads that are inside. One that has not woken up yet finds the loop closed and sleeps on. */
+static void close_loop(struct csni_pool *pool) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->open = false;
+    while (pool->inside) pthread_cond_wait(&pool->left, &pool->mutex);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *task, void *context,
+                         struct csn_error *err) {
+    if (csni_pool_workers(pool) == 1 || count < 2) return run_alone(count, task, context, err);
+    open_loop(pool, count, task, context, err != NULL);
+    work(pool, &pool->workers[0]);
+    close_loop(pool);
+    const struct worker *lowest = NULL;
+    for (uint32_t i = 0; i < pool->worker_count; i++) {
+        const struct worker *worker = &pool->workers[i];
+        if (worker->status < 0 && (!lowest || worker->failed_item < lowest->failed_item)) lowest = worker;
+    }
+    if (!lowest) return CSN_OK;
+    if (err) *err = lowest->err;
+    return lowest->status;
+}

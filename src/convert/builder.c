@@ -1,0 +1,264 @@
+/* An index made call by call: one batch, filled by the caller instead of a source. */
+#include <callsign/builder.h>
+
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/options.h"
+#include "convert/convert_output.h"
+#include "gsym/gsym_layout.h"
+#include "gsym/gsym_write.h"
+#include "model/model.h"
+
+struct csn_builder {
+    const struct csn_allocator *alloc;
+    struct csn_builder_options options;
+    uint8_t uuid[CSNI_GSYM_UUID_MAX];
+    struct csni_arena arena;           /* copies of strings, and the finished batch */
+    struct csni_batch_writer writer;
+    CSNI_VEC(uint32_t) open_inlines;   /* node indexes, outermost first */
+    struct csni_batch batch;
+    struct csni_model model;
+    bool in_function, finished;
+    uint64_t last_row;                 /* address of the last row of the function, or its start */
+};
+
+csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out, struct csn_error *err) {
+    struct csn_builder_options own = CSN_BUILDER_OPTIONS_INIT;
+    if (options) CSNI_TRY(csni_options_copy(&own, sizeof own, options, options->struct_size, err));
+    if (own.uuid_size > CSNI_GSYM_UUID_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d", own.uuid_size,
+                         CSNI_GSYM_UUID_MAX);
+    if (own.uuid_size && !own.uuid)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "uuid_size is %zu, uuid is NULL", own.uuid_size);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    struct csn_builder *b = csni_alloc_zeroed(alloc, 1, sizeof *b);
+    if (!b) return csni_fail_memory(err, sizeof *b);
+    b->alloc = alloc;
+    b->options = own;
+    if (own.uuid_size) memcpy(b->uuid, own.uuid, own.uuid_size);
+    b->open_inlines.alloc = alloc;
+    csni_arena_init(&b->arena, alloc, 4096);
+    csni_batch_writer_init(&b->writer, alloc);
+    csni_model_init(&b->model, alloc);
+    csni_batch_begin(&b->writer, &b->arena);
+    *out = b;
+    return CSN_OK;
+}
+
+void csn_builder_destroy(struct csn_builder *b) {
+    if (!b) return;
+    csni_model_deinit(&b->model);
+    csni_batch_writer_deinit(&b->writer);
+    csni_arena_deinit(&b->arena);
+    csni_vec_deinit(&b->open_inlines);
+    csni_free(b->alloc, b, sizeof *b);
+}
+
+/* ---- checks ---- */
+
+static csn_status check_open(const struct csn_builder *b, bool needs_function, struct csn_error *err) {
+    if (b->finished) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the index is saved, nothing more can be added");
+    if (b->writer.failed) return csni_fail_memory(err, 0);
+    if (needs_function && !b->in_function)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "begin a function first");
+    return CSN_OK;
+}
+
+static csn_status check_file(const struct csn_builder *b, uint32_t file, struct csn_error *err) {
+    if (file < b->writer.files.count) return CSN_OK;
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "file %u does not exist, files 0 to %zu do", file,
+                     b->writer.files.count - 1);
+}
+
+static const struct csni_function *current(const struct csn_builder *b) {
+    return &b->writer.functions.items[b->writer.functions.count - 1];
+}
+
+static csn_status keep_string(struct csn_builder *b, struct csn_str s, uint32_t *out, struct csn_error *err) {
+    *out = 0;
+    if (!s.len) return CSN_OK;
+    if (memchr(s.ptr, 0, s.len))
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a string of %zu bytes has a NUL within", s.len);
+    const char *copy = csni_arena_copy(&b->arena, s.ptr, s.len);
+    if (!copy) return csni_fail_memory(err, s.len);
+    *out = csni_batch_add_string(&b->writer, (struct csn_str){ copy, s.len });
+    return b->writer.failed ? csni_fail_memory(err, s.len) : CSN_OK;
+}
+
+/* ---- adding ---- */
+
+csn_status csn_builder_add_file(struct csn_builder *b, struct csn_str directory, struct csn_str base, uint32_t *out_file,
+                                struct csn_error *err) {
+    uint32_t directory_string, base_string;
+    CSNI_TRY(check_open(b, false, err));
+    CSNI_TRY(keep_string(b, directory, &directory_string, err));
+    CSNI_TRY(keep_string(b, base, &base_string, err));
+    uint32_t file = csni_batch_add_file(&b->writer, directory_string, base_string);
+    if (b->writer.failed) return csni_fail_memory(err, sizeof(struct csni_file));
+    *out_file = file;
+    return CSN_OK;
+}
+
+csn_status csn_builder_begin_function(struct csn_builder *b, uint64_t start, uint64_t size, struct csn_str name,
+                                      struct csn_error *err) {
+    uint32_t string;
+    CSNI_TRY(check_open(b, false, err));
+    if (b->open_inlines.count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%zu inlined calls are still open", b->open_inlines.count);
+    if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the function at 0x%llx has no name",
+                                    (unsigned long long)start);
+    if (size > UINT32_MAX || start > UINT64_MAX - size)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, at most 0x%x are possible",
+                         (unsigned long long)start, (unsigned long long)size, UINT32_MAX);
+    CSNI_TRY(keep_string(b, name, &string, err));
+    csni_batch_begin_function(&b->writer, start, (uint32_t)size, string, CSNI_SOURCE_BUILDER);
+    b->in_function = true;
+    b->last_row = start;
+    return b->writer.failed ? csni_fail_memory(err, sizeof(struct csni_function)) : CSN_OK;
+}
+
+csn_status csn_builder_add_row(struct csn_builder *b, uint64_t addr, uint32_t file, uint32_t line, struct csn_error *err) {
+    CSNI_TRY(check_open(b, true, err));
+    CSNI_TRY(check_file(b, file, err));
+    const struct csni_function *f = current(b);
+    if (addr < b->last_row || addr - f->start >= f->size)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "row at 0x%llx, need one in [0x%llx, 0x%llx)",
+                         (unsigned long long)addr, (unsigned long long)b->last_row,
+                         (unsigned long long)(f->start + f->size));
+    csni_batch_add_row(&b->writer, (uint32_t)(addr - f->start), file, line);
+    b->last_row = addr;
+    return b->writer.failed ? csni_fail_memory(err, sizeof(struct csni_row)) : CSN_OK;
+}
+
+/* Whether the part lies within the function or within one part of the inlined call that is open. */
+static bool within_parent(const struct csn_builder *b, struct csni_part part) {
+    if (!b->open_inlines.count) return part.end <= current(b)->size;
+    const struct csni_inline_node *parent =
+        &b->writer.inlines.items[b->open_inlines.items[b->open_inlines.count - 1]];
+    for (uint32_t i = 0; i < parent->part_count; i++) {
+        const struct csni_part *p = &b->writer.parts.items[parent->first_part + i];
+        if (p->start <= part.start && part.end <= p->end) return true;
+    }
+    return false;
+}
+
+static int by_start(const void *pa, const void *pb) {
+    const struct csni_part *a = pa, *b = pb;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Turns ranges into parts: ascending, joined where they touch, without empty ones. */
+static csn_status make_parts(const struct csn_builder *b, const struct csn_range *ranges, size_t count,
+                             struct csni_part *parts, size_t *out_count, struct csn_error *err) {
+    const struct csni_function *f = current(b);
+    for (size_t i = 0; i < count; i++) {
+        struct csn_range r = ranges[i];
+        struct csni_part part = { (uint32_t)(r.start - f->start), (uint32_t)(r.end - f->start) };
+        if (r.start >= r.end || r.start < f->start || r.end - f->start > f->size || !within_parent(b, part))
+            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the inlined range [0x%llx, 0x%llx) is not within its parent",
+                             (unsigned long long)r.start, (unsigned long long)r.end);
+        parts[i] = part;
+    }
+    qsort(parts, count, sizeof *parts, by_start);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!kept || parts[i].start > parts[kept - 1].end) parts[kept++] = parts[i];
+        else if (parts[i].end > parts[kept - 1].end) parts[kept - 1].end = parts[i].end;
+    }
+    *out_count = kept;
+    return CSN_OK;
+}
+
+csn_status csn_builder_begin_inline(struct csn_builder *b, const struct csn_range *ranges, size_t range_count,
+                                    struct csn_str name, uint32_t call_file, uint32_t call_line, struct csn_error *err) {
+    uint32_t string;
+    CSNI_TRY(check_open(b, true, err));
+    CSNI_TRY(check_file(b, call_file, err));
+    if (!range_count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "an inlined call needs at least one range");
+    if (b->open_inlines.count + 1 >= CSN_INLINE_DEPTH_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "inlined calls nest deeper than %d", CSN_INLINE_DEPTH_MAX);
+    struct csni_part *parts = csni_alloc_zeroed(b->alloc, range_count, sizeof *parts);
+    if (!parts) return csni_fail_memory(err, range_count * sizeof *parts);
+    size_t count = 0;
+    csn_status status = make_parts(b, ranges, range_count, parts, &count, err);
+    if (status >= 0) status = keep_string(b, name, &string, err);
+    if (status >= 0) {
+        uint32_t node = csni_batch_begin_inline(&b->writer, string, call_file, call_line);
+        for (size_t i = 0; i < count; i++) csni_batch_add_part(&b->writer, parts[i].start, parts[i].end);
+        if (b->writer.failed || !csni_vec_push(&b->open_inlines, node)) status = csni_fail_memory(err, sizeof node);
+    }
+    csni_free(b->alloc, parts, range_count * sizeof *parts);
+    return status;
+}
+
+csn_status csn_builder_end_inline(struct csn_builder *b, struct csn_error *err) {
+    CSNI_TRY(check_open(b, true, err));
+    if (!b->open_inlines.count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "no inlined call is open");
+    csni_batch_end_inline(&b->writer, b->open_inlines.items[--b->open_inlines.count]);
+    return CSN_OK;
+}
+
+csn_status csn_builder_add_call_site(struct csn_builder *b, uint64_t return_offset, uint32_t flags,
+                                     const struct csn_str *patterns, size_t pattern_count, struct csn_error *err) {
+    CSNI_TRY(check_open(b, true, err));
+    if (flags & ~(uint32_t)(CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL))
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "unknown call-site flags 0x%x", flags);
+    csni_batch_add_call_site(&b->writer, return_offset, flags);
+    for (size_t i = 0; i < pattern_count; i++) {
+        uint32_t string;
+        CSNI_TRY(keep_string(b, patterns[i], &string, err));
+        csni_batch_add_pattern(&b->writer, string);
+    }
+    return b->writer.failed ? csni_fail_memory(err, sizeof(struct csni_call_site)) : CSN_OK;
+}
+
+/* ---- saving ---- */
+
+static csn_status finish(struct csn_builder *b, struct csn_convert_report *report, struct csn_error *err) {
+    if (b->finished) return CSN_OK;
+    CSNI_TRY(check_open(b, false, err));
+    if (b->open_inlines.count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%zu inlined calls are still open", b->open_inlines.count);
+    CSNI_TRY(csni_batch_finish(&b->writer, &b->batch, err));
+    csni_model_deinit(&b->model); /* of an attempt that ran out of memory */
+    csni_model_init(&b->model, b->alloc);
+    b->model.batches = &b->batch;
+    b->model.batch_count = 1;
+    b->model.base_address = b->options.base_address;
+    b->model.has_base_address = b->options.has_base_address;
+    b->model.big_endian = b->options.big_endian;
+    b->model.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
+    CSNI_TRY(csni_model_finalize(&b->model, report, err));
+    CSNI_TRY(csni_model_link(&b->model, NULL, &b->arena, err));
+    b->finished = true;
+    return CSN_OK;
+}
+
+static csn_status save(struct csn_builder *b, const struct csni_sink *sink, struct csn_error *err) {
+    struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
+    if (!report) return csni_fail_memory(err, sizeof *report);
+    csn_status status = finish(b, report, err);
+    if (status >= 0) status = csni_gsym_write_v1(&b->model, NULL, sink, report, err);
+    csni_free(b->alloc, report, sizeof *report);
+    return status;
+}
+
+csn_status csn_builder_save_file(struct csn_builder *b, const char *path, struct csn_error *err) {
+    struct csni_file_output out;
+    CSNI_TRY(csni_file_output_open(&out, path, b->alloc, err));
+    struct csni_sink sink = csni_file_sink(&out);
+    csn_status status = save(b, &sink, err);
+    if (status >= 0) status = csni_file_output_commit(&out, err);
+    csni_file_output_abort(&out);
+    return status;
+}
+
+csn_status csn_builder_save_memory(struct csn_builder *b, struct csn_bytes *out, struct csn_error *err) {
+    struct csn_bytes result = { NULL, 0, b->alloc };
+    struct csni_sink sink = csni_memory_sink(&result);
+    csn_status status = save(b, &sink, err);
+    if (status >= 0) *out = result;
+    else csn_bytes_free(&result);
+    return status;
+}

@@ -1,0 +1,46 @@
+/* Where a conversion's result goes: memory or a file. */
+#include "convert/convert_output.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static csn_status memory_reserve(void *context, uint64_t size, struct csn_error *err) {
+    struct csn_bytes *out = context;
+    out->ptr = size <= SIZE_MAX ? csni_alloc(out->allocator, (size_t)size) : NULL;
+    if (!out->ptr) return csni_fail_memory(err, size);
+    out->size = (size_t)size;
+    return CSN_OK;
+}
+
+static csn_status memory_write(void *context, uint64_t offset, const void *bytes, size_t size, struct csn_error *err) {
+    (void)err;
+    struct csn_bytes *out = context;
+    if (size) memcpy(out->ptr + offset, bytes, size);
+    return CSN_OK;
+}
+
+struct csni_sink csni_memory_sink(struct csn_bytes *out) {
+    return (struct csni_sink){ memory_reserve, memory_write, out };
+}
+
+void csn_bytes_free(struct csn_bytes *bytes) {
+    if (!bytes || !bytes->ptr) return;
+    csni_free(csni_allocator_or_default(bytes->allocator), bytes->ptr, bytes->size);
+    bytes->ptr = NULL;
+    bytes->size = 0;
+}
+
+static csn_status file_reserve(void *context, uint64_t size, struct csn_error *err) {
+    (void)context;
+    (void)size;
+    (void)err;
+    return CSN_OK;
+}
+
+static csn_status file_write(void *context, uint64_t offset, const void *bytes, size_t size, struct csn_error *err) {
+    return csni_file_output_write(context, offset, bytes, size, err);
+}
+
+struct csni_sink csni_file_sink(struct csni_file_output *out) { return (struct csni_sink){ file_reserve, file_write, out }; }

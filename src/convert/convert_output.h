@@ -1,0 +1,15 @@
+/* Where a conversion's result goes. */
+#ifndef CSNI_CONVERT_OUTPUT_H
+#define CSNI_CONVERT_OUTPUT_H
+
+#include "base/file_output.h"
+#include "base/sink.h"
+
+#include <callsign/builder.h>
+
+/* A sink that fills `out`, which must be empty but for its allocator. On failure call csn_bytes_free(). */
+struct csni_sink csni_memory_sink(struct csn_bytes *out);
+/* A sink that writes to an open output file. */
+struct csni_sink csni_file_sink(struct csni_file_output *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* What this build has. */
+#include <callsign/convert.h>
+
+#ifdef CSNI_HAVE_LIBDEFLATE
+#include <libdeflate.h>
+#define WITH_ZLIB "libdeflate " LIBDEFLATE_VERSION_STRING
+#else
+#define WITH_ZLIB "no libdeflate (zlib-compressed sections are refused)"
+#endif
+#ifdef CSNI_HAVE_ZSTD
+#include <zstd.h>
+#define WITH_ZSTD "zstd " ZSTD_VERSION_STRING
+#else
+#define WITH_ZSTD "no zstd (zstd-compressed sections are refused)"
+#endif
+#ifdef CSNI_HAVE_LIBIBERTY
+#define WITH_DEMANGLER "libiberty"
+#else
+#define WITH_DEMANGLER "no libiberty (names are not demangled)"
+#endif
+
+const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_DEMANGLER; }

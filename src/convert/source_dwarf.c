@@ -1,0 +1,205 @@
+/* Functions from DWARF.
+ *
+ * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. Units go
+ * largest first, so that no worker is left with a large one at the end; each has its batch at its own index, so that the
+ * result does not depend on who did what when. What a unit occupied of .debug_info is given back when the unit is done. */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "convert/unit_job.h"
+
+enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
+
+static const char *const section_names[SECTIONS] = { "info",     "types",       "abbrev", "line",   "str",
+                                                     "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
+
+struct unit_key {
+    uint64_t size;
+    uint32_t index;
+};
+
+/* One image's DWARF on its way. */
+struct reading {
+    struct csni_conversion *conversion;
+    struct csni_dwarf *dwarf;
+    uint32_t section[SECTIONS];        /* indexes in the object */
+    struct csni_span bytes[SECTIONS];
+    uint32_t read_order[SECTIONS], read_count;
+    struct csni_unit_job *jobs;        /* one per worker */
+    struct unit_key *unit_order;       /* largest first */
+    struct csni_batch *batches;
+    atomic_uint failed_units;
+    bool discard;                      /* .debug_info goes as units are done */
+};
+
+/* ---- sections ---- */
+
+static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct reading *r = context;
+    uint32_t which = r->read_order[item];
+    return csni_object_read_section(r->conversion->object, r->section[which], &r->bytes[which], err);
+}
+
+static csn_status read_sections(struct reading *r, struct csn_error *err) {
+    const struct csni_object *object = r->conversion->object;
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        r->section[i] = csni_object_find_debug_section(object, section_names[i], false);
+        if (r->section[i] == CSNI_NO_SECTION || (object->sections[r->section[i]].flags & CSNI_SECTION_NOBITS)) continue;
+        uint32_t at = r->read_count++;
+        for (; at && object->sections[r->section[r->read_order[at - 1]]].size < object->sections[r->section[i]].size; at--)
+            r->read_order[at] = r->read_order[at - 1];
+        r->read_order[at] = i;
+    }
+    return csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err);
+}
+
+static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
+    const struct csni_span *b = r->bytes;
+    const struct csni_dwarf_sections sections = {
+        .info = b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE], .str = b[STR],
+        .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
+        .rnglists = b[RNGLISTS], .big_endian = r->conversion->object->big_endian,
+    };
+    return csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err);
+}
+
+/* ---- abbreviations and unit DIEs ---- */
+
+static csn_status compile_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct reading *r = context;
+    csn_status status = csni_dwarf_compile_abbrevs(r->dwarf, (uint32_t)item, err);
+    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a unit uses the table */
+}
+
+static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct reading *r = context;
+    csn_status status = csni_unit_prepare(r->dwarf, &r->dwarf->units[item], err);
+    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is converted */
+}
+
+/* ---- units ---- */
+
+static csn_status note_unprepared(struct reading *r, uint32_t worker, struct csni_unit *unit, struct csni_batch *out,
+                                  struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csni_conversion *c = r->conversion;
+    if (csni_unit_prepare(r->dwarf, unit, &damage) == CSN_E_MEMORY) return csni_fail_memory(err, 0);
+    csni_batch_begin(&c->writers[worker], &c->arenas[worker]);
+    csni_batch_note(&c->writers[worker], CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
+                    csn_error_text(&damage));
+    atomic_fetch_add(&r->failed_units, 1);
+    return csni_batch_finish(&c->writers[worker], out, err);
+}
+
+static csn_status convert_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct reading *r = context;
+    uint32_t index = r->unit_order[item].index;
+    struct csni_unit *unit = &r->dwarf->units[index];
+    struct csni_batch *out = &r->batches[index];
+    if (unit->prepared && unit->tag != DW_TAG_type_unit)
+        CSNI_TRY(csni_unit_convert(&r->jobs[worker], unit, out, err));
+    else if (!unit->prepared)
+        CSNI_TRY(note_unprepared(r, worker, unit, out, err));
+    if (r->discard && !unit->in_types)
+        csni_object_discard(r->conversion->object, r->section[INFO], unit->off, unit->end - unit->off);
+    return csni_progress(r->conversion, "units", unit->end - unit->off, err);
+}
+
+static int larger_first(const void *pa, const void *pb) {
+    const struct unit_key *a = pa, *b = pb;
+    if (a->size != b->size) return a->size > b->size ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static csn_status order_units(struct reading *r, struct csn_error *err) {
+    uint32_t count = r->dwarf->unit_count;
+    r->unit_order = csni_alloc_zeroed(r->conversion->alloc, count, sizeof *r->unit_order);
+    if (count && !r->unit_order) return csni_fail_memory(err, count * sizeof *r->unit_order);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size = r->dwarf->units[i].end - r->dwarf->units[i].off;
+        r->unit_order[i] = (struct unit_key){ size, i };
+        r->conversion->progress_total += size;
+    }
+    if (count) qsort(r->unit_order, count, sizeof *r->unit_order, larger_first);
+    return CSN_OK;
+}
+
+static csn_status make_jobs(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
+    r->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *r->jobs);
+    if (!r->jobs) return csni_fail_memory(err, c->workers * sizeof *r->jobs);
+    for (uint32_t i = 0; i < c->workers; i++)
+        CSNI_TRY(csni_unit_job_init(&r->jobs[i], c, r->dwarf, i, r->discard, err));
+    return CSN_OK;
+}
+
+/* Pages of a plain section come back from the file when touched; inflated ones are gone, so they are only given back when
+ * no unit can refer to another. */
+static bool may_discard(const struct reading *r) {
+    uint32_t info = r->section[INFO];
+    if (info == CSNI_NO_SECTION) return false;
+    const struct csni_object *object = r->conversion->object;
+    bool plain = !(object->sections[info].flags & CSNI_SECTION_COMPRESSED) && object->kind != CSNI_OBJECT_RELOCATABLE;
+    return plain || !csni_dwarf_has_cross_references(r->dwarf);
+}
+
+static csn_status convert_units(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
+    CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
+    CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
+    r->discard = may_discard(r);
+    CSNI_TRY(order_units(r, err));
+    CSNI_TRY(make_jobs(r, err));
+    r->batches = csni_add_batches(c, r->dwarf->unit_count);
+    if (r->dwarf->unit_count && !r->batches)
+        return csni_fail_memory(err, r->dwarf->unit_count * sizeof *r->batches);
+    return csni_pool_run(c->pool, r->dwarf->unit_count, convert_one, r, err);
+}
+
+/* ---- report ---- */
+
+static void report(const struct reading *r) {
+    struct csn_convert_report *out = r->conversion->report;
+    out->units += r->dwarf->unit_count;
+    out->units_failed += atomic_load(&r->failed_units);
+    for (uint32_t i = 0; i < r->dwarf->unit_count; i++) out->functions_from_dwarf += r->batches[i].function_count;
+    if (r->dwarf->damage.code) {
+        csni_report_add(out, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(&r->dwarf->damage)));
+        out->units_failed++;
+    }
+    if (csni_dwarf_has_supplement_references(r->dwarf))
+        csni_report_add(out, CSN_EVENT_MISSING_SUPPLEMENT, 1, csni_str("names that a dwz supplement holds are missing"));
+}
+
+static void release(struct reading *r) {
+    struct csni_conversion *c = r->conversion;
+    for (uint32_t i = 0; r->jobs && i < c->workers; i++) csni_unit_job_deinit(&r->jobs[i]);
+    csni_free(c->alloc, r->jobs, c->workers * sizeof *r->jobs);
+    if (r->dwarf) csni_free(c->alloc, r->unit_order, r->dwarf->unit_count * sizeof *r->unit_order);
+    csni_dwarf_close(r->dwarf);
+}
+
+/* Strings are views into .debug_str and .debug_line_str; where .debug_info was to be given back, those in it were copied. */
+static void release_sections(const struct reading *r) {
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        bool keep = i == STR || i == LINE_STR || (i == INFO && !r->discard);
+        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->conversion->object, r->section[i]);
+    }
+}
+
+csn_status csni_source_dwarf(struct csni_conversion *c, struct csn_error *err) {
+    struct reading r = { .conversion = c };
+    csn_status status = read_sections(&r, err);
+    if (status >= 0) status = open_dwarf(&r, err);
+    if (status >= 0) status = convert_units(&r, err);
+    if (status >= 0) {
+        report(&r);
+        release_sections(&r);
+    }
+    release(&r);
+    return status;
+}

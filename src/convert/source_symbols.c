@@ -1,0 +1,34 @@
+/* Functions from the symbol table: .symtab, or .dynsym where a file has no other. */
+#include "base/fail.h"
+#include "convert/source.h"
+
+static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, const struct csni_symbol *s) {
+    if (s->kind != CSNI_SYMBOL_FUNCTION || !s->defined || !s->name.len || !csni_in_text(c, s->addr)) return;
+    uint64_t size = s->size < UINT32_MAX ? s->size : UINT32_MAX;
+    if (s->addr > UINT64_MAX - size) size = UINT64_MAX - s->addr;
+    if (s->size > size)
+        csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
+                        (unsigned long long)s->addr, (unsigned long long)s->size);
+    csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
+}
+
+csn_status csni_source_symbols(struct csni_conversion *c, struct csn_error *err) {
+    struct csni_symbol_iter iter;
+    csn_status status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_STATIC, err);
+    if (status == CSN_NONE) status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
+    if (status < 0) return status;
+    struct csni_batch *batch = csni_add_batches(c, 1);
+    if (!batch) return csni_fail_memory(err, sizeof *batch);
+    struct csni_batch_writer *w = &c->writers[0];
+    csni_batch_begin(w, &c->arenas[0]);
+    struct csni_symbol symbol;
+    if (status == CSN_OK) {
+        while (csni_symbol_iter_next(&iter, &symbol) == CSN_OK) add_symbol(c, w, &symbol);
+        if (iter.damaged) {
+            csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
+            w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] = iter.damaged;
+        }
+    }
+    c->report->functions_from_symbols += w->functions.count;
+    return csni_batch_finish(w, batch, err);
+}

@@ -1,0 +1,176 @@
+/* Inlined calls of one unit's functions. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "convert/unit_job.h"
+
+static int by_low(const void *pa, const void *pb) {
+    const struct csni_address_range *a = pa, *b = pb;
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+static void sort_ranges(struct csni_address_range *r, size_t count) {
+    if (count > 16) {
+        qsort(r, count, sizeof *r, by_low);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) { /* nearly always sorted already */
+        struct csni_address_range moving = r[i];
+        size_t at = i;
+        for (; at && r[at - 1].low > moving.low; at--) r[at] = r[at - 1];
+        r[at] = moving;
+    }
+}
+
+void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
+    struct csni_address_range *r = job->ranges.items + first;
+    size_t count = job->ranges.count - first, kept = 0;
+    sort_ranges(r, count);
+    for (size_t i = 0; i < count; i++) {
+        if (r[i].low >= r[i].high) continue;
+        if (kept && r[i].low <= r[kept - 1].high) {
+            if (r[i].high > r[kept - 1].high) r[kept - 1].high = r[i].high;
+        } else {
+            r[kept++] = r[i];
+        }
+    }
+    job->ranges.count = first + kept;
+}
+
+/* ---- while walking ---- */
+
+/* Whether [low, high) lies within one of the ranges, which are ascending. */
+static bool contains(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
+    uint32_t low = 0, high = count;
+    while (low < high) { /* the last range that begins at or below r.low */
+        uint32_t middle = low + (high - low) / 2;
+        if (ranges[middle].low <= r.low) low = middle + 1;
+        else high = middle;
+    }
+    return low && r.high <= ranges[low - 1].high;
+}
+
+/* Notes ranges that lie outside everything the parent has; the writer of each function leaves them out. */
+static void check_within_parent(struct csni_unit_job *job, const struct csni_die *die, uint32_t first) {
+    const struct csni_open_die *parent = &job->open.items[job->open.count - 1];
+    uint32_t parent_first = parent->first_range, parent_count = parent->range_count;
+    if (!parent->is_function) {
+        parent_first = job->inlined.items[parent->inlined].first_range;
+        parent_count = job->inlined.items[parent->inlined].range_count;
+    }
+    for (size_t i = first; i < job->ranges.count; i++) {
+        struct csni_address_range r = job->ranges.items[i];
+        if (!contains(job->ranges.items + parent_first, parent_count, r))
+            csni_batch_note(job->writer, CSN_EVENT_INLINE_OUTSIDE_PARENT, "DIE 0x%llx, [0x%llx, 0x%llx)",
+                            (unsigned long long)die->off, (unsigned long long)r.low, (unsigned long long)r.high);
+    }
+}
+
+/* Reads where an inlined call comes from; CSN_NONE: it names no file, so it cannot be shown. */
+static csn_status read_call(struct csni_unit_job *job, const struct csni_die *die, struct csni_inlined *out) {
+    uint64_t file = 0, line = 0;
+    csn_status status = csni_attr_unsigned(die, CSNI_AT_CALL_FILE, &file);
+    if (status == CSN_OK) status = job->has_lines ? csni_unit_file(job, file, &out->call_file) : CSN_NONE;
+    if (status < 0) return status;
+    if (status == CSN_NONE) {
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_BAD_FILE, "DIE 0x%llx names file %llu of %zu",
+                        (unsigned long long)die->off, (unsigned long long)file, job->lines.files.count);
+        return CSN_NONE;
+    }
+    if (csni_attr_unsigned(die, CSNI_AT_CALL_LINE, &line) == CSN_OK) out->call_line = (uint32_t)line;
+    return CSN_OK;
+}
+
+/* CSN_NONE: the call has no place in any function and is left out with all below it. */
+static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die *die, struct csni_inlined *out) {
+    const struct csni_open_die *parent = job->open.count ? &job->open.items[job->open.count - 1] : NULL;
+    if (!parent || parent->ignored) return CSN_NONE;
+    *out = (struct csni_inlined){ .parent = parent->is_function ? CSNI_NO_PARENT : parent->inlined };
+    out->first_range = (uint32_t)job->ranges.count;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);
+    if (status == CSN_E_MEMORY) return status;
+    if (status < 0) {
+        job->ranges.count = out->first_range;
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
+                        csn_error_text(&err));
+    }
+    csni_unit_join_ranges(job, out->first_range);
+    out->range_count = (uint32_t)job->ranges.count - out->first_range;
+    if (!out->range_count) {
+        csni_unit_enclosing_function(job)->inlined_elsewhere = true; /* moved or optimised away: no fault of the producer */
+        return CSN_NONE;
+    }
+    check_within_parent(job, die, out->first_range);
+    status = read_call(job, die, out);
+    if (status != CSN_OK) return status;
+    return csni_unit_inlined_name(job, die, &out->name);
+}
+
+csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die) {
+    struct csni_inlined inlined;
+    csn_status status = read_inlined(job, die, &inlined);
+    if (status < 0) return status;
+    struct csni_open_die open = { .depth = die->depth, .ignored = status == CSN_NONE };
+    open.inlined = (uint32_t)job->inlined.count;
+    if (!open.ignored && !csni_vec_push(&job->inlined, inlined)) return CSN_E_MEMORY;
+    return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
+}
+
+/* ---- when a function is complete ---- */
+
+/* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. Both lists
+ * ascend, so one goes along with the other. */
+static bool keep_parts(struct csni_unit_job *job, struct csni_open_die *f, uint32_t index, uint64_t start, uint64_t end) {
+    const struct csni_inlined *inlined = &job->inlined.items[index];
+    struct csni_part kept_of = { (uint32_t)job->kept.count, (uint32_t)job->kept.count };
+    const struct csni_part whole = { 0, (uint32_t)(end - start) };
+    bool top = inlined->parent == CSNI_NO_PARENT;
+    struct csni_part parent = top ? (struct csni_part){ 0, 1 } : job->kept_of.items[inlined->parent - f->first_inlined];
+    uint32_t p = parent.start;
+    for (uint32_t i = 0; i < inlined->range_count; i++) {
+        struct csni_address_range r = job->ranges.items[inlined->first_range + i];
+        if (r.low < start || r.high > end) {
+            f->inlined_elsewhere = true;
+            continue;
+        }
+        struct csni_part part = { (uint32_t)(r.low - start), (uint32_t)(r.high - start) }, within = whole;
+        while (p < parent.end && (within = top ? whole : job->kept.items[p]).end < part.end) p++;
+        if (p == parent.end || within.start > part.start) continue;
+        if (!csni_vec_push(&job->kept, part)) return false;
+    }
+    kept_of.end = (uint32_t)job->kept.count;
+    return csni_vec_push(&job->kept_of, kept_of);
+}
+
+/* Closes nodes of the batch until the one of `parent` is the innermost open one. */
+static void close_until(struct csni_unit_job *job, uint32_t parent) {
+    while (job->unclosed.count) {
+        uint32_t *top = job->unclosed.items + job->unclosed.count - 2;
+        if (top[0] == parent) return;
+        csni_batch_end_inline(job->writer, top[1]);
+        job->unclosed.count -= 2;
+    }
+}
+
+static bool add_node(struct csni_unit_job *job, const struct csni_open_die *f, uint32_t index) {
+    const struct csni_inlined *inlined = &job->inlined.items[index];
+    struct csni_part kept = job->kept_of.items[index - f->first_inlined];
+    if (kept.start == kept.end) return true;
+    close_until(job, inlined->parent);
+    uint32_t node = csni_batch_begin_inline(job->writer, inlined->name, inlined->call_file, inlined->call_line);
+    for (uint32_t i = kept.start; i < kept.end; i++)
+        csni_batch_add_part(job->writer, job->kept.items[i].start, job->kept.items[i].end);
+    return csni_vec_push(&job->unclosed, index) && csni_vec_push(&job->unclosed, node);
+}
+
+csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_die *f, uint64_t start, uint64_t end) {
+    uint32_t count = (uint32_t)job->inlined.count;
+    job->kept.count = job->kept_of.count = job->unclosed.count = 0;
+    for (uint32_t i = f->first_inlined; i < count; i++)
+        if (!keep_parts(job, f, i, start, end) || !add_node(job, f, i)) return CSN_E_MEMORY;
+    close_until(job, CSNI_NO_PARENT);
+    if (count > f->first_inlined && !job->kept.count && !f->inlined_elsewhere)
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (unsigned long long)start);
+    return CSN_OK;
+}

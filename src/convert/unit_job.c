@@ -1,0 +1,231 @@
+/* Walking one DWARF unit: which DIEs become functions. */
+#include "convert/unit_job.h"
+
+#include "base/fail.h"
+
+csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
+                              uint32_t worker, bool copy_names, struct csn_error *err) {
+    *job = (struct csni_unit_job){ .conversion = c, .dwarf = dwarf, .copy_names = copy_names };
+    job->writer = &c->writers[worker];
+    job->arena = &c->arenas[worker];
+    job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
+    job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
+    job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
+    csni_line_table_init(&job->lines, c->alloc);
+    return csni_scopes_create(dwarf, &job->scopes, err);
+}
+
+void csni_unit_job_deinit(struct csni_unit_job *job) {
+    if (!job->conversion) return;
+    csni_free(job->conversion->alloc, job->names, job->name_slots * sizeof *job->names);
+    csni_vec_deinit(&job->file_numbers);
+    csni_vec_deinit(&job->directories);
+    csni_vec_deinit(&job->by_offset);
+    csni_vec_deinit(&job->pending);
+    csni_vec_deinit(&job->open);
+    csni_vec_deinit(&job->inlined);
+    csni_vec_deinit(&job->calls);
+    csni_vec_deinit(&job->ranges);
+    csni_vec_deinit(&job->kept);
+    csni_vec_deinit(&job->kept_of);
+    csni_vec_deinit(&job->unclosed);
+    csni_line_table_deinit(&job->lines);
+    csni_scopes_destroy(job->scopes);
+}
+
+/* ---- functions ---- */
+
+/* How many of the DIE's ranges, in its order, become functions: those up to the first that a linker marked as removed or
+ * that is not code. */
+static uint32_t count_usable(struct csni_unit_job *job, uint32_t first) {
+    uint64_t removed = job->unit->address_size == 8 ? UINT64_MAX : job->unit->address_size == 4 ? UINT32_MAX : UINT16_MAX;
+    for (size_t i = first; i < job->ranges.count; i++) {
+        struct csni_address_range r = job->ranges.items[i];
+        if (r.low >= r.high || r.low == removed) {
+            csni_batch_note(job->writer, CSN_EVENT_FUNCTION_DISCARDED, NULL);
+        } else if (!csni_in_text(job->conversion, r.low)) {
+            enum csn_event event = r.low ? CSN_EVENT_FUNCTION_OUTSIDE_TEXT : CSN_EVENT_FUNCTION_DISCARDED;
+            csni_batch_note(job->writer, event, "[0x%llx, 0x%llx)", (unsigned long long)r.low, (unsigned long long)r.high);
+        } else {
+            continue;
+        }
+        return (uint32_t)(i - first);
+    }
+    return (uint32_t)(job->ranges.count - first);
+}
+
+/* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
+static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
+    struct csn_error err = CSN_ERROR_INIT;
+    out->first_own = (uint32_t)job->ranges.count;
+    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);
+    if (status == CSN_E_MEMORY) return status;
+    if (status < 0) {
+        job->ranges.count = out->first_own;
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
+                        csn_error_text(&err));
+        return CSN_NONE;
+    }
+    uint32_t all = (uint32_t)job->ranges.count - out->first_own;
+    out->own_count = count_usable(job, out->first_own);
+    if (!out->own_count) {
+        job->ranges.count = out->first_own;
+        return CSN_NONE;
+    }
+    if (!csni_vec_reserve(&job->ranges, job->ranges.count + all)) return CSN_E_MEMORY;
+    out->first_range = (uint32_t)job->ranges.count;
+    for (uint32_t i = 0; i < all; i++) job->ranges.items[job->ranges.count++] = job->ranges.items[out->first_own + i];
+    csni_unit_join_ranges(job, out->first_range);
+    out->range_count = (uint32_t)job->ranges.count - out->first_range;
+    return CSN_OK;
+}
+
+static csn_status open_function(struct csni_unit_job *job, const struct csni_die *die) {
+    struct csni_open_die open = { .depth = die->depth, .is_function = true, .die_off = die->off };
+    open.first_inlined = (uint32_t)job->inlined.count;
+    open.first_call = (uint32_t)job->calls.count;
+    csn_status status = read_function_ranges(job, die, &open);
+    if (status < 0) return status;
+    open.ignored = status == CSN_NONE;
+    if (!open.ignored) {
+        uint64_t all_ones = job->unit->offset_size == 8 ? UINT64_MAX : UINT32_MAX;
+        open.has_stmt_sequence = csni_attr_unsigned(die, CSNI_AT_STMT_SEQUENCE, &open.stmt_sequence) == CSN_OK &&
+                                 open.stmt_sequence != all_ones;
+        if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
+        CSNI_TRY(csni_unit_function_name(job, die, &open.name));
+    }
+    return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
+}
+
+static void add_call_sites(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
+    for (size_t i = f->first_call; i < job->calls.count; i++) {
+        const struct csni_found_call *call = &job->calls.items[i];
+        if (call->return_pc < start || call->return_pc >= end) continue;
+        csni_batch_add_call_site(job->writer, call->return_pc - start, 0);
+        if (call->callee) csni_batch_add_pattern(job->writer, call->callee);
+    }
+}
+
+static csn_status write_function(struct csni_unit_job *job, struct csni_open_die *f, struct csni_address_range r) {
+    if (r.high - r.low > UINT32_MAX) {
+        csni_batch_note(job->writer, CSN_EVENT_FUNCTION_TOO_LARGE, "[0x%llx, 0x%llx)", (unsigned long long)r.low,
+                        (unsigned long long)r.high);
+        r.high = r.low + UINT32_MAX;
+    }
+    csni_batch_begin_function(job->writer, r.low, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
+    CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
+    CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
+    add_call_sites(job, f, r.low, r.high);
+    return CSN_OK;
+}
+
+static csn_status close_innermost(struct csni_unit_job *job) {
+    struct csni_open_die *f = &job->open.items[--job->open.count];
+    if (!f->is_function || f->ignored) return CSN_OK;
+    for (uint32_t i = 0; i < f->own_count; i++)
+        CSNI_TRY(write_function(job, f, job->ranges.items[f->first_own + i]));
+    job->inlined.count = f->first_inlined;
+    job->calls.count = f->first_call;
+    job->ranges.count = f->first_own;
+    return CSN_OK;
+}
+
+/* Everything that does not enclose a DIE of this depth is complete. */
+static csn_status close_to_depth(struct csni_unit_job *job, uint32_t depth) {
+    while (job->open.count && job->open.items[job->open.count - 1].depth >= depth) CSNI_TRY(close_innermost(job));
+    return CSN_OK;
+}
+
+struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job) {
+    for (size_t i = job->open.count; i > 0; i--)
+        if (job->open.items[i - 1].is_function) return &job->open.items[i - 1];
+    return NULL;
+}
+
+/* ---- call sites ---- */
+
+static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die) {
+    const struct csni_open_die *f = csni_unit_enclosing_function(job);
+    if (!(job->conversion->options.flags & CSN_CONVERT_CALL_SITES) || !f || f->ignored) return CSN_OK;
+    struct csni_found_call call;
+    csn_status status = csni_attr_address(job->dwarf, die, CSNI_AT_RETURN_PC, &call.return_pc, NULL);
+    if (status != CSN_OK) return CSN_OK; /* a tail call does not return here */
+    bool inside = false;
+    for (uint32_t i = 0; i < f->own_count && !inside; i++) {
+        struct csni_address_range r = job->ranges.items[f->first_own + i];
+        inside = call.return_pc >= r.low && call.return_pc < r.high;
+    }
+    if (!inside) {
+        csni_batch_note(job->writer, CSN_EVENT_CALL_SITE_OUTSIDE, "DIE 0x%llx returns to 0x%llx",
+                        (unsigned long long)die->off, (unsigned long long)call.return_pc);
+        return CSN_OK;
+    }
+    CSNI_TRY(csni_unit_callee(job, die, &call.callee));
+    return csni_vec_push(&job->calls, call) ? CSN_OK : CSN_E_MEMORY;
+}
+
+/* ---- the walk ---- */
+
+static bool is_type(uint16_t tag) {
+    return tag == DW_TAG_class_type || tag == DW_TAG_structure_type || tag == DW_TAG_union_type;
+}
+
+/* GCC and Clang write the functions of a type outside of it, unless the type stands within a function. */
+static bool types_hold_no_code(const struct csni_unit *unit) {
+    static const char *const producers[] = { "GNU ", "clang", "Debian clang", "Ubuntu clang" };
+    for (size_t i = 0; i < sizeof producers / sizeof *producers; i++) {
+        size_t len = strlen(producers[i]);
+        if (unit->producer.len >= len && memcmp(unit->producer.ptr, producers[i], len) == 0) return true;
+    }
+    return false;
+}
+
+static csn_status enter(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die, bool jump,
+                        struct csn_error *err) {
+    CSNI_TRY(close_to_depth(job, die->depth));
+    CSNI_TRY(csni_scopes_add(job->scopes, die));
+    if (die->tag == DW_TAG_subprogram) return open_function(job, die);
+    if (die->tag == DW_TAG_inlined_subroutine) return csni_unit_open_inlined(job, die);
+    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return add_call(job, die);
+    if (jump && is_type(die->tag) && !job->open.count) return csni_die_walk_skip_children(walk, die, err);
+    return CSN_OK;
+}
+
+/* Damage ends the walk; what stands before it is kept. */
+static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
+    struct csni_die_walk walk;
+    struct csni_die die;
+    bool jump = types_hold_no_code(job->unit);
+    csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
+    walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
+    while (status == CSN_OK) {
+        status = csni_die_walk_next(&walk, &die, err);
+        if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
+    }
+    if (status == CSN_E_MEMORY) return status;
+    csn_status closing = close_to_depth(job, 0);
+    return closing < 0 ? closing : status;
+}
+
+csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                             struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    job->unit = unit;
+    job->lines_read = job->has_lines = false;
+    job->open.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
+    csni_batch_begin(job->writer, job->arena);
+    csn_status status = csni_unit_names_begin(job);
+    if (status >= 0) status = walk_unit(job, &damage);
+    if (status < 0 && status != CSN_E_MEMORY) {
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
+                        csn_error_text(&damage));
+        status = CSN_OK;
+    }
+    if (status >= 0 && unit->is_skeleton)
+        csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s", (int)(unit->dwo_name.len & 0xff),
+                        unit->dwo_name.ptr ? unit->dwo_name.ptr : "");
+    if (status >= 0) status = csni_unit_names_resolve(job);
+    if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);
+    if (status < 0) return csni_fail_memory(err, 0);
+    return csni_batch_finish(job->writer, out, err);
+}

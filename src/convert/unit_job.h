@@ -1,0 +1,122 @@
+/* One DWARF unit on its way into a batch: what the files unit_*.c share. One job per worker, used for unit after unit. */
+#ifndef CSNI_UNIT_JOB_H
+#define CSNI_UNIT_JOB_H
+
+#include "convert/source.h"
+
+/* A name that is looked up when the unit has been walked, because it may stand further on. */
+struct csni_pending_name {
+    const struct csni_unit *unit; /* that the DIE belongs to */
+    uint64_t die_off;
+    uint32_t string;              /* of the batch, to be filled in */
+};
+
+/* A name already asked for; valid where `stamp` is the job's. */
+struct csni_name_slot {
+    uint64_t key; /* offset of the DIE; the top bit tells .debug_types */
+    uint32_t string, stamp;
+};
+
+/* An inlined call below an open function. Ranges are image addresses, ascending and not touching. */
+struct csni_inlined {
+    uint32_t parent;      /* index in `inlined`, or CSNI_NO_PARENT: the function itself */
+    uint32_t name;
+    uint32_t call_file;   /* of the batch */
+    uint32_t call_line;
+    uint32_t first_range, range_count; /* in `ranges` */
+};
+enum { CSNI_NO_PARENT = UINT32_MAX };
+
+struct csni_found_call {
+    uint64_t return_pc;
+    uint32_t callee;      /* string of the batch; 0: not known who is called */
+};
+
+/* A DIE that encloses the place where the walk is: a function, an inlined call, or one of either kind that is left out
+ * with all it contains. */
+struct csni_open_die {
+    uint32_t depth;
+    bool is_function, ignored;
+    uint32_t inlined;                  /* index in `inlined` of an inlined call */
+    /* Of a function: where its own part of the stacks begins. */
+    uint32_t name;
+    uint32_t first_inlined, first_call;
+    uint32_t first_own, own_count;     /* ranges that become functions, as the DIE lists them, in `ranges` */
+    uint32_t first_range, range_count; /* all ranges of the DIE, ascending and joined, in `ranges` */
+    bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
+    uint64_t die_off, stmt_sequence;
+    bool has_stmt_sequence;
+};
+
+struct csni_unit_job {
+    struct csni_conversion *conversion;
+    const struct csni_dwarf *dwarf;
+    struct csni_batch_writer *writer;
+    struct csni_arena *arena;
+    struct csni_scopes *scopes;
+    bool copy_names;                   /* views into .debug_info will not last */
+
+    /* The unit at hand. */
+    const struct csni_unit *unit;
+    struct csni_line_table lines;
+    bool lines_read, has_lines;        /* read when the first function is met */
+    CSNI_VEC(uint32_t) file_numbers;   /* batch file + 1 by DWARF file number; 0: not asked for yet */
+    CSNI_VEC(uint32_t) directories;    /* batch string + 1 by directory index */
+    CSNI_VEC(uint32_t) by_offset;      /* sequences ordered by `off`; made when the first DW_AT_LLVM_stmt_sequence is met */
+    CSNI_VEC(struct csni_pending_name) pending;
+    struct csni_name_slot *names;      /* hash table: DIE offset -> batch string */
+    uint32_t name_slots, name_count, stamp;
+
+    /* Stacks that follow the nesting of the walk. */
+    CSNI_VEC(struct csni_open_die) open;
+    CSNI_VEC(struct csni_inlined) inlined;
+    CSNI_VEC(struct csni_found_call) calls;
+    csni_address_ranges ranges;
+    CSNI_VEC(struct csni_part) kept;   /* ranges of inlined calls within the function being written */
+    CSNI_VEC(struct csni_part) kept_of; /* by inlined call: [start, end) in `kept` */
+    CSNI_VEC(uint32_t) unclosed;       /* nodes of the batch that are not closed yet, with their inlined calls */
+};
+
+csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
+                              uint32_t worker, bool copy_names, struct csn_error *err);
+void csni_unit_job_deinit(struct csni_unit_job *job);
+
+/* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */
+csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                             struct csn_error *err);
+
+/* The innermost function that is open, or NULL. */
+struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job);
+
+/* ---- names (unit_names.c) ---- */
+
+csn_status csni_unit_names_begin(struct csni_unit_job *job);
+/* The batch string for a function's or inlined call's name; what it says is known after csni_unit_names_resolve(). */
+csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+/* The batch string for the name of who is called at a call site, known like the others; 0: an indirect call. */
+csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+/* Turns the names that stand as call-site patterns, resolved by now, into patterns that match them and no other. */
+csn_status csni_unit_make_patterns(struct csni_unit_job *job);
+/* Looks up all pending names; functions that turn out to have none are dropped, with a note. */
+csn_status csni_unit_names_resolve(struct csni_unit_job *job);
+
+/* ---- files and rows (unit_lines.c) ---- */
+
+csn_status csni_unit_read_lines(struct csni_unit_job *job);
+/* The batch file for a DWARF file number; CSN_NONE: there is no such file. */
+csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
+/* Adds the rows of [start, end) to the function begun last. */
+csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *function, uint64_t start,
+                              uint64_t end);
+
+/* ---- inlined calls (unit_inlines.c) ---- */
+
+csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die);
+/* Adds the inlined calls of `function` that lie within [start, end) to the function begun last. */
+csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_die *function, uint64_t start,
+                                 uint64_t end);
+/* Sorts ranges [first, count) of job->ranges, drops empty ones, joins what touches; the rest is taken off. */
+void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first);
+
+#endif

@@ -1,0 +1,304 @@
+/* Files and line rows of one unit. */
+#include "base/fail.h"
+#include "convert/unit_job.h"
+
+static bool zero_fill(void *items_pointer, size_t *count, size_t *room, size_t need, const struct csn_allocator *alloc) {
+    if (need > *room && !csni_vec_grow(items_pointer, room, need, sizeof(uint32_t), alloc)) return false;
+    uint32_t *items;
+    memcpy(&items, items_pointer, sizeof items);
+    if (need) memset(items, 0, need * sizeof *items);
+    *count = need;
+    return true;
+}
+
+csn_status csni_unit_read_lines(struct csni_unit_job *job) {
+    job->lines_read = true;
+    job->by_offset.count = 0;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csni_line_table_read(&job->lines, job->dwarf, job->unit, &err);
+    if (status == CSN_E_MEMORY) return status;
+    if (status < 0) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_LINE_TABLE, "%s", csn_error_text(&err));
+    job->has_lines = status != CSN_NONE && job->lines.version;
+    const struct csn_allocator *alloc = job->conversion->alloc;
+    size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
+    size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
+    if (!zero_fill(&job->file_numbers.items, &job->file_numbers.count, &job->file_numbers.room, files, alloc) ||
+        !zero_fill(&job->directories.items, &job->directories.count, &job->directories.room, directories, alloc))
+        return CSN_E_MEMORY;
+    return CSN_OK;
+}
+
+/* ---- files ---- */
+
+static bool is_absolute(struct csn_str path) {
+    if (path.len && (path.ptr[0] == '/' || path.ptr[0] == '\\')) return true;
+    return path.len >= 3 && path.ptr[1] == ':' && (path.ptr[2] == '/' || path.ptr[2] == '\\');
+}
+
+/* Room for a path put together from parts, in the batch's arena. */
+struct path {
+    char *text;
+    size_t len;
+};
+
+static bool path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
+    path->text = csni_arena_alloc(job->arena, room);
+    path->len = 0;
+    return path->text != NULL;
+}
+
+static void path_append(struct path *path, struct csn_str part) {
+    if (!part.len) return;
+    if (path->len && path->text[path->len - 1] != '/') path->text[path->len++] = '/';
+    if (path->len)
+        while (part.len && part.ptr[0] == '/') part.ptr++, part.len--;
+    memcpy(path->text + path->len, part.ptr, part.len);
+    path->len += part.len;
+}
+
+static size_t without_trailing_slashes(const char *text, size_t len) {
+    while (len > 1 && text[len - 1] == '/') len--;
+    return len;
+}
+
+/* The batch string for `directory` with the compilation directory in front where it belongs there. */
+static csn_status directory_string(struct csni_unit_job *job, struct csn_str directory, bool relative, uint64_t index,
+                                   uint32_t *out) {
+    uint32_t *cached = index < job->directories.count ? &job->directories.items[index] : NULL;
+    if (cached && *cached) {
+        *out = *cached - 1;
+        return CSN_OK;
+    }
+    struct path path;
+    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2)) return CSN_E_MEMORY;
+    if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
+    path_append(&path, directory);
+    path.len = without_trailing_slashes(path.text, path.len);
+    *out = csni_batch_add_string(job->writer, (struct csn_str){ path.text, path.len });
+    if (cached) *cached = *out + 1;
+    return CSN_OK;
+}
+
+/* A name that has a directory of its own: the whole path is put together, then cut at its last separator. */
+static csn_status add_long_name(struct csni_unit_job *job, struct csn_str directory, bool relative, struct csn_str name,
+                                uint32_t *out) {
+    struct path path;
+    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3)) return CSN_E_MEMORY;
+    if (!is_absolute(name)) {
+        if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
+        path_append(&path, directory);
+    }
+    path_append(&path, name);
+    size_t cut = path.len;
+    while (cut && path.text[cut - 1] != '/') cut--;
+    struct csn_str base = { path.text + cut, path.len - cut };
+    uint32_t base_string = csni_batch_add_string(job->writer, base);
+    struct csn_str front = { path.text, without_trailing_slashes(path.text, cut) };
+    *out = csni_batch_add_file(job->writer, csni_batch_add_string(job->writer, front), base_string);
+    return CSN_OK;
+}
+
+static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
+    struct csn_str directory, name;
+    bool relative;
+    if (!csni_line_table_file(&job->lines, dwarf_file, &directory, &name, &relative)) return CSN_NONE;
+    if (name.len && memchr(name.ptr, '/', name.len)) return add_long_name(job, directory, relative, name, out);
+    uint32_t place = job->lines.version >= 5 ? dwarf_file : dwarf_file - 1, directory_number;
+    CSNI_TRY(directory_string(job, directory, relative, job->lines.files.items[place].directory, &directory_number));
+    const char *copy = csni_arena_copy(job->arena, name.ptr, name.len);
+    if (!copy) return CSN_E_MEMORY;
+    uint32_t base = csni_batch_add_string(job->writer, (struct csn_str){ copy, name.len });
+    *out = csni_batch_add_file(job->writer, directory_number, base);
+    return CSN_OK;
+}
+
+csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
+    if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
+    uint32_t *cached = &job->file_numbers.items[dwarf_file];
+    if (!*cached) {
+        uint32_t file;
+        csn_status status = add_file(job, (uint32_t)dwarf_file, &file);
+        if (status != CSN_OK) return status;
+        *cached = file + 1;
+    }
+    *out = *cached - 1;
+    return CSN_OK;
+}
+
+/* ---- which sequences a function's rows come from ---- */
+
+/* Index of the first sequence whose end is above `addr`. */
+static size_t first_above(const struct csni_line_table *t, uint64_t addr) {
+    size_t low = 0, high = t->sequences.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (t->sequences.items[middle].high > addr) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+static csn_status order_by_offset(struct csni_unit_job *job) {
+    const struct csni_line_table *t = &job->lines;
+    if (job->by_offset.count == t->sequences.count) return CSN_OK;
+    if (!csni_vec_reserve(&job->by_offset, t->sequences.count)) return CSN_E_MEMORY;
+    job->by_offset.count = t->sequences.count;
+    uint32_t *order = job->by_offset.items;
+    for (uint32_t i = 0; i < t->sequences.count; i++) order[i] = i;
+    /* Heap sort: no recursion, no allocation, whatever the input. */
+    for (size_t built = t->sequences.count / 2, end = t->sequences.count; end > 1;) {
+        if (built) built--;
+        else {
+            end--;
+            uint32_t top = order[0];
+            order[0] = order[end];
+            order[end] = top;
+        }
+        for (size_t root = built, child; (child = 2 * root + 1) < end; root = child) {
+            const struct csni_line_sequence *s = t->sequences.items;
+            if (child + 1 < end && s[order[child]].off < s[order[child + 1]].off) child++;
+            if (s[order[root]].off >= s[order[child]].off) break;
+            uint32_t swap = order[root];
+            order[root] = order[child];
+            order[child] = swap;
+        }
+    }
+    return CSN_OK;
+}
+
+/* Index of the sequence that DW_AT_LLVM_stmt_sequence names, if it covers `addr`; else SIZE_MAX. */
+static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint64_t addr) {
+    size_t low = 0, high = job->by_offset.count;
+    const struct csni_line_sequence *s = job->lines.sequences.items;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s[job->by_offset.items[middle]].off < off) low = middle + 1;
+        else high = middle;
+    }
+    if (low == job->by_offset.count) return SIZE_MAX;
+    const struct csni_line_sequence *found = &s[job->by_offset.items[low]];
+    return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[low] : SIZE_MAX;
+}
+
+/* The sequences to read, [*first, *last); false when none covers `start`. */
+static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, size_t *first,
+                           size_t *last, bool *bad_name) {
+    const struct csni_line_table *t = &job->lines;
+    *bad_name = false;
+    if (f->has_stmt_sequence) {
+        *first = sequence_named(job, f->stmt_sequence, start);
+        *last = *first + 1;
+        if (*first != SIZE_MAX) return true;
+        *bad_name = true;
+    }
+    *first = first_above(t, start);
+    *last = t->sequences.count;
+    return *first < *last && t->sequences.items[*first].low <= start;
+}
+
+/* ---- rows ---- */
+
+/* Index of the last row of a sequence at or below `addr`, which the sequence covers. */
+static uint32_t row_at(const struct csni_line_table *t, const struct csni_line_sequence *s, uint64_t addr) {
+    const struct csni_line_row *rows = t->rows.items + s->first_row;
+    uint32_t low = 1, high = s->row_count - 1; /* the first row is not above, the end row is */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].addr > addr) high = middle;
+        else low = middle + 1;
+    }
+    return s->first_row + low - 1;
+}
+
+/* Where the copying of one function's rows stands. */
+struct copying {
+    uint64_t start, end;
+    uint64_t previous;      /* address of the last row kept */
+    bool any;
+};
+
+/* CSN_NONE: the rows behind this one are of no use. */
+static csn_status copy_row(struct csni_unit_job *job, struct copying *c, const struct csni_line_row *row) {
+    if (row->file == CSNI_LINE_END) {
+        c->previous = 0; /* the next sequence may begin anywhere */
+        return CSN_OK;
+    }
+    uint32_t file = 0;
+    csn_status status = csni_unit_file(job, row->file, &file);
+    if (status < 0) return status;
+    if (status == CSN_NONE) {
+        csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_FILE, "row at 0x%llx of unit 0x%llx names file %u of %zu",
+                        (unsigned long long)row->addr, (unsigned long long)job->unit->off, row->file,
+                        job->lines.files.count);
+        return CSN_OK;
+    }
+    if (row->addr >= c->end) return CSN_OK;
+    uint64_t addr = row->addr;
+    if (addr < c->start) {
+        csni_batch_note(job->writer, CSN_EVENT_LINE_START_CLIPPED, "function at 0x%llx, row at 0x%llx",
+                        (unsigned long long)c->start, (unsigned long long)addr);
+        addr = c->start;
+    }
+    if (c->any && row->addr < c->previous) {
+        csni_batch_note(job->writer, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx, row at 0x%llx behind 0x%llx",
+                        (unsigned long long)c->start, (unsigned long long)row->addr, (unsigned long long)c->previous);
+        return CSN_NONE;
+    }
+    csni_batch_add_row(job->writer, (uint32_t)(addr - c->start), file, row->line);
+    c->previous = row->addr;
+    c->any = true;
+    return CSN_OK;
+}
+
+static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
+    const struct csni_line_table *t = &job->lines;
+    struct copying c = { start, end, 0, false };
+    for (size_t i = first; i < last && t->sequences.items[i].low < end; i++) {
+        const struct csni_line_sequence *s = &t->sequences.items[i];
+        uint32_t row = i == first ? row_at(t, s, start) : s->first_row;
+        uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
+        for (; row < stop; row++) {
+            csn_status status = copy_row(job, &c, &t->rows.items[row]);
+            if (status < 0) return status;
+            if (status == CSN_NONE) return CSN_OK;
+        }
+    }
+    return CSN_OK;
+}
+
+/* A function without rows still has the place of its declaration. */
+static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
+    struct csni_die die, origin;
+    if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
+    bool has_file = false, has_line = false;
+    uint64_t dwarf_file = 0, line = 0;
+    for (int step = 0; step < 4; step++) {
+        if (!has_file) has_file = csni_attr_unsigned(&die, CSNI_AT_DECL_FILE, &dwarf_file) == CSN_OK;
+        if (!has_line) has_line = csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, &line) == CSN_OK;
+        if (csni_die_follow(job->dwarf, &die, CSNI_AT_ABSTRACT_ORIGIN, &origin, NULL) != CSN_OK &&
+            csni_die_follow(job->dwarf, &die, CSNI_AT_SPECIFICATION, &origin, NULL) != CSN_OK)
+            break;
+        if (origin.unit != job->unit && !has_file) break; /* its file numbers are another table's */
+        die = origin;
+    }
+    if (!has_file) return CSN_OK;
+    uint32_t file;
+    csn_status status = csni_unit_file(job, dwarf_file, &file);
+    if (status == CSN_OK && has_line) csni_batch_add_row(job->writer, 0, file, (uint32_t)line);
+    if (status == CSN_NONE)
+        csni_batch_note(job->writer, CSN_EVENT_DECL_BAD_FILE, "DIE 0x%llx names file %llu of %zu",
+                        (unsigned long long)f->die_off, (unsigned long long)dwarf_file, job->lines.files.count);
+    return status < 0 ? status : CSN_OK;
+}
+
+csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
+    if (!job->has_lines) return CSN_OK;
+    if (f->has_stmt_sequence) CSNI_TRY(order_by_offset(job));
+    size_t first, last;
+    bool bad_name;
+    if (!find_sequences(job, f, start, &first, &last, &bad_name)) return add_declaration(job, f);
+    if (bad_name)
+        csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
+                        (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);
+    return copy_rows(job, first, last, start, end);
+}

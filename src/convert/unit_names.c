@@ -1,0 +1,180 @@
+/* Names of functions and inlined calls of one unit.
+ *
+ * Many inlined calls share one origin, so names are found by the offset of the DIE that decides. What needs a reference to be
+ * followed or a scope to be known waits until the whole unit has been walked. */
+#include "base/fail.h"
+#include "base/hash.h"
+#include "convert/unit_job.h"
+
+
+csn_status csni_unit_names_begin(struct csni_unit_job *job) {
+    job->pending.count = 0;
+    job->name_count = 0;
+    job->stamp++;
+    return csni_scopes_begin(job->scopes, job->unit);
+}
+
+/* The slot of `key`, or the free one where it belongs. */
+static struct csni_name_slot *find_slot(struct csni_name_slot *slots, uint32_t count, uint32_t stamp, uint64_t key) {
+    size_t at = csni_hash_u64(key) & (count - 1);
+    while (slots[at].stamp == stamp && slots[at].key != key) at = (at + 1) & (count - 1);
+    return &slots[at];
+}
+
+static bool grow_names(struct csni_unit_job *job) {
+    const struct csn_allocator *alloc = job->conversion->alloc;
+    uint32_t count = job->name_slots ? job->name_slots * 2 : 1024;
+    struct csni_name_slot *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
+    if (!slots) return false;
+    for (uint32_t i = 0; i < job->name_slots; i++)
+        if (job->names[i].stamp == job->stamp)
+            *find_slot(slots, count, job->stamp, job->names[i].key) = job->names[i];
+    csni_free(alloc, job->names, job->name_slots * sizeof *slots);
+    job->names = slots;
+    job->name_slots = count;
+    return true;
+}
+
+/* A string of the batch whose text is filled in later. */
+static csn_status reserve_string(struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off,
+                                 uint32_t *out) {
+    *out = (uint32_t)job->writer->strings.count;
+    struct csni_pending_name pending = { unit, die_off, *out };
+    if (!csni_vec_push(&job->writer->strings, ((struct csn_str){ "", 0 })) || !csni_vec_push(&job->pending, pending))
+        return CSN_E_MEMORY;
+    return CSN_OK;
+}
+
+/* The name of the DIE at `die_off`, asked for once per unit. */
+static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off, uint32_t *out) {
+    if (job->name_count * 2 >= job->name_slots && !grow_names(job)) return CSN_E_MEMORY;
+    uint64_t key = die_off | (uint64_t)unit->in_types << 63;
+    struct csni_name_slot *slot = find_slot(job->names, job->name_slots, job->stamp, key);
+    if (slot->stamp != job->stamp) {
+        uint32_t string;
+        CSNI_TRY(reserve_string(job, unit, die_off, &string));
+        *slot = (struct csni_name_slot){ key, string, job->stamp };
+        job->name_count++;
+    }
+    *out = slot->string;
+    return CSN_OK;
+}
+
+/* Views into sections that are given back while names are still needed must not be kept. */
+static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
+    const struct csni_dwarf_sections *sections = &job->dwarf->sections;
+    const uint8_t *p = (const uint8_t *)s.ptr;
+    return !job->copy_names || (p >= sections->str.ptr && p < sections->str.ptr + sections->str.size) ||
+           (p >= sections->line_str.ptr && p < sections->line_str.ptr + sections->line_str.size);
+}
+
+static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
+    if (lasts(job, *s)) return CSN_OK;
+    const char *copy = csni_arena_copy(job->arena, s->ptr, s->len);
+    if (!copy) return CSN_E_MEMORY;
+    s->ptr = copy;
+    return CSN_OK;
+}
+
+csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
+    struct csn_str name;
+    if (csni_die_has(die, CSNI_AT_LINKAGE_NAME) &&
+        csni_attr_string(job->dwarf, die, CSNI_AT_LINKAGE_NAME, &name, NULL) == CSN_OK && name.len) {
+        CSNI_TRY(keep(job, &name));
+        *out = csni_batch_add_string(job->writer, name);
+        return CSN_OK;
+    }
+    return reserve_string(job, die->unit, die->off, out);
+}
+
+/* The DIE that names an inlined call or a callee: what `at` refers to, within .debug_info. */
+static csn_status origin_of(const struct csni_unit_job *job, const struct csni_die *die, enum csni_at at,
+                            const struct csni_unit **unit, uint64_t *off) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    return csni_die_target(job->dwarf, die, at, unit, off);
+}
+
+csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
+    const struct csni_unit *unit = die->unit;
+    uint64_t off = die->off;
+    if (!csni_die_has(die, CSNI_AT_LINKAGE_NAME) && !csni_die_has(die, CSNI_AT_NAME))
+        (void)origin_of(job, die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off);
+    return shared_name(job, unit, off, out);
+}
+
+/* ---- when the unit has been walked ---- */
+
+static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_name *pending) {
+    struct csni_die die;
+    struct csn_str name;
+    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, NULL);
+    if (status == CSN_OK) status = csni_scopes_name(job->scopes, job->unit, &die, job->arena, &name, NULL);
+    if (status == CSN_E_MEMORY) return status;
+    if (status != CSN_OK) return CSN_OK;
+    CSNI_TRY(keep(job, &name));
+    job->writer->strings.items[pending->string] = name;
+    return CSN_OK;
+}
+
+static void drop_nameless(struct csni_unit_job *job) {
+    struct csni_batch_writer *w = job->writer;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->functions.count; i++) {
+        const struct csni_function *f = &w->functions.items[i];
+        if (w->strings.items[f->name].len) w->functions.items[kept++] = *f;
+        else
+            csni_batch_note(w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of unit 0x%llx",
+                            (unsigned long long)f->start, (unsigned long long)job->unit->off);
+    }
+    w->functions.count = kept;
+}
+
+csn_status csni_unit_names_resolve(struct csni_unit_job *job) {
+    for (size_t i = 0; i < job->pending.count; i++) CSNI_TRY(resolve(job, &job->pending.items[i]));
+    drop_nameless(job);
+    return CSN_OK;
+}
+
+/* ---- call sites ---- */
+
+csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
+    const struct csni_unit *unit;
+    uint64_t off;
+    *out = 0;
+    if (origin_of(job, die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
+    return shared_name(job, unit, off, out);
+}
+
+/* "^name$" with everything escaped that a regular expression would take for more than itself. */
+static csn_status make_pattern(struct csni_unit_job *job, struct csn_str name, uint32_t *out) {
+    char *text = csni_arena_alloc(job->arena, 2 * name.len + 2);
+    if (!text) return CSN_E_MEMORY;
+    char *p = text;
+    *p++ = '^';
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] && strchr("\\^$.[]|()?*+{}", name.ptr[i])) *p++ = '\\';
+        *p++ = name.ptr[i];
+    }
+    *p++ = '$';
+    *out = csni_batch_add_string(job->writer, (struct csn_str){ text, (size_t)(p - text) });
+    return CSN_OK;
+}
+
+csn_status csni_unit_make_patterns(struct csni_unit_job *job) {
+    struct csni_batch_writer *w = job->writer;
+    size_t names = w->strings.count;
+    uint32_t *made = csni_alloc_zeroed(job->conversion->alloc, names, sizeof *made);
+    if (!made) return CSN_E_MEMORY;
+    csn_status status = CSN_OK;
+    for (size_t i = 0; i < w->sites.count && status >= 0; i++) {
+        struct csni_call_site *site = &w->sites.items[i];
+        if (!site->pattern_count) continue;
+        uint32_t callee = w->patterns.items[site->first_pattern];
+        struct csn_str name = w->strings.items[callee];
+        if (!name.len) site->pattern_count = 0;
+        else if (!made[callee]) status = make_pattern(job, name, &made[callee]);
+        w->patterns.items[site->first_pattern] = made[callee];
+    }
+    csni_free(job->conversion->alloc, made, names * sizeof *made);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* DWARF 2 to 5: section spans in; units, DIEs, names, address ranges and line rows out. Knows no container. */
+#ifndef CSNI_DWARF_H
+#define CSNI_DWARF_H
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/span.h"
+#include "base/vec.h"
+#include "dwarf/dwarf_constants.h"
+
+/* Sections that are absent are empty spans. */
+struct csni_dwarf_sections {
+    struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
+    bool big_endian;
+};
+
+/* ---- attributes that a conversion wants; everything else is stepped over ---- */
+
+enum csni_at {
+    CSNI_AT_SIBLING, CSNI_AT_NAME, CSNI_AT_LINKAGE_NAME, CSNI_AT_LOW_PC, CSNI_AT_HIGH_PC, CSNI_AT_RANGES,
+    CSNI_AT_SPECIFICATION, CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_DECL_FILE, CSNI_AT_DECL_LINE, CSNI_AT_CALL_FILE,
+    CSNI_AT_CALL_LINE, CSNI_AT_RETURN_PC, CSNI_AT_CALL_ORIGIN, CSNI_AT_TAIL_CALL, CSNI_AT_DECLARATION, CSNI_AT_INLINE,
+    CSNI_AT_STMT_SEQUENCE, CSNI_AT_STMT_LIST, CSNI_AT_COMP_DIR, CSNI_AT_LANGUAGE, CSNI_AT_PRODUCER,
+    CSNI_AT_STR_OFFSETS_BASE, CSNI_AT_ADDR_BASE, CSNI_AT_RNGLISTS_BASE, CSNI_AT_GNU_RANGES_BASE, CSNI_AT_DWO_NAME,
+    CSNI_AT_DWO_ID, CSNI_AT_SIGNATURE, CSNI_AT_COUNT
+};
+
+/* One attribute as it stands in .debug_info. For DW_FORM_string and blocks, `value` is the offset of the bytes in the unit's
+ * section. Use the csni_attr_ calls to make sense of it. */
+struct csni_attr {
+    uint64_t value;
+    uint32_t form; /* DW_FORM_ */
+    uint32_t size; /* of a block */
+};
+
+struct csni_dwarf;
+struct csni_abbrevs;
+
+struct csni_unit {
+    uint64_t off, end;       /* of the unit, header included, in its section */
+    uint64_t first_die;      /* offset of the unit DIE */
+    uint64_t abbrev_off;
+    uint64_t type_signature, type_off, dwo_id;
+    uint16_t version;
+    uint8_t address_size, offset_size; /* offset_size: 4 or 8 (64-bit DWARF) */
+    uint8_t unit_type;       /* DW_UT_; DW_UT_compile or DW_UT_type before version 5 */
+    bool in_types;           /* in .debug_types (DWARF 4), else in .debug_info */
+    const struct csni_abbrevs *abbrevs;
+    /* From the unit DIE; valid once csni_unit_prepare() gave CSN_OK. */
+    bool prepared, has_stmt_list, has_low_pc, is_skeleton;
+    uint16_t tag;            /* DW_TAG_compile_unit, DW_TAG_partial_unit, ... */
+    uint32_t language;       /* DW_LANG_, 0 when absent */
+    uint64_t low_pc, stmt_list;
+    uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+    struct csn_str name, comp_dir, producer, dwo_name;
+};
+
+struct csni_dwarf {
+    const struct csn_allocator *alloc;
+    struct csni_dwarf_sections sections;
+    struct csni_unit *units; /* .debug_info in offset order, then .debug_types */
+    uint32_t unit_count, info_unit_count;
+    uint32_t abbrev_table_count;
+    /* Where the list of units broke off: a damaged header. code 0: it did not. */
+    struct csn_error damage;
+    struct csni_dwarf_private *priv;
+};
+
+/* Lists the units (headers only). CSN_OK even where a damaged header ends the list early; see `damage`. */
+csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const struct csn_allocator *alloc,
+                           struct csni_dwarf **out, struct csn_error *err);
+void csni_dwarf_close(struct csni_dwarf *dwarf);
+
+/* Compiles abbreviation table `table` < abbrev_table_count into decode plans. Different tables from different threads at
+ * once. A damaged table makes the units that use it fail in csni_unit_prepare(), with its error. */
+csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, struct csn_error *err);
+/* After all tables are compiled: whether any DIE can refer to another unit (DW_FORM_ref_addr, ref_sig8), and whether any
+ * refers to a supplementary file. */
+bool csni_dwarf_has_cross_references(const struct csni_dwarf *dwarf);
+bool csni_dwarf_has_supplement_references(const struct csni_dwarf *dwarf);
+
+/* Reads the unit DIE. Needs the compiled abbreviations. Different units from different threads at once; all units must be
+ * prepared (or have failed) before DIEs of other units are followed. */
+csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, struct csn_error *err);
+
+/* The unit of .debug_info that contains offset `off`, or NULL. */
+const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off);
+
+/* ---- DIEs ---- */
+
+struct csni_die {
+    const struct csni_unit *unit;
+    uint64_t off;            /* in the unit's section */
+    uint64_t next;           /* offset behind its attributes: the first child, or the next sibling */
+    uint32_t depth;          /* nesting; the unit DIE has 0 */
+    uint16_t tag;
+    bool has_children;
+    uint64_t present;        /* bit (1 << CSNI_AT_x) for each attribute in `at` */
+    struct csni_attr at[CSNI_AT_COUNT];
+};
+static inline bool csni_die_has(const struct csni_die *die, enum csni_at at) { return die->present >> at & 1; }
+
+/* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
+ * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
+ * attributes being looked at. Nesting is told by `depth`: a DIE is inside the last one before it with a smaller depth. */
+struct csni_die_walk {
+    const struct csni_dwarf *dwarf;
+    const struct csni_unit *unit;
+    const uint8_t *begin, *p, *end; /* of the unit; `begin` is its section's start */
+    uint32_t depth;          /* of the next DIE */
+    bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
+    bool no_call_sites;      /* set after init: call sites are neither given nor entered */
+};
+csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                              struct csn_error *err);
+/* CSN_OK: *out is filled. CSN_NONE: the unit is at its end. Failure: damaged at the offset the error names. */
+csn_status csni_die_walk_next(struct csni_die_walk *walk, struct csni_die *out, struct csn_error *err);
+/* Goes on behind all children of `die`, which is the last one given: by its sibling attribute where it has one, else by
+ * stepping over them without giving any. */
+csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct csni_die *die, struct csn_error *err);
+
+/* Reads the one DIE at an offset of .debug_info (or of the unit's section when `unit` is not NULL); its depth is 0. */
+csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
+                       struct csn_error *err);
+/* Where a reference attribute leads: unit and offset of the DIE, which is not read. CSN_NONE as below. */
+csn_status csni_die_target(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                           const struct csni_unit **unit, uint64_t *off);
+/* Follows a reference attribute. CSN_NONE: absent, or it leads into a supplementary file or to an unknown type unit. */
+csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                           struct csni_die *out, struct csn_error *err);
+
+/* ---- attribute values ---- */
+
+/* Every string form. CSN_NONE: absent, or in a supplementary file that is not there. */
+csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                            struct csn_str *out, struct csn_error *err);
+/* Constants of every form, and section offsets. CSN_NONE: absent, or of a form that is no number. */
+csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out);
+/* Addresses: addr, addrx and its sizes, GNU_addr_index. */
+csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
+                             struct csn_error *err);
+
+/* ---- address ranges ---- */
+
+struct csni_address_range { uint64_t low, high; };
+typedef CSNI_VEC(struct csni_address_range) csni_address_ranges;
+
+/* low_pc with high_pc in either form, or DW_AT_ranges from .debug_ranges or .debug_rnglists, as they stand: neither sorted nor
+ * checked against each other; empty ranges (low == high) of range lists are left out, of low_pc/high_pc kept. Appends to `out`.
+ * CSN_OK; CSN_NONE when the DIE has no addresses. */
+csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                           struct csn_error *err);
+
+/* ---- names ---- */
+
+/* For names by the rules of GSYM producers: the linkage name, else DW_AT_name, both looked for through specification and
+ * abstract origin; in C++ and Objective-C++ (and DW_LANG_C, as the reference does) a plain name is qualified by the scopes
+ * that it is declared in ("ns::S::f"). One scope index per worker; it caches the scopes of the unit that it was last used for. */
+struct csni_scopes;
+csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err);
+void csni_scopes_destroy(struct csni_scopes *scopes);
+/* During a walk of `unit` the walker tells what it meets, so that no second walk is needed: call for each DIE given by
+ * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
+csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);
+csn_status csni_scopes_add(struct csni_scopes *scopes, const struct csni_die *die);
+/* The name of the DIE at `off` of the unit's section. `language_unit`: the unit whose language decides. A name that had to be put together is allocated
+ * in `arena`; others are views into sections. CSN_NONE: it has no name. */
+csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,
+                            struct csni_arena *arena, struct csn_str *out, struct csn_error *err);
+
+/* ---- line tables ---- */
+
+struct csni_line_row {
+    uint64_t addr;
+    uint32_t file;           /* DWARF file number; CSNI_LINE_END for the end of a sequence */
+    uint32_t line;
+};
+enum { CSNI_LINE_END = UINT32_MAX };
+
+struct csni_line_sequence {
+    uint64_t low, high;      /* address of the first row, of the end */
+    uint64_t off;            /* where its opcodes begin in .debug_line: what DW_AT_LLVM_stmt_sequence names */
+    uint32_t first_row;
+    uint32_t row_count;      /* the end row included */
+};
+
+struct csni_line_file {
+    struct csn_str name;
+    uint64_t directory;      /* index in `directories`, as the format numbers them */
+};
+
+/* A line table with buffers that are used again for the next one. */
+struct csni_line_table {
+    uint16_t version;
+    uint8_t address_size, offset_size;
+    CSNI_VEC(struct csn_str) directories; /* [0] exists from version 5 on only; before, index 1 is items[0] */
+    CSNI_VEC(struct csni_line_file) files; /* version 5: numbered from 0; before: from 1, items[0] is file 1 */
+    CSNI_VEC(struct csni_line_row) rows;
+    CSNI_VEC(struct csni_line_sequence) sequences; /* by ascending `high`, stable; only those with low < high */
+};
+void csni_line_table_init(struct csni_line_table *table, const struct csn_allocator *alloc);
+void csni_line_table_deinit(struct csni_line_table *table);
+
+/* Reads header and all sequences of the unit's line program. On damage, what stands before it is kept in `table`, and the
+ * failure is returned. Vendor opcodes and content types are passed over. CSN_NONE: the unit has no line program. */
+csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
+                                const struct csni_unit *unit, struct csn_error *err);
+
+/* Directory and file name as they stand for DWARF file number `file`. *relative_to_comp_dir: the compilation directory
+ * belongs in front of *directory. False: there is no such file. */
+bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
+                          struct csn_str *name, bool *relative_to_comp_dir);
+
+#endif

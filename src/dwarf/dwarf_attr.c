@@ -1,0 +1,91 @@
+/* What attributes mean: strings, numbers, addresses. */
+#include "base/checked.h"
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+csn_status csni_string_at(struct csni_span table, const char *section, uint64_t off, struct csn_str *out,
+                          struct csn_error *err) {
+    struct csn_str s;
+    if (off >= table.size)
+        return csni_fail(err, CSN_E_FORMAT, section, off, "a string is to be here, the section has %zu bytes", table.size);
+    if (!csni_span_cstr(table, off, &s))
+        return csni_fail(err, CSN_E_TRUNCATED, section, off, "string has no NUL in the %zu bytes to the section's end",
+                         (size_t)(table.size - off));
+    *out = s;
+    return CSN_OK;
+}
+
+/* Element `index` of `size` bytes of a table that begins at `base` of `table`. */
+static csn_status indexed(const struct csni_dwarf *dwarf, struct csni_span table, const char *section, uint64_t base,
+                          uint64_t index, unsigned size, uint64_t *out, struct csn_error *err) {
+    uint64_t off;
+    struct csni_span element;
+    if (!csni_mul_u64(index, size, &off) || !csni_add_u64(off, base, &off)) off = UINT64_MAX;
+    if (!csni_span_sub(table, off, size, &element))
+        return csni_fail(err, CSN_E_FORMAT, section, base,
+                         "index %" PRIu64 " of the table here is to be read, the section has %zu bytes", index, table.size);
+    *out = csni_get_sized(element.ptr, size, dwarf->sections.big_endian);
+    return CSN_OK;
+}
+
+csn_status csni_string_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                             struct csn_str *out, struct csn_error *err) {
+    uint64_t off;
+    CSNI_TRY(indexed(dwarf, dwarf->sections.str_offsets, ".debug_str_offsets", unit->str_offsets_base, index,
+                     unit->offset_size, &off, err));
+    return csni_string_at(dwarf->sections.str, ".debug_str", off, out, err);
+}
+
+csn_status csni_address_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                              uint64_t *out, struct csn_error *err) {
+    return indexed(dwarf, dwarf->sections.addr, ".debug_addr", unit->addr_base, index, unit->address_size, out, err);
+}
+
+csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                            struct csn_str *out, struct csn_error *err) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    const struct csni_attr *a = &die->at[at];
+    switch (a->form) {
+    case DW_FORM_strp: return csni_string_at(dwarf->sections.str, ".debug_str", a->value, out, err);
+    case DW_FORM_line_strp: return csni_string_at(dwarf->sections.line_str, ".debug_line_str", a->value, out, err);
+    case DW_FORM_string:
+        if (a->size == UINT32_MAX)
+            return csni_fail(err, CSN_E_LIMIT, csni_unit_section(die->unit), a->value, "string of 4 GiB or more");
+        *out = (struct csn_str){ (const char *)csni_unit_span(dwarf, die->unit).ptr + a->value, a->size };
+        return CSN_OK;
+    case DW_FORM_strx: case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
+    case DW_FORM_GNU_str_index: return csni_string_index(dwarf, die->unit, a->value, out, err);
+    default: return CSN_NONE; /* DW_FORM_strp_sup, DW_FORM_GNU_strp_alt, and what is no string */
+    }
+}
+
+csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    switch (die->at[at].form) {
+    case DW_FORM_data1: case DW_FORM_data2: case DW_FORM_data4: case DW_FORM_data8: case DW_FORM_udata:
+    case DW_FORM_sdata: case DW_FORM_implicit_const: case DW_FORM_sec_offset: case DW_FORM_flag:
+    case DW_FORM_flag_present: case DW_FORM_rnglistx: case DW_FORM_loclistx:
+        *out = die->at[at].value;
+        return CSN_OK;
+    default: return CSN_NONE;
+    }
+}
+
+csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
+                             struct csn_error *err) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    const struct csni_attr *a = &die->at[at];
+    switch (a->form) {
+    case DW_FORM_addr: *out = a->value; return CSN_OK;
+    case DW_FORM_addrx: case DW_FORM_addrx1: case DW_FORM_addrx2: case DW_FORM_addrx3: case DW_FORM_addrx4:
+    case DW_FORM_GNU_addr_index: return csni_address_index(dwarf, die->unit, a->value, out, err);
+    case DW_FORM_LLVM_addrx_offset: {
+        uint64_t address;
+        CSNI_TRY(csni_address_index(dwarf, die->unit, a->value, &address, err));
+        *out = address + a->size;
+        return CSN_OK;
+    }
+    default: return CSN_NONE;
+    }
+}

@@ -1,0 +1,510 @@
+/* Line programs of DWARF 2 to 5: header, directories, files, and the rows of all sequences.
+ *
+ * The loop over opcodes decides how fast programs are read. Each byte of a program makes one row at most, so the room for
+ * rows is checked once per stretch of bytes and a row is three stores. What opcodes mean is looked up in a table of 256
+ * that is made once per program; it saves the division for special opcodes. */
+#include "base/checked.h"
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+static const char section_name[] = ".debug_line";
+
+struct header {
+    uint64_t off, end;        /* of the whole table */
+    uint64_t program;         /* where the opcodes begin */
+    uint8_t min_inst_length, max_ops, line_range, opcode_base;
+    int8_t line_base;
+    const uint8_t *operands;  /* of standard opcodes 1 to opcode_base - 1 */
+};
+
+void csni_line_table_init(struct csni_line_table *table, const struct csn_allocator *alloc) {
+    *table = (struct csni_line_table){ 0 };
+    alloc = csni_allocator_or_default(alloc);
+    table->directories.alloc = table->files.alloc = table->rows.alloc = table->sequences.alloc = alloc;
+}
+
+void csni_line_table_deinit(struct csni_line_table *table) {
+    csni_vec_deinit(&table->directories);
+    csni_vec_deinit(&table->files);
+    csni_vec_deinit(&table->rows);
+    csni_vec_deinit(&table->sequences);
+}
+
+/* ---- header ---- */
+
+static csn_status header_truncated(const struct csni_cursor *c, const struct header *h, struct csn_error *err) {
+    return csni_fail(err, CSN_E_TRUNCATED, section_name, c->failed_at,
+                     "header of the line table at 0x%" PRIx64 " runs beyond its end at 0x%" PRIx64, h->off,
+                     (uint64_t)(c->end - c->begin));
+}
+
+static csn_status read_lengths(struct csni_cursor *c, struct csni_line_table *table, struct header *h,
+                               struct csn_error *err) {
+    table->offset_size = 4;
+    uint64_t length = csni_cursor_u32(c);
+    if (length == 0xffffffff) {
+        table->offset_size = 8;
+        length = csni_cursor_u64(c);
+    } else if (length >= 0xfffffff0) {
+        return csni_fail(err, CSN_E_FORMAT, section_name, h->off,
+                         "line table length 0x%" PRIx64 " is reserved, need < 0xfffffff0", length);
+    }
+    if (c->failed) return header_truncated(c, h, err);
+    if (length > csni_cursor_left(c))
+        return csni_fail(err, CSN_E_TRUNCATED, section_name, h->off,
+                         "line table has 0x%" PRIx64 " bytes, 0x%zx are left", length, csni_cursor_left(c));
+    h->end = csni_cursor_off(c) + length;
+    c->end = c->begin + h->end;
+    table->version = csni_cursor_u16(c);
+    if (!c->failed && (table->version < 2 || table->version > 5))
+        return csni_fail(err, CSN_E_UNSUPPORTED, section_name, h->off, "line table has version %u, need 2 to 5",
+                         table->version);
+    if (table->version >= 5) {
+        table->address_size = csni_cursor_u8(c);
+        csni_cursor_u8(c); /* segment selector size */
+    }
+    uint64_t header_length = csni_cursor_uint(c, table->offset_size);
+    if (c->failed) return header_truncated(c, h, err);
+    if (header_length > csni_cursor_left(c))
+        return csni_fail(err, CSN_E_TRUNCATED, section_name, h->off,
+                         "line table header has 0x%" PRIx64 " bytes, 0x%zx are left", header_length, csni_cursor_left(c));
+    h->program = csni_cursor_off(c) + header_length;
+    c->end = c->begin + h->program;
+    return CSN_OK;
+}
+
+static csn_status read_machine(struct csni_cursor *c, const struct csni_line_table *table, struct header *h,
+                               struct csn_error *err) {
+    h->min_inst_length = csni_cursor_u8(c);
+    h->max_ops = table->version >= 4 ? csni_cursor_u8(c) : 1;
+    csni_cursor_u8(c); /* default_is_stmt */
+    h->line_base = (int8_t)csni_cursor_u8(c);
+    h->line_range = csni_cursor_u8(c);
+    uint64_t at = csni_cursor_off(c);
+    h->opcode_base = csni_cursor_u8(c);
+    if (c->failed) return header_truncated(c, h, err);
+    if (!h->opcode_base) return csni_fail(err, CSN_E_FORMAT, section_name, at, "opcode_base 0, need >= 1");
+    if (!h->line_range) return csni_fail(err, CSN_E_FORMAT, section_name, at - 1, "line_range 0, need >= 1");
+    if (!h->max_ops) h->max_ops = 1;
+    h->operands = csni_cursor_bytes(c, h->opcode_base - 1u).ptr;
+    return c->failed ? header_truncated(c, h, err) : CSN_OK;
+}
+
+/* ---- directories and files, versions 2 to 4 ---- */
+
+static csn_status read_old_file(struct csni_cursor *c, struct csni_line_table *table, const struct header *h,
+                                struct csn_error *err) {
+    struct csni_line_file file = { .name = csni_cursor_cstr(c) };
+    file.directory = csni_cursor_uleb(c);
+    csni_cursor_uleb(c); /* time */
+    csni_cursor_uleb(c); /* size */
+    if (c->failed) return header_truncated(c, h, err);
+    return csni_vec_push(&table->files, file) ? CSN_OK : csni_fail_memory(err, sizeof file);
+}
+
+static csn_status read_old_tables(struct csni_cursor *c, struct csni_line_table *table, const struct header *h,
+                                  struct csn_error *err) {
+    for (;;) {
+        struct csn_str directory = csni_cursor_cstr(c);
+        if (c->failed) return header_truncated(c, h, err);
+        if (!directory.len) break;
+        if (!csni_vec_push(&table->directories, directory)) return csni_fail_memory(err, sizeof directory);
+    }
+    while (csni_cursor_need(c, 1) && *c->p) CSNI_TRY(read_old_file(c, table, h, err));
+    return c->failed ? header_truncated(c, h, err) : CSN_OK;
+}
+
+/* ---- directories and files, version 5 ---- */
+
+enum { MAX_FORMATS = 255 };
+
+struct entry_format {
+    uint8_t count;
+    struct {
+        uint64_t content;
+        union csni_step step;
+    } fields[MAX_FORMATS];
+};
+
+static csn_status read_format(struct csni_cursor *c, const struct csni_line_table *table, const struct header *h,
+                              struct entry_format *format, struct csn_error *err) {
+    const struct csni_abbrevs sizes = { .address_size = table->address_size, .offset_size = table->offset_size };
+    format->count = csni_cursor_u8(c);
+    for (unsigned i = 0; i < format->count; i++) {
+        format->fields[i].content = csni_cursor_uleb(c);
+        uint64_t at = csni_cursor_off(c), form = csni_cursor_uleb(c);
+        if (c->failed) return header_truncated(c, h, err);
+        if (!csni_form_step(form, &sizes, &format->fields[i].step) ||
+            format->fields[i].step.op == CSNI_STEP_CONST || format->fields[i].step.op == CSNI_STEP_INDIRECT)
+            return csni_fail(err, CSN_E_UNSUPPORTED, section_name, at,
+                             "content type 0x%" PRIx64 " has form 0x%" PRIx64 ", which is not known here",
+                             format->fields[i].content, form);
+    }
+    return c->failed ? header_truncated(c, h, err) : CSN_OK;
+}
+
+/* A field's number; of strings and blocks, nothing but the bytes are passed. */
+static uint64_t read_field(struct csni_cursor *c, const union csni_step *step) {
+    switch (step->op) {
+    case CSNI_STEP_FIXED: return csni_cursor_uint(c, step->size);
+    case CSNI_STEP_FLAG: return 1;
+    case CSNI_STEP_ULEB: return csni_cursor_uleb(c);
+    case CSNI_STEP_SLEB: return (uint64_t)csni_cursor_sleb(c);
+    case CSNI_STEP_BYTES: csni_cursor_skip(c, step->size); return 0;
+    case CSNI_STEP_STRING: csni_cursor_cstr(c); return 0;
+    case CSNI_STEP_BLOCK: csni_cursor_skip(c, csni_cursor_uleb(c)); return 0;
+    case CSNI_STEP_BLOCK_FIXED: csni_cursor_skip(c, csni_cursor_uint(c, step->size)); return 0;
+    case CSNI_STEP_ULEB_FIXED: csni_cursor_uleb(c); csni_cursor_skip(c, step->size); return 0;
+    default: csni_cursor_fail(c); return 0;
+    }
+}
+
+/* A DW_LNCT_path. A string that is in no section reads as empty, so that the numbers of the files behind it stay right. */
+static struct csn_str read_path(struct csni_cursor *c, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                                const union csni_step *step) {
+    struct csn_str s = { "", 0 };
+    if (step->op == CSNI_STEP_STRING) return csni_cursor_cstr(c);
+    uint64_t v = read_field(c, step);
+    if (c->failed) return s;
+    csn_status status = CSN_NONE;
+    switch (step->form) {
+    case DW_FORM_line_strp: status = csni_string_at(dwarf->sections.line_str, ".debug_line_str", v, &s, NULL); break;
+    case DW_FORM_strp: status = csni_string_at(dwarf->sections.str, ".debug_str", v, &s, NULL); break;
+    case DW_FORM_strx: case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
+    case DW_FORM_GNU_str_index: status = csni_string_index(dwarf, unit, v, &s, NULL); break;
+    default: break;
+    }
+    return status == CSN_OK ? s : (struct csn_str){ "", 0 };
+}
+
+static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *table, const struct csni_dwarf *dwarf,
+                               const struct csni_unit *unit, const struct header *h, bool files, struct csn_error *err) {
+    struct entry_format format;
+    CSNI_TRY(read_format(c, table, h, &format, err));
+    uint64_t at = csni_cursor_off(c), count = csni_cursor_uleb(c);
+    if (c->failed) return header_truncated(c, h, err);
+    if (count > csni_cursor_left(c))
+        return csni_fail(err, CSN_E_FORMAT, section_name, at, "%" PRIu64 " %s are to follow, %zu bytes are left", count,
+                         files ? "files" : "directories", csni_cursor_left(c));
+    bool room = files ? csni_vec_reserve(&table->files, (size_t)count) : csni_vec_reserve(&table->directories, (size_t)count);
+    if (!room) return csni_fail_memory(err, count * sizeof(struct csni_line_file));
+    for (uint64_t k = 0; k < count; k++) {
+        struct csni_line_file file = { .name = { "", 0 } };
+        for (unsigned i = 0; i < format.count; i++) {
+            const union csni_step *step = &format.fields[i].step;
+            if (format.fields[i].content == DW_LNCT_path) file.name = read_path(c, dwarf, unit, step);
+            else if (format.fields[i].content == DW_LNCT_directory_index) file.directory = read_field(c, step);
+            else read_field(c, step);
+        }
+        if (c->failed) return header_truncated(c, h, err);
+        if (files) table->files.items[table->files.count++] = file;
+        else table->directories.items[table->directories.count++] = file.name;
+    }
+    return CSN_OK;
+}
+
+/* ---- sequences ---- */
+
+/* The registers of the line machine that matter here. */
+struct machine {
+    uint64_t addr;
+    uint32_t file, line;
+    uint32_t op_index;
+    bool dead;             /* the address says that a linker discarded the code */
+    uint64_t sequence_off; /* where the opcodes of the sequence begin */
+    size_t first_row;      /* of the sequence */
+};
+
+static void start_sequence(struct machine *m, uint64_t off, size_t row) {
+    *m = (struct machine){ .file = 1, .line = 1, .sequence_off = off, .first_row = row };
+}
+
+/* DW_LNE_end_sequence: the end row has been pushed. Sequences that cover nothing are not listed, their rows are dropped. */
+static csn_status end_sequence(struct csni_line_table *table, const struct machine *m, struct csn_error *err) {
+    size_t count = table->rows.count - m->first_row;
+    const struct csni_line_row *rows = table->rows.items + m->first_row;
+    if (m->dead || count < 2 || rows[0].addr >= m->addr) {
+        table->rows.count = m->first_row;
+        return CSN_OK;
+    }
+    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count };
+    return csni_vec_push(&table->sequences, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
+}
+
+static bool sequence_before(const struct csni_line_sequence *a, const struct csni_line_sequence *b) {
+    return a->high != b->high ? a->high < b->high : a->first_row < b->first_row;
+}
+
+static void sift_sequence(struct csni_line_sequence *s, size_t root, size_t count) {
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && sequence_before(&s[child], &s[child + 1])) child++;
+        if (!sequence_before(&s[root], &s[child])) return;
+        struct csni_line_sequence t = s[root];
+        s[root] = s[child];
+        s[child] = t;
+    }
+}
+
+/* Ascending by `high`; the row number, which is unique and ascends, makes it stable. Mostly they are in order already. */
+static void sort_sequences(struct csni_line_sequence *s, size_t count) {
+    size_t sorted = 1;
+    while (sorted < count && !sequence_before(&s[sorted], &s[sorted - 1])) sorted++;
+    if (sorted >= count) return;
+    for (size_t i = count / 2; i-- > 0;) sift_sequence(s, i, count);
+    for (size_t n = count; n > 1;) {
+        struct csni_line_sequence t = s[0];
+        s[0] = s[--n];
+        s[n] = t;
+        sift_sequence(s, 0, n);
+    }
+}
+
+/* ---- the program ---- */
+
+/* What an opcode without operands does: a special opcode, DW_LNS_copy or DW_LNS_const_add_pc. */
+struct effect {
+    uint32_t addr;
+    int32_t line;
+};
+
+struct program {
+    struct csni_line_table *table;
+    const struct header *h;
+    const uint8_t *base, *p, *end;
+    uint64_t operation_max;   /* operations that DW_LNS_const_add_pc advances by */
+    uint8_t address_size;
+    bool big;
+    struct effect special[256];
+};
+
+static void make_effects(struct program *pr) {
+    const struct header *h = pr->h;
+    uint32_t operation = 0, rest = 0;
+    for (unsigned op = h->opcode_base; op < 256; op++) {
+        pr->special[op] = (struct effect){ operation * h->min_inst_length, (int32_t)h->line_base + (int32_t)rest };
+        if (++rest == h->line_range) {
+            rest = 0;
+            operation++;
+        }
+    }
+    pr->operation_max = (255u - h->opcode_base) / h->line_range;
+}
+
+/* Address advance in operations (DWARF 4, 6.2.5.1), for machines with several operations in an instruction too. */
+static void advance(const struct header *h, struct machine *m, uint64_t operations) {
+    if (h->max_ops == 1) {
+        m->addr += operations * h->min_inst_length;
+        return;
+    }
+    uint64_t n = m->op_index + operations;
+    m->addr += n / h->max_ops * h->min_inst_length;
+    m->op_index = (uint32_t)(n % h->max_ops);
+}
+
+/* Makes room for the rows of the stretch of bytes that begins at p. Its end, or NULL when out of memory. */
+static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8_t *p, const uint8_t *end) {
+    enum { STRETCH = 2048 };
+    size_t left = (size_t)(end - p), room = table->rows.room - table->rows.count;
+    if (room < left && room < STRETCH) {
+        size_t want = table->rows.count + (left < STRETCH ? left : STRETCH);
+        if (!csni_vec_reserve(&table->rows, want)) return NULL;
+        room = table->rows.room - table->rows.count;
+    }
+    return p + (left < room ? left : room);
+}
+
+static csn_status program_truncated(const struct program *pr, const uint8_t *at, struct csn_error *err) {
+    return csni_fail(err, CSN_E_TRUNCATED, section_name, (uint64_t)(at - pr->base),
+                     "an opcode's operands run beyond the end of the line program at 0x%" PRIx64, pr->h->end);
+}
+
+/* DW_LNE_set_address with an operand of `size` bytes at p. */
+static csn_status set_address(const struct program *pr, struct machine *m, const uint8_t *p, uint64_t size,
+                              struct csn_error *err) {
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        return csni_fail(err, CSN_E_FORMAT, section_name, (uint64_t)(p - pr->base),
+                         "DW_LNE_set_address has an address of %" PRIu64 " bytes, need 1, 2, 4 or 8", size);
+    m->addr = csni_get_sized(p, (unsigned)size, pr->big);
+    m->op_index = 0;
+    m->dead = m->addr == UINT64_MAX >> (64 - 8 * size);
+    return CSN_OK;
+}
+
+static csn_status define_file(struct program *pr, const uint8_t *p, uint64_t size, struct csn_error *err) {
+    struct csni_cursor c = { pr->base, p, p + size, pr->big, false, 0 };
+    return read_old_file(&c, pr->table, pr->h, err);
+}
+
+/* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. */
+static csn_status extended(struct program *pr, struct machine *m, const uint8_t *p, struct csn_error *err) {
+    const uint8_t *at = p - 1;
+    uint64_t size;
+    p = csni_uleb(p, pr->end, &size);
+    if (!p || size > (size_t)(pr->end - p)) return program_truncated(pr, at, err);
+    pr->p = p + size;
+    if (!size) return CSN_OK;
+    switch (*p) {
+    case DW_LNE_end_sequence: {
+        struct csni_line_row row = { m->addr, CSNI_LINE_END, m->line };
+        if (!csni_vec_push(&pr->table->rows, row)) return csni_fail_memory(err, sizeof row);
+        if (pr->table->rows.count > UINT32_MAX)
+            return csni_fail(err, CSN_E_LIMIT, section_name, (uint64_t)(at - pr->base), "more than %u rows in one table",
+                             UINT32_MAX);
+        CSNI_TRY(end_sequence(pr->table, m, err));
+        start_sequence(m, (uint64_t)(pr->p - pr->base), pr->table->rows.count);
+        return CSN_OK;
+    }
+    case DW_LNE_set_address: return set_address(pr, m, p + 1, size - 1, err);
+    case DW_LNE_define_file: return define_file(pr, p + 1, size - 1, err);
+    default: return CSN_OK;
+    }
+}
+
+/* A file number that fits; what does not is no file of any table, nor the mark of an end row. */
+static uint32_t file_number(uint64_t v) { return v < CSNI_LINE_END ? (uint32_t)v : CSNI_LINE_END - 1; }
+
+/* A SLEB128 in [p, end), as the 64 bits of its two's complement. */
+static const uint8_t *read_sleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+    const uint8_t *behind = csni_uleb(p, end, out);
+    if (!behind) return NULL;
+    size_t bits = 7 * (size_t)(behind - p);
+    if (bits < 64 && behind[-1] & 0x40) *out |= ~UINT64_C(0) << bits;
+    return behind;
+}
+
+/* Standard opcodes but DW_LNS_copy, p behind the opcode. The byte behind it, or NULL where it does not end. */
+static inline const uint8_t *standard(const struct program *pr, struct machine *m, uint8_t op, const uint8_t *p) {
+    const uint8_t *end = pr->end;
+    uint64_t v;
+    switch (op) {
+    case DW_LNS_advance_pc:
+        if ((p = csni_uleb(p, end, &v)) != NULL) advance(pr->h, m, v);
+        return p;
+    case DW_LNS_advance_line:
+        if ((p = read_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;
+        return p;
+    case DW_LNS_set_file:
+        if ((p = csni_uleb(p, end, &v)) != NULL) m->file = file_number(v);
+        return p;
+    case DW_LNS_set_column: case DW_LNS_set_isa: return csni_uleb(p, end, &v);
+    case DW_LNS_negate_stmt: case DW_LNS_set_basic_block: case DW_LNS_set_prologue_end: case DW_LNS_set_epilogue_begin:
+        return p;
+    case DW_LNS_const_add_pc: advance(pr->h, m, pr->operation_max); return p;
+    case DW_LNS_fixed_advance_pc:
+        if (end - p < 2) return NULL;
+        m->addr += csni_get16(p, pr->big);
+        m->op_index = 0;
+        return p + 2;
+    default:
+        for (unsigned i = pr->h->operands[op - 1]; p && i > 0; i--) p = csni_uleb(p, end, &v);
+        return p;
+    }
+}
+
+/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index. */
+static inline csn_status run(struct program *pr, const bool vliw, struct csn_error *err) {
+    struct csni_line_table *table = pr->table;
+    const uint8_t opcode_base = pr->h->opcode_base;
+    struct machine m;
+    start_sequence(&m, (uint64_t)(pr->p - pr->base), table->rows.count);
+    while (pr->p < pr->end) {
+        const uint8_t *p = pr->p, *stretch = reserve_stretch(table, p, pr->end);
+        if (!stretch) return csni_fail_memory(err, table->rows.room * sizeof(struct csni_line_row));
+        struct csni_line_row *row = table->rows.items + table->rows.count;
+        uint8_t op = 1;
+        while (p < stretch) {
+            op = *p++;
+            if (op >= opcode_base) {
+                if (vliw) advance(pr->h, &m, ((unsigned)op - opcode_base) / pr->h->line_range);
+                else m.addr += pr->special[op].addr;
+                m.line += (uint32_t)pr->special[op].line;
+                *row++ = (struct csni_line_row){ m.addr, m.file, m.line };
+            } else if (op == DW_LNS_copy) {
+                *row++ = (struct csni_line_row){ m.addr, m.file, m.line };
+            } else if (op == 0) {
+                break;
+            } else {
+                const uint8_t *at = p - 1;
+                p = standard(pr, &m, op, p);
+                if (CSNI_UNLIKELY(!p)) return program_truncated(pr, at, err);
+            }
+        }
+        table->rows.count = (size_t)(row - table->rows.items);
+        pr->p = p;
+        if (op == 0) CSNI_TRY(extended(pr, &m, p, err));
+    }
+    if (table->rows.count == m.first_row) return CSN_OK;
+    table->rows.count = m.first_row;
+    return csni_fail(err, CSN_E_TRUNCATED, section_name, m.sequence_off,
+                     "line sequence has no end before the end of the program at 0x%" PRIx64, pr->h->end);
+}
+
+static csn_status run_program(struct csni_line_table *table, const struct csni_dwarf *dwarf, const struct header *h,
+                              struct csn_error *err) {
+    const uint8_t *base = dwarf->sections.line.ptr;
+    struct program pr;
+    pr.table = table;
+    pr.h = h;
+    pr.base = base;
+    pr.p = base + h->program;
+    pr.end = base + h->end;
+    pr.address_size = table->address_size;
+    pr.big = dwarf->sections.big_endian;
+    make_effects(&pr);
+    return h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+}
+
+/* ---- the table ---- */
+
+csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
+                                const struct csni_unit *unit, struct csn_error *err) {
+    table->directories.count = table->files.count = table->rows.count = table->sequences.count = 0;
+    table->version = 0;
+    table->address_size = unit->address_size;
+    if (!unit->has_stmt_list) return CSN_NONE;
+    struct csni_span section = dwarf->sections.line;
+    if (unit->stmt_list >= section.size)
+        return csni_fail(err, CSN_E_FORMAT, section_name, unit->stmt_list,
+                         "a line table is to be here, the section has %zu bytes", section.size);
+    struct csni_cursor c = csni_cursor_at(section, dwarf->sections.big_endian);
+    csni_cursor_seek(&c, unit->stmt_list);
+    struct header h = { .off = unit->stmt_list };
+    CSNI_TRY(read_lengths(&c, table, &h, err));
+    CSNI_TRY(read_machine(&c, table, &h, err));
+    csn_status files;
+    if (table->version >= 5) {
+        files = read_entries(&c, table, dwarf, unit, &h, false, err);
+        if (files == CSN_OK) files = read_entries(&c, table, dwarf, unit, &h, true, err);
+    } else {
+        files = read_old_tables(&c, table, &h, err);
+    }
+    if (files == CSN_E_MEMORY) return files;
+    /* Rows are good without some file's name: the program is run whatever the tables were like. */
+    csn_status rows = run_program(table, dwarf, &h, files < 0 ? NULL : err);
+    sort_sequences(table->sequences.items, table->sequences.count);
+    return files < 0 && rows != CSN_E_MEMORY ? files : rows;
+}
+
+static bool is_absolute(struct csn_str path) {
+    if (path.len && path.ptr[0] == '/') return true;
+    if (path.len > 2 && path.ptr[0] == '\\' && path.ptr[1] == '\\') return true;
+    return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
+}
+
+bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
+                          struct csn_str *name, bool *relative_to_comp_dir) {
+    bool five = table->version >= 5;
+    if (!five && !file) return false;
+    uint64_t i = five ? file : (uint64_t)file - 1;
+    if (i >= table->files.count) return false;
+    const struct csni_line_file *f = &table->files.items[i];
+    *name = f->name;
+    *directory = (struct csn_str){ "", 0 };
+    *relative_to_comp_dir = false;
+    if (is_absolute(f->name)) return true;
+    uint64_t d = five ? f->directory : f->directory - 1;
+    if (d < table->directories.count) *directory = table->directories.items[d];
+    *relative_to_comp_dir = (!five || f->directory != 0) && !is_absolute(*directory);
+    return true;
+}

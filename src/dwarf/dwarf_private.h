@@ -1,0 +1,178 @@
+/* What the files of this folder share: abbreviations compiled into decode plans, and reading by them. */
+#ifndef CSNI_DWARF_PRIVATE_H
+#define CSNI_DWARF_PRIVATE_H
+
+#include "base/cursor.h"
+#include "base/fail.h"
+#include "dwarf/dwarf.h"
+
+#if defined(__GNUC__)
+#define CSNI_LIKELY(x) __builtin_expect(!!(x), 1)
+#define CSNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define CSNI_LIKELY(x) (x)
+#define CSNI_UNLIKELY(x) (x)
+#endif
+
+/* ---- plans ---- */
+
+/* What an abbreviation describes, as a bit so that a walk asks for several kinds with one test. */
+enum {
+    CSNI_KIND_UNIT = 1,
+    CSNI_KIND_NAMESPACE = 2,     /* and modules */
+    CSNI_KIND_TYPE = 4,          /* types that can contain functions: class, structure, union, interface */
+    CSNI_KIND_SUBPROGRAM = 8,
+    CSNI_KIND_DECLARATION = 16,  /* a subprogram whose every DIE of this abbreviation is a declaration */
+    CSNI_KIND_INLINED = 32,
+    CSNI_KIND_CALL_SITE = 64,
+    CSNI_KIND_BLOCK = 128,       /* lexical block */
+    CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
+    CSNI_KIND_BAD = 512          /* a code without abbreviation, or with a form that is not known */
+};
+enum {
+    CSNI_KINDS_SCOPE = CSNI_KIND_NAMESPACE | CSNI_KIND_TYPE | CSNI_KIND_SUBPROGRAM | CSNI_KIND_DECLARATION |
+                       CSNI_KIND_INLINED,
+    CSNI_KINDS_ALL = CSNI_KIND_UNIT | CSNI_KINDS_SCOPE | CSNI_KIND_CALL_SITE
+};
+
+enum { CSNI_PLAN_CHILDREN = 1, CSNI_PLAN_VARIABLE = 2, CSNI_PLAN_SIBLING = 4 };
+enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
+
+/* One abbreviation. 16 bytes, so that the table of a usual unit (100 to 150 abbreviations) stays in the first-level cache. */
+struct csni_plan {
+    uint32_t steps;       /* index of the first step; of a BAD plan the form, 0: there is no such code */
+    uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE) */
+    uint16_t tag;
+    uint16_t kind;        /* CSNI_KIND_ */
+    uint16_t sibling;     /* where the sibling attribute stands behind the code, or CSNI_NO_SIBLING_OFFSET */
+    uint8_t flags;        /* CSNI_PLAN_ */
+    int8_t nesting;       /* what a DIE does to the depth of the next: -1 null entry, +1 has children */
+    uint8_t sibling_size; /* bytes */
+    uint8_t reserved;
+};
+
+enum csni_step_op {
+    CSNI_STEP_END,        /* the rest is `skip` bytes */
+    CSNI_STEP_SKIP,       /* nothing but `skip` */
+    CSNI_STEP_FIXED,      /* a number of `size` bytes */
+    CSNI_STEP_BYTES,      /* `size` bytes that are no number: DW_FORM_data16 */
+    CSNI_STEP_FLAG,       /* no bytes, value 1 */
+    CSNI_STEP_CONST,      /* no bytes, the value is the next element */
+    CSNI_STEP_ULEB,
+    CSNI_STEP_SLEB,
+    CSNI_STEP_ULEB_FIXED, /* a ULEB128 and a number of `size` bytes */
+    CSNI_STEP_STRING,
+    CSNI_STEP_BLOCK,      /* length as ULEB128 */
+    CSNI_STEP_BLOCK_FIXED,/* length of `size` bytes */
+    CSNI_STEP_INDIRECT
+};
+
+union csni_step {
+    struct {
+        uint8_t op;       /* enum csni_step_op */
+        uint8_t slot;     /* enum csni_at, or CSNI_NO_SLOT */
+        uint16_t form;
+        uint16_t skip;    /* bytes of attributes of no interest before this one */
+        uint16_t size;
+    };
+    uint64_t value;       /* behind CSNI_STEP_CONST */
+};
+
+struct csni_abbrevs {
+    uint64_t off;         /* in .debug_abbrev */
+    uint8_t address_size, offset_size;
+    bool version2;        /* DW_FORM_ref_addr has the size of an address */
+    bool compiled, cross_references, supplement_references;
+    csn_status status;    /* of compiling */
+    uint32_t plan_count;  /* plan 0 included: the null entry */
+    const struct csni_plan *plans;
+    const union csni_step *steps;
+    const uint64_t *codes;/* NULL where plan i has code i; else the codes, ascending, of plans 1 to plan_count - 1 */
+    void *memory;
+    size_t memory_size;
+};
+
+struct csni_signature {
+    uint64_t signature;
+    uint32_t unit;
+};
+
+struct csni_dwarf_private {
+    struct csni_abbrevs *tables;
+    size_t tables_room;
+    size_t units_room;
+    struct csni_signature *signatures; /* ascending */
+    size_t signature_count, signatures_room;
+};
+
+/* How a form is stepped over: false for a form that is not known. */
+bool csni_form_step(uint64_t form, const struct csni_abbrevs *abbrevs, union csni_step *out);
+
+/* Plan of an abbreviation code; a BAD plan where there is none. */
+const struct csni_plan *csni_plan_find_sparse(const struct csni_abbrevs *abbrevs, uint64_t code);
+static inline const struct csni_plan *csni_plan_find(const struct csni_abbrevs *abbrevs, uint64_t code) {
+    if (CSNI_LIKELY(!abbrevs->codes && code < abbrevs->plan_count)) return &abbrevs->plans[code];
+    return csni_plan_find_sparse(abbrevs, code);
+}
+
+/* ---- reading by plans ---- */
+
+static inline const char *csni_unit_section(const struct csni_unit *unit) {
+    return unit->in_types ? ".debug_types" : ".debug_info";
+}
+static inline struct csni_span csni_unit_span(const struct csni_dwarf *dwarf, const struct csni_unit *unit) {
+    return unit->in_types ? dwarf->sections.types : dwarf->sections.info;
+}
+
+/* A number of 1 to 8 bytes, of which at least `left` can be read. One load where that is possible. */
+static inline uint64_t csni_load(const uint8_t *p, size_t left, unsigned size, bool big) {
+    if (CSNI_UNLIKELY(left < 8)) return csni_get_sized(p, size, big);
+    uint64_t v = csni_get64(p, big);
+    unsigned unused = 64 - 8 * size;
+    return big ? v >> unused : v & (UINT64_MAX >> unused);
+}
+
+/* A ULEB128 within [p, end): the byte behind it, or NULL where it does not end. */
+static inline const uint8_t *csni_uleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+    uint64_t v = 0;
+    for (unsigned shift = 0; p < end; shift += 7) {
+        uint8_t b = *p++;
+        if (shift < 64) v |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80)) {
+            *out = v;
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* Reads the attributes at `off` of the unit's section into `out`: present, at, next. `off` is at most the unit's end. */
+csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                         uint64_t off, struct csni_die *out, struct csn_error *err);
+/* Steps over attributes of a VARIABLE plan: the offset behind them, or UINT64_MAX where they do not end within the unit. */
+uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                       uint64_t off);
+/* The failure of a DIE at `off` that runs beyond its unit, or has a BAD plan. */
+csn_status csni_die_fail(const struct csni_unit *unit, const struct csni_plan *plan, uint64_t off, uint64_t code,
+                         struct csn_error *err);
+
+/* Walks with a choice of kinds, until the depth is back at `floor`. */
+csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t floor, struct csni_die *out,
+                          struct csn_error *err);
+/* Where the sibling attribute of a DIE leads, if that is forward and within the unit. */
+bool csni_die_sibling(const struct csni_die *die, uint64_t *out);
+
+/* Where a reference attribute leads; the DIE there is not read. As csni_die_follow() otherwise. */
+csn_status csni_die_resolve(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                            const struct csni_unit **unit, uint64_t *off, struct csn_error *err);
+
+/* ---- indexed sections ---- */
+
+csn_status csni_string_at(struct csni_span table, const char *section, uint64_t off, struct csn_str *out,
+                          struct csn_error *err);
+csn_status csni_string_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                             struct csn_str *out, struct csn_error *err);
+csn_status csni_address_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                              uint64_t *out, struct csn_error *err);
+
+#endif

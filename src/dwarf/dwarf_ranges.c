@@ -1,0 +1,164 @@
+/* Address ranges of a DIE: low_pc and high_pc, .debug_ranges, .debug_rnglists. */
+#include "base/checked.h"
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+/* A range list that is being read. */
+struct list {
+    const struct csni_dwarf *dwarf;
+    const struct csni_unit *unit;
+    struct csni_cursor c;
+    uint64_t off;       /* where it begins */
+    uint64_t base;      /* address that offsets are relative to */
+    uint64_t mask;      /* highest address */
+    bool base_is_dead;
+    csni_address_ranges *out;
+};
+
+static csn_status add(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
+    struct csni_address_range range = { low, high };
+    if (low == high) return CSN_OK;
+    return csni_vec_push(list->out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
+}
+
+static csn_status no_end(const struct list *list, const char *section, struct csn_error *err) {
+    return csni_fail(err, CSN_E_TRUNCATED, section, list->off, "range list has no end in the section's %zu bytes",
+                     (size_t)(list->c.end - list->c.begin));
+}
+
+static struct list list_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, struct csni_span section,
+                           uint64_t off, csni_address_ranges *out) {
+    struct list list = { .dwarf = dwarf, .unit = unit, .off = off, .out = out,
+                         .c = csni_cursor_at(section, dwarf->sections.big_endian) };
+    list.base = unit->has_low_pc ? unit->low_pc : 0;
+    list.mask = UINT64_MAX >> (64 - 8 * unit->address_size);
+    csni_cursor_seek(&list.c, off);
+    return list;
+}
+
+/* DWARF 2 to 4, 2.17.3. Linkers mark what they discarded by the highest address but one: the highest is taken. */
+static csn_status read_ranges(struct list *list, struct csn_error *err) {
+    struct csni_cursor *c = &list->c;
+    unsigned size = list->unit->address_size;
+    for (;;) {
+        uint64_t low = csni_cursor_uint(c, size), high = csni_cursor_uint(c, size);
+        if (c->failed) return no_end(list, ".debug_ranges", err);
+        if (!low && !high) return CSN_OK;
+        if (low == list->mask) {
+            list->base = high;
+            list->base_is_dead = high == list->mask - 1;
+        } else if (low != list->mask - 1 && !list->base_is_dead) {
+            CSNI_TRY(add(list, (list->base + low) & list->mask, (list->base + high) & list->mask, err));
+        }
+    }
+}
+
+/* The operand of an entry that is an index of .debug_addr. */
+static csn_status indexed_address(struct list *list, uint64_t *out, struct csn_error *err) {
+    uint64_t index = csni_cursor_uleb(&list->c);
+    if (list->c.failed) return no_end(list, ".debug_rnglists", err);
+    return csni_address_index(list->dwarf, list->unit, index, out, err);
+}
+
+/* One entry with two operands: both ends of a range. */
+static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint64_t *high, struct csn_error *err) {
+    struct csni_cursor *c = &list->c;
+    unsigned size = list->unit->address_size;
+    switch (kind) {
+    case DW_RLE_startx_endx:
+        CSNI_TRY(indexed_address(list, low, err));
+        return indexed_address(list, high, err);
+    case DW_RLE_startx_length:
+        CSNI_TRY(indexed_address(list, low, err));
+        *high = (*low + csni_cursor_uleb(c)) & list->mask;
+        return CSN_OK;
+    case DW_RLE_offset_pair:
+        *low = (list->base + csni_cursor_uleb(c)) & list->mask;
+        *high = (list->base + csni_cursor_uleb(c)) & list->mask;
+        return CSN_OK;
+    case DW_RLE_start_end:
+        *low = csni_cursor_uint(c, size);
+        *high = csni_cursor_uint(c, size);
+        return CSN_OK;
+    default: /* DW_RLE_start_length */
+        *low = csni_cursor_uint(c, size);
+        *high = (*low + csni_cursor_uleb(c)) & list->mask;
+        return CSN_OK;
+    }
+}
+
+/* DWARF 5, 2.17.3 and 7.25. Linkers mark what they discarded by the highest address. */
+static csn_status read_rnglist(struct list *list, struct csn_error *err) {
+    struct csni_cursor *c = &list->c;
+    for (;;) {
+        uint64_t at = csni_cursor_off(c), low = 0, high = 0;
+        uint8_t kind = csni_cursor_u8(c);
+        if (c->failed) return no_end(list, ".debug_rnglists", err);
+        if (kind == DW_RLE_end_of_list) return CSN_OK;
+        if (kind == DW_RLE_base_addressx || kind == DW_RLE_base_address) {
+            if (kind == DW_RLE_base_address) list->base = csni_cursor_uint(c, list->unit->address_size);
+            else CSNI_TRY(indexed_address(list, &list->base, err));
+            list->base_is_dead = list->base == list->mask;
+            continue;
+        }
+        if (kind > DW_RLE_start_length)
+            return csni_fail(err, CSN_E_FORMAT, ".debug_rnglists", at, "range list entry of kind %u, need <= %u", kind,
+                             DW_RLE_start_length);
+        CSNI_TRY(read_pair(list, kind, &low, &high, err));
+        if (c->failed) return no_end(list, ".debug_rnglists", err);
+        if (kind == DW_RLE_offset_pair ? list->base_is_dead : low == list->mask) continue;
+        CSNI_TRY(add(list, low, high, err));
+    }
+}
+
+/* Where the list of DW_FORM_rnglistx begins. */
+static csn_status rnglist_index(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t index,
+                                uint64_t *out, struct csn_error *err) {
+    struct csni_span entry;
+    uint64_t off;
+    if (!csni_mul_u64(index, unit->offset_size, &off) || !csni_add_u64(off, unit->rnglists_base, &off) ||
+        !csni_span_sub(dwarf->sections.rnglists, off, unit->offset_size, &entry))
+        return csni_fail(err, CSN_E_FORMAT, ".debug_rnglists", unit->rnglists_base,
+                         "index %" PRIu64 " of the table here is to be read, the section has %zu bytes", index,
+                         dwarf->sections.rnglists.size);
+    *out = unit->rnglists_base + csni_get_sized(entry.ptr, unit->offset_size, dwarf->sections.big_endian);
+    return CSN_OK;
+}
+
+static csn_status low_and_high(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                               struct csn_error *err) {
+    struct csni_address_range range;
+    csn_status status = csni_attr_address(dwarf, die, CSNI_AT_LOW_PC, &range.low, err);
+    if (status != CSN_OK) return status;
+    status = csni_attr_address(dwarf, die, CSNI_AT_HIGH_PC, &range.high, err);
+    if (status < 0) return status;
+    if (status == CSN_NONE) {
+        if (csni_attr_unsigned(die, CSNI_AT_HIGH_PC, &range.high) != CSN_OK) return CSN_NONE;
+        range.high += range.low;
+    }
+    return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
+}
+
+csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                           struct csn_error *err) {
+    if (csni_die_has(die, CSNI_AT_LOW_PC) && csni_die_has(die, CSNI_AT_HIGH_PC)) {
+        csn_status status = low_and_high(dwarf, die, out, err);
+        if (status != CSN_NONE) return status;
+    }
+    const struct csni_unit *unit = die->unit;
+    uint64_t off;
+    if (csni_attr_unsigned(die, CSNI_AT_RANGES, &off) != CSN_OK) return CSN_NONE;
+    if (die->at[CSNI_AT_RANGES].form == DW_FORM_rnglistx)
+        CSNI_TRY(rnglist_index(dwarf, unit, off, &off, err));
+    bool five = unit->version >= 5;
+    struct csni_span section = five ? dwarf->sections.rnglists : dwarf->sections.ranges;
+    const char *name = five ? ".debug_rnglists" : ".debug_ranges";
+    if (off >= section.size)
+        return csni_fail(err, CSN_E_FORMAT, name, off, "a range list is to be here, the section has %zu bytes", section.size);
+    struct list list = list_at(dwarf, unit, section, off, out);
+    size_t kept = out->count;
+    csn_status status = five ? read_rnglist(&list, err) : read_ranges(&list, err);
+    if (status < 0) out->count = kept;
+    return status;
+}

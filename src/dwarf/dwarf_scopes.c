@@ -1,0 +1,511 @@
+/* Names of functions, and the scopes that some of them are qualified by.
+ *
+ * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents. Three things give them:
+ * - the DIEs around the walk's place, which csni_scopes_add() keeps, for a DIE that stands there itself;
+ * - an index of scopes per unit, made when a name first needs it. It goes down only where it must: subtrees with a sibling
+ *   attribute are jumped over and indexed by themselves once a DIE within them is asked for;
+ * - a cache of names of abstract origins, since the same function is inlined many times. */
+#include "base/hash.h"
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+enum {
+    MAX_CHAIN = 32,          /* DIEs looked at for one attribute */
+    MAX_CONTEXT_STEPS = 256, /* DIEs looked at for one parent context */
+    MAX_LEVELS = 256,        /* scopes that a name is put together of */
+    MAX_NAME = 1 << 20,      /* bytes of such a name */
+    CACHE_SIZE = 4096,
+    MAX_CACHED_BYTES = 1 << 20,
+    MAX_INDEX_NODES = 1 << 21 /* of all units, before the indexes are made anew */
+};
+
+enum { NO_NODE = UINT32_MAX };
+
+/* A DIE that is a scope or a function. Nodes of a segment ascend by offset. */
+struct node {
+    uint64_t off;
+    uint32_t parent;   /* node, or NO_NODE */
+    uint32_t segment;  /* of its children: 0 none, or not looked at */
+    uint32_t depth;
+    uint16_t tag;
+    bool unexplored;   /* its children were jumped over */
+};
+
+struct segment {
+    uint32_t first, count;
+};
+
+struct scope_index {
+    CSNI_VEC(struct node) nodes;
+    CSNI_VEC(struct segment) segments; /* 0: top level of the unit */
+};
+
+struct open_scope {
+    uint64_t off;
+    uint32_t depth;
+    uint16_t tag;
+};
+
+/* What is known about the name of a DIE. */
+struct known_name {
+    struct csn_str name;
+    bool final;        /* holds for whatever has this DIE as its origin; else that one's own place may qualify it */
+    bool joined;       /* put together, not a view of a section */
+};
+
+struct cached_name {
+    const struct csni_unit *unit; /* of the DIE; NULL: empty */
+    uint64_t off;
+    bool qualified;    /* made for a language that qualifies */
+    csn_status status;
+    struct known_name known;
+};
+
+struct csni_scopes {
+    const struct csni_dwarf *dwarf;
+    const struct csn_allocator *alloc;
+    const struct csni_unit *unit; /* that is being walked */
+    CSNI_VEC(struct open_scope) open;
+    struct scope_index **indexes; /* per unit, or NULL */
+    size_t index_nodes;
+    struct csni_arena names;      /* of names in the cache that were put together */
+    struct csni_arena_mark names_mark;
+    size_t joined_bytes;
+    struct cached_name *cache;
+};
+
+csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err) {
+    struct csni_scopes *s = csni_alloc_zeroed(dwarf->alloc, 1, sizeof *s);
+    if (!s) return csni_fail_memory(err, sizeof *s);
+    s->dwarf = dwarf;
+    s->alloc = s->open.alloc = dwarf->alloc;
+    csni_arena_init(&s->names, dwarf->alloc, 4096);
+    s->names_mark = csni_arena_get_mark(&s->names);
+    s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
+    s->indexes = csni_alloc_zeroed(s->alloc, dwarf->unit_count, sizeof *s->indexes);
+    if (!s->cache || (dwarf->unit_count && !s->indexes)) {
+        csni_scopes_destroy(s);
+        return csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    }
+    *out = s;
+    return CSN_OK;
+}
+
+static void drop_index(struct csni_scopes *s, uint32_t unit) {
+    struct scope_index *index = s->indexes[unit];
+    if (!index) return;
+    csni_vec_deinit(&index->nodes);
+    csni_vec_deinit(&index->segments);
+    csni_free(s->alloc, index, sizeof *index);
+    s->indexes[unit] = NULL;
+}
+
+static void drop_indexes(struct csni_scopes *s) {
+    for (uint32_t i = 0; s->indexes && i < s->dwarf->unit_count; i++) drop_index(s, i);
+    s->index_nodes = 0;
+}
+
+void csni_scopes_destroy(struct csni_scopes *s) {
+    if (!s) return;
+    drop_indexes(s);
+    csni_free(s->alloc, s->indexes, s->dwarf->unit_count * sizeof *s->indexes);
+    csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
+    csni_arena_deinit(&s->names);
+    csni_vec_deinit(&s->open);
+    csni_free(s->alloc, s, sizeof *s);
+}
+
+/* ---- the walk's place ---- */
+
+csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit) {
+    s->unit = unit;
+    s->open.count = 0;
+    return CSN_OK;
+}
+
+csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
+    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
+    while (s->open.count && s->open.items[s->open.count - 1].depth >= die->depth) s->open.count--;
+    struct open_scope scope = { die->off, die->depth, die->tag };
+    return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
+}
+
+/* ---- the index of a unit ---- */
+
+/* Adds a segment with what the walk gives until it is back at `floor`. */
+static csn_status index_subtree(struct csni_scopes *s, struct scope_index *index, struct csni_die_walk *walk,
+                                uint32_t floor, uint32_t parent, struct csn_error *err) {
+    uint32_t want = CSNI_KINDS_SCOPE | CSNI_KIND_UNIT | CSNI_KIND_BLOCK;
+    struct segment segment = { (uint32_t)index->nodes.count, 0 };
+    uint32_t last = parent;
+    struct csni_die die;
+    csn_status status;
+    while ((status = csni_walk_step(walk, want, floor, &die, err)) == CSN_OK) {
+        while (last != parent && index->nodes.items[last].depth >= die.depth) last = index->nodes.items[last].parent;
+        struct node node = { .off = die.off, .parent = last, .depth = die.depth, .tag = die.tag };
+        uint64_t target;
+        if (die.depth && die.has_children && csni_die_sibling(&die, &target)) {
+            node.unexplored = true;
+            CSNI_TRY(csni_die_walk_skip_children(walk, &die, err));
+        }
+        last = (uint32_t)index->nodes.count;
+        if (last >= NO_NODE - 1) return csni_fail(err, CSN_E_LIMIT, NULL, die.off, "more than %u scopes", NO_NODE);
+        if (!csni_vec_push(&index->nodes, node)) return csni_fail_memory(err, sizeof node);
+        s->index_nodes++;
+    }
+    if (status < 0) return status;
+    segment.count = (uint32_t)index->nodes.count - segment.first;
+    return csni_vec_push(&index->segments, segment) ? CSN_OK : csni_fail_memory(err, sizeof segment);
+}
+
+static csn_status walk_for_index(const struct csni_scopes *s, const struct csni_unit *unit, struct csni_die_walk *walk,
+                                 struct csn_error *err) {
+    CSNI_TRY(csni_die_walk_init(walk, s->dwarf, unit, err));
+    walk->in_c = false;
+    return CSN_OK;
+}
+
+static csn_status index_of_unit(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index **out,
+                                struct csn_error *err) {
+    uint32_t number = (uint32_t)(unit - s->dwarf->units);
+    if (s->indexes[number]) {
+        *out = s->indexes[number];
+        return CSN_OK;
+    }
+    if (s->index_nodes > MAX_INDEX_NODES) drop_indexes(s);
+    struct csni_die_walk walk;
+    CSNI_TRY(walk_for_index(s, unit, &walk, err));
+    struct scope_index *index = csni_alloc_zeroed(s->alloc, 1, sizeof *index);
+    if (!index) return csni_fail_memory(err, sizeof *index);
+    index->nodes.alloc = index->segments.alloc = s->alloc;
+    s->indexes[number] = index;
+    csn_status status = index_subtree(s, index, &walk, 0, NO_NODE, err);
+    if (status < 0) drop_index(s, number);
+    else *out = index;
+    return status;
+}
+
+/* Indexes the children of a node that were jumped over. */
+static csn_status explore(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint32_t node,
+                          struct csn_error *err) {
+    struct csni_die_walk walk;
+    struct csni_die die;
+    CSNI_TRY(walk_for_index(s, unit, &walk, err));
+    CSNI_TRY(csni_die_at(s->dwarf, unit, index->nodes.items[node].off, &die, err));
+    uint32_t depth = index->nodes.items[node].depth;
+    walk.p = walk.begin + die.next;
+    walk.depth = depth + 1;
+    CSNI_TRY(index_subtree(s, index, &walk, depth, node, err));
+    index->nodes.items[node].segment = (uint32_t)index->segments.count - 1;
+    index->nodes.items[node].unexplored = false;
+    return CSN_OK;
+}
+
+/* The last node of a segment at or before `off`, or NO_NODE. */
+static uint32_t last_at_or_before(const struct scope_index *index, const struct segment *segment, uint64_t off) {
+    uint32_t low = segment->first, high = segment->first + segment->count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (index->nodes.items[mid].off <= off) low = mid + 1;
+        else high = mid;
+    }
+    return low == segment->first ? NO_NODE : low - 1;
+}
+
+static csn_status find_node(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint64_t off,
+                            uint32_t *out, struct csn_error *err) {
+    uint32_t segment = 0;
+    for (;;) {
+        uint32_t n = last_at_or_before(index, &index->segments.items[segment], off);
+        if (n == NO_NODE) return CSN_NONE;
+        if (index->nodes.items[n].off == off) {
+            *out = n;
+            return CSN_OK;
+        }
+        if (index->nodes.items[n].unexplored) CSNI_TRY(explore(s, index, unit, n, err));
+        segment = index->nodes.items[n].segment;
+        if (!segment) return CSN_NONE;
+    }
+}
+
+/* The DIE that the one at `off` stands in, if it is one of the kinds that are indexed. */
+static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit, uint64_t off, uint64_t *parent,
+                            uint16_t *tag, struct csn_error *err) {
+    for (size_t i = unit == s->unit ? s->open.count : 0; i-- > 1 && s->open.items[i].off >= off;) {
+        const struct open_scope *at = &s->open.items[i];
+        if (at->off != off || at[-1].depth + 1 != at->depth) continue;
+        *parent = at[-1].off;
+        *tag = at[-1].tag;
+        return CSN_OK;
+    }
+    struct scope_index *index = NULL;
+    uint32_t n;
+    CSNI_TRY(index_of_unit(s, unit, &index, err));
+    csn_status status = find_node(s, index, unit, off, &n, err);
+    if (status != CSN_OK) return status;
+    const struct node *node = &index->nodes.items[n];
+    if (node->parent == NO_NODE) return CSN_NONE;
+    const struct node *up = &index->nodes.items[node->parent];
+    if (up->depth + 1 != node->depth) return CSN_NONE;
+    *parent = up->off;
+    *tag = up->tag;
+    return CSN_OK;
+}
+
+/* ---- names found through specifications and abstract origins ---- */
+
+struct place {
+    const struct csni_unit *unit;
+    uint64_t off;
+};
+
+/* DIEs to look at, and those that were: the reference looks at a DIE, then at where its specification leads with all that
+ * follows from there, then at its abstract origin. */
+struct chain {
+    struct place seen[MAX_CHAIN], waiting[MAX_CHAIN];
+    uint32_t seen_count, waiting_count;
+};
+
+static void wait_for(struct chain *chain, struct place place) {
+    for (uint32_t i = 0; i < chain->seen_count; i++)
+        if (chain->seen[i].off == place.off && chain->seen[i].unit == place.unit) return;
+    if (chain->seen_count == MAX_CHAIN) return;
+    chain->seen[chain->seen_count++] = place;
+    chain->waiting[chain->waiting_count++] = place;
+}
+
+/* Names as the attributes of a DIE and of its origins say, without scopes. Empty: none. */
+struct plain_names {
+    struct csn_str linkage, name;
+    bool has_linkage, has_name; /* an attribute was found, or need not be looked for */
+};
+
+static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_die *die, struct plain_names *names,
+                             struct csn_error *err) {
+    if (!names->has_linkage && csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
+        names->has_linkage = true;
+        CSNI_TRY(csni_attr_string(dwarf, die, CSNI_AT_LINKAGE_NAME, &names->linkage, err));
+    }
+    if (!names->has_name && !names->linkage.len && csni_die_has(die, CSNI_AT_NAME)) {
+        names->has_name = true;
+        CSNI_TRY(csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err));
+    }
+    return CSN_OK;
+}
+
+static csn_status find_names(const struct csni_dwarf *dwarf, const struct csni_die *die, bool want_linkage,
+                             struct plain_names *names, struct csn_error *err) {
+    static const enum csni_at ways[] = { CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_SPECIFICATION, CSNI_AT_SIGNATURE };
+    *names = (struct plain_names){ .linkage = { "", 0 }, .name = { "", 0 }, .has_linkage = !want_linkage };
+    struct chain chain;
+    chain.seen_count = 1;
+    chain.waiting_count = 0;
+    chain.seen[0] = (struct place){ die->unit, die->off };
+    struct csni_die other;
+    for (;;) {
+        CSNI_TRY(take_names(dwarf, die, names, err));
+        if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            struct place to;
+            csn_status status = csni_die_resolve(dwarf, die, ways[i], &to.unit, &to.off, err);
+            if (status < 0) return status;
+            if (status == CSN_OK) wait_for(&chain, to);
+        }
+        if (!chain.waiting_count) return CSN_OK;
+        struct place next = chain.waiting[--chain.waiting_count];
+        CSNI_TRY(csni_die_at(dwarf, next.unit, next.off, &other, err));
+        die = &other;
+    }
+}
+
+/* ---- qualified names ---- */
+
+static bool qualifies(uint32_t language) {
+    switch (language) {
+    case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
+    default: return false;
+    }
+}
+
+static bool contains(struct csn_str s, const char *part, size_t size) {
+    for (size_t i = 0; i + size <= s.len; i++)
+        if (memcmp(s.ptr + i, part, size) == 0) return true;
+    return false;
+}
+
+/* Clones that GCC gives a mangled DW_AT_name. */
+static bool is_clone_name(struct csn_str s) {
+    return s.len > 2 && s.ptr[0] == '_' && s.ptr[1] == 'Z' && (contains(s, ".isra.", 6) || contains(s, ".part.", 6));
+}
+
+/* How much of a search for the declaration context is left: damaged input may lead in circles. */
+struct search {
+    uint32_t steps, depth;
+};
+
+static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
+                             struct place *out, struct csn_error *err);
+
+static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, enum csni_at way, struct search *search,
+                             struct place *out, struct csn_error *err) {
+    if (!csni_die_has(die, way)) return CSN_NONE;
+    struct csni_die other;
+    csn_status status = csni_die_follow(s->dwarf, die, way, &other, err);
+    return status == CSN_OK ? context_of(s, &other, search, out, err) : status;
+}
+
+/* The scope that a DIE is declared in: that of its specification, else of its abstract origin, else the one around it.
+ * CSN_NONE: none that a name shows. */
+static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
+                             struct place *out, struct csn_error *err) {
+    if (search->steps == MAX_CONTEXT_STEPS || search->depth == MAX_CHAIN) return CSN_NONE;
+    search->steps++;
+    search->depth++;
+    csn_status status = context_by(s, die, CSNI_AT_SPECIFICATION, search, out, err);
+    if (status == CSN_NONE) status = context_by(s, die, CSNI_AT_ABSTRACT_ORIGIN, search, out, err);
+    if (status == CSN_NONE && die->tag != DW_TAG_inlined_subroutine) {
+        uint64_t parent;
+        uint16_t tag = 0;
+        status = parent_of(s, die->unit, die->off, &parent, &tag, err);
+        if (status == CSN_OK && tag == DW_TAG_lexical_block) {
+            struct csni_die block;
+            status = csni_die_at(s->dwarf, die->unit, parent, &block, err);
+            if (status == CSN_OK) status = context_of(s, &block, search, out, err);
+        } else if (status == CSN_OK) {
+            bool shown = tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
+                         tag == DW_TAG_class_type || tag == DW_TAG_subprogram;
+            *out = (struct place){ die->unit, parent };
+            status = shown ? CSN_OK : CSN_NONE;
+        }
+    }
+    search->depth--;
+    return status;
+}
+
+/* Scopes of a name, the innermost first. Unnamed ones are left out. */
+struct parts {
+    struct csn_str names[MAX_LEVELS];
+    uint32_t count;
+    size_t size; /* of the names and a "::" for each */
+    bool in_context;
+};
+
+static csn_status gather_parts(struct csni_scopes *s, const struct csni_die *die, struct parts *parts,
+                               struct csn_error *err) {
+    parts->count = 0;
+    parts->size = 0;
+    parts->in_context = false;
+    struct csni_die scope;
+    for (uint32_t level = 0; level < MAX_LEVELS; level++) {
+        struct search search = { 0, 0 };
+        struct place place;
+        csn_status status = context_of(s, die, &search, &place, err);
+        if (status != CSN_OK) return status < 0 ? status : CSN_OK;
+        parts->in_context = true;
+        CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &scope, err));
+        struct plain_names names;
+        CSNI_TRY(find_names(s->dwarf, &scope, false, &names, err));
+        if (names.name.len) {
+            parts->names[parts->count++] = names.name;
+            parts->size += names.name.len + 2;
+        }
+        die = &scope;
+    }
+    return CSN_OK;
+}
+
+/* "<lambda()>" becomes "{lambda()}", as demangled names have it. */
+static char *put_part(char *to, struct csn_str part) {
+    memcpy(to, part.ptr, part.len);
+    if (part.ptr[0] == '<' && part.ptr[part.len - 1] == '>') {
+        to[0] = '{';
+        to[part.len - 1] = '}';
+    }
+    memcpy(to + part.len, "::", 2);
+    return to + part.len + 2;
+}
+
+static csn_status join(const struct parts *parts, struct csn_str name, struct csni_arena *arena, struct csn_str *out,
+                       struct csn_error *err) {
+    size_t size = parts->size + name.len;
+    if (size > MAX_NAME)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "qualified name has %zu bytes, need <= %d", size, MAX_NAME);
+    char *text = csni_arena_alloc(arena, size + 1);
+    if (!text) return csni_fail_memory(err, size + 1);
+    char *to = text;
+    for (uint32_t i = parts->count; i-- > 0;) to = put_part(to, parts->names[i]);
+    memcpy(to, name.ptr, name.len);
+    to[name.len] = 0;
+    *out = (struct csn_str){ text, size };
+    return CSN_OK;
+}
+
+/* ---- names ---- */
+
+/* The name of a DIE by all the rules, with nothing from the cache. */
+static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, bool qualified, struct csni_arena *arena,
+                            struct known_name *out, struct csn_error *err) {
+    struct plain_names names;
+    CSNI_TRY(find_names(s->dwarf, die, true, &names, err));
+    *out = (struct known_name){ .name = names.linkage.len ? names.linkage : names.name };
+    if (!out->name.len) return CSN_NONE;
+    out->final = names.linkage.len || !qualified || is_clone_name(out->name);
+    if (out->final) return CSN_OK;
+    struct parts parts;
+    CSNI_TRY(gather_parts(s, die, &parts, err));
+    out->final = parts.in_context;
+    out->joined = parts.count > 0;
+    return out->joined ? join(&parts, names.name, arena, &out->name, err) : CSN_OK;
+}
+
+static void empty_cache(struct csni_scopes *s) {
+    memset(s->cache, 0, CACHE_SIZE * sizeof *s->cache);
+    csni_arena_release(&s->names, s->names_mark);
+    s->joined_bytes = 0;
+}
+
+/* The name of the DIE at a place, from the cache or into it. */
+static csn_status name_of_origin(struct csni_scopes *s, struct place place, bool qualified, struct known_name *out,
+                                 struct csn_error *err) {
+    struct cached_name *slot = &s->cache[csni_hash_u64(place.off) % CACHE_SIZE];
+    if (slot->unit != place.unit || slot->off != place.off || slot->qualified != qualified) {
+        if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
+        struct csni_die die;
+        struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
+        CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
+        made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
+        if (made.status < 0) return made.status;
+        if (made.known.joined) s->joined_bytes += made.known.name.len;
+        *slot = made;
+    }
+    *out = slot->known;
+    return slot->status;
+}
+
+csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *language_unit, const struct csni_die *die,
+                            struct csni_arena *arena, struct csn_str *out, struct csn_error *err) {
+    const uint64_t own = UINT64_C(1) << CSNI_AT_LINKAGE_NAME | UINT64_C(1) << CSNI_AT_NAME |
+                         UINT64_C(1) << CSNI_AT_SPECIFICATION;
+    bool qualified = qualifies(language_unit->language);
+    struct known_name known;
+    struct place origin;
+    csn_status status = CSN_NONE;
+    /* A DIE with nothing of its own has the name of its origin, unless it is the place where it stands that tells. */
+    if (!(die->present & own)) {
+        status = csni_die_resolve(s->dwarf, die, CSNI_AT_ABSTRACT_ORIGIN, &origin.unit, &origin.off, err);
+        if (status != CSN_OK) return status;
+        status = name_of_origin(s, origin, qualified, &known, err);
+        if (status != CSN_OK) return status;
+        if (known.final || die->tag == DW_TAG_inlined_subroutine) {
+            *out = known.name;
+            if (!known.joined) return CSN_OK;
+            out->ptr = csni_arena_copy(arena, known.name.ptr, known.name.len);
+            return out->ptr ? CSN_OK : csni_fail_memory(err, known.name.len);
+        }
+    }
+    status = make_name(s, die, qualified, arena, &known, err);
+    if (status == CSN_OK) *out = known.name;
+    return status;
+}

@@ -1,0 +1,67 @@
+/* The unit DIE: what all other DIEs of a unit need to be read. */
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+/* Bases of the indexed sections. Where a producer leaves one out, the table is taken to be the first of its section, whose
+ * header has a size that depends on the offset size (DWARF 5, 7.26 to 7.29); GNU's extension of version 4 has no headers. */
+static void read_bases(struct csni_unit *unit, const struct csni_die *die) {
+    bool five = unit->version >= 5, wide = unit->offset_size == 8;
+    unit->str_offsets_base = five ? (wide ? 16 : 8) : 0;
+    unit->addr_base = five ? (wide ? 16 : 8) : 0;
+    unit->rnglists_base = wide ? 20 : 12;
+    unit->ranges_base = 0;
+    csni_attr_unsigned(die, CSNI_AT_STR_OFFSETS_BASE, &unit->str_offsets_base);
+    csni_attr_unsigned(die, CSNI_AT_ADDR_BASE, &unit->addr_base);
+    csni_attr_unsigned(die, CSNI_AT_RNGLISTS_BASE, &unit->rnglists_base);
+    csni_attr_unsigned(die, CSNI_AT_GNU_RANGES_BASE, &unit->ranges_base);
+}
+
+/* A string that cannot be read counts as absent: it must not cost the unit's functions their names. */
+static struct csn_str string_of(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at) {
+    struct csn_str s = { "", 0 };
+    if (csni_attr_string(dwarf, die, at, &s, NULL) != CSN_OK) s = (struct csn_str){ "", 0 };
+    return s;
+}
+
+static csn_status check_readable(struct csni_dwarf *dwarf, const struct csni_unit *unit, struct csn_error *err) {
+    const char *section = csni_unit_section(unit);
+    if (unit->version < 2 || unit->version > 5)
+        return csni_fail(err, CSN_E_UNSUPPORTED, section, unit->off, "unit has DWARF version %u, need 2 to 5", unit->version);
+    if (!unit->abbrevs)
+        return csni_fail(err, CSN_E_UNSUPPORTED, section, unit->off, "unit has addresses of %u bytes, need 2, 4 or 8",
+                         unit->address_size);
+    uint32_t table = (uint32_t)(unit->abbrevs - dwarf->priv->tables);
+    if (!unit->abbrevs->compiled)
+        return csni_fail(err, CSN_E_ARGUMENT, section, unit->off, "abbreviation table %" PRIu32 " has not been compiled",
+                         table);
+    if (unit->abbrevs->status == CSN_OK) return CSN_OK;
+    /* Compiled again for the text of its error, into a copy, because other threads may be looking at the table. */
+    struct csni_abbrevs copy = *unit->abbrevs;
+    struct csni_dwarf_private priv = { .tables = &copy };
+    struct csni_dwarf shadow = *dwarf;
+    shadow.priv = &priv;
+    csn_status status = csni_dwarf_compile_abbrevs(&shadow, 0, err);
+    csni_free(dwarf->alloc, copy.memory, copy.memory_size);
+    return status < 0 ? status : csni_fail_memory(err, sizeof copy);
+}
+
+csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, struct csn_error *err) {
+    CSNI_TRY(check_readable(dwarf, unit, err));
+    struct csni_die die;
+    CSNI_TRY(csni_die_at(dwarf, unit, unit->first_die, &die, err));
+    unit->tag = die.tag;
+    read_bases(unit, &die);
+    uint64_t v;
+    if (csni_attr_unsigned(&die, CSNI_AT_LANGUAGE, &v) == CSN_OK) unit->language = v > UINT32_MAX ? 0 : (uint32_t)v;
+    unit->has_stmt_list = csni_attr_unsigned(&die, CSNI_AT_STMT_LIST, &unit->stmt_list) == CSN_OK;
+    unit->has_low_pc = csni_attr_address(dwarf, &die, CSNI_AT_LOW_PC, &unit->low_pc, NULL) == CSN_OK;
+    if (csni_die_has(&die, CSNI_AT_DWO_ID)) csni_attr_unsigned(&die, CSNI_AT_DWO_ID, &unit->dwo_id);
+    unit->name = string_of(dwarf, &die, CSNI_AT_NAME);
+    unit->comp_dir = string_of(dwarf, &die, CSNI_AT_COMP_DIR);
+    unit->producer = string_of(dwarf, &die, CSNI_AT_PRODUCER);
+    unit->dwo_name = string_of(dwarf, &die, CSNI_AT_DWO_NAME);
+    if (unit->version < 5 && unit->dwo_name.len) unit->is_skeleton = true;
+    unit->prepared = true;
+    return CSN_OK;
+}

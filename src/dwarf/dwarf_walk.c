@@ -1,0 +1,446 @@
+/* DIEs: walking a unit, reading one, following references.
+ *
+ * Most of a conversion's time over .debug_info goes into stepping over DIEs that nobody asked for, 15 million of them in
+ * a Linux kernel. So the loop of csni_walk_step() does for such a DIE: load the code, load its plan (16 bytes), add the
+ * size, add the nesting. The null entry is plan 0 (size 0, nesting -1) and not a case of its own; a bound is checked once
+ * per DIE, because a plan's size is small and the offset is a number that cannot overflow, not a pointer. */
+#include "dwarf/dwarf_private.h"
+
+#include <inttypes.h>
+
+csn_status csni_die_fail(const struct csni_unit *unit, const struct csni_plan *plan, uint64_t off, uint64_t code,
+                         struct csn_error *err) {
+    const char *section = csni_unit_section(unit);
+    if (plan && plan->kind & CSNI_KIND_BAD && plan->steps)
+        return csni_fail(err, CSN_E_UNSUPPORTED, section, off,
+                         "abbreviation %" PRIu64 " of the table at .debug_abbrev+0x%" PRIx64 " uses form 0x%" PRIx32
+                         ", which is not known", code, unit->abbrev_off, plan->steps);
+    if (plan && plan->kind & CSNI_KIND_BAD)
+        return csni_fail(err, CSN_E_FORMAT, section, off,
+                         "abbreviation %" PRIu64 " is not in the table at .debug_abbrev+0x%" PRIx64, code, unit->abbrev_off);
+    return csni_fail(err, CSN_E_TRUNCATED, section, off, "DIE runs beyond the end of its unit at 0x%" PRIx64, unit->end);
+}
+
+/* ---- reading by the plan ---- */
+
+/* One step's place in the section. */
+struct reader {
+    const uint8_t *base;
+    uint64_t off, end; /* of the unit */
+    size_t size;       /* of the section */
+    bool big;
+    const struct csni_abbrevs *abbrevs;
+};
+
+static struct reader reader_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off) {
+    struct csni_span s = csni_unit_span(dwarf, unit);
+    return (struct reader){ s.ptr, off, unit->end, s.size, dwarf->sections.big_endian, unit->abbrevs };
+}
+
+static bool read_uleb(struct reader *r, uint64_t *out) {
+    if (CSNI_LIKELY(r->off < r->end && r->base[r->off] < 0x80)) {
+        *out = r->base[r->off++];
+        return true;
+    }
+    const uint8_t *p = csni_uleb(r->base + r->off, r->base + r->end, out);
+    if (!p) return false;
+    r->off = (uint64_t)(p - r->base);
+    return true;
+}
+
+static bool read_sleb(struct reader *r, uint64_t *out) {
+    uint64_t from = r->off;
+    if (!read_uleb(r, out)) return false;
+    uint64_t bits = 7 * (r->off - from);
+    if (bits < 64 && r->base[r->off - 1] & 0x40) *out |= ~UINT64_C(0) << bits;
+    return true;
+}
+
+static bool read_number(struct reader *r, unsigned size, uint64_t *out) {
+    if (size > r->end - r->off) return false;
+    *out = csni_load(r->base + r->off, r->size - (size_t)r->off, size, r->big);
+    r->off += size;
+    return true;
+}
+
+/* A block of `size` bytes here. */
+static bool read_bytes(struct reader *r, uint64_t size, struct csni_attr *at) {
+    if (size > r->end - r->off) return false;
+    at->value = r->off;
+    at->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+    r->off += size;
+    return true;
+}
+
+static bool read_string(struct reader *r, struct csni_attr *at) {
+    const uint8_t *nul = r->off < r->end ? memchr(r->base + r->off, 0, (size_t)(r->end - r->off)) : NULL;
+    if (!nul) return false;
+    uint64_t size = (uint64_t)(nul - r->base) - r->off;
+    return read_bytes(r, size, at) && (r->off++, true);
+}
+
+/* Everything but CSNI_STEP_FIXED, CSNI_STEP_CONST and CSNI_STEP_END, where `skip` has been done already. */
+static bool read_variable(struct reader *r, const union csni_step *step, struct csni_attr *at) {
+    uint64_t n;
+    at->form = step->form;
+    at->size = 0;
+    switch (step->op) {
+    case CSNI_STEP_FIXED: return read_number(r, step->size, &at->value);
+    case CSNI_STEP_BYTES: return read_bytes(r, step->size, at);
+    case CSNI_STEP_FLAG: at->value = 1; return true;
+    case CSNI_STEP_ULEB: return read_uleb(r, &at->value);
+    case CSNI_STEP_SLEB: return read_sleb(r, &at->value);
+    case CSNI_STEP_ULEB_FIXED:
+        if (!read_uleb(r, &at->value) || !read_number(r, step->size, &n)) return false;
+        at->size = (uint32_t)n;
+        return true;
+    case CSNI_STEP_STRING: return read_string(r, at);
+    case CSNI_STEP_BLOCK: return read_uleb(r, &n) && read_bytes(r, n, at);
+    case CSNI_STEP_BLOCK_FIXED: return read_number(r, step->size, &n) && read_bytes(r, n, at);
+    default: return false;
+    }
+}
+
+/* DW_FORM_indirect: the form stands in front of the value. The constant of DW_FORM_implicit_const stands in abbreviations
+ * only, and an indirect form may not be indirect again (DWARF 5, 7.5.3). */
+static bool read_indirect(struct reader *r, struct csni_attr *at) {
+    uint64_t form;
+    union csni_step step;
+    if (!read_uleb(r, &form) || !csni_form_step(form, r->abbrevs, &step)) return false;
+    if (step.op == CSNI_STEP_INDIRECT || step.op == CSNI_STEP_CONST) return false;
+    return read_variable(r, &step, at);
+}
+
+static bool read_step(struct reader *r, const union csni_step *step, struct csni_attr *at) {
+    return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_variable(r, step, at);
+}
+
+uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                       uint64_t off) {
+    struct reader r = reader_at(dwarf, unit, off);
+    struct csni_attr ignored;
+    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
+        if (CSNI_UNLIKELY(step->skip > r.end - r.off)) return UINT64_MAX;
+        r.off += step->skip;
+        if (step->op == CSNI_STEP_END) return r.off;
+        if (CSNI_LIKELY(step->op == CSNI_STEP_BLOCK)) {
+            uint64_t n;
+            if (!read_uleb(&r, &n) || n > r.end - r.off) return UINT64_MAX;
+            r.off += n;
+        } else if (step->op == CSNI_STEP_CONST) {
+            step++;
+        } else if (step->op != CSNI_STEP_SKIP && !read_step(&r, step, &ignored)) {
+            return UINT64_MAX;
+        }
+    }
+}
+
+csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                         uint64_t off, struct csni_die *out, struct csn_error *err) {
+    struct reader r = reader_at(dwarf, unit, off);
+    uint64_t present = 0;
+    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
+        struct csni_attr unwanted;
+        struct csni_attr *at = step->slot == CSNI_NO_SLOT ? &unwanted : &out->at[step->slot];
+        if (CSNI_UNLIKELY(step->skip > r.end - r.off)) goto beyond;
+        r.off += step->skip;
+        if (CSNI_LIKELY(step->op == CSNI_STEP_FIXED)) {
+            if (CSNI_UNLIKELY(step->size > r.end - r.off)) goto beyond;
+            at->value = csni_load(r.base + r.off, r.size - (size_t)r.off, step->size, r.big);
+            at->form = step->form;
+            at->size = 0;
+            r.off += step->size;
+        } else if (step->op == CSNI_STEP_END) {
+            break;
+        } else if (step->op == CSNI_STEP_CONST) {
+            *at = (struct csni_attr){ step[1].value, step->form, 0 };
+            present |= UINT64_C(1) << (step->slot & 63);
+            step++;
+            continue;
+        } else if (step->op == CSNI_STEP_SKIP) {
+            continue;
+        } else if (!read_step(&r, step, at)) {
+            goto beyond;
+        }
+        present |= UINT64_C(1) << (step->slot & 63);
+    }
+    /* A step without a slot sets bit 63 (0xff & 63), which no attribute has. */
+    out->present = present & ((UINT64_C(1) << CSNI_AT_COUNT) - 1);
+    out->next = r.off;
+    return CSN_OK;
+beyond:
+    return csni_die_fail(unit, NULL, off, 0, err);
+}
+
+bool csni_die_sibling(const struct csni_die *die, uint64_t *out) {
+    if (!csni_die_has(die, CSNI_AT_SIBLING)) return false;
+    const struct csni_attr *at = &die->at[CSNI_AT_SIBLING];
+    if (at->form < DW_FORM_ref1 || at->form > DW_FORM_ref_udata) return false;
+    uint64_t room = die->unit->end - die->unit->off;
+    if (at->value > room || die->unit->off + at->value < die->next) return false;
+    *out = die->unit->off + at->value;
+    return true;
+}
+
+/* ---- walking ---- */
+
+csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                              struct csn_error *err) {
+    if (!unit->prepared)
+        return csni_fail(err, CSN_E_ARGUMENT, csni_unit_section(unit), unit->off, "the unit has not been prepared");
+    const uint8_t *begin = csni_unit_span(dwarf, unit).ptr;
+    bool clang = false, c = false;
+    switch (unit->language) {
+    case DW_LANG_C89: case DW_LANG_C: case DW_LANG_C99: case DW_LANG_C11: case DW_LANG_C17: c = true; break;
+    default: break;
+    }
+    /* Other front ends borrow a language code of C for languages whose structures contain functions: only producers that
+     * are known to mean C count. */
+    struct csn_str p = unit->producer;
+    bool gnu = p.len > 5 && (memcmp(p.ptr, "GNU C", 5) == 0 || memcmp(p.ptr, "GNU G", 5) == 0) && p.ptr[5] != '+';
+    for (size_t i = 0; c && !gnu && !clang && i + 6 <= p.len; i++) clang = memcmp(p.ptr + i, "clang ", 6) == 0;
+    *walk = (struct csni_die_walk){ .dwarf = dwarf, .unit = unit, .begin = begin, .p = begin + unit->first_die,
+                                    .end = begin + unit->end, .in_c = c && (gnu || clang) };
+    return CSN_OK;
+}
+
+/* Where the children of a DIE at `off` (behind its code) end by its sibling attribute, or 0. */
+static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
+    struct csni_die die;
+    die.unit = walk->unit;
+    if (plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE) {
+        if (csni_die_read(walk->dwarf, walk->unit, plan, off, &die, NULL) != CSN_OK) return 0;
+    } else {
+        if (plan->size > end - off) return 0;
+        uint64_t at = off + plan->sibling;
+        size_t left = (size_t)(csni_unit_span(walk->dwarf, walk->unit).size - at);
+        die.next = off + plan->size;
+        die.present = UINT64_C(1) << CSNI_AT_SIBLING;
+        die.at[CSNI_AT_SIBLING].form = DW_FORM_ref4;
+        die.at[CSNI_AT_SIBLING].value =
+            csni_load(walk->begin + at, left, plan->sibling_size, walk->dwarf->sections.big_endian);
+    }
+    uint64_t target;
+    return csni_die_sibling(&die, &target) ? target : 0;
+}
+
+/* Puts the walk at an end, for good. */
+static csn_status stop(struct csni_die_walk *walk, csn_status status) {
+    walk->p = walk->end;
+    walk->depth = 0;
+    return status;
+}
+
+csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t floor, struct csni_die *out,
+                          struct csn_error *err) {
+    const struct csni_unit *unit = walk->unit;
+    const struct csni_abbrevs *abbrevs = unit->abbrevs;
+    const struct csni_plan *plans = abbrevs->plans;
+    const uint8_t *base = walk->begin;
+    const uint64_t end = unit->end;
+    /* Codes of more than one byte, and tables with gaps, take the slow way: limit is what the fast one may index. */
+    const uint64_t limit = abbrevs->codes ? 1 : abbrevs->plan_count < 0x80 ? abbrevs->plan_count : 0x80;
+    const uint32_t special = want | CSNI_KIND_LEAF | CSNI_KIND_BAD |
+                             (walk->in_c ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0);
+    uint64_t off = (uint64_t)(walk->p - base), at = off;
+    int64_t depth = walk->depth;
+    if (depth <= floor && off != unit->first_die) return CSN_NONE;
+    while (off < end) {
+        at = off;
+        uint64_t code = base[off++];
+        const struct csni_plan *plan;
+        if (CSNI_LIKELY(code < limit)) {
+            plan = &plans[code];
+        } else {
+            const uint8_t *p = csni_uleb(base + at, base + end, &code);
+            off = p ? (uint64_t)(p - base) : end + 1;
+            if (!p) break;
+            plan = csni_plan_find(abbrevs, code);
+        }
+        if (plan->kind & special) {
+            if (plan->kind & CSNI_KIND_BAD) return stop(walk, csni_die_fail(unit, plan, at, code, err));
+            uint64_t target = 0;
+            if (plan->kind & want) {
+                if (CSNI_UNLIKELY(off > end)) break;
+                csn_status status = csni_die_read(walk->dwarf, unit, plan, off, out, err);
+                if (status < 0) return stop(walk, status);
+                out->unit = unit;
+                out->off = at;
+                out->depth = (uint32_t)depth;
+                out->tag = plan->tag;
+                out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+                off = out->next;
+                if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
+                walk->p = base + off;
+                walk->depth = (uint32_t)depth;
+                return CSN_OK;
+            }
+            if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) == (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN) &&
+                (target = jump_target(walk, plan, off, end)) != 0) {
+                off = target;
+                continue;
+            }
+        }
+        depth += plan->nesting;
+        off += plan->size;
+        if (plan->flags & CSNI_PLAN_VARIABLE) {
+            if (CSNI_UNLIKELY(off > end)) break;
+            off = csni_die_pass(walk->dwarf, unit, plan, off);
+        }
+        if (CSNI_UNLIKELY(depth <= floor)) break;
+    }
+    if (off > end) return stop(walk, csni_die_fail(unit, NULL, at, 0, err));
+    walk->p = base + off;
+    walk->depth = off < end ? floor : 0;
+    return CSN_NONE;
+}
+
+csn_status csni_die_walk_next(struct csni_die_walk *walk, struct csni_die *out, struct csn_error *err) {
+    uint32_t want = CSNI_KINDS_ALL;
+    if (walk->in_c) want &= ~(uint32_t)(CSNI_KIND_TYPE | CSNI_KIND_DECLARATION);
+    if (walk->no_call_sites) want &= ~(uint32_t)CSNI_KIND_CALL_SITE;
+    return csni_walk_step(walk, want, 0, out, err);
+}
+
+csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct csni_die *die, struct csn_error *err) {
+    if (!die->has_children || walk->depth <= die->depth) return CSN_OK;
+    uint64_t target;
+    if (csni_die_sibling(die, &target)) {
+        walk->p = walk->begin + target;
+        walk->depth = die->depth;
+        return CSN_OK;
+    }
+    csn_status status = csni_walk_step(walk, 0, die->depth, NULL, err);
+    return status < 0 ? status : CSN_OK;
+}
+
+/* ---- one DIE ---- */
+
+csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
+                       struct csn_error *err) {
+    if (!unit) unit = csni_dwarf_unit_at(dwarf, off);
+    if (!unit)
+        return csni_fail(err, CSN_E_FORMAT, ".debug_info", off, "a DIE is to be here, the units of 0x%zx bytes have none",
+                         dwarf->sections.info.size);
+    const char *section = csni_unit_section(unit);
+    if (off < unit->first_die || off >= unit->end)
+        return csni_fail(err, CSN_E_FORMAT, section, off,
+                         "a DIE is to be here, those of the unit are from 0x%" PRIx64 " to 0x%" PRIx64, unit->first_die,
+                         unit->end);
+    if (!unit->abbrevs || !unit->abbrevs->plans)
+        return csni_fail(err, CSN_E_UNSUPPORTED, section, off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
+    const uint8_t *base = csni_unit_span(dwarf, unit).ptr;
+    uint64_t code = base[off], behind = off + 1;
+    if (CSNI_UNLIKELY(code >= 0x80)) {
+        const uint8_t *p = csni_uleb(base + off, base + unit->end, &code);
+        if (!p) return csni_die_fail(unit, NULL, off, 0, err);
+        behind = (uint64_t)(p - base);
+    }
+    const struct csni_plan *plan = csni_plan_find(unit->abbrevs, code);
+    if (!code)
+        return csni_fail(err, CSN_E_FORMAT, section, off, "a DIE is to be here, there is a null entry");
+    if (plan->kind & CSNI_KIND_BAD) return csni_die_fail(unit, plan, off, code, err);
+    if (!plan->kind && !(plan->flags & CSNI_PLAN_VARIABLE)) {
+        if (plan->size > unit->end - behind) return csni_die_fail(unit, NULL, off, 0, err);
+        out->present = 0;
+        out->next = behind + plan->size;
+    } else {
+        CSNI_TRY(csni_die_read(dwarf, unit, plan, behind, out, err));
+    }
+    out->unit = unit;
+    out->off = off;
+    out->depth = 0;
+    out->tag = plan->tag;
+    out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    return CSN_OK;
+}
+
+static const struct csni_unit *unit_of_signature(const struct csni_dwarf *dwarf, uint64_t signature) {
+    const struct csni_signature *s = dwarf->priv->signatures;
+    size_t low = 0, high = dwarf->priv->signature_count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s[mid].signature < signature) low = mid + 1;
+        else high = mid;
+    }
+    if (low == dwarf->priv->signature_count || s[low].signature != signature) return NULL;
+    return &dwarf->units[s[low].unit];
+}
+
+/* Unit and offset that a reference leads to; *unit is NULL where it has to be looked up. */
+static csn_status target_of(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                            const struct csni_unit **out_unit, uint64_t *out_off, struct csn_error *err) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    const struct csni_attr *ref = &die->at[at];
+    const struct csni_unit *unit = die->unit;
+    uint64_t off = ref->value;
+    switch (ref->form) {
+    case DW_FORM_ref1: case DW_FORM_ref2: case DW_FORM_ref4: case DW_FORM_ref8: case DW_FORM_ref_udata:
+        if (off >= unit->end - unit->off)
+            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), die->off,
+                             "the DIE refers to 0x%" PRIx64 " of its unit, which has 0x%" PRIx64 " bytes", off,
+                             unit->end - unit->off);
+        off += unit->off;
+        break;
+    case DW_FORM_ref_addr:
+        if (unit->in_types || off < unit->off || off >= unit->end) unit = NULL;
+        break;
+    case DW_FORM_ref_sig8:
+        unit = unit_of_signature(dwarf, off);
+        if (!unit) return CSN_NONE;
+        off = unit->off + unit->type_off;
+        if (off < unit->off) off = UINT64_MAX;
+        break;
+    default: return CSN_NONE;
+    }
+    *out_unit = unit;
+    *out_off = off;
+    return CSN_OK;
+}
+
+csn_status csni_die_target(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                           const struct csni_unit **unit, uint64_t *off) {
+    csn_status status = target_of(dwarf, die, at, unit, off, NULL);
+    if (status != CSN_OK) return CSN_NONE;
+    if (!*unit) *unit = csni_dwarf_unit_at(dwarf, *off);
+    return *unit ? CSN_OK : CSN_NONE;
+}
+
+csn_status csni_die_resolve(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                            const struct csni_unit **unit, uint64_t *off, struct csn_error *err) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    const struct csni_attr *ref = &die->at[at];
+    const struct csni_unit *from = die->unit, *to = from;
+    uint64_t value = ref->value, room = from->end - from->off;
+    switch (ref->form) {
+    case DW_FORM_ref1: case DW_FORM_ref2: case DW_FORM_ref4: case DW_FORM_ref8: case DW_FORM_ref_udata:
+        if (value >= room)
+            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(from), die->off,
+                             "the DIE refers to 0x%" PRIx64 " of its unit, which has 0x%" PRIx64 " bytes", value, room);
+        value += from->off;
+        break;
+    case DW_FORM_ref_addr:
+        if (from->in_types || value < from->off || value >= from->end) to = csni_dwarf_unit_at(dwarf, value);
+        if (!to)
+            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(from), die->off,
+                             "the DIE refers to .debug_info+0x%" PRIx64 ", which is in no unit", value);
+        break;
+    case DW_FORM_ref_sig8:
+        to = unit_of_signature(dwarf, value);
+        if (!to) return CSN_NONE;
+        value = to->type_off < to->end - to->off ? to->off + to->type_off : to->end;
+        break;
+    default: return CSN_NONE;
+    }
+    *unit = to;
+    *off = value;
+    return CSN_OK;
+}
+
+csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
+                           struct csni_die *out, struct csn_error *err) {
+    const struct csni_unit *unit;
+    uint64_t off;
+    csn_status status = csni_die_resolve(dwarf, die, at, &unit, &off, err);
+    return status == CSN_OK ? csni_die_at(dwarf, unit, off, out, err) : status;
+}

@@ -1,0 +1,179 @@
+/* Reading GSYM version 1 in place: the contract between the files of this folder and src/lookup. Nothing here
+ * allocates; a csni_gsym and everything taken from it are views of the bytes that were parsed. */
+#ifndef CSNI_GSYM_H
+#define CSNI_GSYM_H
+
+#include <callsign/index.h>
+
+#include "base/fail.h"
+#include "base/span.h"
+
+/* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. */
+struct csni_gsym {
+    struct csni_span bytes;
+    const uint8_t *addresses;  /* address_count entries of address_size bytes, ascending in an undamaged file */
+    const uint8_t *infos;      /* address_count u32: file offset of each record */
+    const uint8_t *files;      /* file_count entries of CSNI_GSYM_FILE_ENTRY_SIZE */
+    struct csni_span strings;
+    uint64_t base_address;
+    uint64_t strings_offset;   /* file offset */
+    uint64_t tables_end;       /* file offset behind the file table */
+    uint32_t address_count, file_count;
+    uint8_t address_size, uuid_size;
+    bool big;
+    bool strings_terminated;   /* the last byte of the string table is NUL */
+    const uint8_t *uuid;
+};
+
+/* Checks the header and that the tables lie within the bytes. O(1). */
+csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err);
+
+uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx);     /* idx < address_count */
+uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx); /* idx < address_count */
+struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset);
+/* False, and two empty strings, where idx >= file_count. */
+bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base);
+
+/* ---- records and their parts ---- */
+
+/* A record: a function, or a function merged into one. */
+struct csni_gsym_record {
+    struct csni_span bytes; /* from the record to the end of the file, or of the merged entry */
+    uint64_t offset;        /* of bytes.ptr in the file */
+    uint64_t start;         /* image address */
+    uint32_t size, name;
+};
+
+/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the file, or too near to its end. */
+csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
+                            struct csn_error *err);
+/* The record in these bytes: reads size and name. */
+csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset, uint64_t start,
+                               struct csni_gsym_record *out, struct csn_error *err);
+
+struct csni_gsym_payload {
+    struct csni_span bytes;
+    uint64_t offset; /* of bytes.ptr in the file */
+    uint32_t type;   /* enum csni_gsym_part, or one that this version does not know */
+};
+
+/* The part at *pos (CSNI_GSYM_R_PARTS for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
+ * behind the end mark. */
+csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint64_t *pos,
+                               struct csni_gsym_payload *out, struct csn_error *err);
+/* The first part of that type; CSN_NONE where there is none. */
+csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,
+                               struct csni_gsym_payload *out, struct csn_error *err);
+
+/* ---- line tables ---- */
+
+/* A line table, the function it belongs to, and its place for error texts. */
+struct csni_gsym_lines {
+    struct csni_span bytes;
+    uint64_t start;
+    const char *section;
+    uint64_t offset; /* of bytes.ptr within the section */
+};
+
+struct csni_gsym_row_iter {
+    const uint8_t *begin, *p, *end;
+    const char *section;
+    uint64_t offset, addr, range;
+    uint32_t min, file, line;
+    bool done; /* `p` is then the byte behind the end mark */
+};
+csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);
+/* CSN_NONE behind the last row. */
+csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *out, struct csn_error *err);
+
+/* The last row at or below `addr`; CSN_NONE where the first row is behind it. */
+csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
+                               struct csn_error *err);
+
+/* ---- inline trees ---- */
+
+struct csni_gsym_node {
+    struct csni_span ranges; /* range_count pairs of ULEB start - base, ULEB size */
+    uint64_t base;           /* what the range starts are relative to */
+    uint64_t first;          /* lowest start of a range that is not empty; base where all are empty */
+    uint32_t range_count, name, call_file, call_line;
+    bool has_children;
+};
+
+/* Walks a tree in file order, a parent before its children. */
+struct csni_gsym_inline_iter {
+    const uint8_t *begin, *p, *end;
+    uint64_t offset; /* file offset of `begin` */
+    uint32_t depth;  /* of the node at `p` */
+    bool big;
+    bool done;       /* `p` is then the byte behind the tree */
+};
+void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym *gsym,
+                     const struct csni_gsym_payload *payload);
+/* `bases` has room for CSN_INLINE_DEPTH_MAX and is kept between calls; bases[0] is the function's start, set by the
+ * caller. *out_depth is the depth of the node. CSN_NONE at the end. */
+csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bases, struct csni_gsym_node *out,
+                               uint32_t *out_depth, struct csn_error *err);
+/* Takes the first range off `ranges`, which csni_gsym_node_next() has checked. */
+struct csn_range csni_gsym_range(struct csni_span *ranges, uint64_t base);
+
+/* An inlined call that covers an address. */
+struct csni_gsym_inlined {
+    uint64_t first; /* lowest address of the block */
+    uint32_t name, call_file, call_line;
+};
+/* The inlined calls that cover `addr`, outermost first, those without a call file left out. At each level the first
+ * node that covers the address is taken. `out` has room for CSN_INLINE_DEPTH_MAX. */
+csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
+                                 uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
+                                 struct csn_error *err);
+
+/* ---- call sites and merged functions ---- */
+
+struct csni_gsym_list {
+    const uint8_t *begin, *p, *end;
+    uint64_t offset;       /* file offset of `begin` */
+    uint32_t left;         /* entries not yet read */
+    uint32_t idx;
+};
+/* Reads the count of a call-site or merged-function payload. */
+csn_status csni_gsym_list_open(struct csni_gsym_list *list, const struct csni_gsym *gsym,
+                               const struct csni_gsym_payload *payload, struct csn_error *err);
+
+struct csni_gsym_call_site {
+    uint64_t return_offset;
+    const uint8_t *patterns; /* pattern_count strp */
+    uint32_t pattern_count;
+    uint8_t flags;
+};
+csn_status csni_gsym_call_site_next(const struct csni_gsym *gsym, struct csni_gsym_list *list,
+                                    struct csni_gsym_call_site *out, struct csn_error *err);
+/* Pattern k < site->pattern_count, as an offset in the string table. */
+uint32_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k);
+
+csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_list *list, uint64_t start,
+                                 struct csni_gsym_record *out, struct csn_error *err);
+
+/* ---- lookup ---- */
+
+/* Everything known of an address, without a string touched. */
+struct csni_gsym_answer {
+    uint64_t addr, start;
+    uint32_t idx, size, name;
+    uint32_t file, line, reason; /* of the innermost frame */
+    size_t inlined_count;        /* frames are one more */
+    struct csni_gsym_inlined inlined[CSN_INLINE_DEPTH_MAX]; /* outermost first */
+};
+/* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
+csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
+                            struct csni_gsym_answer *out, struct csn_error *err);
+/* Frame k of an answer, innermost first, k <= inlined_count. */
+void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
+                     struct csn_frame_ref *out);
+
+/* ---- verify ---- */
+
+csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *callback, void *context,
+                            struct csn_verify_counts *out);
+
+#endif

@@ -1,0 +1,160 @@
+/* GSYM lookup: address to record, record to row and inlined calls, those to frames. */
+#include "base/endian.h"
+#include "gsym/gsym.h"
+#include "gsym/gsym_layout.h"
+
+#if defined(__GNUC__)
+#define ALWAYS_INLINE __attribute__((always_inline)) inline
+#else
+#define ALWAYS_INLINE inline
+#endif
+
+/* The number of entries at or below `key`. Called with a constant width, so that the compiler makes a loop without
+ * branches (but its own) of it: a search in a table of random access mispredicts half of them. */
+static ALWAYS_INLINE size_t count_up_to(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
+    if (!count) return 0;
+    const uint8_t *at = table;
+    while (count > 1) {
+        size_t half = count / 2;
+        at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
+        count -= half;
+    }
+    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+}
+
+static size_t entries_up_to(const struct csni_gsym *gsym, uint64_t key) {
+    const uint8_t *table = gsym->addresses;
+    size_t count = gsym->address_count;
+    bool big = gsym->big;
+    if (big == CSNI_HOST_BIG) {
+        if (gsym->address_size == 4) return count_up_to(table, count, 4, CSNI_HOST_BIG, key);
+        if (gsym->address_size == 2) return count_up_to(table, count, 2, CSNI_HOST_BIG, key);
+    }
+    return count_up_to(table, count, gsym->address_size, big, key);
+}
+
+/* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
+ * contains every address up to the next start. */
+static csn_status find_record(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out,
+                              struct csni_gsym_record *record, struct csn_error *err) {
+    out->reason = CSN_REASON_BEFORE_FIRST;
+    if (addr < gsym->base_address) return CSN_NONE;
+    size_t behind = entries_up_to(gsym, addr - gsym->base_address);
+    if (!behind) return CSN_NONE;
+    uint32_t last = (uint32_t)(behind - 1), idx = last;
+    uint64_t start = csni_gsym_address(gsym, last);
+    while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
+    out->reason = CSN_REASON_GAP;
+    out->start = start;
+    for (; idx <= last; idx++) {
+        CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
+        out->idx = idx;
+        out->size = record->size;
+        out->name = record->name;
+        if (record->size == 0 || addr - start < record->size) return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
+/* The line table and the inline tree of a record; empty bytes where there is none. */
+static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                             struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
+                             struct csn_error *err) {
+    uint64_t pos = CSNI_GSYM_R_PARTS;
+    struct csni_gsym_payload part;
+    csn_status status;
+    lines->bytes.ptr = inlines->bytes.ptr = NULL;
+    while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
+        if (part.type == CSNI_GSYM_PART_LINES) *lines = part;
+        if (part.type == CSNI_GSYM_PART_INLINE) *inlines = part;
+        if (lines->bytes.ptr && inlines->bytes.ptr) return CSN_OK;
+    }
+    return status < 0 ? status : CSN_OK;
+}
+
+/* The row of out->addr into file, line and reason. CSN_NONE where there is no usable one. */
+static csn_status find_row(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload,
+                           struct csni_gsym_answer *out, struct csn_error *err) {
+    if (!payload->bytes.ptr) {
+        out->reason = CSN_REASON_NO_LINE_TABLE;
+        return CSN_NONE;
+    }
+    struct csni_gsym_lines lines = { payload->bytes, out->start, "FunctionInfo", payload->offset };
+    struct csn_row row;
+    csn_status status = csni_gsym_line_find(&lines, out->addr, &row, err);
+    if (status < 0) return status;
+    if (status == CSN_NONE || row.file == 0) {
+        out->reason = CSN_REASON_NO_ROW;
+        return CSN_NONE;
+    }
+    out->line = row.line;
+    if (row.file < gsym->file_count) out->file = row.file;
+    else out->reason = CSN_REASON_BAD_FILE;
+    return CSN_OK;
+}
+
+static csn_status bad_file(const struct csni_gsym *gsym, uint32_t file, uint64_t offset, struct csn_error *err) {
+    return csni_fail(err, CSN_E_FORMAT, "FunctionInfo", offset, "file %u, need < %u", file, gsym->file_count);
+}
+
+/* What the reference reader makes of the inlined calls: a file index that the table does not have fails the lookup, and
+ * a file entry without directory and name counts like file 0. */
+static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, struct csni_gsym_answer *out,
+                                 struct csn_error *err) {
+    size_t kept = 0;
+    for (size_t k = 0; k < out->inlined_count; k++) {
+        uint32_t file = out->inlined[k].call_file;
+        if (file >= gsym->file_count) return bad_file(gsym, file, offset, err);
+        if (csni_get64(gsym->files + (size_t)file * CSNI_GSYM_FILE_ENTRY_SIZE, false) == 0) continue;
+        out->inlined[kept++] = out->inlined[k];
+    }
+    out->inlined_count = kept;
+    return CSN_OK;
+}
+
+csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
+                            struct csni_gsym_answer *out, struct csn_error *err) {
+    /* Not the array: clearing it would cost more than the lookup. */
+    out->addr = addr;
+    out->start = 0;
+    out->idx = out->size = out->name = out->file = out->line = 0;
+    out->inlined_count = 0;
+    struct csni_gsym_record record;
+    csn_status status = find_record(gsym, addr, out, &record, err);
+    if (status != CSN_OK) return status;
+    struct csni_gsym_payload lines, inlines;
+    CSNI_TRY(find_parts(gsym, &record, &lines, &inlines, err));
+    out->reason = CSN_REASON_COMPLETE;
+    status = find_row(gsym, &lines, out, err);
+    if (status < 0) return status;
+    if (mode == CSN_LOOKUP_LLVM) {
+        if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
+        if (out->reason == CSN_REASON_NO_LINE_TABLE) return CSN_OK;
+        if (out->reason == CSN_REASON_BAD_FILE)
+            return csni_fail(err, CSN_E_FORMAT, "FunctionInfo", lines.offset,
+                             "row of address 0x%llx names a file that is not in the table of %u",
+                             (unsigned long long)addr, gsym->file_count);
+    }
+    if (!inlines.bytes.ptr) return CSN_OK;
+    CSNI_TRY(csni_gsym_inline_find(gsym, &inlines, record.start, addr, out->inlined, &out->inlined_count, err));
+    return mode == CSN_LOOKUP_LLVM ? filter_inlined(gsym, inlines.offset, out, err) : CSN_OK;
+}
+
+void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
+                     struct csn_frame_ref *out) {
+    size_t count = answer->inlined_count;
+    bool inlined = k < count;
+    out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
+    out->offset = answer->addr - (inlined ? answer->inlined[count - 1 - k].first : answer->start);
+    out->flags = inlined ? CSN_FRAME_INLINED : 0;
+    out->file = answer->file;
+    out->line = answer->line;
+    out->reason = answer->reason;
+    if (k == 0) return;
+    /* An outer frame stands where the frame inside it was called. */
+    const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
+    bool known = callee->call_file < gsym->file_count;
+    out->file = known ? callee->call_file : 0;
+    out->line = callee->call_line;
+    out->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
+}

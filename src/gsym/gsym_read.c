@@ -1,0 +1,186 @@
+/* Opening GSYM version 1: header, bounds of the tables, strings, files, records and their parts. */
+#include "gsym/gsym.h"
+
+#include "base/checked.h"
+#include "base/endian.h"
+#include "gsym/gsym_layout.h"
+
+static const char header_name[] = "header";
+static const char record_name[] = "FunctionInfo";
+
+static csn_status check_magic(struct csni_gsym *gsym, struct csn_error *err) {
+    struct csni_span bytes = gsym->bytes;
+    if (bytes.size < 4)
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "not a GSYM file: %zu bytes, need >= %d", bytes.size,
+                         CSNI_GSYM_HEADER_SIZE);
+    uint32_t magic = csni_get32(bytes.ptr, CSNI_HOST_BIG);
+    if (magic == CSNI_GSYM_MAGIC) gsym->big = CSNI_HOST_BIG;
+    else if (magic == csni_swap32(CSNI_GSYM_MAGIC)) gsym->big = !CSNI_HOST_BIG;
+    else
+        return csni_fail(err, CSN_E_FORMAT, NULL, 0, "not a GSYM file: magic %02x %02x %02x %02x, need 4d 59 53 47 or "
+                         "47 53 59 4d", bytes.ptr[0], bytes.ptr[1], bytes.ptr[2], bytes.ptr[3]);
+    return CSN_OK;
+}
+
+static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
+    const uint8_t *h = gsym->bytes.ptr;
+    size_t size = gsym->bytes.size;
+    /* The version comes first: another version has another header, perhaps a shorter one. */
+    if (size >= CSNI_GSYM_H_VERSION + 2) {
+        unsigned version = csni_get16(h + CSNI_GSYM_H_VERSION, gsym->big);
+        if (version != CSNI_GSYM_VERSION_1)
+            return csni_fail(err, CSN_E_UNSUPPORTED, header_name, CSNI_GSYM_H_VERSION,
+                             "GSYM version %u is not supported by this build; have %u, know %d", version, version,
+                             CSNI_GSYM_VERSION_1);
+    }
+    if (size < CSNI_GSYM_HEADER_SIZE)
+        return csni_fail(err, CSN_E_TRUNCATED, header_name, size, "file of %zu bytes, need >= %d", size,
+                         CSNI_GSYM_HEADER_SIZE);
+    unsigned width = h[CSNI_GSYM_H_ADDR_OFF_SIZE], uuid_size = h[CSNI_GSYM_H_UUID_SIZE];
+    if (width != 1 && width != 2 && width != 4 && width != 8)
+        return csni_fail(err, CSN_E_FORMAT, header_name, CSNI_GSYM_H_ADDR_OFF_SIZE,
+                         "address offset size %u, need 1, 2, 4 or 8", width);
+    if (uuid_size > CSNI_GSYM_UUID_MAX)
+        return csni_fail(err, CSN_E_FORMAT, header_name, CSNI_GSYM_H_UUID_SIZE, "UUID of %u bytes, need <= %d",
+                         uuid_size, CSNI_GSYM_UUID_MAX);
+    gsym->address_size = (uint8_t)width;
+    gsym->uuid_size = (uint8_t)uuid_size;
+    gsym->uuid = h + CSNI_GSYM_H_UUID;
+    gsym->base_address = csni_get64(h + CSNI_GSYM_H_BASE_ADDRESS, gsym->big);
+    gsym->address_count = csni_get32(h + CSNI_GSYM_H_NUM_ADDRESSES, gsym->big);
+    return CSN_OK;
+}
+
+/* The table of `size` bytes at `off`. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
+static csn_status take_table(const struct csni_gsym *gsym, const char *name, uint64_t off, uint64_t size,
+                             const uint8_t **out, struct csn_error *err) {
+    struct csni_span table;
+    if (!csni_span_sub(gsym->bytes, off, size, &table))
+        return csni_fail(err, CSN_E_TRUNCATED, name, off, "table ends at 0x%llx, file has 0x%zx bytes",
+                         (unsigned long long)(off + size), gsym->bytes.size);
+    *out = table.ptr;
+    return CSN_OK;
+}
+
+static csn_status find_tables(struct csni_gsym *gsym, struct csn_error *err) {
+    uint64_t count = gsym->address_count;
+    uint64_t off = csni_align_up(CSNI_GSYM_HEADER_SIZE, gsym->address_size);
+    CSNI_TRY(take_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
+    off = csni_align_up(off + count * gsym->address_size, CSNI_GSYM_ALIGN);
+    CSNI_TRY(take_table(gsym, "info offset table", off, count * CSNI_GSYM_INFO_OFFSET_SIZE, &gsym->infos, err));
+    off += count * CSNI_GSYM_INFO_OFFSET_SIZE;
+    const uint8_t *file_count = NULL;
+    CSNI_TRY(take_table(gsym, "file table", off, CSNI_GSYM_FILE_COUNT_SIZE, &file_count, err));
+    gsym->file_count = csni_get32(file_count, gsym->big);
+    off += CSNI_GSYM_FILE_COUNT_SIZE;
+    uint64_t files_size = (uint64_t)gsym->file_count * CSNI_GSYM_FILE_ENTRY_SIZE;
+    CSNI_TRY(take_table(gsym, "file table", off, files_size, &gsym->files, err));
+    gsym->tables_end = off + files_size;
+    return CSN_OK;
+}
+
+static csn_status find_strings(struct csni_gsym *gsym, struct csn_error *err) {
+    const uint8_t *h = gsym->bytes.ptr;
+    uint64_t size = csni_get32(h + CSNI_GSYM_H_STRTAB_SIZE, gsym->big);
+    gsym->strings_offset = csni_get32(h + CSNI_GSYM_H_STRTAB_OFFSET, gsym->big);
+    gsym->strings = (struct csni_span){ NULL, 0 };
+    if (!size) return CSN_OK;
+    CSNI_TRY(take_table(gsym, "string table", gsym->strings_offset, size, &gsym->strings.ptr, err));
+    gsym->strings.size = (size_t)size;
+    gsym->strings_terminated = gsym->strings.ptr[size - 1] == 0;
+    return CSN_OK;
+}
+
+csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err) {
+    struct csni_gsym parsed = { .bytes = bytes };
+    CSNI_TRY(check_magic(&parsed, err));
+    CSNI_TRY(check_header(&parsed, err));
+    CSNI_TRY(find_tables(&parsed, err));
+    CSNI_TRY(find_strings(&parsed, err));
+    *gsym = parsed;
+    return CSN_OK;
+}
+
+uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
+    const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
+    return gsym->base_address + csni_get_sized(entry, gsym->address_size, gsym->big);
+}
+
+uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
+    return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+}
+
+struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
+    const char *text = (const char *)gsym->strings.ptr + offset;
+    /* Where the table ends in NUL, every string within it does. */
+    if (gsym->strings_terminated) return (struct csn_str){ text, strlen(text) };
+    size_t left = gsym->strings.size - (size_t)offset;
+    const char *nul = memchr(text, 0, left);
+    return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+}
+
+bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
+    if (idx >= gsym->file_count) {
+        *directory = *base = (struct csn_str){ "", 0 };
+        return false;
+    }
+    const uint8_t *entry = gsym->files + (size_t)idx * CSNI_GSYM_FILE_ENTRY_SIZE;
+    *directory = csni_gsym_string(gsym, csni_get32(entry, gsym->big));
+    *base = csni_gsym_string(gsym, csni_get32(entry + CSNI_GSYM_STRP_SIZE, gsym->big));
+    return true;
+}
+
+csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset, uint64_t start,
+                               struct csni_gsym_record *out, struct csn_error *err) {
+    if (bytes.size < CSNI_GSYM_R_PARTS)
+        return csni_fail(err, CSN_E_TRUNCATED, record_name, offset, "record of %zu bytes, need >= %d", bytes.size,
+                         CSNI_GSYM_R_PARTS);
+    uint32_t size = csni_get32(bytes.ptr + CSNI_GSYM_R_SIZE, gsym->big);
+    uint32_t name = csni_get32(bytes.ptr + CSNI_GSYM_R_NAME, gsym->big);
+    *out = (struct csni_gsym_record){ bytes, offset, start, size, name };
+    return CSN_OK;
+}
+
+csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
+                            struct csn_error *err) {
+    uint64_t offset = csni_gsym_info_offset(gsym, idx);
+    if (offset >= gsym->bytes.size)
+        return csni_fail(err, CSN_E_FORMAT, "info offset table",
+                         (uint64_t)(gsym->infos - gsym->bytes.ptr) + (uint64_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE,
+                         "record %u at 0x%llx, file has 0x%zx bytes", idx, (unsigned long long)offset,
+                         gsym->bytes.size);
+    struct csni_span rest = { gsym->bytes.ptr + offset, gsym->bytes.size - (size_t)offset };
+    return csni_gsym_record_at(gsym, rest, offset, csni_gsym_address(gsym, idx), out, err);
+}
+
+csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint64_t *pos,
+                               struct csni_gsym_payload *out, struct csn_error *err) {
+    struct csni_span header;
+    if (!csni_span_sub(record->bytes, *pos, CSNI_GSYM_PART_HEADER_SIZE, &header))
+        return csni_fail(err, CSN_E_TRUNCATED, record_name, record->offset + *pos,
+                         "part header: %zu bytes left, need %d", record->bytes.size - (size_t)*pos,
+                         CSNI_GSYM_PART_HEADER_SIZE);
+    out->type = csni_get32(header.ptr, gsym->big);
+    uint64_t length = csni_get32(header.ptr + 4, gsym->big);
+    uint64_t at = *pos + CSNI_GSYM_PART_HEADER_SIZE;
+    out->offset = record->offset + at;
+    if (!csni_span_sub(record->bytes, at, length, &out->bytes))
+        return csni_fail(err, CSN_E_TRUNCATED, record_name, out->offset, "part of type %u: %zu bytes left, need %llu",
+                         out->type, record->bytes.size - (size_t)at, (unsigned long long)length);
+    *pos = at + length;
+    return out->type == CSNI_GSYM_PART_END ? CSN_NONE : CSN_OK;
+}
+
+csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,
+                               struct csni_gsym_payload *out, struct csn_error *err) {
+    uint64_t pos = CSNI_GSYM_R_PARTS;
+    struct csni_gsym_payload part;
+    csn_status status;
+    while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK)
+        if (part.type == type) {
+            *out = part;
+            return CSN_OK;
+        }
+    return status;
+}

@@ -1,0 +1,50 @@
+/* One address to its frames. */
+#include "lookup/index_private.h"
+
+const char *csn_reason_text(uint32_t reason) {
+    switch (reason) {
+    case CSN_REASON_COMPLETE: return "Nothing is missing.";
+    case CSN_REASON_BEFORE_FIRST: return "The address is below the first function of the index.";
+    case CSN_REASON_GAP: return "The address is behind the end of the function that starts before it.";
+    case CSN_REASON_NO_LINE_TABLE: return "The function has no line table.";
+    case CSN_REASON_NO_ROW: return "The function has no line for this address.";
+    case CSN_REASON_BAD_FILE: return "The line names a file that the index does not have.";
+    default: return "The reason is not known to this version of the library.";
+    }
+}
+
+csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                 struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                 struct csn_error *err) {
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
+    if (status < 0) return status;
+    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
+    for (size_t k = 0; k < count && k < cap; k++) csni_gsym_frame(&index->gsym, &answer, k, &frames[k]);
+    if (out)
+        *out = (struct csn_lookup){ .function_start = answer.start, .function_size = answer.size,
+                                    .function_index = answer.idx, .reason = answer.reason, .frame_count = count };
+    return status;
+}
+
+void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    struct csn_str directory, base;
+    csni_gsym_file(&index->gsym, ref->file, &directory, &base);
+    *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line,
+                               ref->flags, ref->reason, 0 };
+}
+
+csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                            size_t *out_count, struct csn_error *err) {
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
+    if (status < 0) return status;
+    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
+    for (size_t k = 0; k < count && k < cap; k++) {
+        struct csn_frame_ref ref;
+        csni_gsym_frame(&index->gsym, &answer, k, &ref);
+        csn_index_resolve(index, &ref, &frames[k]);
+    }
+    *out_count = count;
+    return status;
+}

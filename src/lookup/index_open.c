@@ -1,0 +1,73 @@
+/* Opening and closing an index, and what it is. */
+#include "lookup/index_private.h"
+
+#include "base/alloc.h"
+
+/* Options from a caller built against another version of the header: what it does not have is default, what this
+ * version does not know must be zero. */
+static csn_status read_options(const struct csn_index_options *options, struct csn_index_options *out,
+                               struct csn_error *err) {
+    *out = (struct csn_index_options)CSN_INDEX_OPTIONS_INIT;
+    if (!options) return CSN_OK;
+    size_t size = options->struct_size;
+    if (size < sizeof options->struct_size)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_options.struct_size %zu, need >= %zu", size,
+                         sizeof options->struct_size);
+    for (size_t i = sizeof *out; i < size; i++)
+        if (((const char *)options)[i])
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, i, "csn_index_options byte %zu is set, know %zu bytes", i,
+                             sizeof *out);
+    memcpy(out, options, size < sizeof *out ? size : sizeof *out);
+    return CSN_OK;
+}
+
+/* The one place that tells formats apart. */
+static csn_status parse(struct csn_index *index, struct csni_span bytes, struct csn_error *err) {
+    index->format = CSN_FORMAT_GSYM_V1;
+    return csni_gsym_parse(&index->gsym, bytes, err);
+}
+
+static csn_status create(const struct csn_index *index, struct csn_index **out, struct csn_error *err) {
+    struct csn_index *made = csni_alloc(index->allocator, sizeof *made);
+    if (!made) return csni_fail_memory(err, sizeof *made);
+    *made = *index;
+    *out = made;
+    return CSN_OK;
+}
+
+csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
+                                 struct csn_index **out, struct csn_error *err) {
+    struct csn_index_options known;
+    CSNI_TRY(read_options(options, &known, err));
+    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator) };
+    CSNI_TRY(parse(&index, (struct csni_span){ bytes, size }, err));
+    return create(&index, out, err);
+}
+
+csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,
+                               struct csn_error *err) {
+    struct csn_index_options known;
+    CSNI_TRY(read_options(options, &known, err));
+    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .mapped = true };
+    CSNI_TRY(csni_file_map_open(&index.map, path, err));
+    csn_status status = parse(&index, index.map.bytes, err);
+    if (status >= 0) status = create(&index, out, err);
+    if (status < 0) csni_file_map_close(&index.map);
+    return status;
+}
+
+void csn_index_close(struct csn_index *index) {
+    if (!index) return;
+    if (index->mapped) csni_file_map_close(&index->map);
+    csni_free(index->allocator, index, sizeof *index);
+}
+
+void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out) {
+    const struct csni_gsym *gsym = &index->gsym;
+    *out = (struct csn_index_info){ .format = index->format, .big_endian = gsym->big,
+                                    .address_size = gsym->address_size, .uuid_size = gsym->uuid_size,
+                                    .base_address = gsym->base_address, .file_size = gsym->bytes.size,
+                                    .function_count = gsym->address_count, .file_count = gsym->file_count,
+                                    .string_bytes = gsym->strings.size };
+    memcpy(out->uuid, gsym->uuid, gsym->uuid_size);
+}

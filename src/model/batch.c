@@ -1,0 +1,187 @@
+/* Gathering a batch. */
+#include "model/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/fail.h"
+
+/* Appends or marks the writer as failed; the batch is then refused as a whole by csni_batch_finish(). */
+#define APPEND(w, vec, value)                                        \
+    do {                                                             \
+        if (!csni_vec_push(&(w)->vec, (value))) (w)->failed = true;  \
+    } while (0)
+
+static uint32_t index32(struct csni_batch_writer *w, size_t count) {
+    if (count >= UINT32_MAX) w->overflow = w->failed = true;
+    return (uint32_t)count;
+}
+
+void csni_batch_writer_init(struct csni_batch_writer *w, const struct csn_allocator *alloc) {
+    *w = (struct csni_batch_writer){ 0 };
+    w->functions.alloc = w->rows.alloc = w->inlines.alloc = w->parts.alloc = w->sites.alloc = alloc;
+    w->patterns.alloc = w->strings.alloc = w->files.alloc = alloc;
+}
+
+void csni_batch_writer_deinit(struct csni_batch_writer *w) {
+    csni_vec_deinit(&w->functions);
+    csni_vec_deinit(&w->rows);
+    csni_vec_deinit(&w->inlines);
+    csni_vec_deinit(&w->parts);
+    csni_vec_deinit(&w->sites);
+    csni_vec_deinit(&w->patterns);
+    csni_vec_deinit(&w->strings);
+    csni_vec_deinit(&w->files);
+}
+
+void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
+    w->functions.count = w->rows.count = w->inlines.count = w->parts.count = w->sites.count = 0;
+    w->patterns.count = w->strings.count = w->files.count = 0;
+    memset(w->note_counts, 0, sizeof w->note_counts);
+    w->arena = arena;
+    w->failed = w->overflow = false;
+    APPEND(w, strings, ((struct csn_str){ "", 0 }));
+    APPEND(w, files, ((struct csni_file){ 0, 0 }));
+}
+
+static csn_status finish_notes(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
+    uint32_t count = 0;
+    for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++) count += w->note_counts[e] > 0;
+    out->notes = csni_arena_alloc(w->arena, count * sizeof *out->notes);
+    if (!out->notes) return csni_fail_memory(err, count * sizeof *out->notes);
+    for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++)
+        if (w->note_counts[e])
+            out->notes[out->note_count++] = (struct csni_note){ e, w->note_counts[e], w->note_examples[e] };
+    return CSN_OK;
+}
+
+static bool copy_array(struct csni_arena *arena, void *out_pointer, uint32_t *out_count, const void *items, size_t count,
+                       size_t size) {
+    void *copy = csni_arena_alloc(arena, count * size);
+    if (!copy) return false;
+    if (count) memcpy(copy, items, count * size);
+    memcpy(out_pointer, &copy, sizeof copy);
+    *out_count = (uint32_t)count;
+    return true;
+}
+#define COPY(field, field_count, vec) \
+    copy_array(w->arena, &batch.field, &batch.field_count, w->vec.items, w->vec.count, sizeof *w->vec.items)
+
+csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
+    if (w->overflow) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings in one unit");
+    struct csni_batch batch = { 0 };
+    if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
+        !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||
+        !COPY(patterns, pattern_count, patterns) || !COPY(strings, string_count, strings) ||
+        !COPY(files, file_count, files))
+        return csni_fail_memory(err, w->rows.count * sizeof *w->rows.items);
+    CSNI_TRY(finish_notes(w, &batch, err));
+    *out = batch;
+    return CSN_OK;
+}
+
+uint32_t csni_batch_add_string(struct csni_batch_writer *w, struct csn_str s) {
+    if (!s.len) return 0;
+    uint32_t number = index32(w, w->strings.count);
+    APPEND(w, strings, s);
+    return number;
+}
+
+uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, uint32_t base) {
+    uint32_t number = index32(w, w->files.count);
+    APPEND(w, files, ((struct csni_file){ directory, base }));
+    return number;
+}
+
+void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
+                               enum csni_source source) {
+    struct csni_function f = { .start = start, .size = size, .name = name, .source = (uint8_t)source };
+    f.first_row = index32(w, w->rows.count);
+    f.first_inline = index32(w, w->inlines.count);
+    f.first_site = index32(w, w->sites.count);
+    APPEND(w, functions, f);
+}
+
+static struct csni_function *last_function(struct csni_batch_writer *w) {
+    return w->failed ? NULL : &w->functions.items[w->functions.count - 1];
+}
+
+void csni_batch_drop_function(struct csni_batch_writer *w) {
+    struct csni_function *f = last_function(w);
+    if (!f) return;
+    if (f->inline_count) w->parts.count = w->inlines.items[f->first_inline].first_part;
+    if (f->site_count) w->patterns.count = w->sites.items[f->first_site].first_pattern;
+    w->rows.count = f->first_row;
+    w->inlines.count = f->first_inline;
+    w->sites.count = f->first_site;
+    w->functions.count--;
+}
+
+void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line) {
+    struct csni_function *f = last_function(w);
+    if (!f) return;
+    struct csni_row *last = f->row_count ? &w->rows.items[w->rows.count - 1] : NULL;
+    if (last && last->file == file && last->line == line) return;
+    f->rank++;
+    if (!last || last->off != off) {
+        if (!csni_vec_push(&w->rows, ((struct csni_row){ off, file, line }))) { w->failed = true; return; }
+        f->row_count++;
+        return;
+    }
+    if (f->row_count > 1 && last[-1].file == file && last[-1].line == line) {
+        w->rows.count--;
+        f->row_count--;
+    } else {
+        last->file = file;
+        last->line = line;
+    }
+}
+
+uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line) {
+    struct csni_function *f = last_function(w);
+    uint32_t node = index32(w, w->inlines.count);
+    if (!f) return node;
+    uint32_t first_part = index32(w, w->parts.count);
+    APPEND(w, inlines, ((struct csni_inline_node){ name, call_file, call_line, first_part, 0, 0 }));
+    f->inline_count++;
+    return node;
+}
+
+void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end) {
+    if (w->failed) return;
+    APPEND(w, parts, ((struct csni_part){ start, end }));
+    w->inlines.items[w->inlines.count - 1].part_count++;
+}
+
+void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node) {
+    if (!w->failed) w->inlines.items[node].descendants = (uint32_t)(w->inlines.count - node - 1);
+}
+
+void csni_batch_add_call_site(struct csni_batch_writer *w, uint64_t return_off, uint32_t flags) {
+    struct csni_function *f = last_function(w);
+    if (!f) return;
+    APPEND(w, sites, ((struct csni_call_site){ return_off, index32(w, w->patterns.count), 0, flags }));
+    f->site_count++;
+}
+
+void csni_batch_add_pattern(struct csni_batch_writer *w, uint32_t string) {
+    if (w->failed) return;
+    APPEND(w, patterns, string);
+    w->sites.items[w->sites.count - 1].pattern_count++;
+}
+
+void csni_batch_note(struct csni_batch_writer *w, enum csn_event event, const char *format, ...) {
+    if (w->note_counts[event]++) return;
+    w->note_examples[event] = (struct csn_str){ "", 0 };
+    if (!format) return;
+    char text[CSN_EXAMPLE_SIZE];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (len < 0) return;
+    size_t size = (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    char *copy = csni_arena_copy(w->arena, text, size);
+    if (copy) w->note_examples[event] = (struct csn_str){ copy, size };
+    else w->failed = true;
+}

@@ -1,0 +1,191 @@
+/* The neutral form between sources and writers.
+ *
+ * A source fills batches: one per DWARF unit, one per symbol table, one per builder. A batch is a set of flat arrays with
+ * string and file numbers of its own, so that workers share nothing while they read. csni_model_finalize() orders the
+ * functions of all batches and drops duplicates; csni_model_link() numbers the strings and files that are left. Both
+ * depend on the order of the batches only, never on threads. A writer then goes through `entries`. */
+#ifndef CSNI_MODEL_H
+#define CSNI_MODEL_H
+
+#include "base/arena.h"
+#include "base/span.h"
+#include "base/thread_pool.h"
+#include "base/vec.h"
+#include "model/row.h"
+
+#include <callsign/convert.h>
+
+/* A range within a function, by offsets from its start. */
+struct csni_part {
+    uint32_t start, end;
+};
+
+/* Inline nodes stand in document order, a parent before its children; the root is left out: it is the function. */
+struct csni_inline_node {
+    uint32_t name;        /* string number of the batch */
+    uint32_t call_file;   /* file number of the batch */
+    uint32_t call_line;
+    uint32_t first_part;  /* in the batch's parts: ascending, neither touching nor empty */
+    uint32_t part_count;  /* at least 1 */
+    uint32_t descendants; /* nodes behind this one that are inside it */
+};
+
+struct csni_call_site {
+    uint64_t return_off;    /* return address less the function's start */
+    uint32_t first_pattern; /* in the batch's patterns */
+    uint32_t pattern_count;
+    uint32_t flags;         /* CSN_CALL_SITE_ */
+};
+
+enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER };
+
+struct csni_function {
+    uint64_t start;
+    uint32_t size;
+    uint32_t name;
+    uint32_t first_row, row_count;
+    uint32_t first_inline, inline_count;
+    uint32_t first_site, site_count;
+    uint32_t rank; /* rows the source had before superseded ones were dropped: orders duplicates */
+    uint8_t source;
+    bool kept;     /* set by csni_model_finalize() */
+};
+
+static inline bool csni_function_is_rich(const struct csni_function *f) {
+    return f->row_count || f->inline_count || f->site_count;
+}
+
+struct csni_file {
+    uint32_t directory, base; /* string numbers of the batch */
+};
+
+/* Something a source met: see enum csn_event. */
+struct csni_note {
+    uint32_t event;
+    uint64_t count;
+    struct csn_str example;
+};
+
+/* All memory belongs to the arena given to csni_batch_finish(), but for the bytes of strings that are views. */
+struct csni_batch {
+    struct csni_function *functions;
+    struct csni_row *rows;
+    struct csni_inline_node *inlines;
+    struct csni_part *parts;
+    struct csni_call_site *sites;
+    uint32_t *patterns;       /* string numbers */
+    struct csn_str *strings;  /* [0] is empty */
+    struct csni_file *files;  /* [0] is no file */
+    struct csni_note *notes;
+    uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
+        note_count;
+    /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
+    uint32_t *string_numbers, *file_numbers;
+};
+
+/* Gathers a batch in buffers that are used again for the next one. One thread at a time. */
+struct csni_batch_writer {
+    CSNI_VEC(struct csni_function) functions;
+    CSNI_VEC(struct csni_row) rows;
+    CSNI_VEC(struct csni_inline_node) inlines;
+    CSNI_VEC(struct csni_part) parts;
+    CSNI_VEC(struct csni_call_site) sites;
+    CSNI_VEC(uint32_t) patterns;
+    CSNI_VEC(struct csn_str) strings;
+    CSNI_VEC(struct csni_file) files;
+    uint64_t note_counts[CSN_EVENT_COUNT];
+    struct csn_str note_examples[CSN_EVENT_COUNT];
+    struct csni_arena *arena; /* of the batch being written */
+    bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
+    bool overflow;
+};
+
+void csni_batch_writer_init(struct csni_batch_writer *w, const struct csn_allocator *alloc);
+void csni_batch_writer_deinit(struct csni_batch_writer *w);
+
+/* Starts a batch whose memory comes from `arena`. */
+void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena);
+/* Copies what was gathered into the arena. Failures of the calls below come out here. */
+csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err);
+
+/* A string of the batch. The bytes are not copied and not compared with others; empty gives 0. */
+uint32_t csni_batch_add_string(struct csni_batch_writer *w, struct csn_str s);
+uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, uint32_t base);
+
+/* What follows until the next one belongs to this function. */
+void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
+                               enum csni_source source);
+/* Takes back the last function with all it has. */
+void csni_batch_drop_function(struct csni_batch_writer *w);
+/* A row that repeats file and line of the one before adds nothing and is left out; one at the address of the one before
+ * replaces it, since a lookup answers with the last row of an address. */
+void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
+/* Returns the node's index for csni_batch_end_inline(), which closes it. */
+uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
+void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */
+void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node);
+void csni_batch_add_call_site(struct csni_batch_writer *w, uint64_t return_off, uint32_t flags);
+void csni_batch_add_pattern(struct csni_batch_writer *w, uint32_t string); /* to the last call site */
+
+/* Counts an event. The text of the first one is kept as its example; `format` may be NULL. */
+void csni_batch_note(struct csni_batch_writer *w, enum csn_event event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A function that stays. Merged functions (same range, other names) are its children. */
+struct csni_entry {
+    uint32_t batch, function;
+    uint32_t first_child, child_count; /* in `children` */
+};
+
+struct csni_text_range {
+    uint64_t start, end;
+};
+
+struct csni_model_file {
+    uint32_t directory, base; /* numbers in `strings` */
+};
+
+struct csni_model {
+    const struct csn_allocator *alloc;
+    struct csni_batch *batches; /* in input order */
+    uint32_t batch_count;
+    /* What the image tells. */
+    uint64_t base_address;
+    bool has_base_address, big_endian;
+    struct csni_span uuid;
+    const struct csni_text_range *text; /* ascending, not touching; may be empty */
+    uint32_t text_count;
+    /* Set by csni_model_finalize(). */
+    struct csni_entry *entries;         /* ascending by address */
+    uint32_t entry_count, entry_room;
+    struct csni_entry *children;
+    uint32_t child_count;
+    /* Set by csni_model_link(). */
+    struct csn_str *strings;            /* [0] is empty; files' strings first, then names by address */
+    uint32_t string_count, string_room;
+    struct csni_model_file *files;      /* [0] is no file; the most used first */
+    uint32_t file_count;
+};
+
+void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc);
+void csni_model_deinit(struct csni_model *model);
+
+/* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
+ * rules). Adds to the report. */
+csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
+
+/* Numbers strings and files of the functions that are left. Maps live in arenas[worker], one for each worker of the pool. */
+csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
+                           struct csn_error *err);
+
+static inline struct csni_function *csni_model_function(const struct csni_model *model, const struct csni_entry *e) {
+    return &model->batches[e->batch].functions[e->function];
+}
+
+/* Adds the notes of all batches to a report, in input order. */
+void csni_model_add_notes(const struct csni_model *model, struct csn_convert_report *report);
+
+/* Adds one event to a report. */
+void csni_report_add(struct csn_convert_report *report, enum csn_event event, uint64_t count, struct csn_str example);
+
+#endif

@@ -1,0 +1,328 @@
+/* Numbers for the strings and files that the kept functions use.
+ *
+ * Workers mark and hash what each batch uses; then the strings are told apart in shards by hash, each shard by one worker
+ * that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
+ * LEB128; their strings come first in the table. Names follow in the order of the functions, so that what one lookup
+ * reads lies close together. */
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/hash.h"
+#include "model/model.h"
+
+enum { SHARD_BITS = 3, SHARDS = 1 << SHARD_BITS };
+
+/* What one batch uses. */
+struct usage {
+    uint64_t *hashes;     /* by string number of the batch; 0: not used */
+    uint32_t *file_uses;  /* by file number of the batch */
+};
+
+/* One distinct string before it has its final number. */
+struct distinct {
+    struct csn_str text;
+    uint64_t hash;
+    uint32_t number;
+};
+
+struct shard {
+    CSNI_VEC(struct distinct) strings;
+    uint32_t *slots; /* index in strings + 1; a power of two */
+    size_t slot_count;
+};
+
+struct link {
+    struct csni_model *model;
+    struct csni_arena *arenas;
+    struct usage *usages;
+    struct shard shards[SHARDS];
+};
+
+static void *zeroed(struct csni_arena *arena, size_t size) {
+    void *p = csni_arena_alloc(arena, size);
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+/* ---- marking ---- */
+
+static void use_string(const struct csni_batch *b, struct usage *u, uint32_t number) {
+    if (u->hashes[number] || !b->strings[number].len) return;
+    uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len);
+    u->hashes[number] = hash ? hash : 1;
+}
+
+static void use_function(const struct csni_batch *b, struct usage *u, const struct csni_function *f) {
+    use_string(b, u, f->name);
+    uint32_t file = 1; /* the encoder's state at the start of a function */
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        uint32_t now = b->rows[f->first_row + i].file;
+        if (now != file || !i) u->file_uses[now]++;
+        file = now;
+    }
+    for (uint32_t i = 0; i < f->inline_count; i++) {
+        const struct csni_inline_node *node = &b->inlines[f->first_inline + i];
+        use_string(b, u, node->name);
+        u->file_uses[node->call_file]++;
+    }
+    for (uint32_t i = 0; i < f->site_count; i++) {
+        const struct csni_call_site *s = &b->sites[f->first_site + i];
+        for (uint32_t k = 0; k < s->pattern_count; k++) use_string(b, u, b->patterns[s->first_pattern + k]);
+    }
+}
+
+static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct link *link = context;
+    struct csni_batch *b = &link->model->batches[item];
+    struct usage *u = &link->usages[item];
+    u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
+    u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
+    b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
+    b->file_numbers = zeroed(&link->arenas[worker], b->file_count * sizeof *b->file_numbers);
+    if (!u->hashes || !u->file_uses || !b->string_numbers || !b->file_numbers)
+        return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
+    for (uint32_t i = 0; i < b->function_count; i++)
+        if (b->functions[i].kept) use_function(b, u, &b->functions[i]);
+    for (uint32_t i = 1; i < b->file_count; i++) {
+        if (!u->file_uses[i]) continue;
+        use_string(b, u, b->files[i].directory);
+        use_string(b, u, b->files[i].base);
+    }
+    return CSN_OK;
+}
+
+/* ---- telling strings apart ---- */
+
+static unsigned shard_of(uint64_t hash) { return (unsigned)(hash >> (64 - SHARD_BITS)); }
+
+static bool grow_slots(struct shard *s, const struct csn_allocator *alloc) {
+    size_t count = s->slot_count ? s->slot_count * 2 : 256;
+    uint32_t *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < s->strings.count; i++) {
+        size_t at = s->strings.items[i].hash & (count - 1);
+        while (slots[at]) at = (at + 1) & (count - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    csni_free(alloc, s->slots, s->slot_count * sizeof *slots);
+    s->slots = slots;
+    s->slot_count = count;
+    return true;
+}
+
+/* Index of the string in the shard, or UINT32_MAX when out of memory. */
+static uint32_t intern(struct shard *s, struct csn_str text, uint64_t hash, const struct csn_allocator *alloc) {
+    if (s->strings.count * 2 >= s->slot_count && !grow_slots(s, alloc)) return UINT32_MAX;
+    size_t at = hash & (s->slot_count - 1);
+    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
+        const struct distinct *d = &s->strings.items[s->slots[at] - 1];
+        if (d->hash == hash && (d->text.ptr == text.ptr || csni_str_equal(d->text, text))) return s->slots[at] - 1;
+    }
+    if (!csni_vec_push(&s->strings, ((struct distinct){ text, hash, 0 }))) return UINT32_MAX;
+    s->slots[at] = (uint32_t)s->strings.count;
+    return s->slots[at] - 1;
+}
+
+static csn_status intern_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct link *link = context;
+    struct shard *s = &link->shards[item];
+    for (uint32_t i = 0; i < link->model->batch_count; i++) {
+        struct csni_batch *b = &link->model->batches[i];
+        const uint64_t *hashes = link->usages[i].hashes;
+        for (uint32_t k = 1; k < b->string_count; k++) {
+            if (!hashes[k] || shard_of(hashes[k]) != item) continue;
+            uint32_t at = intern(s, b->strings[k], hashes[k], link->model->alloc);
+            if (at == UINT32_MAX) return csni_fail_memory(err, s->slot_count * sizeof *s->slots);
+            b->string_numbers[k] = at; /* within the shard, until csni_model_link() is done */
+        }
+    }
+    return CSN_OK;
+}
+
+/* NULL: the empty string. */
+static struct distinct *distinct_of(struct link *link, const struct csni_batch *b, uint32_t number) {
+    uint64_t hash = link->usages[b - link->model->batches].hashes[number];
+    return hash ? &link->shards[shard_of(hash)].strings.items[b->string_numbers[number]] : NULL;
+}
+
+/* ---- files ---- */
+
+struct file_key {
+    struct distinct *directory, *base; /* NULL: empty */
+    uint64_t uses;
+    uint32_t number; /* in order of first appearance, from 1 */
+};
+
+struct file_table {
+    CSNI_VEC(struct file_key) files;
+    uint32_t *slots;
+    size_t slot_count;
+};
+
+static size_t file_hash(const struct distinct *directory, const struct distinct *base) {
+    return (size_t)csni_hash_u64((directory ? directory->hash : 0) * 3 + (base ? base->hash : 0));
+}
+
+static bool grow_files(struct file_table *t, const struct csn_allocator *alloc) {
+    size_t count = t->slot_count ? t->slot_count * 2 : 1024;
+    uint32_t *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
+    if (!slots) return false;
+    for (size_t i = 0; i < t->files.count; i++) {
+        size_t at = file_hash(t->files.items[i].directory, t->files.items[i].base) & (count - 1);
+        while (slots[at]) at = (at + 1) & (count - 1);
+        slots[at] = (uint32_t)i + 1;
+    }
+    csni_free(alloc, t->slots, t->slot_count * sizeof *slots);
+    t->slots = slots;
+    t->slot_count = count;
+    return true;
+}
+
+/* The file's entry, or NULL when out of memory. */
+static struct file_key *intern_file(struct file_table *t, struct distinct *directory, struct distinct *base,
+                                    const struct csn_allocator *alloc) {
+    if (t->files.count * 2 >= t->slot_count && !grow_files(t, alloc)) return NULL;
+    size_t at = file_hash(directory, base) & (t->slot_count - 1);
+    for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
+        struct file_key *f = &t->files.items[t->slots[at] - 1];
+        if (f->directory == directory && f->base == base) return f;
+    }
+    if (!csni_vec_push(&t->files, ((struct file_key){ directory, base, 0, (uint32_t)t->files.count + 1 }))) return NULL;
+    t->slots[at] = (uint32_t)t->files.count;
+    return &t->files.items[t->files.count - 1];
+}
+
+static bool gather_files(struct link *link, struct file_table *t) {
+    struct csni_model *m = link->model;
+    for (uint32_t i = 0; i < m->batch_count; i++) {
+        struct csni_batch *b = &m->batches[i];
+        for (uint32_t k = 1; k < b->file_count; k++) {
+            uint32_t uses = link->usages[i].file_uses[k];
+            if (!uses) continue;
+            const struct csni_file *f = &b->files[k];
+            struct file_key *key = intern_file(t, distinct_of(link, b, f->directory), distinct_of(link, b, f->base), m->alloc);
+            if (!key) return false;
+            key->uses += uses;
+            b->file_numbers[k] = key->number;
+        }
+    }
+    return true;
+}
+
+static int by_use(const void *pa, const void *pb) {
+    const struct file_key *a = pa, *b = pb;
+    if (a->uses != b->uses) return a->uses > b->uses ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static uint32_t number_string(struct csni_model *m, struct distinct *d) {
+    if (!d) return 0;
+    if (!d->number) {
+        d->number = m->string_count;
+        m->strings[m->string_count++] = d->text;
+    }
+    return d->number;
+}
+
+static csn_status number_files(struct link *link, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    struct file_table t = { .files.alloc = m->alloc };
+    uint32_t *final = NULL;
+    csn_status status = CSN_OK;
+    bool ok = gather_files(link, &t);
+    size_t count = t.files.count + 1;
+    if (ok) {
+        final = csni_alloc_zeroed(m->alloc, count, sizeof *final);
+        m->files = csni_alloc_zeroed(m->alloc, count, sizeof *m->files);
+    }
+    if (!final || !m->files) {
+        status = csni_fail_memory(err, count * sizeof *m->files);
+        goto done;
+    }
+    m->file_count = (uint32_t)count;
+    if (t.files.count) qsort(t.files.items, t.files.count, sizeof *t.files.items, by_use);
+    for (uint32_t i = 0; i < t.files.count; i++) {
+        struct file_key *f = &t.files.items[i];
+        final[f->number] = i + 1;
+        m->files[i + 1].directory = number_string(m, f->directory);
+        m->files[i + 1].base = number_string(m, f->base);
+    }
+    for (uint32_t i = 0; i < m->batch_count; i++)
+        for (uint32_t k = 1; k < m->batches[i].file_count; k++)
+            m->batches[i].file_numbers[k] = final[m->batches[i].file_numbers[k]];
+done:
+    csni_free(m->alloc, final, count * sizeof *final);
+    csni_free(m->alloc, t.slots, t.slot_count * sizeof *t.slots);
+    csni_vec_deinit(&t.files);
+    return status;
+}
+
+/* ---- names ---- */
+
+static void number_function(struct link *link, const struct csni_entry *e) {
+    struct csni_model *m = link->model;
+    const struct csni_batch *b = &m->batches[e->batch];
+    const struct csni_function *f = &b->functions[e->function];
+    number_string(m, distinct_of(link, b, f->name));
+    for (uint32_t i = 0; i < f->inline_count; i++)
+        number_string(m, distinct_of(link, b, b->inlines[f->first_inline + i].name));
+    for (uint32_t i = 0; i < f->site_count; i++) {
+        const struct csni_call_site *s = &b->sites[f->first_site + i];
+        for (uint32_t k = 0; k < s->pattern_count; k++)
+            number_string(m, distinct_of(link, b, b->patterns[s->first_pattern + k]));
+    }
+}
+
+static void number_names(struct link *link) {
+    struct csni_model *m = link->model;
+    for (uint32_t i = 0; i < m->entry_count; i++) {
+        number_function(link, &m->entries[i]);
+        for (uint32_t k = 0; k < m->entries[i].child_count; k++)
+            number_function(link, &m->children[m->entries[i].first_child + k]);
+    }
+}
+
+static csn_status finish_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)err;
+    struct link *link = context;
+    struct csni_batch *b = &link->model->batches[item];
+    for (uint32_t k = 1; k < b->string_count; k++)
+        if (link->usages[item].hashes[k]) b->string_numbers[k] = distinct_of(link, b, k)->number;
+    return CSN_OK;
+}
+
+static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
+    CSNI_TRY(csni_pool_run(pool, SHARDS, intern_shard, link, err));
+    uint64_t count = 1;
+    for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].strings.count;
+    if (count >= UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%llu strings, an index holds at most %u",
+                         (unsigned long long)count, UINT32_MAX);
+    m->strings = csni_alloc_zeroed(m->alloc, (size_t)count, sizeof *m->strings);
+    if (!m->strings) return csni_fail_memory(err, count * sizeof *m->strings);
+    m->string_room = (uint32_t)count;
+    m->strings[0] = (struct csn_str){ "", 0 };
+    m->string_count = 1;
+    CSNI_TRY(number_files(link, err));
+    number_names(link);
+    return csni_pool_run(pool, m->batch_count, finish_batch, link, err);
+}
+
+csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct csni_arena *arenas,
+                           struct csn_error *err) {
+    struct link link = { .model = m, .arenas = arenas };
+    link.usages = csni_alloc_zeroed(m->alloc, m->batch_count, sizeof *link.usages);
+    if (m->batch_count && !link.usages) return csni_fail_memory(err, m->batch_count * sizeof *link.usages);
+    for (unsigned i = 0; i < SHARDS; i++) link.shards[i].strings.alloc = m->alloc;
+    csn_status status = link_all(&link, pool, err);
+    for (unsigned i = 0; i < SHARDS; i++) {
+        csni_vec_deinit(&link.shards[i].strings);
+        csni_free(m->alloc, link.shards[i].slots, link.shards[i].slot_count * sizeof *link.shards[i].slots);
+    }
+    csni_free(m->alloc, link.usages, m->batch_count * sizeof *link.usages);
+    return status;
+}

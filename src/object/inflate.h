@@ -1,0 +1,19 @@
+/* Decompression of sections. inflate.c is the only file that knows the libraries, which are found at configure time:
+ * CSNI_HAVE_LIBDEFLATE, CSNI_HAVE_ZSTD. */
+#ifndef CSNI_INFLATE_H
+#define CSNI_INFLATE_H
+
+#include "base/span.h"
+
+enum csni_compression { CSNI_COMPRESSION_NONE, CSNI_COMPRESSION_ZLIB, CSNI_COMPRESSION_ZSTD };
+
+/* Whether `data` can inflate to `size` bytes at all; asked before memory is reserved, so that a small file cannot claim
+ * gigabytes. CSN_E_FORMAT if not, CSN_E_UNSUPPORTED if this build lacks the library. */
+csn_status csni_inflate_check(enum csni_compression compression, struct csni_span data, uint64_t size, const char *section,
+                              struct csn_error *err);
+
+/* Inflates all of `data` into exactly `size` bytes. CSN_E_FORMAT names both sizes where they differ. */
+csn_status csni_inflate(enum csni_compression compression, struct csni_span data, uint8_t *out, size_t size,
+                        const char *section, struct csn_error *err);
+
+#endif

@@ -1,0 +1,144 @@
+/* Object files of any container, as sections, segments, symbols and identity. Nothing here knows what a section's content
+ * means. One folder, one file per container; object_open.c chooses. */
+#ifndef CSNI_OBJECT_H
+#define CSNI_OBJECT_H
+
+#include "base/alloc.h"
+#include "base/span.h"
+
+enum csni_container { CSNI_CONTAINER_ELF = 1 };
+
+/* What an object is for. */
+enum csni_object_kind {
+    CSNI_OBJECT_EXECUTABLE,  /* linked at fixed addresses */
+    CSNI_OBJECT_SHARED,      /* linked, loaded anywhere: shared library, PIE */
+    CSNI_OBJECT_RELOCATABLE, /* not linked: sections have no addresses of their own */
+    CSNI_OBJECT_CORE,
+    CSNI_OBJECT_OTHER
+};
+
+enum {
+    CSNI_SECTION_ALLOC = 1,      /* in memory at run time */
+    CSNI_SECTION_EXEC = 2,
+    CSNI_SECTION_WRITE = 4,
+    CSNI_SECTION_NOBITS = 8,     /* no bytes in this file (.bss; code sections of a debug-only file) */
+    CSNI_SECTION_COMPRESSED = 16, /* SHF_COMPRESSED or .zdebug_: `size` is the size that its header promises */
+    CSNI_SECTION_GROUP = 32      /* member of a section group (COMDAT) of a relocatable object */
+};
+
+struct csni_section {
+    struct csn_str name;
+    uint64_t addr;       /* image address; in a relocatable object, a place of its own given by the reader */
+    uint64_t size;       /* bytes in memory, after inflating; for NOBITS too */
+    uint64_t file_off;   /* of the stored bytes */
+    uint64_t file_size;  /* of the stored bytes */
+    uint32_t flags;      /* CSNI_SECTION_ */
+    uint32_t type;       /* container's own: sh_type */
+    uint32_t link, info; /* container's own: sh_link, sh_info */
+    uint64_t align, entry_size;
+};
+
+struct csni_segment {
+    uint64_t addr, size;      /* in memory */
+    uint64_t file_off, file_size;
+    bool exec;
+};
+
+enum csni_symbol_kind { CSNI_SYMBOL_NONE, CSNI_SYMBOL_FUNCTION, CSNI_SYMBOL_DATA, CSNI_SYMBOL_SECTION,
+                        CSNI_SYMBOL_FILE, CSNI_SYMBOL_TLS, CSNI_SYMBOL_IFUNC, CSNI_SYMBOL_OTHER };
+enum csni_symbol_bind { CSNI_BIND_LOCAL, CSNI_BIND_GLOBAL, CSNI_BIND_WEAK };
+
+struct csni_symbol {
+    struct csn_str name;
+    uint64_t addr;       /* image address: Thumb and microMIPS bits removed */
+    uint64_t size;       /* 0 when unknown */
+    uint32_t section;    /* index in sections, or CSNI_NO_SECTION (undefined, absolute, common) */
+    uint8_t kind;        /* enum csni_symbol_kind */
+    uint8_t bind;        /* enum csni_symbol_bind */
+    bool defined;
+};
+enum { CSNI_NO_SECTION = UINT32_MAX };
+
+struct csni_object {
+    enum csni_container container;
+    enum csni_object_kind kind;
+    uint16_t machine;        /* the container's own number: EM_X86_64, ... */
+    uint8_t address_size;    /* 4 or 8 */
+    bool big_endian;
+    struct csni_span file;   /* the bytes that were opened, borrowed */
+    const struct csni_section *sections; /* index 0 is the container's own section 0 */
+    uint32_t section_count;
+    const struct csni_segment *segments;
+    uint32_t segment_count;
+    uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; 0 without one */
+    bool has_image_base;
+    struct csni_span build_id; /* GNU build id, from section or program header; empty without one */
+};
+
+struct csni_object_options {
+    const struct csn_allocator *allocator;   /* NULL: malloc */
+    uint64_t max_decompressed_bytes;         /* held at one time, all sections together; 0: no limit */
+    bool file_is_mapped;                     /* `file` is a file mapping: its pages may be forgotten and come back */
+};
+
+/* Whether bytes begin like an object file this folder reads. */
+bool csni_object_recognize(struct csni_span file);
+
+/* Reads headers and section table, not content. The bytes of `file` stay borrowed until close.
+ * CSN_E_UNSUPPORTED: not an object file of a known container. Errors name header and values. */
+csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
+                            struct csn_error *err);
+void csni_object_close(struct csni_object *object); /* NULL is fine */
+
+/* Index of the first section of that exact name, or CSNI_NO_SECTION. */
+uint32_t csni_object_find_section(const struct csni_object *object, const char *name);
+/* The DWARF section "info", "line", "str", ...: .debug_info, .zdebug_info, and other containers' spellings.
+ * With `dwo`, its split-DWARF twin (.debug_info.dwo). The first of several; in a relocatable object, one that is in no
+ * section group comes before those that are (each type unit has a section of its own there). */
+uint32_t csni_object_find_debug_section(const struct csni_object *object, const char *name, bool dwo);
+
+/* The content, inflated, and relocated where the object is relocatable. A section that is stored plainly is a view into the
+ * file; one without bytes in the file (NOBITS) is empty. Bytes live until csni_object_release_section() or close.
+ * Different sections may be read from different threads at once; the same section gives the same bytes again, but its first
+ * reading must be over before another thread reads or releases it.
+ * CSN_E_TRUNCATED: it lies outside of the file. CSN_E_FORMAT: it does not inflate to the size its header promises.
+ * CSN_E_UNSUPPORTED names the compression this build lacks; CSN_E_LIMIT the limit. */
+csn_status csni_object_read_section(struct csni_object *object, uint32_t section, struct csni_span *out,
+                                    struct csn_error *err);
+
+/* Gives back memory of a section's content: all of it. A view into the file only leaves memory (and can be read again);
+ * inflated bytes are freed, and read_section would inflate them again. */
+void csni_object_release_section(struct csni_object *object, uint32_t section);
+
+/* Gives back the pages of a part [off, off + size) of a section that was read. Inflated bytes there are lost until the
+ * section is released and read again. Any thread, for parts no thread reads any more. */
+void csni_object_discard(struct csni_object *object, uint32_t section, uint64_t off, uint64_t size);
+
+/* Total of bytes inflated so far. */
+uint64_t csni_object_inflated_bytes(const struct csni_object *object);
+
+/* Relocations of a relocatable object that reading its sections left out, so far. None of them is a failure: the bytes they
+ * name stay as they are in the file. */
+struct csni_relocation_counts {
+    uint64_t unknown;      /* of a type or machine that this library does not know */
+    uint32_t unknown_type; /* the first of them */
+    uint64_t damaged;      /* place outside of the section, or symbol outside of the symbol table */
+};
+void csni_object_relocation_counts(const struct csni_object *object, struct csni_relocation_counts *out);
+
+enum csni_symbol_table { CSNI_SYMBOLS_STATIC, CSNI_SYMBOLS_DYNAMIC };
+
+struct csni_symbol_iter {
+    struct csni_object *object;
+    struct csni_span symbols, strings;
+    struct csni_span extended_sections; /* SHT_SYMTAB_SHNDX */
+    uint64_t entry_size, index, count;
+    uint64_t damaged;    /* symbols left out: bad name offset or section index */
+};
+/* CSN_NONE: the object has no such table. */
+csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
+                                 struct csn_error *err);
+/* In table order, the null symbol left out. CSN_NONE at the end. A damaged symbol is counted and passed over. */
+csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out);
+
+#endif

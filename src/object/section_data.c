@@ -1,0 +1,120 @@
+/* The content of sections: reading, inflating, giving back. */
+#include <inttypes.h>
+
+#include "base/fail.h"
+#include "base/file_map.h"
+#include "object/object.h"
+#include "object/object_private.h"
+
+csn_status csni_section_stored(const struct csni_object *object, uint32_t section, struct csni_span *out,
+                               struct csn_error *err) {
+    const struct csni_section *s = &object->sections[section];
+    if (s->flags & CSNI_SECTION_NOBITS) {
+        *out = (struct csni_span){ NULL, 0 };
+        return CSN_OK;
+    }
+    if (csni_span_sub(object->file, s->file_off, s->file_size, out)) return CSN_OK;
+    char label[CSNI_SECTION_LABEL_SIZE];
+    return csni_fail(err, CSN_E_TRUNCATED, csni_section_label(object, section, label), 0,
+                     "at 0x%" PRIx64 ", 0x%" PRIx64 " bytes long, but the file has 0x%zx bytes", s->file_off, s->file_size,
+                     object->file.size);
+}
+
+static bool is_within_limit(const struct csni_object_private *priv, uint64_t held, uint64_t size) {
+    return !priv->max_decompressed_bytes ||
+           (held <= priv->max_decompressed_bytes && size <= priv->max_decompressed_bytes - held);
+}
+
+/* Counts `size` bytes against the limit before they are allocated. Any thread. */
+static csn_status reserve(struct csni_object_private *priv, uint64_t size, const char *label, struct csn_error *err) {
+    if (size > PTRDIFF_MAX) return csni_fail(err, CSN_E_LIMIT, label, 0, "0x%" PRIx64 " bytes do not fit in memory", size);
+    uint64_t held = atomic_load_explicit(&priv->held_bytes, memory_order_relaxed);
+    do {
+        if (!is_within_limit(priv, held, size))
+            return csni_fail(err, CSN_E_LIMIT, label, 0,
+                             "needs 0x%" PRIx64 " bytes inflated besides 0x%" PRIx64 " held, limit 0x%" PRIx64, size, held,
+                             priv->max_decompressed_bytes);
+    } while (!atomic_compare_exchange_weak_explicit(&priv->held_bytes, &held, held + size, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return CSN_OK;
+}
+
+static void unreserve(struct csni_object_private *priv, uint64_t size) {
+    atomic_fetch_sub_explicit(&priv->held_bytes, size, memory_order_relaxed);
+}
+
+/* Inflated or copied, then relocated, into `bytes`. */
+static csn_status fill(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
+                       uint8_t *bytes, const char *label, struct csn_error *err) {
+    if (source->compression != CSNI_COMPRESSION_NONE) {
+        CSNI_TRY(csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, err));
+        atomic_fetch_add_explicit(&priv->inflated_bytes, source->size, memory_order_relaxed);
+    } else if (source->size) {
+        memcpy(bytes, source->data.ptr, (size_t)source->size);
+    }
+    if (!csni_elf_needs_relocation(&priv->object, section)) return CSN_OK;
+    return csni_elf_relocate(priv, section, bytes, source->size, err);
+}
+
+/* Content that differs from what the file has: in memory of its own. */
+static csn_status read_owned(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
+                             struct csni_section_content *content, struct csn_error *err) {
+    char label[CSNI_SECTION_LABEL_SIZE];
+    csni_section_label(&priv->object, section, label);
+    CSNI_TRY(csni_inflate_check(source->compression, source->data, source->size, label, err));
+    CSNI_TRY(reserve(priv, source->size, label, err));
+    size_t size = (size_t)source->size;
+    uint8_t *bytes = csni_pages_alloc(size);
+    csn_status status = bytes ? fill(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
+    if (status < 0) {
+        if (bytes) csni_pages_free(bytes, size);
+        unreserve(priv, size);
+        return status;
+    }
+    *content = (struct csni_section_content){ { bytes, size }, true, true };
+    if (priv->file_is_mapped) csni_file_map_forget(source->data.ptr, source->data.size);
+    return CSN_OK;
+}
+
+csn_status csni_object_read_section(struct csni_object *object, uint32_t section, struct csni_span *out,
+                                    struct csn_error *err) {
+    if (section >= object->section_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "section %" PRIu32 " of %" PRIu32, section, object->section_count);
+    struct csni_object_private *priv = csni_object_priv(object);
+    struct csni_section_content *content = &priv->contents[section];
+    if (!content->is_read) {
+        struct csni_span stored;
+        CSNI_TRY(csni_section_stored(object, section, &stored, err));
+        struct csni_compressed source;
+        CSNI_TRY(csni_elf_compressed(object, section, stored, &source, err));
+        bool is_view = source.compression == CSNI_COMPRESSION_NONE && !csni_elf_needs_relocation(object, section);
+        if (is_view || !source.size) *content = (struct csni_section_content){ { stored.ptr, is_view ? stored.size : 0 }, true, false };
+        else CSNI_TRY(read_owned(priv, section, &source, content, err));
+    }
+    *out = content->bytes;
+    return CSN_OK;
+}
+
+void csni_object_release_section(struct csni_object *object, uint32_t section) {
+    if (section >= object->section_count) return;
+    struct csni_object_private *priv = csni_object_priv(object);
+    struct csni_section_content *content = &priv->contents[section];
+    if (!content->is_read) return;
+    if (content->is_owned) {
+        csni_pages_free((uint8_t *)content->bytes.ptr, content->bytes.size);
+        unreserve(priv, content->bytes.size);
+    } else if (priv->file_is_mapped) {
+        csni_file_map_forget(content->bytes.ptr, content->bytes.size);
+    }
+    *content = (struct csni_section_content){ { NULL, 0 }, false, false };
+}
+
+void csni_object_discard(struct csni_object *object, uint32_t section, uint64_t off, uint64_t size) {
+    if (section >= object->section_count) return;
+    struct csni_object_private *priv = csni_object_priv(object);
+    const struct csni_section_content *content = &priv->contents[section];
+    struct csni_span part;
+    if (!content->is_read || !csni_span_sub(content->bytes, off, size, &part)) return;
+    if (content->is_owned) csni_pages_discard((uint8_t *)part.ptr, part.size);
+    else if (priv->file_is_mapped) csni_file_map_forget(part.ptr, part.size);
+}

@@ -1,0 +1,91 @@
+"""Finds the command and the compilers; builds the programs that the tests ask about.
+
+CALLSIGN names the command to test; otherwise it is build/release/callsign. A compiler that is not installed skips its
+tests, visibly."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+import programs
+from programs import need
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TIMEOUT = 120
+
+
+class Callsign:
+    """Runs the command. Text goes in and comes out as UTF-8, whatever the locale is."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def run(self, *args, stdin="", env=None, **more):
+        if isinstance(stdin, str):
+            stdin = stdin.encode()
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        done = subprocess.run([self.path, *map(str, args)], input=stdin, timeout=TIMEOUT,
+                              env={**os.environ, **(env or {})}, **more)
+        for name in ("stdout", "stderr"):
+            if getattr(done, name) is not None:
+                setattr(done, name, getattr(done, name).decode("utf-8", "surrogateescape"))
+        return done
+
+    def good(self, *args, **more):
+        """Runs, wants exit status 0, gives stdout."""
+        done = self.run(*args, **more)
+        assert done.returncode == 0, (args, done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+        return done.stdout
+
+    def bad(self, *args, code=2, **more):
+        """Runs, wants a failure that is one clear line on stderr and nothing on stdout; gives that line."""
+        done = self.run(*args, **more)
+        assert done.returncode == code, (args, done.returncode, done.stdout, done.stderr)
+        assert not done.stdout
+        lines = done.stderr.splitlines()
+        assert len(lines) == 1, done.stderr
+        assert lines[0].startswith("callsign: "), lines
+        return lines[0]
+
+
+@pytest.fixture(scope="session")
+def callsign():
+    path = pathlib.Path(os.environ.get("CALLSIGN", ROOT / "build" / "release" / "callsign")).resolve()
+    if not path.is_file():
+        pytest.exit(f"{path} is not there: build it first, or set CALLSIGN", returncode=2)
+    return Callsign(path)
+
+
+@pytest.fixture(scope="session")
+def gcc():
+    return need("gcc")
+
+
+@pytest.fixture(scope="session")
+def shapes(tmp_path_factory, gcc):
+    """A C program with inlined calls, and the truth about it."""
+    return programs.build_shapes(tmp_path_factory.mktemp("shapes"), gcc, ["-g", "-O2"])
+
+
+@pytest.fixture(scope="session")
+def shapes_index(shapes, callsign):
+    index = shapes.path.with_suffix(".gsym")
+    callsign.good("convert", shapes.path, "-o", index, "--quiet")
+    return index
+
+
+@pytest.fixture(scope="session")
+def classes(tmp_path_factory):
+    """A C++ program."""
+    return programs.build_classes(tmp_path_factory.mktemp("classes"), need("g++"), ["-g", "-O2"])
+
+
+@pytest.fixture
+def index(shapes_index, tmp_path):
+    """A copy of the index of shapes, to be damaged."""
+    copy = tmp_path / "shapes.gsym"
+    shutil.copyfile(shapes_index, copy)
+    return copy

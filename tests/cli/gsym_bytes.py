@@ -1,0 +1,29 @@
+"""Just enough of GSYM version 1 to damage an index in a chosen place."""
+import struct
+
+
+class Bytes:
+    def __init__(self, path):
+        self.path = path
+        self.data = bytearray(path.read_bytes())
+        magic, version, self.width, _uuid, _base, self.count, self.strings, self.strings_size = \
+            struct.unpack_from("<IHBBQIII", self.data)
+        assert (magic, version) == (0x4753594D, 1)
+        table = -(-48 // self.width) * self.width + self.count * self.width
+        self.info_table = -(-table // 4) * 4
+
+    def record(self, idx):
+        return struct.unpack_from("<I", self.data, self.info_table + 4 * idx)[0]
+
+    def name(self, idx):
+        offset = self.strings + struct.unpack_from("<I", self.data, self.record(idx) + 4)[0]
+        return bytes(self.data[offset:self.data.index(0, offset)]).decode()
+
+    def find(self, name):
+        return next(idx for idx in range(self.count) if self.name(idx) == name)
+
+    def put_u32(self, offset, value):
+        struct.pack_into("<I", self.data, offset, value)
+
+    def save(self):
+        self.path.write_bytes(self.data)

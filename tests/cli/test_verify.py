@@ -1,0 +1,100 @@
+"""callsign verify, alone and against an object."""
+import re
+
+import programs
+from gsym_bytes import Bytes
+
+
+def test_sound_index(callsign, shapes_index):
+    text = callsign.good("verify", shapes_index)
+    assert re.fullmatch(r"checked \d+ functions, \d+ line rows, \d+ inlined calls, \d+ call sites, \d+ merged functions, "
+                        r"\d+ files, \d+ strings: 0 problems\n", text)
+    assert text.startswith(f"checked {Bytes(shapes_index).count} functions, ")
+    assert callsign.good("verify", "--quiet", shapes_index) == ""
+
+
+def check_problem(callsign, index):
+    done = callsign.run("verify", index)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    lines = done.stdout.splitlines()
+    count = int(re.search(r": (\d+) problems$", lines[-1]).group(1))
+    assert count >= 1 and len(lines) == count + 1
+    assert all(line.startswith("problem: ") for line in lines[:-1])
+    done = callsign.run("verify", "-q", index)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+    return lines
+
+
+def test_name_out_of_range(callsign, index):
+    data = Bytes(index)
+    data.put_u32(data.record(0) + 4, 0xffffff00)
+    data.save()
+    check_problem(callsign, index)
+
+
+def test_part_too_long(callsign, index):
+    data = Bytes(index)
+    data.put_u32(data.record(data.find("hidden")) + 12, 0xfffffff0)
+    data.save()
+    check_problem(callsign, index)
+
+
+def test_record_outside_the_file(callsign, index):
+    data = Bytes(index)
+    data.put_u32(data.info_table, 0xfffffff0)
+    data.save()
+    check_problem(callsign, index)
+
+
+def test_many_problems_are_cut_short(callsign, gcc, tmp_path):
+    source = tmp_path / "many.c"
+    source.write_text("".join(f"void f{i}(void) {{}}\n" for i in range(150)) + "int main(void) { return 0; }\n")
+    programs.compile_files(gcc, tmp_path / "many", [source], ["-g"])
+    callsign.good("convert", tmp_path / "many")
+    data = Bytes(tmp_path / "many.gsym")
+    for idx in range(data.count):
+        data.put_u32(data.record(idx) + 4, 0xffffff00)
+    data.save()
+    done = callsign.run("verify", data.path)
+    lines = done.stdout.splitlines()
+    count = int(re.search(r": (\d+) problems$", lines[-1]).group(1))
+    assert done.returncode == 1 and count >= 150
+    assert len(lines) == 102 and lines[100] == f"... and {count - 100} more"
+
+
+def test_against_its_object(callsign, shapes, shapes_index):
+    text = callsign.good("verify", shapes_index, "--against", shapes.path)
+    compared = re.search(r"^compared (\d+) addresses: 0 different$", text, re.M)
+    assert int(compared.group(1)) > 20
+    assert callsign.good("verify", shapes_index, "--against", shapes.path, "-q") == ""
+
+
+def test_against_another_object(callsign, shapes, shapes_index, classes):
+    done = callsign.run("verify", shapes_index, "--against", classes.path)
+    assert done.returncode == 1
+    assert (f"build ids differ: index {programs.build_id(shapes.path)}, object {programs.build_id(classes.path)}\n"
+            in done.stdout)
+    assert re.search(r"^different at 0x[0-9a-f]+\n  index:  .+\n", done.stdout, re.M)
+    assert re.search(r"^compared \d+ addresses: [1-9]\d* different$", done.stdout, re.M)
+    done = callsign.run("verify", shapes_index, "--against", classes.path, "-q")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+def test_against_shows_both_answers(callsign, shapes, index):
+    data = Bytes(index)
+    at = data.data.index(b"\0hidden\0", data.strings)
+    data.data[at + 1:at + 7] = b"midden"
+    data.save()
+    done = callsign.run("verify", index, "--against", shapes.path)
+    assert done.returncode == 1
+    start, place = shapes.addresses["hidden"], rf"{re.escape(str(shapes.source))}:\d+"
+    assert re.search(rf"^different at {start:#x}\n  index:  midden \+ 0 at {place}\n  object: hidden \+ 0 at {place}\n",
+                     done.stdout, re.M)
+    assert "build ids" not in done.stdout
+
+
+def test_against_what_is_no_object(callsign, shapes_index, tmp_path):
+    (tmp_path / "text").write_text("hello")
+    done = callsign.run("verify", shapes_index, "--against", tmp_path / "text")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"callsign: {tmp_path / 'text'}: ") and done.stderr.count("\n") == 1

@@ -1,0 +1,225 @@
+"""Comparing two GSYM indexes address by address through one reader: shared by tests/diff and tests/corpus.
+
+An answer is one line of text, the same from every reader here:
+    NAME+OFFSET@PATH:LINE[ | NAME+OFFSET@PATH:LINE ...]    frames, innermost first
+    -                                                      no answer
+"""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "differences-from-llvm-gsymutil.md"
+GSYMUTIL = "llvm-gsymutil-22"
+KINDS = ("found", "not found", "depth", "name", "offset", "file", "line")
+
+
+def build_folder():
+    """Where the programs under test are: CALLSIGN_BUILD, or the release build."""
+    return Path(os.environ.get("CALLSIGN_BUILD", ROOT / "build" / "release"))
+
+
+def callsign():
+    return Path(os.environ.get("CALLSIGN", build_folder() / "callsign"))
+
+
+def bench_program(name):
+    return build_folder() / "bench" / name
+
+
+def llvm_harness():
+    """LLVM's reader as a program of ours, much faster than the tool; None where it was not built."""
+    path = ROOT / "build" / "rivals" / "llvm_lookup"
+    return path if path.exists() else None
+
+
+def have_gsymutil():
+    return shutil.which(GSYMUTIL) is not None
+
+
+def convert_llvm(source, index):
+    # One thread: with more, the reference's choice among equal-rank duplicates depends on timing.
+    return subprocess.run([GSYMUTIL, "--convert", source, "--out-file", index, "--num-threads=1", "--quiet"],
+                          capture_output=True, text=True, errors="replace")
+
+
+def convert_ours(source, index, threads=2, *options):
+    return subprocess.run([callsign(), "convert", "--quiet", "--threads", str(threads), *options, source, "-o", index],
+                          capture_output=True, text=True, errors="replace")
+
+
+def dump_llvm(index):
+    """The reference's dump, as bytes (names need not be UTF-8)."""
+    return subprocess.run([GSYMUTIL, index], capture_output=True)
+
+
+def dump_errors(run):
+    """Lines of a dump that tell of a record or table which the reference could not read."""
+    errors = [run.stderr.decode(errors="replace")] if run.stderr or run.returncode else []
+    for line in run.stdout.split(b"\n"):
+        if line.startswith(b"FunctionInfo @") and b": [0x" not in line:
+            errors.append(line.decode(errors="replace"))
+    return errors
+
+
+def dump_functions(dump):
+    """(start, end) of every record in a dump."""
+    found = re.findall(rb"^FunctionInfo @ 0x[0-9a-f]+: \[0x([0-9a-f]+) - 0x([0-9a-f]+)\)", dump, re.M)
+    return [(int(start, 16), int(end, 16)) for start, end in found]
+
+
+def dump_boundaries(dump):
+    """Every start and end of a function or inlined range and every row start in a dump, and the byte before each."""
+    edges = set()
+    for line in re.finditer(rb"^(?:FunctionInfo @.*|  0x[0-9a-f]{16} .*| *\[0x.*)$", dump, re.M):
+        text = line.group()
+        if text.startswith(b"  0x"):
+            edges.add(int(text[4:20], 16))
+        else:
+            for start, end in re.findall(rb"\[0x([0-9a-f]{16}) - 0x([0-9a-f]{16})\)", text):
+                edges.update((int(start, 16), int(end, 16)))
+    return sorted(edges | {edge - 1 for edge in edges if edge > 0})
+
+
+def write_addresses(path, addresses):
+    with open(path, "w") as out:
+        out.writelines(f"{address:#x}\n" for address in addresses)
+
+
+def answers_by_program(command):
+    """The answers of a program that prints ADDRESS<TAB>ANSWER lines, as they come: all of them may be gigabytes."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
+        for line in run.stdout:
+            yield line.rstrip(b"\n").split(b"\t", 1)[1].decode(errors="replace")
+    if run.returncode != 0:
+        raise RuntimeError(f"{command[0]}: exit {run.returncode}")
+
+
+def answer_of_tool(text):
+    """One result of `llvm-gsymutil --addresses-from-stdin` as an answer."""
+    frames = []
+    for line in text.split("\n"):
+        line = line[20:]
+        if line.startswith("error: "):
+            return "-"
+        # A name may hold " + " or " @ " itself; a path hardly does. So: greedy name, from the right.
+        body = line.removesuffix(" [inlined]")
+        name, where = body, ":0"
+        if re.search(r" @ .*:\d+$", body):
+            name, where = body.rsplit(" @ ", 1)
+        offset = "0"
+        if re.search(r" \+ \d+$", name):
+            name, offset = name.rsplit(" + ", 1)
+        frames.append(f"{name}+{offset}@{where}")
+    return " | ".join(frames)
+
+
+def answers_by_tool(index, addresses):
+    lines = "".join(f"{address:#x} {index}\n" for address in addresses)
+    run = subprocess.run([GSYMUTIL, "--addresses-from-stdin"], input=lines.encode(), capture_output=True, check=True)
+    results = run.stdout.decode(errors="replace").split("\n\n")[:-1]
+    if len(results) != len(addresses):
+        raise RuntimeError(f"{GSYMUTIL}: {len(results)} answers to {len(addresses)} addresses of {index}")
+    return [answer_of_tool(result) for result in results]
+
+
+def answers_llvm(index, addresses, address_file):
+    """LLVM's answers, in order; `address_file` holds the same addresses."""
+    harness = llvm_harness()
+    if harness:
+        return answers_by_program([harness, "print", index, address_file])
+    return answers_by_tool(index, addresses)
+
+
+def answers_ours(index, address_file, llvm_mode):
+    mode = ["--llvm"] if llvm_mode else []
+    return answers_by_program([bench_program("bench_lookup"), "print", index, address_file, *mode])
+
+
+def frames_of(answer):
+    """[(name, offset, path, line), ...] of an answer; [] for none."""
+    if answer == "-":
+        return []
+    frames = []
+    for text in answer.split(" | "):
+        match = re.fullmatch(r"(.*)\+(\d+)@(.*):(\d+)", text, re.S)
+        frames.append((match[1], int(match[2]), match[3], int(match[4])) if match else (text, 0, "", 0))
+    return frames
+
+
+def kind_of(theirs, ours):
+    """The first thing in which two unequal answers differ, one of KINDS."""
+    if theirs == "-":
+        return "found"
+    if ours == "-":
+        return "not found"
+    their_frames, our_frames = frames_of(theirs), frames_of(ours)
+    if len(their_frames) != len(our_frames):
+        return "depth"
+    for field, kind in enumerate(("name", "offset", "file", "line")):
+        if any(a[field] != b[field] for a, b in zip(their_frames, our_frames)):
+            return kind
+    return "name"
+
+
+class Difference:
+    """One address whose answers differ."""
+
+    def __init__(self, address, theirs, ours):
+        self.address, self.theirs, self.ours = address, theirs, ours
+        self.kind = kind_of(theirs, ours)
+        self.reason = next((name for name, rule in IMPROVEMENTS.items() if rule(self)), None)
+
+    def __str__(self):
+        return f"{self.address:#x} {self.kind}\n    llvm-gsymutil: {self.theirs}\n    callsign:      {self.ours}"
+
+
+class ReaderCheck:
+    """Our reader held against LLVM's answers from the same index, fed one by one."""
+
+    def __init__(self, index, address_file):
+        self.compatible = answers_ours(index, address_file, llvm_mode=True)
+        self.useful = answers_ours(index, address_file, llvm_mode=False)
+        self.wrong = []  # (address, LLVM's answer, ours) where the compatible mode answers otherwise
+        self.lost = []   # where the default mode answers otherwise although LLVM has an answer
+        self.gained = 0  # answers that only the default mode has
+
+    def feed(self, address, reference):
+        same, best = next(self.compatible), next(self.useful)
+        if same != reference:
+            self.wrong.append((address, reference, same))
+        if best != reference and reference != "-":
+            self.lost.append((address, reference, best))
+        elif best != reference:
+            self.gained += 1
+
+
+def compare_indexes(theirs, ours, addresses, address_file):
+    """The differences between two indexes through LLVM's reader, and a ReaderCheck of each index."""
+    checks = [ReaderCheck(index, address_file) for index in (theirs, ours)]
+    streams = [answers_llvm(index, addresses, address_file) for index in (theirs, ours)]
+    found = []
+    for address, their_answer, our_answer in zip(addresses, *streams, strict=True):
+        checks[0].feed(address, their_answer)
+        checks[1].feed(address, our_answer)
+        if their_answer != our_answer:
+            found.append(Difference(address, their_answer, our_answer))
+    return found, checks
+
+
+# The deliberate improvements: the name under which docs/differences-from-llvm-gsymutil.md lists one, and how to
+# recognise a difference that it makes. A name is in both places or the tests fail.
+IMPROVEMENTS = {}
+
+
+def documented_names():
+    """First column of the document's table."""
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \|", DOCUMENT.read_text(), re.M)
+    return set(rows)
+
+
+def check_document():
+    if documented_names() != set(IMPROVEMENTS):
+        raise RuntimeError(f"{DOCUMENT.name} lists {sorted(documented_names())}, the tests {sorted(IMPROVEMENTS)}")

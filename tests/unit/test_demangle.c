@@ -1,0 +1,161 @@
+/* csn_demangle: languages, buffers, names made to hurt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <callsign/symbolicate.h>
+
+static struct csn_str str(const char *text) { return (struct csn_str){ text, strlen(text) }; }
+
+static void skip_without_demangler(void) {
+    char out[64];
+    size_t len;
+    struct csn_error err = CSN_ERROR_INIT;
+    if (csn_demangle(str("_Z1fv"), out, sizeof(out), &len, &err) != CSN_E_UNSUPPORTED) return;
+    assert_non_null(strstr(csn_error_text(&err), "libiberty"));
+    skip();
+}
+
+static void expect(const char *mangled, const char *plain) {
+    char out[512];
+    size_t len = 0;
+    assert_int_equal(csn_demangle(str(mangled), out, sizeof(out), &len, NULL), CSN_OK);
+    assert_string_equal(out, plain);
+    assert_int_equal(len, strlen(plain));
+}
+
+static void test_languages(void **state) {
+    (void)state;
+    skip_without_demangler();
+    expect("_Z1fv", "f()");
+    expect("_ZNK3foo3barIiE3bazERKS_", "foo::bar<int>::baz(foo const&) const");
+    expect("_ZN3foo3barEv.part.0", "foo::bar() [clone .part.0]");
+    expect("_ZN3foo3barEv.constprop.0.cold", "foo::bar() [clone .constprop.0] [clone .cold]");
+    expect("__Z1fv", "f()");
+    expect("_Znwm@@GLIBCXX_3.4", "operator new(unsigned long)@@GLIBCXX_3.4");
+    expect("_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new");
+    expect("_RNvC6_123foo3bar", "123foo::bar");
+    expect("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+    expect("_D8demangle4testFaZv", "demangle.test(char)");
+    expect("_Dmain", "D main");
+}
+
+static void test_plain_names(void **state) {
+    (void)state;
+    skip_without_demangler();
+    static const char *const names[] = { "", "_", "_Z", "main", "_start", "Z1fv", "_Zzz", "_ZN", "_R", "_RNvC", "_Destroy",
+                                         "_DT_INIT", "__Zero", "_Z1fv\x01", "f()", "_ZN3foo" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char out[64];
+        size_t len = 77;
+        assert_int_equal(csn_demangle(str(names[i]), out, sizeof(out), &len, NULL), CSN_NONE);
+        assert_int_equal(len, 77);
+    }
+}
+
+static void test_name_is_not_terminated(void **state) {
+    (void)state;
+    skip_without_demangler();
+    char out[64];
+    size_t len;
+    assert_int_equal(csn_demangle((struct csn_str){ "_Z1fvii", 5 }, out, sizeof(out), &len, NULL), CSN_OK);
+    assert_string_equal(out, "f()");
+    assert_int_equal(csn_demangle((struct csn_str){ "_Z1f\0v", 6 }, out, sizeof(out), &len, NULL), CSN_NONE);
+}
+
+static void test_room(void **state) {
+    (void)state;
+    skip_without_demangler();
+    char out[8];
+    for (size_t cap = 0; cap < sizeof(out); cap++) {
+        size_t len = 0;
+        struct csn_error err = CSN_ERROR_INIT;
+        memset(out, '#', sizeof(out));
+        csn_status status = csn_demangle(str("_Z1fi"), cap ? out : NULL, cap, &len, &err);
+        assert_int_equal(status, cap > 6 ? CSN_OK : CSN_E_LIMIT);
+        assert_int_equal(len, 6);
+        if (cap) assert_int_equal(out[cap < 7 ? cap - 1 : 6], 0);
+        assert_int_equal(out[cap], '#');
+        if (cap <= 6) assert_int_equal(err.code, CSN_E_LIMIT);
+    }
+}
+
+/* Names of every length around the buffer on the stack, and far behind it. */
+static void test_long_names(void **state) {
+    (void)state;
+    skip_without_demangler();
+    static char name[2 * (1 << 20)], out[1 << 20];
+    for (size_t size = 900; size < 1100; size++) {
+        int used = snprintf(name, sizeof(name), "_RNvC1a%zu", size);
+        memset(name + used, 'x', size);
+        size_t len = 0;
+        const struct csn_str given = { name, (size_t)used + size };
+        assert_int_equal(csn_demangle(given, out, sizeof(out), &len, NULL), CSN_OK);
+        assert_int_equal(len, size + 3);
+    }
+    memcpy(name, "_Z", 2);
+    memset(name + 2, 'P', sizeof(name) - 2);
+    for (size_t size = 3; size <= sizeof(name); size *= 2) {
+        size_t len;
+        assert_int_equal(csn_demangle((struct csn_str){ name, size }, out, sizeof(out), &len, NULL), CSN_NONE);
+    }
+    name[1] = 'D';
+    memcpy(name + 2, "1aF", 3);
+    for (size_t size = 8; size <= sizeof(name); size *= 2) {
+        size_t len;
+        assert_int_equal(csn_demangle((struct csn_str){ name, size }, out, sizeof(out), &len, NULL), CSN_NONE);
+    }
+}
+
+/* Each type is a pair of the one before: the text doubles with every step. */
+static size_t exploding_cpp(char *name, size_t room, int steps) {
+    static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    size_t used = (size_t)snprintf(name, room, "_Z1f1AIiiE");
+    for (int step = 0; step < steps; step++)
+        used += (size_t)snprintf(name + used, room - used, "S_IS%c_S%c_E", digits[step], digits[step]);
+    return used;
+}
+
+static size_t exploding_d(char *name, size_t room, int steps) {
+    size_t used = (size_t)snprintf(name, room, "_D1aFi");
+    for (int step = 0; step < steps; step++)
+        used += (size_t)snprintf(name + used, room - used, step ? "HQgQi" : "HQcQe");
+    return used + (size_t)snprintf(name + used, room - used, "Zv");
+}
+
+static void test_exploding_names(void **state) {
+    (void)state;
+    skip_without_demangler();
+    static char out[1 << 16];
+    char name[512];
+    size_t len = 0;
+    struct csn_str cpp = { name, exploding_cpp(name, sizeof(name), 10) };
+    assert_int_equal(csn_demangle(cpp, out, sizeof(out), &len, NULL), CSN_OK);
+    assert_int_equal(len, 34756);
+    cpp.len = exploding_cpp(name, sizeof(name), 14);
+    assert_int_equal(csn_demangle(cpp, out, sizeof(out), &len, NULL), CSN_E_LIMIT);
+    assert_int_equal(len, 556980);
+    cpp.len = exploding_cpp(name, sizeof(name), 35);
+    assert_int_equal(csn_demangle(cpp, out, sizeof(out), &len, NULL), CSN_NONE);
+
+    struct csn_str d = { name, exploding_d(name, sizeof(name), 8) };
+    assert_int_equal(csn_demangle(d, out, sizeof(out), &len, NULL), CSN_OK);
+    assert_int_equal(len, 2556);
+    d.len = exploding_d(name, sizeof(name), 60);
+    assert_int_equal(csn_demangle(d, out, sizeof(out), &len, NULL), CSN_NONE);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_languages),       cmocka_unit_test(test_plain_names),
+        cmocka_unit_test(test_name_is_not_terminated), cmocka_unit_test(test_room),
+        cmocka_unit_test(test_long_names),      cmocka_unit_test(test_exploding_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
