@@ -182,7 +182,7 @@ static bool types_hold_no_code(const struct csni_unit *unit) {
 
 static csn_status enter(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die, bool jump,
                         struct csn_error *err) {
-    CSNI_TRY(close_to_depth(job, die->depth));
+    CSNI_TRY(close_to_depth(job, die->closed));
     CSNI_TRY(csni_scopes_add(job->scopes, die));
     if (die->tag == DW_TAG_subprogram) return open_function(job, die);
     if (die->tag == DW_TAG_inlined_subroutine) return csni_unit_open_inlined(job, die);

@@ -93,6 +93,8 @@ struct csni_die {
     uint64_t off;            /* in the unit's section */
     uint64_t next;           /* offset behind its attributes: the first child, or the next sibling */
     uint32_t depth;          /* nesting; the unit DIE has 0 */
+    uint32_t closed;         /* DIEs given before at this depth or deeper have ended: at most `depth`, less where a DIE that
+                              * is not given, such as a lexical block, has begun since */
     uint16_t tag;
     bool has_children;
     uint64_t present;        /* bit (1 << CSNI_AT_x) for each attribute in `at` */
@@ -102,12 +104,13 @@ static inline bool csni_die_has(const struct csni_die *die, enum csni_at at) { r
 
 /* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
  * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
- * attributes being looked at. Nesting is told by `depth`: a DIE is inside the last one before it with a smaller depth. */
+ * attributes being looked at. Nesting is told by `closed`: a DIE is inside the last one before it with a depth smaller than that. */
 struct csni_die_walk {
     const struct csni_dwarf *dwarf;
     const struct csni_unit *unit;
     const uint8_t *begin, *p, *end; /* of the unit; `begin` is its section's start */
     uint32_t depth;          /* of the next DIE */
+    uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
 };

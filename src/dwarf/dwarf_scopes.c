@@ -126,7 +126,7 @@ csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit
 
 csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
     if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
-    while (s->open.count && s->open.items[s->open.count - 1].depth >= die->depth) s->open.count--;
+    while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
     struct open_scope scope = { die->off, die->depth, die->tag };
     return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
 }
@@ -142,7 +142,7 @@ static csn_status index_subtree(struct csni_scopes *s, struct scope_index *index
     struct csni_die die;
     csn_status status;
     while ((status = csni_walk_step(walk, want, floor, &die, err)) == CSN_OK) {
-        while (last != parent && index->nodes.items[last].depth >= die.depth) last = index->nodes.items[last].parent;
+        while (last != parent && index->nodes.items[last].depth >= die.closed) last = index->nodes.items[last].parent;
         struct node node = { .off = die.off, .parent = last, .depth = die.depth, .tag = die.tag };
         uint64_t target;
         if (die.depth && die.has_children && csni_die_sibling(&die, &target)) {

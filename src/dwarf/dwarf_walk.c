@@ -200,7 +200,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
     bool gnu = p.len > 5 && (memcmp(p.ptr, "GNU C", 5) == 0 || memcmp(p.ptr, "GNU G", 5) == 0) && p.ptr[5] != '+';
     for (size_t i = 0; c && !gnu && !clang && i + 6 <= p.len; i++) clang = memcmp(p.ptr + i, "clang ", 6) == 0;
     *walk = (struct csni_die_walk){ .dwarf = dwarf, .unit = unit, .begin = begin, .p = begin + unit->first_die,
-                                    .end = begin + unit->end, .in_c = c && (gnu || clang) };
+                                    .end = begin + unit->end, .closed = UINT32_MAX, .in_c = c && (gnu || clang) };
     return CSN_OK;
 }
 
@@ -243,10 +243,11 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     const uint32_t special = want | CSNI_KIND_LEAF | CSNI_KIND_BAD |
                              (walk->in_c ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0);
     uint64_t off = (uint64_t)(walk->p - base), at = off;
-    int64_t depth = walk->depth;
+    int64_t depth = walk->depth, closed = walk->closed;
     if (depth <= floor && off != unit->first_die) return CSN_NONE;
     while (off < end) {
         at = off;
+        closed = depth < closed ? depth : closed;
         uint64_t code = base[off++];
         const struct csni_plan *plan;
         if (CSNI_LIKELY(code < limit)) {
@@ -267,12 +268,14 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
                 out->unit = unit;
                 out->off = at;
                 out->depth = (uint32_t)depth;
+                out->closed = (uint32_t)closed;
                 out->tag = plan->tag;
                 out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
                 off = out->next;
                 if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
                 walk->p = base + off;
                 walk->depth = (uint32_t)depth;
+                walk->closed = UINT32_MAX;
                 return CSN_OK;
             }
             if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) == (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN) &&
@@ -292,6 +295,7 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     if (off > end) return stop(walk, csni_die_fail(unit, NULL, at, 0, err));
     walk->p = base + off;
     walk->depth = off < end ? floor : 0;
+    walk->closed = (uint32_t)closed;
     return CSN_NONE;
 }
 
@@ -349,7 +353,7 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
     }
     out->unit = unit;
     out->off = off;
-    out->depth = 0;
+    out->depth = out->closed = 0;
     out->tag = plan->tag;
     out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
     return CSN_OK;

@@ -1,0 +1,113 @@
+"""The results of bench/run as text tables and as a bar chart (SVG)."""
+from xml.sax.saxutils import escape
+
+
+def table(title, heads, rows):
+    """Columns as wide as their contents; numbers to the right."""
+    widths = [max(len(str(row[k])) for row in [heads, *rows]) for k in range(len(heads))]
+    def line(row):
+        cells = [str(cell).ljust(width) if k < 2 else str(cell).rjust(width)
+                 for k, (cell, width) in enumerate(zip(row, widths))]
+        return "  ".join(cells).rstrip()
+    return "\n".join([title, line(heads), line(["-" * width for width in widths]), *map(line, rows), ""])
+
+
+def ratio(theirs, ours):
+    return f"{theirs / ours:.2f}x" if ours else "-"
+
+
+def reference(rows, name):
+    return next((row for row in rows if name in (row.get("tool"), row.get("engine"))), None)
+
+
+def convert_table(rows):
+    out = []
+    for key in dict.fromkeys((row["input"], row["threads"]) for row in rows):
+        group = [row for row in rows if (row["input"], row["threads"]) == key]
+        # gsymtool and symcache have one thread, so they stand against our run with one
+        ours = reference(group, "callsign")
+        for row in group:
+            versus = [ratio(row[field], ours[field]) if ours else "-" for field in ("wall_s", "peak_mb", "output_bytes")]
+            out.append([key[0], row["tool"], key[1], f"{row['wall_s']:.3f}", f"{row['minimum_wall_s']:.3f}",
+                        f"{row['user_s'] + row['system_s']:.3f}", f"{row['peak_mb']:.0f}", f"{row['output_bytes']:,}",
+                        *versus])
+    return table("Converting (medians; ratios: this tool over callsign)",
+                 ["input", "tool", "threads", "wall s", "min s", "cpu s", "peak MB", "output bytes", "time", "memory",
+                  "size"], out)
+
+
+def lookup_table(rows):
+    out = []
+    for name in dict.fromkeys(row["input"] for row in rows):
+        group = [row for row in rows if row["input"] == name]
+        views, read = (reference(group, f"callsign, {way}") for way in ("views only", "strings read"))
+        for row in group:
+            out.append([name, row["engine"], f"{row['median_ns']:.1f}", f"{row['minimum_ns']:.1f}",
+                        *(ratio(row["median_ns"], ours["median_ns"]) if ours else "-" for ours in (views, read))])
+    return table("Warm random lookups in process (ratios: this engine over callsign, medians)",
+                 ["input", "engine", "median ns", "min ns", "to views only", "to strings read"], out)
+
+
+def process_table(rows):
+    out = []
+    for key in dict.fromkeys((row["input"], row["what"]) for row in rows):
+        group = [row for row in rows if (row["input"], row["what"]) == key]
+        ours = reference(group, "callsign")
+        for row in group:
+            out.append([f"{key[0]}, {key[1]}", row["tool"], f"{row['wall_s'] * 1e3:.2f}",
+                        f"{row['minimum_wall_s'] * 1e3:.2f}", f"{row['peak_mb']:.1f}",
+                        ratio(row["wall_s"], ours["wall_s"]) if ours else "-"])
+    return table("Whole processes (medians; ratio: this tool over callsign)",
+                 ["what", "tool", "wall ms", "min ms", "peak MB", "time"], out)
+
+
+def tables(results):
+    facts = results["machine"]
+    head = [f"{facts['date']}, {facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB; commit {facts['commit']}; "
+            f"{results['rounds']} rounds"]
+    head += [f"{name}: {version}" for name, version in facts["versions"].items() if version]
+    parts = ["\n".join(head) + "\n", convert_table(results["convert"])]
+    if results["lookup"]:
+        parts += [lookup_table(results["lookup"]), process_table(results["process"])]
+    return "\n".join(parts)
+
+
+BAR, GAP, LABEL, WIDTH, TEXT = 16, 5, 250, 420, 150
+
+
+def bars(rows):
+    """Groups of horizontal bars: (group title, [(label, value, text)]). Each group has a scale of its own."""
+    parts, y = [], 20
+    for title, values in rows:
+        parts.append(f'<text x="8" y="{y}" font-weight="bold">{escape(title)}</text>')
+        y += 8
+        longest = max(value for _, value, _ in values)
+        for label, value, text in values:
+            width = max(1, round(WIDTH * value / longest))
+            colour = "#2a6fb0" if label.startswith("callsign") else "#b8b8b8"
+            parts.append(f'<text x="{LABEL - 6}" y="{y + BAR - 4}" text-anchor="end">{escape(label)}</text>'
+                         f'<rect x="{LABEL}" y="{y}" width="{width}" height="{BAR}" fill="{colour}"/>'
+                         f'<text x="{LABEL + width + 5}" y="{y + BAR - 4}">{escape(text)}</text>')
+            y += BAR + GAP
+        y += 24
+    return parts, y
+
+
+def chart(results):
+    groups = []
+    for key in dict.fromkeys((row["input"], row["threads"]) for row in results["convert"]):
+        values = [(row["tool"], row["wall_s"], f"{row['wall_s']:.2f} s, {row['peak_mb']:.0f} MB")
+                  for row in results["convert"] if (row["input"], row["threads"]) == key]
+        groups.append((f"convert {key[0]}, {key[1]} thread{'s' if key[1] > 1 else ''}", values))
+    for name in dict.fromkeys(row["input"] for row in results["lookup"]):
+        values = [(row["engine"], row["median_ns"], f"{row['median_ns']:.0f} ns")
+                  for row in results["lookup"] if row["input"] == name]
+        groups.append((f"warm random lookup, {name}", values))
+    parts, height = bars(groups)
+    facts = results["machine"]
+    parts.append(f'<text x="8" y="{height}" fill="#666">{escape(facts["date"])}, {escape(str(facts["cpu"]))}, '
+                 f'{facts["cores"]} cores; medians of {results["rounds"]} rounds; shorter is better</text>')
+    width = LABEL + WIDTH + TEXT
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 14}" '
+            f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>\n' +
+            "\n".join(parts) + "\n</svg>\n")
