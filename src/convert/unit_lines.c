@@ -180,7 +180,7 @@ static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint
     return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[low] : SIZE_MAX;
 }
 
-/* The sequences to read, [*first, *last); false when none covers `start`. */
+/* The sequences to read, [*first, *last); false when none covers `start`: *first is then the next one. */
 static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, size_t *first,
                            size_t *last, bool *bad_name) {
     const struct csni_line_table *t = &job->lines;
@@ -255,7 +255,7 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     struct copying c = { start, end, 0, false };
     for (size_t i = first; i < last && t->sequences.items[i].low < end; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
-        uint32_t row = i == first ? row_at(t, s, start) : s->first_row;
+        uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
         for (; row < stop; row++) {
             csn_status status = copy_row(job, &c, &t->rows.items[row]);
@@ -266,7 +266,7 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     return CSN_OK;
 }
 
-/* A function without rows still has the place of its declaration. */
+/* What has no rows still has the place of its declaration. */
 static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
     struct csni_die die, origin;
     if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
@@ -296,7 +296,8 @@ csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_
     if (f->has_stmt_sequence) CSNI_TRY(order_by_offset(job));
     size_t first, last;
     bool bad_name;
-    if (!find_sequences(job, f, start, &first, &last, &bad_name)) return add_declaration(job, f);
+    /* Where the rows begin late, as GCC leaves them for some cold parts, the declaration stands in up to there. */
+    if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_declaration(job, f));
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
                         (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);

@@ -72,7 +72,8 @@ struct csni_gsym_lines {
     struct csni_span bytes;
     uint64_t start;
     const char *section;
-    uint64_t offset; /* of bytes.ptr within the section */
+    uint64_t offset;         /* of bytes.ptr within the section */
+    const uint8_t *readable; /* end of the bytes that may be read, at or behind the end of `bytes` */
 };
 
 struct csni_gsym_row_iter {

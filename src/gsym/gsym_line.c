@@ -4,6 +4,7 @@
 #include "base/cursor.h"
 #include "gsym/gsym.h"
 #include "gsym/gsym_layout.h"
+#include "gsym/gsym_line_scan.h"
 
 /* What the prologue says. */
 struct window {
@@ -79,19 +80,93 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
     return CSN_OK;
 }
 
+/* ---- finding one row ---- */
+
+/* Reads opcodes up to and with the next row, if it is at or below `addr`. CSN_NONE at the end of the table or where the
+ * row is behind `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
+static inline csn_status step(struct csni_line_scan *scan, uint64_t addr, uint32_t reciprocal) {
+    const uint8_t *file_at = scan->file_at;
+    uint32_t line = scan->line;
+    struct csni_cursor c = { scan->p, scan->p, scan->end, false, false, 0 };
+    for (;;) {
+        uint64_t advance;
+        unsigned op = csni_cursor_u8(&c);
+        if (op >= CSNI_GSYM_LINE_FIRST_SPECIAL) {
+            unsigned delta = op - CSNI_GSYM_LINE_FIRST_SPECIAL;
+            advance = delta * reciprocal >> 16;
+            line += scan->min + delta - (uint32_t)(advance * scan->range);
+        } else if (op == CSNI_GSYM_LINE_ADVANCE_PC) {
+            advance = csni_cursor_uleb(&c);
+            if (c.failed) return CSN_E_TRUNCATED;
+        } else if (op == CSNI_GSYM_LINE_ADVANCE_LINE) {
+            line += (uint32_t)csni_cursor_sleb(&c);
+            continue;
+        } else if (op == CSNI_GSYM_LINE_SET_FILE) {
+            file_at = c.p;
+            csni_cursor_uleb(&c);
+            continue;
+        } else {
+            return c.failed ? CSN_E_TRUNCATED : CSN_NONE;
+        }
+        uint64_t next = scan->addr + advance;
+        if (next > addr) return CSN_NONE;
+        scan->addr = next;
+        scan->line = line;
+        scan->file_at = file_at;
+        scan->p = c.p;
+        scan->any = true;
+        return CSN_OK;
+    }
+}
+
+static uint32_t scan_file(const struct csni_line_scan *scan) {
+    if (!scan->file_at) return CSNI_GSYM_LINE_FIRST_FILE;
+    struct csni_cursor c = { scan->file_at, scan->file_at, scan->end, false, false, 0 };
+    return (uint32_t)csni_cursor_uleb(&c);
+}
+
 csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
                                struct csn_error *err) {
-    struct csni_gsym_row_iter iter;
-    CSNI_TRY(csni_gsym_rows(&iter, lines, err));
-    struct csn_row row, best = { 0, 0, 0 };
-    bool found = false;
+    if (addr < lines->start) return CSN_NONE;
+    struct csni_cursor c;
+    struct window window = { 1, 0, 0 };
+    CSNI_TRY(read_prologue(lines, &c, &window, err));
+    struct csni_line_scan scan = { .p = c.p, .end = c.end, .readable = lines->readable, .addr = lines->start,
+                                   .range = window.range, .min = window.min, .line = window.first_line };
+    /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
+     * while range <= 251, and the quotient is 0 beyond. */
+    uint32_t reciprocal = (uint32_t)(65536 / window.range) + 1;
+    bool wide = CSNI_LINE_SCAN_AVX2 && csni_line_scan_has_avx2();
     csn_status status;
-    while ((status = csni_gsym_row_next(&iter, &row, err)) == CSN_OK && row.addr <= addr) {
-        best = row;
-        found = true;
-    }
-    if (status < 0) return status;
-    if (!found) return CSN_NONE;
-    *out = best;
+    do {
+        if (wide && csni_line_scan_avx2(&scan, addr)) break;
+        status = step(&scan, addr, reciprocal);
+        if (status < 0) return truncated(lines->section, lines->offset, lines->bytes.size, err);
+    } while (status == CSN_OK);
+    if (!scan.any) return CSN_NONE;
+    *out = (struct csn_row){ scan.addr, scan_file(&scan), scan.line };
     return CSN_OK;
+}
+
+/* ---- the public calls ---- */
+
+csn_status csn_line_table_decode(uint64_t start, const uint8_t *bytes, size_t size, struct csn_row *rows, size_t cap,
+                                 size_t *out_count, struct csn_error *err) {
+    struct csni_gsym_lines lines = { { bytes, size }, start, "line table", 0, bytes + size };
+    struct csni_gsym_row_iter iter;
+    CSNI_TRY(csni_gsym_rows(&iter, &lines, err));
+    size_t count = 0;
+    struct csn_row row;
+    csn_status status;
+    for (; (status = csni_gsym_row_next(&iter, &row, err)) == CSN_OK; count++)
+        if (count < cap) rows[count] = row;
+    if (status < 0) return status;
+    *out_count = count;
+    return CSN_OK;
+}
+
+csn_status csn_line_table_lookup(uint64_t start, const uint8_t *bytes, size_t size, uint64_t addr, struct csn_row *out,
+                                 struct csn_error *err) {
+    struct csni_gsym_lines lines = { { bytes, size }, start, "line table", 0, bytes + size };
+    return csni_gsym_line_find(&lines, addr, out, err);
 }

@@ -79,7 +79,8 @@ static csn_status find_row(const struct csni_gsym *gsym, const struct csni_gsym_
         out->reason = CSN_REASON_NO_LINE_TABLE;
         return CSN_NONE;
     }
-    struct csni_gsym_lines lines = { payload->bytes, out->start, "FunctionInfo", payload->offset };
+    struct csni_gsym_lines lines = { payload->bytes, out->start, "FunctionInfo", payload->offset,
+                                     gsym->bytes.ptr + gsym->bytes.size };
     struct csn_row row;
     csn_status status = csni_gsym_line_find(&lines, out->addr, &row, err);
     if (status < 0) return status;

@@ -122,7 +122,8 @@ static void check_consumed(struct verifier *v, const char *what, uint64_t at, ui
 
 static void check_lines(struct verifier *v, const struct csni_gsym_record *record,
                         const struct csni_gsym_payload *part) {
-    struct csni_gsym_lines lines = { part->bytes, record->start, record_name, part->offset };
+    struct csni_gsym_lines lines = { part->bytes, record->start, record_name, part->offset,
+                                         part->bytes.ptr + part->bytes.size };
     struct csni_gsym_row_iter iter;
     struct csn_row row;
     uint64_t before = record->start;

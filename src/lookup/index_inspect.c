@@ -87,7 +87,8 @@ csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *
     struct csni_gsym_row_iter rows = { .done = true };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_LINES, &part, err);
     if (status == CSN_OK) {
-        struct csni_gsym_lines lines = { part.bytes, record->start, "FunctionInfo", part.offset };
+        struct csni_gsym_lines lines = { part.bytes, record->start, "FunctionInfo", part.offset,
+                                         part.bytes.ptr + part.bytes.size };
         status = csni_gsym_rows(&rows, &lines, err);
     }
     if (status < 0) return status;

@@ -120,21 +120,10 @@ void csni_batch_drop_function(struct csni_batch_writer *w) {
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line) {
     struct csni_function *f = last_function(w);
     if (!f) return;
-    struct csni_row *last = f->row_count ? &w->rows.items[w->rows.count - 1] : NULL;
-    if (last && last->file == file && last->line == line) return;
-    f->rank++;
-    if (!last || last->off != off) {
-        if (!csni_vec_push(&w->rows, ((struct csni_row){ off, file, line }))) { w->failed = true; return; }
-        f->row_count++;
-        return;
-    }
-    if (f->row_count > 1 && last[-1].file == file && last[-1].line == line) {
-        w->rows.count--;
-        f->row_count--;
-    } else {
-        last->file = file;
-        last->line = line;
-    }
+    const struct csni_row *last = &w->rows.items[w->rows.count - 1];
+    if (f->row_count && last->file == file && last->line == line) return;
+    APPEND(w, rows, ((struct csni_row){ off, file, line }));
+    f->row_count++;
 }
 
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line) {

@@ -46,7 +46,6 @@ struct csni_function {
     uint32_t first_row, row_count;
     uint32_t first_inline, inline_count;
     uint32_t first_site, site_count;
-    uint32_t rank; /* rows the source had before superseded ones were dropped: orders duplicates */
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
 };
@@ -117,8 +116,7 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
                                enum csni_source source);
 /* Takes back the last function with all it has. */
 void csni_batch_drop_function(struct csni_batch_writer *w);
-/* A row that repeats file and line of the one before adds nothing and is left out; one at the address of the one before
- * replaces it, since a lookup answers with the last row of an address. */
+/* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
 /* Returns the node's index for csni_batch_end_inline(), which closes it. */
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
@@ -174,7 +172,7 @@ void csni_model_deinit(struct csni_model *model);
  * rules). Adds to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
 
-/* Numbers strings and files of the functions that are left. Maps live in arenas[worker], one for each worker of the pool. */
+/* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in arenas[worker], one for each worker of the pool. */
 csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err);
 

@@ -20,14 +20,13 @@ static int compare(const struct csni_model *m, const struct key *ka, const struc
     const struct csni_function *a = function_of(m, ka), *b = function_of(m, kb);
     int by = compare_u64(a->size, b->size);
     if (!by) by = compare_u64(a->inline_count, b->inline_count);
-    if (!by) by = compare_u64(a->rank, b->rank);
+    if (!by) by = compare_u64(a->row_count, b->row_count);
     if (by) return by;
     const struct csni_row *ra = m->batches[ka->batch].rows + a->first_row;
     const struct csni_row *rb = m->batches[kb->batch].rows + b->first_row;
-    uint32_t rows = a->row_count < b->row_count ? a->row_count : b->row_count;
-    for (uint32_t i = 0; i < rows; i++)
+    for (uint32_t i = 0; i < a->row_count; i++)
         if (ra[i].off != rb[i].off) return compare_u64(ra[i].off, rb[i].off);
-    return compare_u64(a->row_count, b->row_count);
+    return 0;
 }
 
 /* Stable merge sort of keys[0..count) with room for as many in `spare`. */

@@ -52,6 +52,19 @@ static void use_string(const struct csni_batch *b, struct usage *u, uint32_t num
     u->hashes[number] = hash ? hash : 1;
 }
 
+/* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
+ * before them. Compilers that tell views of a variable apart leave many. */
+static void drop_superseded_rows(struct csni_batch *b, struct csni_function *f) {
+    struct csni_row *rows = b->rows + f->first_row;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        if (i + 1 < f->row_count && rows[i + 1].off == rows[i].off) continue;
+        if (kept && rows[kept - 1].file == rows[i].file && rows[kept - 1].line == rows[i].line) continue;
+        rows[kept++] = rows[i];
+    }
+    f->row_count = kept;
+}
+
 static void use_function(const struct csni_batch *b, struct usage *u, const struct csni_function *f) {
     use_string(b, u, f->name);
     uint32_t file = 1; /* the encoder's state at the start of a function */
@@ -81,8 +94,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     b->file_numbers = zeroed(&link->arenas[worker], b->file_count * sizeof *b->file_numbers);
     if (!u->hashes || !u->file_uses || !b->string_numbers || !b->file_numbers)
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
-    for (uint32_t i = 0; i < b->function_count; i++)
-        if (b->functions[i].kept) use_function(b, u, &b->functions[i]);
+    for (uint32_t i = 0; i < b->function_count; i++) {
+        if (!b->functions[i].kept) continue;
+        drop_superseded_rows(b, &b->functions[i]);
+        use_function(b, u, &b->functions[i]);
+    }
     for (uint32_t i = 1; i < b->file_count; i++) {
         if (!u->file_uses[i]) continue;
         use_string(b, u, b->files[i].directory);
