@@ -7,17 +7,10 @@
 
 enum { CSNI_LEB_MAX = 10 }; /* bytes of the longest 64-bit number */
 
-static inline size_t csni_uleb_size(uint64_t v) {
-    size_t n = 1;
-    while (v >>= 7) n++;
-    return n;
-}
+static inline size_t csni_uleb_size(uint64_t v) { return (70 - (size_t)__builtin_clzll(v | 1)) / 7; }
 
-static inline size_t csni_sleb_size(int64_t v) {
-    size_t n = 1;
-    for (; v < -64 || v > 63; v >>= 7) n++;
-    return n;
-}
+/* One bit more than the magnitude needs, for the sign. */
+static inline size_t csni_sleb_size(int64_t v) { return (71 - (size_t)__builtin_clzll((uint64_t)(v ^ (v >> 63)) | 1)) / 7; }
 
 /* Both write at `p`, which has room for CSNI_LEB_MAX bytes, and return the byte behind. */
 static inline uint8_t *csni_put_uleb(uint8_t *p, uint64_t v) {

@@ -64,27 +64,51 @@ static inline struct plan plan_row(struct window w, uint64_t pc_delta, int64_t l
     return (struct plan){ 2 + (unsigned)csni_sleb_size(k - rest), true, k - rest, (uint32_t)(base + (uint64_t)rest) };
 }
 
-static inline size_t window_cost(const struct rows *r, struct window w, size_t give_up) {
-    size_t cost = csni_sleb_size(w.min) + csni_sleb_size(w.min + (int64_t)w.width - 1);
+/* ---- choosing the window ---- */
+
+enum { SAMPLE_MAX = 2048 }; /* rows that are looked at; the rest of a longer table is much the same */
+
+/* Rows as the search for a window sees them: 16-bit lanes, which compilers turn into vector code. */
+struct sample {
+    uint32_t count;
+    uint16_t pc[SAMPLE_MAX];   /* address delta; what is too large to be special is cut */
+    uint16_t line[SAMPLE_MAX]; /* line delta, two's complement; likewise */
+    uint16_t other[SAMPLE_MAX]; /* bytes of the row where it is not special */
+};
+
+static inline void take_sample(const struct rows *r, struct sample *s) {
+    s->count = r->count < SAMPLE_MAX ? (uint32_t)r->count : SAMPLE_MAX;
     uint64_t off = 0;
     int64_t line = row_line(r, 0);
-    for (size_t i = 0; i < r->count && cost < give_up; i++) {
-        uint64_t now = row_off(r, i);
-        int64_t now_line = row_line(r, i);
-        cost += plan_row(w, now - off, now_line - line).size;
-        off = now;
-        line = now_line;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint64_t pc = row_off(r, i) - off;
+        int64_t delta = (int64_t)row_line(r, i) - line;
+        s->pc[i] = pc <= SPECIAL_MAX ? (uint16_t)pc : SPECIAL_MAX + 1;
+        s->line[i] = (uint16_t)(delta > INT16_MAX ? INT16_MAX : delta < INT16_MIN ? INT16_MIN : delta);
+        s->other[i] = (uint16_t)plan_row((struct window){ delta + 1, 1 }, pc, delta).size;
+        off += pc;
+        line += delta;
     }
-    return cost;
+}
+
+/* Bytes of the opcodes of these rows. */
+static size_t window_cost(const struct sample *s, struct window w) {
+    const uint16_t min = (uint16_t)w.min, width = (uint16_t)w.width;
+    uint32_t cost = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint16_t k = (uint16_t)(s->line[i] - min), operand = (uint16_t)(s->pc[i] * width + k);
+        cost += (k < width) & (operand <= SPECIAL_MAX) ? 1 : s->other[i];
+    }
+    return cost + csni_sleb_size(w.min) + csni_sleb_size(w.min + (int64_t)w.width - 1);
 }
 
 /* The window around the line deltas that occur most, among those that can matter. */
-static inline struct window first_window(const struct rows *r) {
+static struct window first_window(const struct sample *s) {
     enum { REACH = 16 };
     uint32_t counts[2 * REACH + 1] = { 0 };
-    for (size_t i = 1; i < r->count; i++) {
-        int64_t delta = (int64_t)row_line(r, i) - row_line(r, i - 1);
-        if (delta >= -REACH && delta <= REACH) counts[delta + REACH]++;
+    for (uint32_t i = 1; i < s->count; i++) {
+        uint16_t at = (uint16_t)(s->line[i] + REACH);
+        if (at <= 2 * REACH) counts[at]++;
     }
     unsigned best = REACH;
     for (unsigned i = 0; i <= 2 * REACH; i++)
@@ -96,12 +120,12 @@ static inline struct window first_window(const struct rows *r) {
 }
 
 /* Moves the window by (min, width) as long as the table shrinks; true when it did. */
-static inline bool slide(const struct rows *r, struct window *w, size_t *cost, int min, int width) {
+static bool slide(const struct sample *s, struct window *w, size_t *cost, int min, int width) {
     bool moved = false;
     for (;;) {
         struct window next = { w->min + min, (uint32_t)((int64_t)w->width + width) };
         if (next.width < 1 || next.width > SPECIAL_MAX) return moved;
-        size_t now = window_cost(r, next, *cost);
+        size_t now = window_cost(s, next);
         if (now >= *cost) return moved;
         *w = next;
         *cost = now;
@@ -109,20 +133,26 @@ static inline bool slide(const struct rows *r, struct window *w, size_t *cost, i
     }
 }
 
-static inline struct window choose_window(const struct rows *r) {
-    if (r->count < 2) return (struct window){ 0, 1 };
-    struct window w = first_window(r);
-    size_t cost = window_cost(r, w, SIZE_MAX), least = r->count + 2;
-    bool moved = cost > least;
-    while (moved) {
-        moved = slide(r, &w, &cost, 0, 1);
-        moved |= slide(r, &w, &cost, 0, -1);
-        moved |= slide(r, &w, &cost, -1, 1);
-        moved |= slide(r, &w, &cost, 1, -1);
-        if (cost <= least) break;
+static struct window best_window(const struct sample *s) {
+    struct window w = first_window(s);
+    size_t cost = window_cost(s, w), least = (size_t)s->count + 2;
+    for (bool moved = true; moved && cost > least;) {
+        moved = slide(s, &w, &cost, 0, 1);
+        if (!moved) moved = slide(s, &w, &cost, 0, -1);
+        moved |= slide(s, &w, &cost, -1, 1);
+        moved |= slide(s, &w, &cost, 1, -1);
     }
     return w;
 }
+
+static inline struct window choose_window(const struct rows *r) {
+    if (r->count < 2) return (struct window){ 0, 1 };
+    struct sample sample;
+    take_sample(r, &sample);
+    return best_window(&sample);
+}
+
+/* ---- writing ---- */
 
 static inline uint8_t *put_row(uint8_t *p, struct window w, uint64_t pc_delta, int64_t line_delta) {
     struct plan plan = plan_row(w, pc_delta, line_delta);
