@@ -112,8 +112,15 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     return CSN_OK;
 }
 
+/* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. */
+static bool is_listed_twice(const struct csni_line_table *t) {
+    const struct csni_line_file *f = t->files.items;
+    return t->version >= 5 && t->files.count > 1 && f[0].directory == f[1].directory && csni_str_equal(f[0].name, f[1].name);
+}
+
 csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
     if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
+    if (dwarf_file == 0 && is_listed_twice(&job->lines)) dwarf_file = 1;
     uint32_t *cached = &job->file_numbers.items[dwarf_file];
     if (!*cached) {
         uint32_t file;
@@ -212,56 +219,91 @@ static uint32_t row_at(const struct csni_line_table *t, const struct csni_line_s
 
 /* Where the copying of one function's rows stands. */
 struct copying {
+    struct csni_unit_job *job;
     uint64_t start, end;
-    uint64_t previous;      /* address of the last row kept */
-    bool any;
+    uint64_t previous;        /* address of the last row */
+    uint32_t dwarf_file, file; /* the last row's, as DWARF and as the batch number it */
+    uint32_t line;
+    bool any, any_in_file;    /* rows were written: at all, of the file at hand */
+    bool stop;                /* the rows from here on are of no use */
 };
 
-/* CSN_NONE: the rows behind this one are of no use. */
-static csn_status copy_row(struct csni_unit_job *job, struct copying *c, const struct csni_line_row *row) {
-    if (row->file == CSNI_LINE_END) {
-        c->previous = 0; /* the next sequence may begin anywhere */
-        return CSN_OK;
+static void note_bad_file(const struct copying *c, const struct csni_line_row *row) {
+    csni_batch_note(c->job->writer, CSN_EVENT_LINE_BAD_FILE, "row at 0x%llx of unit 0x%llx names file %u of %zu",
+                    (unsigned long long)row->addr, (unsigned long long)c->job->unit->off, row->file,
+                    c->job->lines.files.count);
+}
+
+static void note_clipped(const struct copying *c, uint64_t addr) {
+    csni_batch_note(c->job->writer, CSN_EVENT_LINE_START_CLIPPED, "function at 0x%llx, row at 0x%llx",
+                    (unsigned long long)c->start, (unsigned long long)addr);
+}
+
+static void note_not_ascending(const struct copying *c, uint64_t addr) {
+    csni_batch_note(c->job->writer, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx, row at 0x%llx behind 0x%llx",
+                    (unsigned long long)c->start, (unsigned long long)addr, (unsigned long long)c->previous);
+}
+
+/* Another DWARF file from here on. CSN_NONE: there is no such file. */
+static csn_status change_file(struct copying *c, uint32_t dwarf_file) {
+    uint32_t was = c->file;
+    csn_status status = csni_unit_file(c->job, dwarf_file, &c->file);
+    c->dwarf_file = status == CSN_OK ? dwarf_file : CSNI_LINE_END;
+    if (c->file != was) c->any_in_file = false;
+    return status;
+}
+
+/* Copies rows [from, stop) to `out`, which has room for them; returns where it ended. */
+static struct csni_row *copy_some(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
+                                  struct csni_row *out, csn_status *status) {
+    for (; from < stop; from++) {
+        if (from->file == CSNI_LINE_END) {
+            c->previous = 0; /* the next sequence may begin anywhere */
+            continue;
+        }
+        if (from->file != c->dwarf_file) {
+            *status = change_file(c, from->file);
+            if (*status < 0) return out;
+            if (*status == CSN_NONE) {
+                note_bad_file(c, from);
+                continue;
+            }
+        }
+        uint64_t addr = from->addr;
+        if (addr >= c->end) continue;
+        if (addr < c->start) {
+            note_clipped(c, addr);
+            addr = c->start;
+        }
+        if (from->addr < c->previous && c->any) {
+            note_not_ascending(c, from->addr);
+            c->stop = true;
+            break;
+        }
+        c->previous = from->addr;
+        c->any = true;
+        if (c->any_in_file && from->line == c->line) continue;
+        c->any_in_file = true;
+        c->line = from->line;
+        *out++ = (struct csni_row){ (uint32_t)(addr - c->start), c->file, from->line };
     }
-    uint32_t file = 0;
-    csn_status status = csni_unit_file(job, row->file, &file);
-    if (status < 0) return status;
-    if (status == CSN_NONE) {
-        csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_FILE, "row at 0x%llx of unit 0x%llx names file %u of %zu",
-                        (unsigned long long)row->addr, (unsigned long long)job->unit->off, row->file,
-                        job->lines.files.count);
-        return CSN_OK;
-    }
-    if (row->addr >= c->end) return CSN_OK;
-    uint64_t addr = row->addr;
-    if (addr < c->start) {
-        csni_batch_note(job->writer, CSN_EVENT_LINE_START_CLIPPED, "function at 0x%llx, row at 0x%llx",
-                        (unsigned long long)c->start, (unsigned long long)addr);
-        addr = c->start;
-    }
-    if (c->any && row->addr < c->previous) {
-        csni_batch_note(job->writer, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx, row at 0x%llx behind 0x%llx",
-                        (unsigned long long)c->start, (unsigned long long)row->addr, (unsigned long long)c->previous);
-        return CSN_NONE;
-    }
-    csni_batch_add_row(job->writer, (uint32_t)(addr - c->start), file, row->line);
-    c->previous = row->addr;
-    c->any = true;
-    return CSN_OK;
+    *status = CSN_OK;
+    return out;
 }
 
 static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    struct copying c = { start, end, 0, false };
-    for (size_t i = first; i < last && t->sequences.items[i].low < end; i++) {
+    struct copying c = { .job = job, .start = start, .end = end, .dwarf_file = CSNI_LINE_END };
+    for (size_t i = first; i < last && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
-        for (; row < stop; row++) {
-            csn_status status = copy_row(job, &c, &t->rows.items[row]);
-            if (status < 0) return status;
-            if (status == CSN_NONE) return CSN_OK;
-        }
+        struct csni_row *out = csni_batch_reserve_rows(job->writer, stop > row ? stop - row : 0);
+        if (!out) return CSN_E_MEMORY;
+        csn_status status;
+        struct csni_row *behind = copy_some(&c, t->rows.items + row, t->rows.items + stop, out, &status);
+        csni_batch_commit_rows(job->writer, (size_t)(behind - out));
+        CSNI_TRY(status);
     }
     return CSN_OK;
 }

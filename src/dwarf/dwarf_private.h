@@ -9,7 +9,9 @@
 #if defined(__GNUC__)
 #define CSNI_LIKELY(x) __builtin_expect(!!(x), 1)
 #define CSNI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define CSNI_NOINLINE __attribute__((noinline))
 #else
+#define CSNI_NOINLINE
 #define CSNI_LIKELY(x) (x)
 #define CSNI_UNLIKELY(x) (x)
 #endif

@@ -2,6 +2,7 @@
  * a set: empty ones do not exist, and its children are relative to the lowest address of the set. */
 #include "base/cursor.h"
 #include "gsym/gsym.h"
+#include "gsym/gsym_inline_scan.h"
 #include "gsym/gsym_layout.h"
 
 static const char section_name[] = "FunctionInfo";
@@ -88,48 +89,37 @@ csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bas
     return CSN_OK;
 }
 
-static void skip_children(struct csni_cursor *c) {
-    for (uint64_t depth = 1; depth > 0 && !c->failed;) {
-        uint32_t count = read_range_count(c);
-        if (count == 0) {
-            depth--;
-            continue;
-        }
-        for (uint32_t k = 0; k < count && !c->failed; k++) {
-            csni_cursor_uleb(c);
-            csni_cursor_uleb(c);
-        }
-        depth += csni_cursor_u8(c) != 0;
-        csni_cursor_skip(c, CSNI_GSYM_STRP_SIZE);
-        csni_cursor_uleb(c);
-        csni_cursor_uleb(c);
-    }
-}
-
 csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
                                  uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
                                  struct csn_error *err) {
-    struct csni_cursor c = csni_cursor_at(payload->bytes, gsym->big);
-    uint64_t base = start;
+    struct csni_span tree = payload->bytes;
+    struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
+                                     .readable = gsym->bytes.ptr + gsym->bytes.size };
+    bool wide = CSNI_INLINE_SCAN_AVX2 && csni_inline_scan_has_avx2();
     size_t count = 0;
-    bool root = true;
-    for (uint32_t range_count; (range_count = read_range_count(&c)) != 0;) {
-        struct csni_gsym_node node;
-        bool covers = read_node(&c, range_count, base, addr, &node);
-        if (c.failed || (root && !covers)) break;
-        root = false;
+    for (bool root = true;; root = false) {
+        if (wide && !root && csni_inline_scan_avx2(&scan)) break;
+        struct csni_cursor c = { tree.ptr, scan.p, scan.end, gsym->big, false, 0 };
+        struct csni_gsym_node node = { .has_children = false };
+        uint32_t range_count = read_range_count(&c);
+        bool covers = range_count && read_node(&c, range_count, scan.base, addr, &node) && scan.depth == 0;
+        if (c.failed) return truncated(&c, payload->offset, err);
+        scan.p = c.p;
         if (covers) {
             if (node.call_file) {
                 if (count == CSN_INLINE_DEPTH_MAX) return too_deep(payload->offset + csni_cursor_off(&c), err);
                 out[count++] = (struct csni_gsym_inlined){ node.first, node.name, node.call_file, node.call_line };
             }
             if (!node.has_children) break;
-            base = node.first;
-        } else if (node.has_children) {
-            skip_children(&c);
+            scan.base = node.first;
+        } else if (root) {
+            break;
+        } else if (range_count) {
+            scan.depth += node.has_children;
+        } else if (scan.depth-- == 0) {
+            break;
         }
     }
-    if (c.failed) return truncated(&c, payload->offset, err);
     *out_count = count;
     return CSN_OK;
 }

@@ -126,6 +126,19 @@ void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file
     f->row_count++;
 }
 
+struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count) {
+    if (w->failed || !csni_vec_reserve(&w->rows, w->rows.count + count)) {
+        w->failed = true;
+        return NULL;
+    }
+    return w->rows.items + w->rows.count;
+}
+
+void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count) {
+    w->rows.count += count;
+    w->functions.items[w->functions.count - 1].row_count += (uint32_t)count;
+}
+
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line) {
     struct csni_function *f = last_function(w);
     uint32_t node = index32(w, w->inlines.count);

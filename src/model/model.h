@@ -118,6 +118,10 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
 void csni_batch_drop_function(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
+/* The same for many rows: room for `count` more, NULL when out of memory; then how many were written there. The caller
+ * leaves out rows that repeat the one before. */
+struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count);
+void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count);
 /* Returns the node's index for csni_batch_end_inline(), which closes it. */
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
 void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */

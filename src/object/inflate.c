@@ -12,22 +12,7 @@
 #include <zstd.h>
 #endif
 
-/* The densest there can be. Deflate: a match of 258 bytes in two bits. zstd: a block of 128 KiB, repeating one byte, in
- * four bytes. */
-enum { DEFLATE_MAX_RATIO = 1032, ZSTD_MAX_RATIO = 32768 };
-
-static csn_status check_ratio(struct csni_span data, uint64_t size, uint64_t max_ratio, const char *format,
-                              const char *section, struct csn_error *err) {
-    if (size / max_ratio <= data.size) return CSN_OK;
-    return csni_fail(err, CSN_E_FORMAT, section, 0,
-                     "inflated size 0x%" PRIx64 " cannot come from 0x%zx bytes of %s data", size, data.size, format);
-}
-
 #ifdef CSNI_HAVE_LIBDEFLATE
-static csn_status check_zlib(struct csni_span data, uint64_t size, const char *section, struct csn_error *err) {
-    return check_ratio(data, size, DEFLATE_MAX_RATIO, "zlib", section, err);
-}
-
 static csn_status inflate_zlib(struct csni_span data, uint8_t *out, size_t size, const char *section,
                                struct csn_error *err) {
     struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
@@ -44,32 +29,27 @@ static csn_status inflate_zlib(struct csni_span data, uint8_t *out, size_t size,
         return csni_fail(err, CSN_E_FORMAT, section, 0, "inflates to 0x%zx bytes, header promises 0x%zx", actual, size);
     return CSN_OK;
 }
+
+static csn_status check_zlib(const char *section, struct csn_error *err) {
+    (void)section;
+    (void)err;
+    return CSN_OK;
+}
 #else
-static csn_status check_zlib(struct csni_span data, uint64_t size, const char *section, struct csn_error *err) {
-    (void)data;
-    (void)size;
+static csn_status check_zlib(const char *section, struct csn_error *err) {
     return csni_fail(err, CSN_E_UNSUPPORTED, section, 0, "zlib compression: this build lacks libdeflate");
 }
 
 static csn_status inflate_zlib(struct csni_span data, uint8_t *out, size_t size, const char *section,
                                struct csn_error *err) {
+    (void)data;
     (void)out;
-    return check_zlib(data, size, section, err);
+    (void)size;
+    return check_zlib(section, err);
 }
 #endif
 
 #ifdef CSNI_HAVE_ZSTD
-static csn_status check_zstd(struct csni_span data, uint64_t size, const char *section, struct csn_error *err) {
-    CSNI_TRY(check_ratio(data, size, ZSTD_MAX_RATIO, "zstd", section, err));
-    /* Of the first frame: there may be more behind it. */
-    unsigned long long frame = ZSTD_getFrameContentSize(data.ptr, data.size);
-    if (frame == ZSTD_CONTENTSIZE_ERROR) return csni_fail(err, CSN_E_FORMAT, section, 0, "no zstd frame");
-    if (frame != ZSTD_CONTENTSIZE_UNKNOWN && frame > size)
-        return csni_fail(err, CSN_E_FORMAT, section, 0, "zstd frame of 0x%llx bytes, header promises 0x%" PRIx64, frame,
-                         size);
-    return CSN_OK;
-}
-
 static csn_status inflate_zstd(struct csni_span data, uint8_t *out, size_t size, const char *section,
                                struct csn_error *err) {
     ZSTD_DCtx *context = ZSTD_createDCtx();
@@ -81,6 +61,16 @@ static csn_status inflate_zstd(struct csni_span data, uint8_t *out, size_t size,
                          data.size, size, ZSTD_getErrorName(actual));
     if (actual != size)
         return csni_fail(err, CSN_E_FORMAT, section, 0, "inflates to 0x%zx bytes, header promises 0x%zx", actual, size);
+    return CSN_OK;
+}
+
+/* The size in the first frame's header; more frames may follow it. */
+static csn_status check_zstd(struct csni_span data, uint64_t size, const char *section, struct csn_error *err) {
+    unsigned long long frame = ZSTD_getFrameContentSize(data.ptr, data.size);
+    if (frame == ZSTD_CONTENTSIZE_ERROR) return csni_fail(err, CSN_E_FORMAT, section, 0, "no zstd frame");
+    if (frame != ZSTD_CONTENTSIZE_UNKNOWN && frame > size)
+        return csni_fail(err, CSN_E_FORMAT, section, 0, "zstd frame of 0x%llx bytes, header promises 0x%" PRIx64, frame,
+                         size);
     return CSN_OK;
 }
 #else
@@ -97,11 +87,26 @@ static csn_status inflate_zstd(struct csni_span data, uint8_t *out, size_t size,
 }
 #endif
 
+/* The densest there can be. Deflate: a match of 258 bytes in two bits. zstd: a block of 128 KiB, repeating one byte, in
+ * four bytes. */
+enum { DEFLATE_MAX_RATIO = 1032, ZSTD_MAX_RATIO = 32768 };
+
+static csn_status check_ratio(struct csni_span data, uint64_t size, uint64_t max_ratio, const char *section,
+                              struct csn_error *err) {
+    if (size / max_ratio <= data.size) return CSN_OK;
+    return csni_fail(err, CSN_E_FORMAT, section, 0,
+                     "inflated size 0x%" PRIx64 " cannot come from 0x%zx bytes of compressed data", size, data.size);
+}
+
 csn_status csni_inflate_check(enum csni_compression compression, struct csni_span data, uint64_t size, const char *section,
                               struct csn_error *err) {
     switch (compression) {
-    case CSNI_COMPRESSION_ZLIB: return check_zlib(data, size, section, err);
-    case CSNI_COMPRESSION_ZSTD: return check_zstd(data, size, section, err);
+    case CSNI_COMPRESSION_ZLIB:
+        CSNI_TRY(check_zlib(section, err));
+        return check_ratio(data, size, DEFLATE_MAX_RATIO, section, err);
+    case CSNI_COMPRESSION_ZSTD:
+        CSNI_TRY(check_zstd(data, size, section, err));
+        return check_ratio(data, size, ZSTD_MAX_RATIO, section, err);
     case CSNI_COMPRESSION_NONE: break;
     }
     return CSN_OK;

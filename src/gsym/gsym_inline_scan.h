@@ -1,0 +1,27 @@
+/* Passing over inline nodes: the state between nodes, and the vectorized scan. Private to gsym_inline.c and the scan. */
+#ifndef CSNI_GSYM_INLINE_SCAN_H
+#define CSNI_GSYM_INLINE_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csni_inline_scan {
+    const uint8_t *p, *end;  /* the next node, and the end of the tree */
+    const uint8_t *readable; /* end of the bytes that may be read: at or behind `end` */
+    uint64_t addr, base;     /* what the ranges of the nodes of depth 0 are relative to */
+    uint64_t depth;          /* of the node at `p` below the list that is being searched */
+};
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define CSNI_INLINE_SCAN_AVX2 1
+/* Moves over nodes that do not cover the address. True: the list has ended; false: the node or the end mark at scan->p is
+ * for the caller. Only where csni_inline_scan_has_avx2(). */
+bool csni_inline_scan_avx2(struct csni_inline_scan *scan);
+static inline bool csni_inline_scan_has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+}
+#else
+#define CSNI_INLINE_SCAN_AVX2 0
+#endif
+
+#endif
