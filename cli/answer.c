@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "answer.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,16 +66,6 @@ static const char *failure_text(const struct answer *answer) {
     return answer->err.text[0] ? csn_error_text(&answer->err) : csn_status_name(answer->status);
 }
 
-/* The library's reasons are sentences; within a line they stand as clauses. */
-static void put_reason(struct out_buffer *out, uint32_t reason) {
-    const char *sentence = csn_reason_text(reason);
-    size_t len = strlen(sentence);
-    if (len && sentence[len - 1] == '.') len--;
-    if (!len) return;
-    out_char(out, (char)tolower((unsigned char)sentence[0]));
-    out_bytes(out, sentence + 1, len - 1);
-}
-
 static void put_frame(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
     if (frame->name.len)
         out_safe(out, name_text(names, frame->name));
@@ -97,7 +86,7 @@ static void put_frame(const struct csn_frame *frame, struct name_text *names, st
             out_char(out, '?');
     } else if (frame->reason != CSN_REASON_COMPLETE) {
         out_text(out, " (");
-        put_reason(out, frame->reason);
+        out_text(out, csn_reason_text(frame->reason));
         out_char(out, ')');
     }
     if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
@@ -114,13 +103,9 @@ static void put_after_label(const struct answer *answer, size_t indent, struct n
         if (!answer->found.frame_count) out_char(out, '\n');
         return;
     }
-    if (answer->status == CSN_NONE) {
-        out_text(out, "not found: ");
-        put_reason(out, answer->found.reason);
-    } else {
-        out_text(out, "error: ");
-        out_text(out, failure_text(answer));
-    }
+    bool nothing = answer->status == CSN_NONE;
+    out_text(out, nothing ? "not found: " : "error: ");
+    out_text(out, nothing ? csn_reason_text(answer->found.reason) : failure_text(answer));
     out_char(out, '\n');
 }
 

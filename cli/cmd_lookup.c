@@ -24,11 +24,12 @@ static const struct option_spec options[] = {
 
 /* What one run of the command needs for each address. */
 struct lookup_run {
-    const char *path;
+    const char *path; /* of the index */
     const struct lookup_values *values;
     struct asker asker;
     struct name_text names;
     struct out_buffer out;
+    uint64_t damaged_count; /* addresses whose record could not be read */
     bool partial;
 };
 
@@ -36,9 +37,7 @@ static void answer_one(struct lookup_run *run, uint64_t addr) {
     struct answer answer;
     asker_ask(&run->asker, addr, &answer);
     if (answer.status != CSN_OK) run->partial = true;
-    if (answer.status < 0)
-        complain(run->path, "0x%llx: %s", (unsigned long long)addr,
-                 answer.err.text[0] ? csn_error_text(&answer.err) : csn_status_name(answer.status));
+    if (answer.status < 0) run->damaged_count++;
     if (run->values->json) {
         struct json_out json = json_on(&run->out);
         answer_put_json(&answer, &run->names, &json);
@@ -115,6 +114,9 @@ static bool answer_operands(struct lookup_run *run, char **operands, int count) 
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
     bool good = count ? answer_operands(run, addresses, count) : answer_input(run);
     if (!out_finish_stdout(&run->out) || !good) return EXIT_FAILED;
+    if (run->damaged_count)
+        complain(run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
+                 (unsigned long long)run->damaged_count);
     return run->partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 

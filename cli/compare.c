@@ -92,8 +92,9 @@ static bool frames_equal(const struct csn_frame *a, const struct csn_frame *b) {
            strings_equal(a->base, b->base) && strings_equal(a->directory, b->directory);
 }
 
+/* A record that cannot be read answers nothing, so it does not count as equal to another one. */
 static bool answers_equal(const struct answer *a, const struct answer *b) {
-    if (a->status != b->status || a->found.frame_count != b->found.frame_count) return false;
+    if (a->status < 0 || a->status != b->status || a->found.frame_count != b->found.frame_count) return false;
     for (size_t i = 0; i < a->found.frame_count; i++)
         if (!frames_equal(&a->frames[i], &b->frames[i])) return false;
     return true;

@@ -55,6 +55,7 @@ enum csn_event {
     CSN_EVENT_DUPLICATE_DROPPED,     /* merged: an equal copy, or a plain symbol of a function known better */
     CSN_EVENT_OVERLAP,               /* kept: functions whose ranges overlap */
     CSN_EVENT_CALL_SITE_OUTSIDE,     /* dropped: a call site outside its function */
+    CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
     CSN_EVENT_COUNT
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };

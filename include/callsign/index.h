@@ -65,7 +65,7 @@ enum csn_reason {
     CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
     CSN_REASON_BAD_FILE = 5       /* the row names a file that the index does not have */
 };
-/* One English sentence for a reason. Never NULL. */
+/* A reason in English, to stand within a line: "the function has no line table". Never NULL. */
 CSN_API const char *csn_reason_text(uint32_t reason);
 
 enum { CSN_FRAME_INLINED = 1 };

@@ -21,7 +21,7 @@ bool csni_vec_grow(void *items_pointer, size_t *room, size_t need, size_t elemen
 
 /* Appends one element; false when out of memory. */
 #define csni_vec_push(v, value) \
-    (csni_vec_reserve((v), (v)->count + 1) ? ((v)->items[(v)->count++] = (value), true) : false)
+    (csni_vec_reserve((v), (v)->count + 1) ? ((v)->items[(v)->count] = (value), (v)->count++, true) : false)
 
 #define csni_vec_deinit(v)                                                               \
     do {                                                                                 \

@@ -4,6 +4,7 @@
  * largest first, so that no worker is left with a large one at the end; each has its batch at its own index, so that the
  * result does not depend on who did what when. What a unit occupied of .debug_info is given back when the unit is done. */
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -162,6 +163,17 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
 
 /* ---- report ---- */
 
+static void report_relocations(const struct reading *r) {
+    struct csni_relocation_counts counts;
+    csni_object_relocation_counts(r->conversion->object, &counts);
+    if (!counts.unknown && !counts.damaged) return;
+    char text[CSN_EXAMPLE_SIZE];
+    int len = snprintf(text, sizeof text, "%llu of unknown type (first: %u), %llu with place or symbol out of range",
+                       (unsigned long long)counts.unknown, counts.unknown_type, (unsigned long long)counts.damaged);
+    csni_report_add(r->conversion->report, CSN_EVENT_RELOCATION, counts.unknown + counts.damaged,
+                    (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
+}
+
 static void report(const struct reading *r) {
     struct csn_convert_report *out = r->conversion->report;
     out->units += r->dwarf->unit_count;
@@ -171,6 +183,7 @@ static void report(const struct reading *r) {
         csni_report_add(out, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(&r->dwarf->damage)));
         out->units_failed++;
     }
+    report_relocations(r);
     if (csni_dwarf_has_supplement_references(r->dwarf))
         csni_report_add(out, CSN_EVENT_MISSING_SUPPLEMENT, 1, csni_str("names that a dwz supplement holds are missing"));
 }

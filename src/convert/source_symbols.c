@@ -12,6 +12,27 @@ static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, c
     csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
 }
 
+/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
+static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
+
+static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_writer *w, struct csni_symbol_iter *iter,
+                              struct csn_error *err) {
+    struct csni_symbol symbol;
+    uint64_t name_bytes = 0;
+    while (csni_symbol_iter_next(iter, &symbol) == CSN_OK) {
+        name_bytes += symbol.name.len;
+        if (name_bytes > MAX_NAME_BYTES)
+            return csni_fail(err, CSN_E_LIMIT, NULL, 0, "symbol names take over %llu bytes, the limit",
+                             (unsigned long long)MAX_NAME_BYTES);
+        add_symbol(c, w, &symbol);
+    }
+    if (iter->damaged) {
+        csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
+        w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] = iter->damaged;
+    }
+    return CSN_OK;
+}
+
 csn_status csni_source_symbols(struct csni_conversion *c, struct csn_error *err) {
     struct csni_symbol_iter iter;
     csn_status status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_STATIC, err);
@@ -21,14 +42,7 @@ csn_status csni_source_symbols(struct csni_conversion *c, struct csn_error *err)
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
-    struct csni_symbol symbol;
-    if (status == CSN_OK) {
-        while (csni_symbol_iter_next(&iter, &symbol) == CSN_OK) add_symbol(c, w, &symbol);
-        if (iter.damaged) {
-            csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
-            w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] = iter.damaged;
-        }
-    }
+    if (status == CSN_OK) CSNI_TRY(add_symbols(c, w, &iter, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }

@@ -63,6 +63,9 @@ static csn_status read_lengths(struct csni_cursor *c, struct csni_line_table *ta
     if (table->version >= 5) {
         table->address_size = csni_cursor_u8(c);
         csni_cursor_u8(c); /* segment selector size */
+        if (table->address_size > 8)
+            return csni_fail(err, CSN_E_UNSUPPORTED, section_name, h->off,
+                             "line table has addresses of %u bytes, need <= 8", table->address_size);
     }
     uint64_t header_length = csni_cursor_uint(c, table->offset_size);
     if (c->failed) return header_truncated(c, h, err);

@@ -5,32 +5,41 @@
 
 #if defined(__GNUC__)
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
+#define PREFETCH(p) __builtin_prefetch(p)
 #else
 #define ALWAYS_INLINE inline
+#define PREFETCH(p) ((void)(p))
 #endif
+
+/* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
+ * known. A prefetch of an address outside the file does no harm. */
+static inline void prefetch_ahead(const uint8_t *p, const uint8_t *end, unsigned lines) {
+    enum { LINE = 64 };
+    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) PREFETCH(p + k * LINE);
+}
+
+enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
 
 /* The number of entries at or below `key`. Called with a constant width, so that the compiler makes a loop without
  * branches (but its own) of it: a search in a table of random access mispredicts half of them. */
-static ALWAYS_INLINE size_t count_up_to(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
+static ALWAYS_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+    size_t count = gsym->address_count;
+    const uint8_t *table = gsym->addresses, *at = table;
     if (!count) return 0;
-    const uint8_t *at = table;
-    while (count > 1) {
-        size_t half = count / 2;
-        at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
-        count -= half;
-    }
+    for (; count > SEARCH_TAIL; count -= count / 2)
+        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
+    PREFETCH(gsym->infos + (size_t)(at - table) / width * CSNI_GSYM_INFO_OFFSET_SIZE);
+    for (; count > 1; count -= count / 2)
+        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
     return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
 }
 
 static size_t entries_up_to(const struct csni_gsym *gsym, uint64_t key) {
-    const uint8_t *table = gsym->addresses;
-    size_t count = gsym->address_count;
-    bool big = gsym->big;
-    if (big == CSNI_HOST_BIG) {
-        if (gsym->address_size == 4) return count_up_to(table, count, 4, CSNI_HOST_BIG, key);
-        if (gsym->address_size == 2) return count_up_to(table, count, 2, CSNI_HOST_BIG, key);
+    if (gsym->big == CSNI_HOST_BIG) {
+        if (gsym->address_size == 4) return count_up_to(gsym, 4, CSNI_HOST_BIG, key);
+        if (gsym->address_size == 2) return count_up_to(gsym, 2, CSNI_HOST_BIG, key);
     }
-    return count_up_to(table, count, gsym->address_size, big, key);
+    return count_up_to(gsym, gsym->address_size, gsym->big, key);
 }
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
@@ -64,9 +73,13 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     struct csni_gsym_payload part;
     csn_status status;
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
+    prefetch_ahead(record->bytes.ptr, record->bytes.ptr + record->bytes.size, 4);
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
         if (part.type == CSNI_GSYM_PART_LINES) *lines = part;
-        if (part.type == CSNI_GSYM_PART_INLINE) *inlines = part;
+        if (part.type == CSNI_GSYM_PART_INLINE) {
+            *inlines = part;
+            prefetch_ahead(part.bytes.ptr, part.bytes.ptr + part.bytes.size, 4);
+        }
         if (lines->bytes.ptr && inlines->bytes.ptr) return CSN_OK;
     }
     return status < 0 ? status : CSN_OK;

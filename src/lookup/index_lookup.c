@@ -3,13 +3,13 @@
 
 const char *csn_reason_text(uint32_t reason) {
     switch (reason) {
-    case CSN_REASON_COMPLETE: return "Nothing is missing.";
-    case CSN_REASON_BEFORE_FIRST: return "The address is below the first function of the index.";
-    case CSN_REASON_GAP: return "The address is behind the end of the function that starts before it.";
-    case CSN_REASON_NO_LINE_TABLE: return "The function has no line table.";
-    case CSN_REASON_NO_ROW: return "The function has no line for this address.";
-    case CSN_REASON_BAD_FILE: return "The line names a file that the index does not have.";
-    default: return "The reason is not known to this version of the library.";
+    case CSN_REASON_COMPLETE: return "nothing is missing";
+    case CSN_REASON_BEFORE_FIRST: return "the address is below the first function of the index";
+    case CSN_REASON_GAP: return "the address is behind the end of the function that starts before it";
+    case CSN_REASON_NO_LINE_TABLE: return "the function has no line table";
+    case CSN_REASON_NO_ROW: return "the function has no line for this address";
+    case CSN_REASON_BAD_FILE: return "the line names a file that the index does not have";
+    default: return "the reason is not known to this version of the library";
     }
 }
 

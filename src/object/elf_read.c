@@ -337,29 +337,35 @@ static bool find_build_id(struct csni_span notes, uint64_t align, bool big, stru
     return false;
 }
 
-static uint64_t note_align(uint64_t align) { return align == 8 ? 8 : 4; }
+/* Looks in `size` bytes of notes at `off`. `budget`: bytes to look at in all of the file, so that headers which all name
+ * the same bytes cost no more than honest ones. */
+static bool look_for_build_id(struct csni_object *object, uint64_t off, uint64_t size, uint64_t align, uint64_t *budget) {
+    struct csni_span notes;
+    if (size > *budget || !csni_span_sub(object->file, off, size, &notes)) return false;
+    *budget -= size;
+    return find_build_id(notes, align == 8 ? 8 : 4, object->big_endian, &object->build_id);
+}
 
 /* Notes of sections with `name`, or of all note sections when it is NULL. */
-static bool find_build_id_in_sections(struct csni_object *object, const char *name) {
+static bool find_build_id_in_sections(struct csni_object *object, const char *name, uint64_t *budget) {
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
-        struct csni_span notes;
         if (name ? !csni_str_is(s->name, name) : s->type != SHT_NOTE) continue;
-        if (s->flags & CSNI_SECTION_COMPRESSED || csni_section_stored(object, i, &notes, NULL) < 0) continue;
-        if (find_build_id(notes, note_align(s->align), object->big_endian, &object->build_id)) return true;
+        if (s->flags & (CSNI_SECTION_COMPRESSED | CSNI_SECTION_NOBITS)) continue;
+        if (look_for_build_id(object, s->file_off, s->file_size, s->align, budget)) return true;
     }
     return false;
 }
 
 /* Sections first: in a debug-only file, program headers point to bytes that are not there. */
 static void read_build_id(struct csni_object *object, const struct elf_header *h) {
-    if (find_build_id_in_sections(object, ".note.gnu.build-id") || find_build_id_in_sections(object, NULL)) return;
+    uint64_t budget = 4 * (uint64_t)object->file.size;
+    if (find_build_id_in_sections(object, ".note.gnu.build-id", &budget)) return;
+    if (find_build_id_in_sections(object, NULL, &budget)) return;
     for (uint32_t i = 0; i < h->phnum; i++) {
         struct elf_program_header p;
-        struct csni_span notes;
         read_program_header(object, h, i, &p);
-        if (p.type != PT_NOTE || !csni_span_sub(object->file, p.off, p.filesz, &notes)) continue;
-        if (find_build_id(notes, note_align(p.align), object->big_endian, &object->build_id)) return;
+        if (p.type == PT_NOTE && look_for_build_id(object, p.off, p.filesz, p.align, &budget)) return;
     }
 }
 

@@ -2,9 +2,9 @@
  * linked image may keep its relocation sections (ld --emit-relocs, as the Linux kernel does), but what they say was done. */
 #include <inttypes.h>
 
-#include "base/cursor.h"
 #include "base/endian.h"
 #include "base/fail.h"
+#include "base/leb128.h"
 #include "object/elf_layout.h"
 #include "object/object_private.h"
 
@@ -107,6 +107,7 @@ struct relocator {
     uint8_t *bytes;
     uint64_t size;
     uint64_t base;               /* address of the target section */
+    uint64_t entries_left;       /* bytes of relocations to come at most: a whole file of them */
     struct csni_symbol_iter symbols;
     struct csni_relocation_counts counts;
 };
@@ -136,16 +137,16 @@ static void decode_relocation(const uint8_t *p, bool wide, bool big, bool has_ad
     }
 }
 
-/* The bytes of a ULEB128 number at `p`, 0 when it has no end. */
+/* The bytes of a ULEB128 number at `p`, 0 when it has no end within the length of 64 bits. */
 static size_t uleb_length(const uint8_t *p, uint64_t left) {
-    for (size_t n = 0; n < left; n++)
+    for (size_t n = 0; n < left && n < CSNI_LEB_MAX; n++)
         if (!(p[n] & 0x80)) return n + 1;
     return 0;
 }
 
 static uint64_t get_uleb(const uint8_t *p, size_t length) {
     uint64_t v = 0;
-    for (size_t i = 0; i < length && i < 10; i++) v |= (uint64_t)(p[i] & 0x7f) << (7 * i);
+    for (size_t i = 0; i < length; i++) v |= (uint64_t)(p[i] & 0x7f) << (7 * i);
     return v;
 }
 
@@ -223,6 +224,12 @@ static csn_status apply_section(struct relocator *r, uint32_t section, struct cs
     if (s->flags & CSNI_SECTION_COMPRESSED)
         return csni_fail(err, CSN_E_UNSUPPORTED, csni_section_label(r->object, section, label), 0, "compressed relocations");
     CSNI_TRY(csni_section_stored(r->object, section, &entries, err));
+    /* Else a small file could ask for the same relocations over and over. */
+    if (entries.size > r->entries_left)
+        return csni_fail(err, CSN_E_FORMAT, csni_section_label(r->object, section, label), 0,
+                         "relocation sections overlap: 0x%zx bytes more than the file's 0x%zx",
+                         entries.size - (size_t)r->entries_left, r->object->file.size);
+    r->entries_left -= entries.size;
     CSNI_TRY(csni_elf_symbols_of(&r->symbols, r->object, s->link, err));
     for (uint64_t off = 0; entry_size <= entries.size - off; off += entry_size) {
         struct relocation rel;
@@ -254,8 +261,12 @@ static void add_counts(struct csni_object_private *priv, const struct csni_reloc
 csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
                              struct csn_error *err) {
     struct csni_object *object = &priv->object;
-    struct relocator r = { .object = object, .rules = rules_of(object->machine), .bytes = bytes, .size = size,
-                           .base = object->sections[section].addr };
+    struct relocator r = { .object = object,
+                           .rules = rules_of(object->machine),
+                           .bytes = bytes,
+                           .size = size,
+                           .base = object->sections[section].addr,
+                           .entries_left = object->file.size };
     for (uint32_t i = 1; i < object->section_count; i++)
         if (is_relocation_of(&object->sections[i], section)) CSNI_TRY(apply_section(&r, i, err));
     add_counts(priv, &r.counts);

@@ -88,7 +88,8 @@ csn_status csni_object_read_section(struct csni_object *object, uint32_t section
         struct csni_compressed source;
         CSNI_TRY(csni_elf_compressed(object, section, stored, &source, err));
         bool is_view = source.compression == CSNI_COMPRESSION_NONE && !csni_elf_needs_relocation(object, section);
-        if (is_view || !source.size) *content = (struct csni_section_content){ { stored.ptr, is_view ? stored.size : 0 }, true, false };
+        if (!source.size) *content = (struct csni_section_content){ .is_read = true };
+        else if (is_view) *content = (struct csni_section_content){ .bytes = stored, .is_read = true };
         else CSNI_TRY(read_owned(priv, section, &source, content, err));
     }
     *out = content->bytes;

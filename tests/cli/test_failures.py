@@ -99,7 +99,7 @@ def test_read_only_folder(callsign, shapes, tmp_path):
     tmp_path.chmod(0o755)
 
 
-@pytest.mark.parametrize("limit", [0, 100, 1000])
+@pytest.mark.parametrize("limit", [0, 100, 500])
 def test_full_disk(callsign, shapes, tmp_path, limit):
     """A limit on the size of files stands for the full disk: writing fails in the same place, without a file system."""
     def no_room():
@@ -119,6 +119,8 @@ def test_little_memory(callsign, shapes, tmp_path):
     def little():
         resource.setrlimit(resource.RLIMIT_AS, (24 << 20, 24 << 20))
 
+    if callsign.run("--version", preexec_fn=little).returncode:
+        pytest.skip("the command does not even start with this little memory (a sanitizer build)")
     done = callsign.run("convert", "-q", "--threads=1", shapes.path, "-o", tmp_path / "out", preexec_fn=little)
     assert done.returncode in (0, 2), done.stderr
     assert (done.returncode == 0) == (tmp_path / "out").exists()

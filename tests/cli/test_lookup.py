@@ -62,11 +62,6 @@ def test_spellings(callsign, shapes, shapes_index, spelling):
     assert json.loads(answer)["address"] == hex(addr)
 
 
-def clause(reason):
-    """A reason as it stands within a line."""
-    return reason[0].lower() + reason[1:].rstrip(".")
-
-
 def test_not_found(callsign, shapes, shapes_index):
     lowest, good, high = 0x1, shapes.mark("main"), 0xffffffffffffffff
     done = callsign.run("lookup", shapes_index, *map(hex, (lowest, good, high)))
@@ -78,7 +73,7 @@ def test_not_found(callsign, shapes, shapes_index):
     answers = ask(callsign, shapes_index, lowest, good, high, code=1)
     for answer, line in zip((answers[0], answers[2]), (lines[0], lines[2])):
         assert list(answer) == ["address", "frames", "reason"]
-        assert answer["frames"] == [] and line.endswith(" not found: " + clause(answer["reason"]))
+        assert answer["frames"] == [] and line.endswith(" not found: " + answer["reason"])
     assert answers[0]["reason"] != answers[2]["reason"]
 
 
@@ -90,7 +85,7 @@ def test_function_without_lines(callsign, tmp_path, gcc):
     assert answer["frames"] == [{"function": "hidden", "offset": addr - plain.addresses["hidden"], "inlined": False}]
     offset = addr - plain.addresses["hidden"]
     assert callsign.good("lookup", plain.path, hex(addr)) == \
-        f"{addr:#x}: hidden + {offset} ({clause(answer['reason'])})\n"
+        f"{addr:#x}: hidden + {offset} ({answer['reason']})\n"
 
 
 def test_an_object_instead_of_an_index(callsign, shapes, shapes_index):
@@ -114,10 +109,10 @@ def test_demangle(callsign, classes):
     addresses = [classes.mark(mark) for mark in ("volume", "local", "main")]
     plain = ask(callsign, classes.path, *addresses)
     assert [a["frames"][-1]["function"] for a in plain] == [
-        "_ZNK8geometry3boxIiE6volumeEv", "_ZN8geometry12_GLOBAL__N_15localEi", "main"]
+        "_ZNK8geometry3boxIiE6volumeEv", "geometry::local", "main"]
     demangled = ask(callsign, classes.path, *addresses, flags=["-C"])
     assert [a["frames"][-1]["function"] for a in demangled] == [
-        "geometry::box<int>::volume() const", "geometry::(anonymous namespace)::local(int)", "main"]
+        "geometry::box<int>::volume() const", "geometry::local", "main"]
     assert [a["frames"][-1]["line"] for a in demangled] == [classes.lines[m] for m in ("volume", "local", "main")]
     text = callsign.good("lookup", "--demangle", classes.path, hex(addresses[0]))
     assert ": geometry::box<int>::volume() const + " in text
@@ -155,7 +150,8 @@ def test_one_damaged_record_does_not_fail_the_others(callsign, shapes, index):
     lines = done.stdout.splitlines()
     assert lines[0].startswith(f"{bad:#x}: error: ")
     assert lines[1].startswith(f"{good:#x}: main + ")
-    assert done.stderr.startswith(f"callsign: {index}: {bad:#x}: ") and done.stderr.count("\n") == 1
+    assert done.stderr == \
+        f"callsign: {index}: addresses in damaged records: 1 (see 'error' in the answers)\n"
     answers = ask(callsign, index, bad, good, code=1)
     assert answers[0]["frames"] == [] and answers[0]["error"]
     assert shape(answers[1]) == shapes.frames("main")

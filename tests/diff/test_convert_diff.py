@@ -40,8 +40,9 @@ class Outcome:
         self.addresses = sorted({a for start, end in functions for a in range(max(start - 1, 0), end + 1)})
         self.address_file = folder / "addresses"
         gsym_diff.write_addresses(self.address_file, self.addresses)
+        rows = [gsym_diff.dump_row_counts(self.dumps[index].stdout) for index in (self.theirs, self.ours)]
         self.differences, self.reader_checks = gsym_diff.compare_indexes(self.theirs, self.ours, self.addresses,
-                                                                         self.address_file)
+                                                                         self.address_file, rows)
 
 
 @pytest.fixture(scope="session")
@@ -73,6 +74,8 @@ def test_frames_equal(outcome, name):
     undocumented = [difference for difference in outcome.differences if not difference.reason]
     assert not undocumented, (f"{len(undocumented)} of {len(outcome.addresses)} addresses differ:\n" +
                               "\n".join(map(str, undocumented[:SHOWN])))
+    reasons = {difference.reason for difference in outcome.differences}
+    assert reasons == set(CASES[name].improvements), "a documented improvement does not show, or shows here as well"
     has_inlines = b" called from " in outcome.dumps[outcome.theirs].stdout
     assert outcome.addresses and has_inlines == CASES[name].inlines, "the case does not test what it should"
 

@@ -326,6 +326,29 @@ static void names_what_is_wrong_with_a_relocation_section(void **state) {
     check_refused(4, SHF_COMPRESSED, CSN_E_UNSUPPORTED, ".rela.debug_info+0x0: compressed relocations");
 }
 
+/* Headers are cheap: a hundred of them naming the same relocations must not mean a hundred times the work. */
+static void refuses_overlapping_relocation_sections(void **state) {
+    (void)state;
+    static const uint8_t content[8];
+    static struct wire_relocation relocations[1000];
+    struct sample s;
+    struct csni_span bytes;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct wire_elf_places places;
+    begin(&s, true, false, ET_REL, EM_X86_64);
+    s.target = wire_elf_add(&s.elf, ".debug_info", SHT_PROGBITS, 0, 0, (struct csni_span){ content, 8 });
+    uint32_t first = wire_elf_add_relocations(&s.elf, SHT_RELA, s.target, s.table, relocations, 1000);
+    uint32_t second = wire_elf_add_relocations(&s.elf, SHT_RELA, s.target, s.table, relocations, 0);
+    wire_elf_build(&s.elf, &s.file, &places);
+    size_t header = places.section_headers + second * places.section_header_size;
+    wire_patch(&s.file, header + 24, places.section_off[first], 8);
+    wire_patch(&s.file, header + 32, 24000, 8);
+    assert_int_equal(csni_object_open(wire_span(&s.file), NULL, &s.object, NULL), CSN_OK);
+    assert_int_equal(csni_object_read_section(s.object, s.target, &bytes, &err), CSN_E_FORMAT);
+    assert_non_null(strstr(csn_error_text(&err), "relocation sections overlap"));
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(applies_each_type),
@@ -335,6 +358,7 @@ int main(void) {
         cmocka_unit_test(counts_what_it_leaves_out),
         cmocka_unit_test(knows_no_types_of_an_unknown_machine),
         cmocka_unit_test(names_what_is_wrong_with_a_relocation_section),
+        cmocka_unit_test(refuses_overlapping_relocation_sections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

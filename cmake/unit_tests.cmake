@@ -1,11 +1,9 @@
-# Unit tests (one program per tests/unit/test_*.c), the lookup-only library's promise, and the fuzz targets.
+# Unit tests: one program per tests/unit/test_*.c; the lookup-only library's promise; the exported symbols.
 
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 if(NOT CMOCKA_FOUND)
     message(FATAL_ERROR "cmocka not found: install libcmocka-dev, or configure with -DCALLSIGN_TESTS=OFF")
 endif()
-
-set(CSN_TEST_TIMEOUT 120)
 
 # Helpers: the byte builder, and what stands beside the tests without being one.
 csn_glob(WIRE_FILES tests/wire)
@@ -46,30 +44,4 @@ if(NOT CALLSIGN_SANITIZE)
     add_test(NAME exported_symbols
              COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-exports $<TARGET_FILE:callsign-shared>
                      $<TARGET_FILE:callsign-lookup-shared>)
-endif()
-
-# Fuzz targets: with libFuzzer, or with a driver that runs each saved input once. As tests, both do the latter.
-file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
-file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")
-list(REMOVE_ITEM FUZZ_HELPERS "${PROJECT_SOURCE_DIR}/fuzz/driver.c" ${FUZZ_FILES})
-foreach(file ${FUZZ_FILES})
-    get_filename_component(name ${file} NAME_WE)
-    string(REGEX REPLACE "^fuzz_" "" corpus ${name})
-    add_executable(${name} ${file} ${FUZZ_HELPERS})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
-    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${name} PRIVATE callsign-static csn-flags csn-dependencies)
-    if(CALLSIGN_FUZZ)
-        target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-        set(arguments -runs=0 -rss_limit_mb=0)
-    else()
-        target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/driver.c)
-        set(arguments)
-    endif()
-    add_test(NAME ${name} COMMAND ${name} ${arguments} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${corpus})
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${CSN_TEST_TIMEOUT})
-endforeach()
-if(CALLSIGN_FUZZ)
-    # Coverage feedback for the code under test; csn-flags reaches every layer.
-    target_compile_options(csn-flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

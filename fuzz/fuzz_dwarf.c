@@ -1,0 +1,145 @@
+/* Any bytes as the DWARF sections of a file: units, all DIEs with their values, ranges and names, all line tables.
+ * The input begins with a byte of flags and ten lengths of two bytes; the sections follow one another, the last one has
+ * the rest. Invariants: a status and its error agree, offsets ascend and stay within the unit, rows belong to sequences in
+ * order, strings lie within the sections or the arena. */
+#include <stdlib.h>
+
+#include "dwarf/dwarf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SECTIONS = 10, HEADER = 1 + 2 * SECTIONS, MAX_DIES = 20000 };
+
+static uint8_t touched; /* every byte of a result is read, so that a sanitizer sees a bad view */
+
+static void require(bool condition) {
+    if (!condition) abort();
+}
+
+static void agree(csn_status status, struct csn_error *err) {
+    require(status >= 0 || status == err->code);
+    require(status >= 0 || err->text[0]);
+    *err = (struct csn_error)CSN_ERROR_INIT;
+}
+
+static void touch(struct csn_str s) {
+    for (size_t i = 0; i < s.len; i++) touched = (uint8_t)(touched + (uint8_t)s.ptr[i]);
+}
+
+struct state {
+    struct csni_dwarf *dwarf;
+    struct csni_scopes *scopes;
+    struct csni_arena arena;
+    csni_address_ranges ranges;
+    struct csni_line_table lines;
+    struct csn_error err;
+};
+
+static void read_values(struct state *s, const struct csni_unit *unit, const struct csni_die *die) {
+    struct csn_str text;
+    uint64_t number;
+    struct csni_die other;
+    for (int at = 0; at < CSNI_AT_COUNT; at++) {
+        csn_status status = csni_attr_string(s->dwarf, die, (enum csni_at)at, &text, &s->err);
+        agree(status, &s->err);
+        if (status == CSN_OK) touch(text);
+        csni_attr_unsigned(die, (enum csni_at)at, &number);
+        agree(csni_attr_address(s->dwarf, die, (enum csni_at)at, &number, &s->err), &s->err);
+        status = csni_die_follow(s->dwarf, die, (enum csni_at)at, &other, &s->err);
+        agree(status, &s->err);
+        if (status == CSN_OK) require(other.next <= other.unit->end && other.off < other.next);
+    }
+    s->ranges.count = 0;
+    agree(csni_die_ranges(s->dwarf, die, &s->ranges, &s->err), &s->err);
+    csn_status status = csni_scopes_name(s->scopes, unit, die, &s->arena, &text, &s->err);
+    agree(status, &s->err);
+    if (status == CSN_OK) {
+        require(text.len > 0);
+        touch(text);
+    }
+}
+
+static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t flags) {
+    struct csni_die_walk walk;
+    struct csni_die die;
+    agree(csni_die_walk_init(&walk, s->dwarf, unit, &s->err), &s->err);
+    require(csni_scopes_begin(s->scopes, unit) == CSN_OK);
+    walk.no_call_sites = flags & 2;
+    uint64_t last = 0;
+    csn_status status;
+    for (size_t count = 0; (status = csni_die_walk_next(&walk, &die, &s->err)) == CSN_OK && count < MAX_DIES; count++) {
+        require(die.off > last && die.off >= unit->first_die && die.next <= unit->end && die.next > die.off);
+        last = die.off;
+        require(csni_scopes_add(s->scopes, &die) == CSN_OK);
+        read_values(s, unit, &die);
+        if (flags & 4 && die.off & 1) agree(csni_die_walk_skip_children(&walk, &die, &s->err), &s->err);
+    }
+    agree(status, &s->err);
+    if (status != CSN_OK) require(csni_die_walk_next(&walk, &die, &s->err) == CSN_NONE);
+}
+
+static void read_lines(struct state *s, const struct csni_unit *unit) {
+    struct csni_line_table *t = &s->lines;
+    agree(csni_line_table_read(t, s->dwarf, unit, &s->err), &s->err);
+    uint64_t high = 0;
+    for (size_t i = 0; i < t->sequences.count; i++) {
+        const struct csni_line_sequence *q = &t->sequences.items[i];
+        require(q->low < q->high && q->high >= high && q->row_count >= 2);
+        require((size_t)q->first_row + q->row_count <= t->rows.count);
+        require(t->rows.items[q->first_row].addr == q->low);
+        require(t->rows.items[q->first_row + q->row_count - 1].file == CSNI_LINE_END);
+        high = q->high;
+    }
+    struct csn_str directory, name;
+    bool relative;
+    for (uint32_t i = 0; i <= t->files.count; i++) {
+        if (!csni_line_table_file(t, i, &directory, &name, &relative)) continue;
+        touch(directory);
+        touch(name);
+    }
+}
+
+static void run(struct state *s, uint8_t flags) {
+    struct csni_dwarf *dwarf = s->dwarf;
+    for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)
+        agree(csni_dwarf_compile_abbrevs(dwarf, i, &s->err), &s->err);
+    for (uint32_t i = 0; i < dwarf->unit_count; i++)
+        agree(csni_unit_prepare(dwarf, &dwarf->units[i], &s->err), &s->err);
+    csni_dwarf_has_cross_references(dwarf);
+    csni_dwarf_has_supplement_references(dwarf);
+    require(csni_scopes_create(dwarf, &s->scopes, &s->err) == CSN_OK);
+    for (uint32_t i = 0; i < dwarf->unit_count; i++) {
+        if (!dwarf->units[i].prepared) continue;
+        walk_unit(s, &dwarf->units[i], flags);
+        read_lines(s, &dwarf->units[i]);
+    }
+    csni_scopes_destroy(s->scopes);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size < HEADER) return 0;
+    struct csni_dwarf_sections sections = { .big_endian = data[0] & 1 };
+    struct csni_span *each[SECTIONS] = { &sections.info, &sections.types, &sections.abbrev, &sections.line, &sections.str,
+                                         &sections.line_str, &sections.str_offsets, &sections.addr, &sections.ranges,
+                                         &sections.rnglists };
+    size_t at = HEADER;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        size_t want = data[1 + 2 * i] | (size_t)data[2 + 2 * i] << 8;
+        if (i == SECTIONS - 1 || want > size - at) want = size - at;
+        *each[i] = (struct csni_span){ data + at, want };
+        at += want;
+    }
+    struct state s = { .err = CSN_ERROR_INIT };
+    csn_status status = csni_dwarf_open(&sections, NULL, &s.dwarf, &s.err);
+    agree(status, &s.err);
+    if (status != CSN_OK) return 0;
+    csni_arena_init(&s.arena, &csni_libc_allocator, 4096);
+    s.ranges.alloc = &csni_libc_allocator;
+    csni_line_table_init(&s.lines, NULL);
+    run(&s, data[0]);
+    csni_line_table_deinit(&s.lines);
+    csni_vec_deinit(&s.ranges);
+    csni_arena_deinit(&s.arena);
+    csni_dwarf_close(s.dwarf);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* Any bytes as an object file: everything that a user of an object does to it. Invariants: no outputs on failure, sections
+ * stay within their limit, symbols within their table. */
+#include <stdlib.h>
+
+#include "object/object.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { LIMIT = 16 << 20, MAX_SECTIONS = 200 };
+
+static void require(bool condition) {
+    if (!condition) abort();
+}
+
+static uint8_t sum_of(struct csni_span bytes) {
+    uint8_t sum = 0;
+    for (size_t i = 0; i < bytes.size; i++) sum = (uint8_t)(sum + bytes.ptr[i]);
+    return sum;
+}
+
+static void read_section(struct csni_object *object, uint32_t section) {
+    struct csni_span bytes, again;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csni_object_read_section(object, section, &bytes, &err);
+    require(status == err.code);
+    if (status != CSN_OK) return;
+    bool is_in_file = bytes.size == 0 || (bytes.ptr >= object->file.ptr && bytes.ptr < object->file.ptr + object->file.size);
+    require(is_in_file || bytes.size <= LIMIT);
+    uint8_t sum = sum_of(bytes);
+    require(csni_object_read_section(object, section, &again, NULL) == CSN_OK && again.ptr == bytes.ptr);
+    csni_object_discard(object, section, sum, bytes.size);
+    csni_object_discard(object, section, 0, bytes.size);
+    csni_object_release_section(object, section);
+}
+
+static void read_symbols(struct csni_object *object, enum csni_symbol_table table) {
+    struct csni_symbol_iter iter;
+    struct csni_symbol symbol;
+    uint64_t count = 0;
+    if (csni_symbol_iter_init(&iter, object, table, NULL) != CSN_OK) return;
+    while (csni_symbol_iter_next(&iter, &symbol) == CSN_OK) {
+        require(symbol.section == CSNI_NO_SECTION || symbol.section < object->section_count);
+        require(symbol.name.len <= object->file.size);
+        count++;
+    }
+    require(count + iter.damaged <= iter.count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct csni_object_options options = { .max_decompressed_bytes = LIMIT };
+    struct csni_object *object = NULL;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csni_object_open((struct csni_span){ data, size }, &options, &object, &err);
+    require(status == err.code && (status == CSN_OK) == (object != NULL));
+    if (status != CSN_OK) return 0;
+    for (uint32_t i = 0; i < object->section_count && i < MAX_SECTIONS; i++) read_section(object, i);
+    for (int table = CSNI_SYMBOLS_STATIC; table <= CSNI_SYMBOLS_DYNAMIC; table++)
+        read_symbols(object, (enum csni_symbol_table)table);
+    struct csni_relocation_counts counts;
+    csni_object_relocation_counts(object, &counts);
+    (void)csni_object_find_debug_section(object, "info", false);
+    csni_object_close(object);
+    return 0;
+}

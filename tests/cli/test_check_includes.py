@@ -1,0 +1,66 @@
+"""scripts/check-includes finds each kind of forbidden include, and nothing in a tree without any."""
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/check-includes"
+
+GOOD = {
+    "include/callsign/error.h": "#include <stddef.h>\n",
+    "src/base/span.h": "#include <callsign/error.h>\n",
+    "src/model/model.h": '#include "base/span.h"\n',
+    "src/dwarf/dwarf.h": '#include "base/span.h"\n',
+    "src/object/object.h": '#include "base/span.h"\n',
+    "src/gsym/gsym.h": '#include "model/model.h"\n',
+    "src/gsym/gsym_read.c": '#include "gsym/gsym.h"\n#include <string.h>\n',
+    "src/lookup/index_open.c": '#include "gsym/gsym.h"\n',
+    "src/convert/convert.c": '#include "dwarf/dwarf.h"\n#include "object/object.h"\n#include "gsym/gsym.h"\n',
+    "cli/main.c": '#include "options.h"\n#include <callsign/error.h>\n',
+    "cli/options.h": "",
+}
+
+
+def check(tmp_path, **changes):
+    for name, text in {**GOOD, **changes}.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    done = subprocess.run([sys.executable, SCRIPT, tmp_path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return done.returncode, done.stdout.decode()
+
+
+def test_a_tree_without_violations(tmp_path):
+    assert check(tmp_path) == (0, "include graph: as the layer table has it\n")
+
+
+@pytest.mark.parametrize("name, text, rule", [
+    ("src/dwarf/dwarf_line.c", '\n#include "object/object.h"\n', "src/dwarf must not know src/object"),
+    ("src/object/elf.c", '\n#include "dwarf/dwarf.h"\n', "src/object must not know src/dwarf"),
+    ("src/base/vec.c", '\n#include "model/model.h"\n', "src/base must not know src/model"),
+    ("src/gsym/gsym_dwarf.c", '\n#include "dwarf/dwarf.h"\n', "src/gsym must not know src/dwarf"),
+    ("src/model/model.c", '\n#include "gsym/gsym.h"\n', "src/model must not know src/gsym"),
+    ("src/lookup/walk.c", '\n#include "model/model.h"\n', "src/lookup must not know src/model"),
+    ("src/symbolicate/names.c", '\n#include "gsym/gsym.h"\n', "src/symbolicate must not know src/gsym"),
+    ("src/base/vec.c", '\n#include "../model/model.h"\n', "does not exist under src/"),
+    ("cli/dump.c", '\n#include "gsym/gsym.h"\n', "cli/ may include public headers only"),
+    ("cli/dump.c", '\n#include "../src/gsym/gsym.h"\n', "cli/ may include public headers only"),
+    ("examples/look.c", '\n#include <gsym/gsym.h>\n', "examples/ may include public headers only"),
+    ("include/callsign/index.h", '\n#include "base/span.h"\n', "a public header may include"),
+], ids=lambda value: value.split("/")[-1] if "/" in value and "\n" not in value else "")
+def test_a_forbidden_include_is_named(tmp_path, name, text, rule):
+    status, out = check(tmp_path, **{name: text})
+    assert status == 1
+    assert out.startswith(f"{name}:2: ") and rule in out
+
+
+def test_names_are_unique(tmp_path):
+    status, out = check(tmp_path, **{"src/model/span.h": ""})
+    assert status == 1 and "src/model/span.h:0: the name stands at src/base/span.h too" in out
+
+
+def test_a_folder_that_is_no_layer(tmp_path):
+    status, out = check(tmp_path, **{"src/util/misc.h": ""})
+    assert status == 1 and "src/util is no layer" in out
