@@ -1,4 +1,5 @@
-# Fuzz targets: with libFuzzer (CALLSIGN_FUZZ), or with a driver that runs each saved input once. As tests, both do the latter.
+# Fuzz targets: with libFuzzer (CALLSIGN_FUZZ), or with a driver that runs each saved input once. As tests, both do
+# the latter, over fuzz/corpus/NAME for the target fuzz_NAME.
 
 file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")

@@ -73,11 +73,13 @@ struct sample {
     uint32_t count;
     uint16_t pc[SAMPLE_MAX];   /* address delta; what is too large to be special is cut */
     uint16_t line[SAMPLE_MAX]; /* line delta, two's complement; likewise */
-    uint16_t other[SAMPLE_MAX]; /* bytes of the row where it is not special */
+    uint16_t saved[SAMPLE_MAX]; /* bytes that the row saves where it is special */
+    uint32_t total;            /* bytes of all rows if none is special */
 };
 
 static inline void take_sample(const struct rows *r, struct sample *s) {
     s->count = r->count < SAMPLE_MAX ? (uint32_t)r->count : SAMPLE_MAX;
+    s->total = 0;
     uint64_t off = 0;
     int64_t line = row_line(r, 0);
     for (uint32_t i = 0; i < s->count; i++) {
@@ -85,21 +87,24 @@ static inline void take_sample(const struct rows *r, struct sample *s) {
         int64_t delta = (int64_t)row_line(r, i) - line;
         s->pc[i] = pc <= SPECIAL_MAX ? (uint16_t)pc : SPECIAL_MAX + 1;
         s->line[i] = (uint16_t)(delta > INT16_MAX ? INT16_MAX : delta < INT16_MIN ? INT16_MIN : delta);
-        s->other[i] = (uint16_t)plan_row((struct window){ delta + 1, 1 }, pc, delta).size;
+        unsigned size = plan_row((struct window){ delta + 1, 1 }, pc, delta).size;
+        s->total += size;
+        s->saved[i] = (uint16_t)(size - 1);
         off += pc;
         line += delta;
     }
 }
 
-/* Bytes of the opcodes of these rows. */
+/* Bytes of the opcodes of these rows. The loop has no branch, for the sake of vector code. */
 static size_t window_cost(const struct sample *s, struct window w) {
     const uint16_t min = (uint16_t)w.min, width = (uint16_t)w.width;
-    uint32_t cost = 0;
+    uint32_t saved = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         uint16_t k = (uint16_t)(s->line[i] - min), operand = (uint16_t)(s->pc[i] * width + k);
-        cost += (k < width) & (operand <= SPECIAL_MAX) ? 1 : s->other[i];
+        uint16_t special = (uint16_t)((k < width) & (operand <= SPECIAL_MAX));
+        saved += (uint16_t)(s->saved[i] & (uint16_t)-special);
     }
-    return cost + csni_sleb_size(w.min) + csni_sleb_size(w.min + (int64_t)w.width - 1);
+    return s->total - saved + csni_sleb_size(w.min) + csni_sleb_size(w.min + (int64_t)w.width - 1);
 }
 
 /* The window around the line deltas that occur most, among those that can matter. */

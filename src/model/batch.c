@@ -120,8 +120,10 @@ void csni_batch_drop_function(struct csni_batch_writer *w) {
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line) {
     struct csni_function *f = last_function(w);
     if (!f) return;
-    const struct csni_row *last = &w->rows.items[w->rows.count - 1];
-    if (f->row_count && last->file == file && last->line == line) return;
+    if (f->row_count) {
+        const struct csni_row *last = &w->rows.items[w->rows.count - 1];
+        if (last->file == file && last->line == line) return;
+    }
     APPEND(w, rows, ((struct csni_row){ off, file, line }));
     f->row_count++;
 }

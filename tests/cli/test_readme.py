@@ -27,8 +27,8 @@ def console_blocks(text):
 
 
 # Numbers differ with the compiler's version; a source line does not, and what is between the numbers does not.
-TOKEN = re.compile(r"""(?P<dots>\.\.\.)|(?P<fixed>\.cc:\d+|"line":\d+)|(?P<hex>0x[0-9a-f]+|\b[0-9a-f]{40}\b)|(?P<number>\d+)""")
-LOOSE = {"dots": ".*?", "hex": "(?:0x)?[0-9a-f]+", "number": r"\d+"}
+TOKEN = re.compile(r'(?P<dots>\.\.\.)|(?P<fixed>\.cc:\d+|"line":\d+)|(?P<hex>0x[0-9a-f]+)|(?P<number>\d+)')
+LOOSE = {"dots": ".*?", "hex": "0x[0-9a-f]+", "number": r"\d+"}
 
 
 def line_pattern(line):

@@ -1,0 +1,160 @@
+/* Any bytes as an index: open, verify, iterate over everything, look up around every function. Invariants: a file without
+ * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <callsign/index.h>
+#include <callsign/line_table.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MAX_FUNCTIONS = 64, MAX_STEPS = 4096, CAP = 8 };
+
+static void require(int condition) {
+    if (!condition) abort();
+}
+
+static uint64_t sum_str(struct csn_str s) {
+    uint64_t sum = s.len;
+    for (size_t i = 0; i < s.len; i++) sum += (unsigned char)s.ptr[i];
+    return sum;
+}
+
+/* The address of the last row at or below `addr`, read row by row; CSN_NONE where there is none. */
+static csn_status last_row(const struct csn_index *index, const struct csn_record *record, uint64_t addr,
+                           struct csn_row *out) {
+    struct csn_row_iter iter;
+    struct csn_row row;
+    csn_status status = csn_row_iter_init(&iter, index, record, NULL), found = CSN_NONE;
+    if (status < 0) return status;
+    while ((status = csn_row_iter_next(&iter, &row, NULL)) == CSN_OK && row.addr <= addr) {
+        *out = row;
+        found = CSN_OK;
+    }
+    return status < 0 ? status : found;
+}
+
+static void look_up(const struct csn_index *index, uint64_t addr) {
+    struct csn_frame_ref refs[CAP], llvm[CAP];
+    struct csn_frame frames[CAP];
+    struct csn_lookup found, reference;
+    size_t count;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, CAP, &found, &err);
+    require(status >= 0 || err.code == status);
+    require(csn_index_lookup(index, addr, frames, CAP, &count, NULL) == status);
+    csn_status other = csn_index_lookup_refs(index, addr, CSN_LOOKUP_LLVM, llvm, CAP, &reference, NULL);
+    if (status != CSN_OK) {
+        require(other != CSN_OK || status == CSN_E_LIMIT || status < 0);
+        return;
+    }
+    require(count == found.frame_count && count > 0);
+    for (size_t k = 0; k < count && k < CAP; k++) {
+        require(frames[k].line == refs[k].line && frames[k].offset == refs[k].offset);
+        require(((frames[k].flags & CSN_FRAME_INLINED) != 0) == (k + 1 < count));
+        require(sum_str(frames[k].name) + sum_str(frames[k].directory) + sum_str(frames[k].base) < UINT64_MAX);
+    }
+    if (other == CSN_OK) {
+        require(reference.function_index == found.function_index && reference.frame_count <= found.frame_count);
+        require(llvm[0].line == refs[0].line && llvm[0].file == refs[0].file);
+    }
+    struct csn_record record;
+    struct csn_row row;
+    require(csn_index_record(index, found.function_index, &record, NULL) == CSN_OK);
+    if (refs[0].reason == CSN_REASON_COMPLETE && last_row(index, &record, addr, &row) == CSN_OK)
+        require(row.line == refs[0].line && row.file == refs[0].file);
+}
+
+static void walk_record(const struct csn_index *index, const struct csn_record *record, int depth) {
+    struct csn_function function;
+    struct csn_row_iter rows;
+    struct csn_row row;
+    struct csn_inline_iter inlines;
+    struct csn_inline_node node;
+    struct csn_call_site_iter sites;
+    struct csn_call_site site;
+    struct csn_merged_iter merged;
+    struct csn_record child;
+    struct csn_range range;
+    struct csn_str pattern;
+    uint64_t sum = 0;
+    if (csn_record_function(index, record, &function, NULL) == CSN_OK) sum += sum_str(function.name);
+    if (csn_row_iter_init(&rows, index, record, NULL) == CSN_OK)
+        for (int n = 0; n < MAX_STEPS && csn_row_iter_next(&rows, &row, NULL) == CSN_OK; n++) sum += row.line;
+    if (csn_inline_iter_init(&inlines, index, record, NULL) == CSN_OK)
+        for (int n = 0; n < MAX_STEPS && csn_inline_iter_next(&inlines, &node, NULL) == CSN_OK; n++) {
+            require(node.depth < CSN_INLINE_DEPTH_MAX && node.range_count > 0);
+            for (uint32_t k = 0; k < node.range_count; k++)
+                require(csn_inline_node_range(&node, k, &range, NULL) == CSN_OK);
+            require(csn_inline_node_range(&node, 0, &range, NULL) == CSN_OK);
+            require(csn_inline_node_range(&node, node.range_count, &range, NULL) == CSN_E_ARGUMENT);
+        }
+    if (csn_call_site_iter_init(&sites, index, record, NULL) == CSN_OK)
+        for (int n = 0; n < MAX_STEPS && csn_call_site_iter_next(&sites, &site, NULL) == CSN_OK; n++)
+            for (uint32_t k = 0; k < site.pattern_count && k < MAX_STEPS; k++)
+                require(csn_call_site_pattern(index, &site, k, &pattern, NULL) == CSN_OK);
+    if (depth == 0 && csn_merged_iter_init(&merged, index, record, NULL) == CSN_OK)
+        for (int n = 0; n < MAX_STEPS && csn_merged_iter_next(&merged, &child, NULL) == CSN_OK; n++)
+            walk_record(index, &child, depth + 1);
+    require(sum < UINT64_MAX);
+}
+
+static bool count_problem(void *context, const struct csn_error *err) {
+    uint64_t *problems = context;
+    require(err->code < 0 && err->text[0]);
+    return ++*problems < 100;
+}
+
+static void use(const struct csn_index *index) {
+    struct csn_index_info info;
+    struct csn_verify_counts counts;
+    uint64_t problems = 0;
+    csn_index_get_info(index, &info);
+    require(csn_index_verify(index, count_problem, &problems, &counts, NULL) == CSN_OK);
+    require(counts.problems == problems);
+    for (uint32_t idx = 0; idx < info.function_count && idx < MAX_FUNCTIONS; idx++) {
+        struct csn_record record;
+        struct csn_frame_ref ref;
+        if (csn_index_record(index, idx, &record, NULL) != CSN_OK) {
+            require(problems > 0);
+            continue;
+        }
+        walk_record(index, &record, 0);
+        if (!problems)
+            require(csn_index_lookup_refs(index, record.start, CSN_LOOKUP_DEFAULT, &ref, 1, NULL, NULL) == CSN_OK);
+        static const int64_t steps[] = { -1, 0, 1, 3, 8, 17, 40, 100, 1000 };
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) look_up(index, record.start + (uint64_t)steps[k]);
+    }
+    look_up(index, 0);
+    look_up(index, UINT64_MAX);
+}
+
+/* The same bytes as a line table. */
+static void use_line_table(const uint8_t *data, size_t size) {
+    enum { ROWS = 512, START = 0x1000 };
+    static struct csn_row rows[ROWS];
+    struct csn_row row;
+    size_t count;
+    csn_status decoded = csn_line_table_decode(START, data, size, rows, ROWS, &count, NULL);
+    for (uint64_t addr = START; addr < START + 2000; addr += 37) {
+        csn_status status = csn_line_table_lookup(START, data, size, addr, &row, NULL);
+        if (decoded != CSN_OK || count > ROWS) continue;
+        const struct csn_row *want = NULL;
+        for (size_t k = 0; k < count && rows[k].addr <= addr; k++) want = &rows[k];
+        require(status == (want ? CSN_OK : CSN_NONE));
+        if (want) require(row.addr == want->addr && row.file == want->file && row.line == want->line);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct csn_index *index = NULL;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_index_open_memory(data, size, NULL, &index, &err);
+    require(status == CSN_OK ? index != NULL : index == NULL && err.code == status && err.text[0]);
+    if (index) {
+        use(index);
+        csn_index_close(index);
+    }
+    use_line_table(data, size);
+    return 0;
+}
