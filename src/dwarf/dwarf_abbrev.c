@@ -8,6 +8,8 @@ typedef CSNI_VEC(struct csni_plan) plan_vec;
 typedef CSNI_VEC(union csni_step) step_vec;
 typedef CSNI_VEC(uint64_t) code_vec;
 
+enum { FORMS = 0x30, FORM_UNKNOWN = 0xff };
+
 struct compiler {
     struct csni_abbrevs *table;
     struct csni_cursor c;
@@ -15,6 +17,7 @@ struct compiler {
     step_vec steps;
     code_vec codes;
     bool dense;
+    union csni_step forms[FORMS]; /* by form; op FORM_UNKNOWN where there is none or it is above */
 };
 
 bool csni_form_step(uint64_t form, const struct csni_abbrevs *abbrevs, union csni_step *out) {
@@ -213,6 +216,21 @@ static void note_sibling(struct draft *d, const union csni_step *step) {
     d->plan.sibling_size = (uint8_t)step->size;
 }
 
+static void list_forms(struct compiler *cc) {
+    for (unsigned form = 0; form < FORMS; form++)
+        if (!csni_form_step(form, cc->table, &cc->forms[form])) cc->forms[form].op = FORM_UNKNOWN;
+}
+
+/* An attribute that nobody wants, of fixed size: what nearly all of them are. False: take the long way. */
+static bool pass_attribute(const struct compiler *cc, struct draft *d, uint64_t at, uint64_t form) {
+    if (d->plan.kind || at == DW_AT_sibling || form >= FORMS) return false;
+    const union csni_step *step = &cc->forms[form];
+    if (step->op != CSNI_STEP_FIXED && step->op != CSNI_STEP_FLAG && step->op != CSNI_STEP_CONST) return false;
+    d->size += step->size;
+    d->skip += step->size;
+    return true;
+}
+
 /* False when out of memory. */
 static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uint64_t form, int64_t constant) {
     union csni_step step;
@@ -285,15 +303,22 @@ static csn_status compile_one(struct compiler *cc, uint64_t code, struct csn_err
     d.plan.flags = children ? CSNI_PLAN_CHILDREN : 0;
     d.plan.nesting = children ? 1 : 0;
     for (;;) {
-        uint64_t at_off = csni_cursor_off(c);
-        uint64_t at = csni_cursor_uleb(c);
-        uint64_t form = csni_cursor_uleb(c);
+        uint64_t at_off = csni_cursor_off(c), at, form;
+        if (CSNI_LIKELY(csni_cursor_left(c) >= 2 && !((c->p[0] | c->p[1]) & 0x80))) {
+            at = c->p[0];
+            form = c->p[1];
+            c->p += 2;
+        } else {
+            at = csni_cursor_uleb(c);
+            form = csni_cursor_uleb(c);
+        }
         int64_t constant = form == DW_FORM_implicit_const ? csni_cursor_sleb(c) : 0;
         if (c->failed) return truncated(cc, code, err);
         if (!at && !form) break;
         if (!at || !form)
             return csni_fail(err, CSN_E_FORMAT, ".debug_abbrev", at_off,
                              "abbreviation %" PRIu64 " has attribute 0x%" PRIx64 " with form 0x%" PRIx64, code, at, form);
+        if (CSNI_LIKELY(pass_attribute(cc, &d, at, form))) continue;
         if (!add_attribute(cc, &d, at, form, constant)) return csni_fail_memory(err, sizeof(union csni_step));
     }
     return finish_plan(cc, &d) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
@@ -378,6 +403,7 @@ csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, 
     if (cc.c.failed)
         status = csni_fail(err, CSN_E_FORMAT, ".debug_abbrev", abbrevs->off,
                            "a unit's abbreviations are to be here, the section has %zu bytes", dwarf->sections.abbrev.size);
+    list_forms(&cc);
     if (status == CSN_OK) status = compile_all(&cc, err);
     if (status == CSN_OK && !cc.dense && !sort_sparse(&cc))
         status = csni_fail_memory(err, cc.codes.count * sizeof(struct csni_plan));
