@@ -1,8 +1,9 @@
 /* Makes lists of addresses from an index, for benchmarks and comparisons.
  *
- *   bench_addresses random INDEX COUNT [SEED]   addresses that have an answer, each byte of code equally likely
- *   bench_addresses boundaries INDEX            every start and end of a function, start of a row, start and end of an
- *                                               inlined range, and the byte before each; ascending, each once
+ *   bench_addresses by-function INDEX COUNT [SEED]   random addresses that have an answer, each function equally likely
+ *   bench_addresses by-byte INDEX COUNT [SEED]       the same, each byte of code equally likely: large functions prevail
+ *   bench_addresses boundaries INDEX                 every start and end of a function, start of a row, start and end of
+ *                                                    an inlined range, and the byte before each; ascending, each once
  * One hexadecimal address a line on stdout. The same arguments give the same list on every machine. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,44 +46,66 @@ static bool has_answer(const struct csn_index *index, uint64_t addr) {
     return csn_index_lookup_refs(index, addr, CSN_LOOKUP_LLVM, NULL, 0, NULL, NULL) == CSN_OK;
 }
 
-static void print_random(const struct csn_index *index, uint32_t function_count, uint64_t wanted, uint64_t seed) {
-    /* ends[i]: bytes of code in functions 0..i, as if they stood one behind the other */
-    uint64_t *ends = calloc(function_count, sizeof *ends);
-    uint64_t *starts = calloc(function_count, sizeof *starts);
-    if (!ends || !starts)
+/* The functions as ranges; ends[i] is the weight of functions 0..i together. */
+struct choice {
+    uint64_t *starts, *sizes, *ends;
+    uint32_t count;
+};
+
+static uint64_t *zeroed(uint32_t count) {
+    uint64_t *values = calloc(count, sizeof *values);
+    if (!values)
         fail("functions", "out of memory");
-    uint64_t bytes = 0;
+    return values;
+}
+
+static struct choice read_functions(const struct csn_index *index, uint32_t function_count, bool by_byte) {
+    struct choice c = { zeroed(function_count), zeroed(function_count), zeroed(function_count), function_count };
+    uint64_t weight = 0;
     for (uint32_t i = 0; i < function_count; i++) {
         struct csn_function function;
         struct csn_error err = CSN_ERROR_INIT;
         if (csn_index_function(index, i, &function, &err) != CSN_OK)
             fail("function", csn_error_text(&err));
-        starts[i] = function.start;
-        ends[i] = bytes += function.size;
+        c.starts[i] = function.start;
+        c.sizes[i] = function.size;
+        weight += by_byte ? function.size : function.size > 0;
+        c.ends[i] = weight;
     }
-    if (bytes == 0)
+    if (weight == 0)
         fail("index", "no function has a size");
+    return c;
+}
+
+static uint64_t pick_address(const struct choice *c, uint64_t *seed) {
+    uint64_t place = next_random(seed) % c->ends[c->count - 1];
+    uint32_t low = 0, high = c->count - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->ends[middle] > place)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return c->starts[low] + next_random(seed) % c->sizes[low];
+}
+
+static void print_random(const struct csn_index *index, uint32_t function_count, bool by_byte, uint64_t wanted,
+                         uint64_t seed) {
+    struct choice c = read_functions(index, function_count, by_byte);
     uint64_t tries = wanted * 100;
     while (wanted > 0) {
         if (tries-- == 0)
             fail("index", "too few addresses have an answer");
-        uint64_t place = next_random(&seed) % bytes;
-        uint32_t low = 0, high = function_count - 1;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (ends[middle] > place)
-                high = middle;
-            else
-                low = middle + 1;
-        }
-        uint64_t addr = starts[low] + (place - (low > 0 ? ends[low - 1] : 0));
+        uint64_t addr = pick_address(&c, &seed);
         if (!has_answer(index, addr))
             continue;
         printf("0x%" PRIx64 "\n", addr);
         wanted--;
     }
-    free(ends);
-    free(starts);
+    free(c.starts);
+    free(c.sizes);
+    free(c.ends);
 }
 
 static void add_edge(struct list *list, uint64_t addr) {
@@ -148,9 +171,11 @@ static void print_boundaries(const struct csn_index *index, uint32_t function_co
 }
 
 int main(int argc, char **argv) {
-    bool random_mode = (argc == 4 || argc == 5) && strcmp(argv[1], "random") == 0;
+    bool by_byte = argc > 1 && strcmp(argv[1], "by-byte") == 0;
+    bool random_mode = (argc == 4 || argc == 5) && (by_byte || strcmp(argv[1], "by-function") == 0);
     if (!random_mode && !(argc == 3 && strcmp(argv[1], "boundaries") == 0)) {
-        fputs("usage: bench_addresses random INDEX COUNT [SEED]\n       bench_addresses boundaries INDEX\n", stderr);
+        fputs("usage: bench_addresses by-function|by-byte INDEX COUNT [SEED]\n       bench_addresses boundaries INDEX\n",
+              stderr);
         return 2;
     }
     struct csn_error err = CSN_ERROR_INIT;
@@ -162,7 +187,7 @@ int main(int argc, char **argv) {
     if (info.function_count == 0)
         fail(argv[2], "no functions");
     if (random_mode)
-        print_random(index, info.function_count, strtoull(argv[3], NULL, 10),
+        print_random(index, info.function_count, by_byte, strtoull(argv[3], NULL, 10),
                      argc == 5 ? strtoull(argv[4], NULL, 10) : 1);
     else
         print_boundaries(index, info.function_count);

@@ -27,22 +27,22 @@ def convert_table(rows):
         # gsymtool and symcache have one thread, so they stand against our run with one
         ours = reference(group, "callsign")
         for row in group:
-            versus = [ratio(row[field], ours[field]) if ours else "-" for field in ("wall_s", "peak_mb", "output_bytes")]
+            versus = [ratio(row[field], ours[field]) if ours else "-" for field in ("wall_s", "cpu_s", "peak_mb", "output_bytes")]
             out.append([key[0], row["tool"], key[1], f"{row['wall_s']:.3f}", f"{row['minimum_wall_s']:.3f}",
-                        f"{row['user_s'] + row['system_s']:.3f}", f"{row['peak_mb']:.0f}", f"{row['output_bytes']:,}",
+                        f"{row['cpu_s']:.3f}", f"{row['peak_mb']:.0f}", f"{row['output_bytes']:,}",
                         *versus])
     return table("Converting (medians; ratios: this tool over callsign)",
-                 ["input", "tool", "threads", "wall s", "min s", "cpu s", "peak MB", "output bytes", "time", "memory",
-                  "size"], out)
+                 ["input", "tool", "threads", "wall s", "min s", "cpu s", "peak MB", "output bytes", "time", "cpu",
+                  "memory", "size"], out)
 
 
 def lookup_table(rows):
     out = []
-    for name in dict.fromkeys(row["input"] for row in rows):
-        group = [row for row in rows if row["input"] == name]
+    for key in dict.fromkeys((row["input"], row["addresses"]) for row in rows):
+        group = [row for row in rows if (row["input"], row["addresses"]) == key]
         views, read = (reference(group, f"callsign, {way}") for way in ("views only", "strings read"))
         for row in group:
-            out.append([name, row["engine"], f"{row['median_ns']:.1f}", f"{row['minimum_ns']:.1f}",
+            out.append([" ".join(key), row["engine"], f"{row['median_ns']:.1f}", f"{row['minimum_ns']:.1f}",
                         *(ratio(row["median_ns"], ours["median_ns"]) if ours else "-" for ours in (views, read))])
     return table("Warm random lookups in process (ratios: this engine over callsign, medians)",
                  ["input", "engine", "median ns", "min ns", "to views only", "to strings read"], out)
@@ -99,10 +99,10 @@ def chart(results):
         values = [(row["tool"], row["wall_s"], f"{row['wall_s']:.2f} s, {row['peak_mb']:.0f} MB")
                   for row in results["convert"] if (row["input"], row["threads"]) == key]
         groups.append((f"convert {key[0]}, {key[1]} thread{'s' if key[1] > 1 else ''}", values))
-    for name in dict.fromkeys(row["input"] for row in results["lookup"]):
+    for key in dict.fromkeys((row["input"], row["addresses"]) for row in results["lookup"]):
         values = [(row["engine"], row["median_ns"], f"{row['median_ns']:.0f} ns")
-                  for row in results["lookup"] if row["input"] == name]
-        groups.append((f"warm random lookup, {name}", values))
+                  for row in results["lookup"] if (row["input"], row["addresses"]) == key]
+        groups.append((f"warm random lookup, {key[0]}, addresses {key[1]}", values))
     parts, height = bars(groups)
     facts = results["machine"]
     parts.append(f'<text x="8" y="{height}" fill="#666">{escape(facts["date"])}, {escape(str(facts["cpu"]))}, '

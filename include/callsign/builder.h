@@ -1,7 +1,9 @@
 /* Callsign: make an index of one's own, function by function: for a JIT, a linker, a language runtime.
  *
  * A builder has one owner: one thread at a time. Strings are copied. Files, functions, rows and inline nodes may be
- * added in any order of functions; the output depends only on what was added, not on the host or the clock. */
+ * added in any order of functions; the output depends only on what was added, not on the host or the clock.
+ * A call that adds and fails with CSN_E_MEMORY leaves a builder that can only be destroyed; after any other failure it is
+ * as it was before the call. */
 #ifndef CALLSIGN_BUILDER_H
 #define CALLSIGN_BUILDER_H
 

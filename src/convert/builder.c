@@ -75,13 +75,23 @@ static const struct csni_function *current(const struct csn_builder *b) {
     return &b->writer.functions.items[b->writer.functions.count - 1];
 }
 
+static csn_status check_string(struct csn_str s, struct csn_error *err) {
+    if (!s.len || !memchr(s.ptr, 0, s.len)) return CSN_OK;
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a string of %zu bytes has a NUL within", s.len);
+}
+
+/* Something may have been added by half: nothing more is accepted. */
+static csn_status out_of_memory(struct csn_builder *b, size_t size, struct csn_error *err) {
+    b->writer.failed = true;
+    return csni_fail_memory(err, size);
+}
+
 static csn_status keep_string(struct csn_builder *b, struct csn_str s, uint32_t *out, struct csn_error *err) {
     *out = 0;
     if (!s.len) return CSN_OK;
-    if (memchr(s.ptr, 0, s.len))
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a string of %zu bytes has a NUL within", s.len);
+    CSNI_TRY(check_string(s, err));
     const char *copy = csni_arena_copy(&b->arena, s.ptr, s.len);
-    if (!copy) return csni_fail_memory(err, s.len);
+    if (!copy) return out_of_memory(b, s.len, err);
     *out = csni_batch_add_string(&b->writer, (struct csn_str){ copy, s.len });
     return b->writer.failed ? csni_fail_memory(err, s.len) : CSN_OK;
 }
@@ -179,14 +189,14 @@ csn_status csn_builder_begin_inline(struct csn_builder *b, const struct csn_rang
     if (b->open_inlines.count + 1 >= CSN_INLINE_DEPTH_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "inlined calls nest deeper than %d", CSN_INLINE_DEPTH_MAX);
     struct csni_part *parts = csni_alloc_zeroed(b->alloc, range_count, sizeof *parts);
-    if (!parts) return csni_fail_memory(err, range_count * sizeof *parts);
+    if (!parts) return out_of_memory(b, range_count * sizeof *parts, err);
     size_t count = 0;
     csn_status status = make_parts(b, ranges, range_count, parts, &count, err);
     if (status >= 0) status = keep_string(b, name, &string, err);
     if (status >= 0) {
         uint32_t node = csni_batch_begin_inline(&b->writer, string, call_file, call_line);
         for (size_t i = 0; i < count; i++) csni_batch_add_part(&b->writer, parts[i].start, parts[i].end);
-        if (b->writer.failed || !csni_vec_push(&b->open_inlines, node)) status = csni_fail_memory(err, sizeof node);
+        if (b->writer.failed || !csni_vec_push(&b->open_inlines, node)) status = out_of_memory(b, sizeof node, err);
     }
     csni_free(b->alloc, parts, range_count * sizeof *parts);
     return status;
@@ -204,6 +214,7 @@ csn_status csn_builder_add_call_site(struct csn_builder *b, uint64_t return_offs
     CSNI_TRY(check_open(b, true, err));
     if (flags & ~(uint32_t)(CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL))
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "unknown call-site flags 0x%x", flags);
+    for (size_t i = 0; i < pattern_count; i++) CSNI_TRY(check_string(patterns[i], err));
     csni_batch_add_call_site(&b->writer, return_offset, flags);
     for (size_t i = 0; i < pattern_count; i++) {
         uint32_t string;

@@ -1,8 +1,9 @@
 /* Functions from DWARF.
  *
- * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. Units go
- * largest first, so that no worker is left with a large one at the end; each has its batch at its own index, so that the
- * result does not depend on who did what when. What a unit occupied of .debug_info is given back when the unit is done. */
+ * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. Very large
+ * units go first, so that no worker is left with one at the end; the others go in file order, which disks and the kernel
+ * like best. Each has its batch at its own index, so that the result does not depend on who did what when. What is done of
+ * .debug_info is given back. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,17 @@ static const char *const section_names[SECTIONS] = { "info",     "types",       
                                                      "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
 
 struct unit_key {
-    uint64_t size;
+    uint64_t size;   /* of a very large unit; 0: an ordinary one */
     uint32_t index;
 };
+
+/* Units that are done, so that their memory is given back in large pieces: each costs every core a look at its page tables. */
+struct giving_back {
+    pthread_mutex_t lock;
+    uint8_t *done;       /* by unit */
+    uint32_t next;       /* units before this one are given back */
+};
+enum { PIECE = 8 << 20 };
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -28,7 +37,8 @@ struct reading {
     struct csni_span bytes[SECTIONS];
     uint32_t read_order[SECTIONS], read_count;
     struct csni_unit_job *jobs;        /* one per worker */
-    struct unit_key *unit_order;       /* largest first */
+    struct unit_key *unit_order;
+    struct giving_back back;
     struct csni_batch *batches;
     atomic_uint failed_units;
     bool discard;                      /* .debug_info goes as units are done */
@@ -96,6 +106,22 @@ static csn_status note_unprepared(struct reading *r, uint32_t worker, struct csn
     return csni_batch_finish(&c->writers[worker], out, err);
 }
 
+/* Gives back the units from the first that has not been, as far as all are done, if that makes a piece. */
+static void give_back(struct reading *r, uint32_t index) {
+    const struct csni_unit *units = r->dwarf->units;
+    uint32_t count = r->dwarf->info_unit_count;
+    pthread_mutex_lock(&r->back.lock);
+    r->back.done[index] = 1;
+    uint32_t first = r->back.next, behind = first;
+    while (behind < count && r->back.done[behind]) behind++;
+    bool piece = behind > first && (behind == count || units[behind - 1].end - units[first].off >= PIECE);
+    if (piece) r->back.next = behind;
+    pthread_mutex_unlock(&r->back.lock);
+    if (piece)
+        csni_object_discard(r->conversion->object, r->section[INFO], units[first].off,
+                            units[behind - 1].end - units[first].off);
+}
+
 static csn_status convert_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     struct reading *r = context;
     uint32_t index = r->unit_order[item].index;
@@ -105,8 +131,7 @@ static csn_status convert_one(void *context, uint32_t worker, size_t item, struc
         CSNI_TRY(csni_unit_convert(&r->jobs[worker], unit, out, err));
     else if (!unit->prepared)
         CSNI_TRY(note_unprepared(r, worker, unit, out, err));
-    if (r->discard && !unit->in_types)
-        csni_object_discard(r->conversion->object, r->section[INFO], unit->off, unit->end - unit->off);
+    if (r->discard) give_back(r, index);
     return csni_progress(r->conversion, "units", unit->end - unit->off, err);
 }
 
@@ -120,10 +145,12 @@ static csn_status order_units(struct reading *r, struct csn_error *err) {
     uint32_t count = r->dwarf->unit_count;
     r->unit_order = csni_alloc_zeroed(r->conversion->alloc, count, sizeof *r->unit_order);
     if (count && !r->unit_order) return csni_fail_memory(err, count * sizeof *r->unit_order);
+    for (uint32_t i = 0; i < count; i++)
+        r->conversion->progress_total += r->dwarf->units[i].end - r->dwarf->units[i].off;
+    uint64_t large = r->conversion->progress_total / (8 * (uint64_t)r->conversion->workers);
     for (uint32_t i = 0; i < count; i++) {
         uint64_t size = r->dwarf->units[i].end - r->dwarf->units[i].off;
-        r->unit_order[i] = (struct unit_key){ size, i };
-        r->conversion->progress_total += size;
+        r->unit_order[i] = (struct unit_key){ size > large ? size : 0, i };
     }
     if (count) qsort(r->unit_order, count, sizeof *r->unit_order, larger_first);
     return CSN_OK;
@@ -153,6 +180,8 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);
+    r->back.done = csni_alloc_zeroed(c->alloc, r->dwarf->unit_count, 1);
+    if (r->dwarf->unit_count && !r->back.done) return csni_fail_memory(err, r->dwarf->unit_count);
     CSNI_TRY(order_units(r, err));
     CSNI_TRY(make_jobs(r, err));
     r->batches = csni_add_batches(c, r->dwarf->unit_count);
@@ -193,6 +222,8 @@ static void release(struct reading *r) {
     for (uint32_t i = 0; r->jobs && i < c->workers; i++) csni_unit_job_deinit(&r->jobs[i]);
     csni_free(c->alloc, r->jobs, c->workers * sizeof *r->jobs);
     if (r->dwarf) csni_free(c->alloc, r->unit_order, r->dwarf->unit_count * sizeof *r->unit_order);
+    if (r->dwarf) csni_free(c->alloc, r->back.done, r->dwarf->unit_count);
+    pthread_mutex_destroy(&r->back.lock);
     csni_dwarf_close(r->dwarf);
 }
 
@@ -206,6 +237,7 @@ static void release_sections(const struct reading *r) {
 
 csn_status csni_source_dwarf(struct csni_conversion *c, struct csn_error *err) {
     struct reading r = { .conversion = c };
+    pthread_mutex_init(&r.back.lock, NULL);
     csn_status status = read_sections(&r, err);
     if (status >= 0) status = open_dwarf(&r, err);
     if (status >= 0) status = convert_units(&r, err);

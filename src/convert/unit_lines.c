@@ -294,8 +294,11 @@ static struct csni_row *copy_some(struct copying *c, const struct csni_line_row 
 static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .dwarf_file = CSNI_LINE_END };
+    uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
     for (size_t i = first; i < last && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
+        if (s->low < covered) continue;
+        covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
         struct csni_row *out = csni_batch_reserve_rows(job->writer, stop > row ? stop - row : 0);
@@ -333,13 +336,27 @@ static csn_status add_declaration(struct csni_unit_job *job, const struct csni_o
     return status < 0 ? status : CSN_OK;
 }
 
+/* Up to its first row a function has the line of its declaration; without one, line 0 of the first row's file, because
+ * readers do not find a function at all in front of its first row. */
+static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_die *f, size_t first, uint64_t end) {
+    const struct csni_line_table *t = &job->lines;
+    CSNI_TRY(add_declaration(job, f));
+    bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
+    if (declared || first == t->sequences.count || t->sequences.items[first].low >= end) return CSN_OK;
+    uint32_t file;
+    csn_status status = csni_unit_file(job, t->rows.items[t->sequences.items[first].first_row].file, &file);
+    if (status == CSN_OK) csni_batch_add_row(job->writer, 0, file, 0);
+    return status < 0 ? status : CSN_OK;
+}
+
 csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
+    if (job->writer->failed) return CSN_E_MEMORY;
     if (!job->has_lines) return CSN_OK;
     if (f->has_stmt_sequence) CSNI_TRY(order_by_offset(job));
     size_t first, last;
     bool bad_name;
-    /* Where the rows begin late, as GCC leaves them for some cold parts, the declaration stands in up to there. */
-    if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_declaration(job, f));
+    /* Rows that begin late are what GCC leaves for some cold parts. */
+    if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_first_row(job, f, first, end));
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
                         (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);

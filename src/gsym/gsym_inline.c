@@ -95,7 +95,7 @@ csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni
     struct csni_span tree = payload->bytes;
     struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
                                      .readable = gsym->bytes.ptr + gsym->bytes.size };
-    bool wide = CSNI_INLINE_SCAN_AVX2 && csni_inline_scan_has_avx2();
+    bool wide = csni_inline_scan_has_avx2();
     size_t count = 0;
     for (bool root = true;; root = false) {
         if (wide && !root && csni_inline_scan_avx2(&scan)) break;

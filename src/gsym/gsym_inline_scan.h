@@ -12,7 +12,8 @@ struct csni_inline_scan {
     uint64_t depth;          /* of the node at `p` below the list that is being searched */
 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
+/* CSNI_PORTABLE: the plain loops alone, to test and measure them. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(CSNI_PORTABLE)
 #define CSNI_INLINE_SCAN_AVX2 1
 /* Moves over nodes that do not cover the address. True: the list has ended; false: the node or the end mark at scan->p is
  * for the caller. Only where csni_inline_scan_has_avx2(). */
@@ -22,6 +23,11 @@ static inline bool csni_inline_scan_has_avx2(void) {
 }
 #else
 #define CSNI_INLINE_SCAN_AVX2 0
+static inline bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
+    (void)scan;
+    return false;
+}
+static inline bool csni_inline_scan_has_avx2(void) { return false; }
 #endif
 
 #endif

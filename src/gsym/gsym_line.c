@@ -136,7 +136,7 @@ csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t add
     /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
      * while range <= 251, and the quotient is 0 beyond. */
     uint32_t reciprocal = (uint32_t)(65536 / window.range) + 1;
-    bool wide = CSNI_LINE_SCAN_AVX2 && csni_line_scan_has_avx2();
+    bool wide = csni_line_scan_has_avx2();
     csn_status status;
     do {
         if (wide && csni_line_scan_avx2(&scan, addr)) break;

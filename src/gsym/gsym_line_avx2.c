@@ -8,8 +8,9 @@
  * carries run from each byte of the second kind to the next. Addresses and lines are then sums over the bytes that a mask
  * selects. A block ends behind its last row, so that no state but that of a row passes from one block to the next.
  *
- * Measured on the line tables of vmlinux and ceph-osd (5 bytes a row, half of the opcodes with operands, hence one branch
- * misprediction a row for a plain loop): 5 to 8 times as fast as that loop. */
+ * Measured with LLVM's files of libc, vmlinux and ceph-osd, on large tables of which half of the opcodes have operands:
+ * 25 ns for 64 bytes against 51 to 90 of the plain loop, and that after the processor has learned the table's branches;
+ * a whole lookup of random addresses, this scan and that of inline trees together: 1/3.8, 1/2.8 and 1/2 of the time. */
 #include "gsym/gsym_line_scan.h"
 
 #if CSNI_LINE_SCAN_AVX2
@@ -57,13 +58,6 @@ AVX2_INLINE struct block select_bytes(struct block b, uint64_t mask) {
                            _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
 }
 
-AVX2_INLINE uint32_t sum(struct block b) {
-    __m256i zero = _mm256_setzero_si256();
-    __m256i s = _mm256_add_epi64(_mm256_sad_epu8(b.lo, zero), _mm256_sad_epu8(b.hi, zero));
-    __m128i t = _mm_add_epi64(_mm256_castsi256_si128(s), _mm256_extracti128_si256(s, 1));
-    return (uint32_t)(_mm_cvtsi128_si32(t) + _mm_extract_epi32(t, 2));
-}
-
 /* Each byte divided by the range: `scale` is 65536 / range + 1, exact for bytes up to 251. */
 AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
     __m256i even = _mm256_mulhi_epu16(_mm256_and_si256(v, _mm256_set1_epi16(0xff)), scale);
@@ -94,23 +88,49 @@ AVX2_INLINE uint64_t up_to_highest(uint64_t v) { return ~(uint64_t)0 >> _lzcnt_u
 AVX2_INLINE uint64_t below_lowest(uint64_t v) { return (v & (0 - v)) - 1; }
 
 AVX2_INLINE struct masks cut(struct masks m, uint64_t keep) {
-    return (struct masks){ m.special & keep, m.set_file & keep, m.advance & (keep << 1 | keep), m.line1 & keep,
-                           m.line2 & keep, m.line3 & keep, m.negative };
+    return (struct masks){ m.special & keep, m.set_file & keep, m.advance & keep, m.line1 & keep, m.line2 & keep,
+                           m.line3 & keep, m.negative };
 }
 
-/* The line deltas of the selected opcodes. */
-AVX2_INLINE uint32_t sum_lines(const struct csni_line_scan *scan, struct block bytes, struct block deltas,
-                               struct block quotients, const struct masks *m) {
-    uint32_t special = scan->min * (uint32_t)_mm_popcnt_u64(m->special) + sum(select_bytes(deltas, m->special)) -
-                       (uint32_t)scan->range * sum(select_bytes(quotients, m->special));
+/* Line deltas as sums that are added up across lanes and blocks only at the end. */
+struct line_sums {
+    __m256i deltas, quotients, operands1, operands2, operands3; /* four sums each */
+    uint32_t plain;                                             /* what needs no vector */
+};
+
+AVX2_INLINE __m256i add_bytes(__m256i sums, struct block b) {
+    __m256i zero = _mm256_setzero_si256();
+    sums = _mm256_add_epi64(sums, _mm256_sad_epu8(b.lo, zero));
+    return _mm256_add_epi64(sums, _mm256_sad_epu8(b.hi, zero));
+}
+
+/* Adds the line deltas of the selected opcodes. `special` are the quotients of the special ones. */
+AVX2_INLINE void add_lines(struct line_sums *s, struct block bytes, struct block deltas, struct block special,
+                           uint32_t min, const struct masks *m) {
+    s->plain += min * (uint32_t)_mm_popcnt_u64(m->special);
+    s->deltas = add_bytes(s->deltas, select_bytes(deltas, m->special));
+    s->quotients = add_bytes(s->quotients, special);
+    if (!m->line1) return;
     __m256i seven = _mm256_set1_epi8(0x7f);
     struct block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
-    uint32_t line = sum(select_bytes(low, m->line1)) - ((uint32_t)_mm_popcnt_u64(m->line1 & m->negative) << 7);
-    if (m->line2)
-        line += (sum(select_bytes(low, m->line2)) << 7) - ((uint32_t)_mm_popcnt_u64(m->line2 & m->negative) << 14);
-    if (m->line3)
-        line += (sum(select_bytes(low, m->line3)) << 14) - ((uint32_t)_mm_popcnt_u64(m->line3 & m->negative) << 21);
-    return special + line;
+    s->operands1 = add_bytes(s->operands1, select_bytes(low, m->line1));
+    s->plain -= (uint32_t)_mm_popcnt_u64(m->line1 & m->negative) << 7;
+    if (!m->line2) return;
+    s->operands2 = add_bytes(s->operands2, select_bytes(low, m->line2));
+    s->plain -= (uint32_t)_mm_popcnt_u64(m->line2 & m->negative) << 14;
+    if (!m->line3) return;
+    s->operands3 = add_bytes(s->operands3, select_bytes(low, m->line3));
+    s->plain -= (uint32_t)_mm_popcnt_u64(m->line3 & m->negative) << 21;
+}
+
+AVX2_INLINE uint32_t total_of(__m256i sums) {
+    __m128i t = _mm_add_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    return (uint32_t)(_mm_cvtsi128_si32(t) + _mm_extract_epi32(t, 2));
+}
+
+AVX2_INLINE uint32_t total_lines(const struct line_sums *s, uint64_t range) {
+    return s->plain + total_of(s->deltas) - (uint32_t)range * total_of(s->quotients) + total_of(s->operands1) +
+           (total_of(s->operands2) << 7) + (total_of(s->operands3) << 14);
 }
 
 /* The highest bit of `positions` up to which the advances sum to `left` at most, and everything below; 0 for none.
@@ -130,67 +150,90 @@ AVX2_INLINE uint64_t rows_within(struct block advances, uint64_t positions, uint
     return keep;
 }
 
-AVX2 bool csni_line_scan_avx2(struct csni_line_scan *scan, uint64_t addr) {
+/* Bytes 1, 2 and 3. */
+AVX2_INLINE __m256i with_operand(__m256i v) {
+    __m256i less_one = _mm256_sub_epi8(v, _mm256_set1_epi8(1));
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(less_one, _mm256_set1_epi8(2)), less_one);
+}
+
+/* The loop waits for one thing: where the next block begins. What leads there (`opcodes`, `rows`) is kept short, and the
+ * end of the table and long operands are left to a branch. */
+AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
+    struct csni_line_scan scan = *state; /* a local, so that the loop does not go through memory */
+    bool done = false;
     /* With a range of 1 the scale would not fit in 16 bits. */
-    if (scan->range == 1) return false;
-    const __m256i scale = _mm256_set1_epi16((short)(65536 / scan->range + 1));
+    if (scan.range == 1) return false;
+    const __m256i scale = _mm256_set1_epi16((short)(65536 / scan.range + 1));
+    struct line_sums sums = { .plain = 0 };
     const __m256i four = _mm256_set1_epi8(CSNI_GSYM_LINE_FIRST_SPECIAL);
     for (;;) {
-        const uint8_t *src = scan->p;
+        const uint8_t *src = scan.p;
         uint8_t tail[BLOCK];
-        if (scan->readable - src < BLOCK) {
+        if (scan.readable - src < BLOCK) {
             memset(tail, 0, sizeof tail);
-            memcpy(tail, src, (size_t)(scan->readable - src));
+            memcpy(tail, src, (size_t)(scan.readable - src));
             src = tail;
         }
         struct block b = { _mm256_loadu_si256((const __m256i *)(const void *)src),
                            _mm256_loadu_si256((const __m256i *)(const void *)(src + BLOCK / 2)) };
-        uint64_t size = (uint64_t)(scan->end - scan->p);
+        uint64_t size = (uint64_t)(scan.end - scan.p);
         uint64_t valid = size >= BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << size) - 1;
-
-        uint64_t more = to_bits(b.lo, b.hi);
-        uint64_t zeros = bytes_equal(b, CSNI_GSYM_LINE_END), files = bytes_equal(b, CSNI_GSYM_LINE_SET_FILE);
-        uint64_t pcs = bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_PC), lines = bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_LINE);
-        uint64_t opcodes = find_opcodes(files | pcs | lines, more) & valid;
+        uint64_t operand = to_bits(with_operand(b.lo), with_operand(b.hi)), more = to_bits(b.lo, b.hi);
+        uint64_t opcodes = find_opcodes(operand, more) & valid;
 
         struct masks m;
-        m.special = opcodes & ~(zeros | files | pcs | lines);
-        m.set_file = opcodes & files;
-        uint64_t pc_ops = opcodes & pcs;
-        m.advance = pc_ops << 1;
-        m.line1 = (opcodes & lines) << 1;
+        uint64_t zeros = bytes_equal(b, CSNI_GSYM_LINE_END);
+        uint64_t pc_ops = opcodes & bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_PC);
+        m.special = opcodes & ~(operand | zeros);
+        m.advance = pc_ops << 1 & valid;
+        m.set_file = opcodes & bytes_equal(b, CSNI_GSYM_LINE_SET_FILE);
+        m.line1 = (opcodes & bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_LINE)) << 1;
         m.line2 = (m.line1 & more) << 1;
         m.line3 = (m.line2 & more) << 1;
         m.negative = to_bits(_mm256_slli_epi16(b.lo, 1), _mm256_slli_epi16(b.hi, 1)) & ~more;
 
-        /* What ends this block early: the end of the table, and operands too long for the sums below. */
-        uint64_t end_ops = opcodes & zeros;
-        uint64_t long_operands = (pc_ops & more >> 1) | (m.line3 & more);
-        uint64_t inside = below_lowest(end_ops | long_operands);
-        uint64_t rows = (m.special | (pc_ops & valid >> 1)) & inside;
-        bool at_end = end_ops && !(long_operands & below_lowest(end_ops));
-        if (!rows) return at_end;
-
+        /* The byte at which each row is complete. */
+        uint64_t rows = m.special | m.advance;
+        uint64_t end_ops = opcodes & zeros, long_operands = (m.advance | m.line3) & more;
+        bool at_end = false;
+        if (end_ops | long_operands) {
+            uint64_t inside = below_lowest(end_ops | long_operands);
+            at_end = end_ops & (inside + 1);
+            rows &= inside;
+        }
+        if (!rows) {
+            done = at_end;
+            break;
+        }
         struct block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
         struct block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
         m = cut(m, up_to_highest(rows));
         struct block special = select_bytes(quotients, m.special), plain = select_bytes(b, m.advance);
         struct block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
-        uint64_t advance = sum(advances), left = addr - scan->addr;
+        uint64_t advance = total_of(add_bytes(_mm256_setzero_si256(), advances)), left = addr - scan.addr;
         bool found = advance > left;
         if (found) {
-            uint64_t keep = rows_within(advances, m.special | m.advance, left, &advance);
-            if (!keep) return true;
+            uint64_t keep = rows_within(advances, rows, left, &advance);
+            if (!keep) {
+                done = true;
+                break;
+            }
             m = cut(m, keep);
+            special = select_bytes(quotients, m.special);
         }
-        scan->line += sum_lines(scan, b, deltas, quotients, &m);
-        scan->addr += advance;
-        scan->any = true;
-        if (m.set_file) scan->file_at = scan->p + 64 - _lzcnt_u64(m.set_file);
-        if (found || at_end) return true;
-        uint64_t last = 63 - _lzcnt_u64(rows);
-        scan->p += last + 1 + (pc_ops >> last & 1);
+        add_lines(&sums, b, deltas, special, scan.min, &m);
+        scan.addr += advance;
+        scan.any = true;
+        if (m.set_file) scan.file_at = scan.p + BLOCK - _lzcnt_u64(m.set_file);
+        if (found || at_end) {
+            done = true;
+            break;
+        }
+        scan.p += BLOCK - _lzcnt_u64(rows);
     }
+    scan.line += total_lines(&sums, scan.range);
+    *state = scan;
+    return done;
 }
 
 #endif

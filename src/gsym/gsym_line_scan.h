@@ -16,7 +16,8 @@ struct csni_line_scan {
     bool any;                 /* a row has been read */
 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
+/* CSNI_PORTABLE: the plain loops alone, to test and measure them. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(CSNI_PORTABLE)
 #define CSNI_LINE_SCAN_AVX2 1
 /* Moves over rows at or below `addr`. True: those were all; false: the opcodes at scan->p up to the next row are for the
  * caller. Only where csni_line_scan_has_avx2(). */
@@ -26,6 +27,12 @@ static inline bool csni_line_scan_has_avx2(void) {
 }
 #else
 #define CSNI_LINE_SCAN_AVX2 0
+static inline bool csni_line_scan_avx2(struct csni_line_scan *scan, uint64_t addr) {
+    (void)scan;
+    (void)addr;
+    return false;
+}
+static inline bool csni_line_scan_has_avx2(void) { return false; }
 #endif
 
 #endif

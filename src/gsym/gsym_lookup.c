@@ -65,7 +65,7 @@ static csn_status find_record(const struct csni_gsym *gsym, uint64_t addr, struc
     return CSN_NONE;
 }
 
-/* The line table and the inline tree of a record; empty bytes where there is none. */
+/* The first line table and the first inline tree of a record; bytes.ptr is NULL where there is none. */
 static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
                              struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
                              struct csn_error *err) {
@@ -75,8 +75,8 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
     prefetch_ahead(record->bytes.ptr, record->bytes.ptr + record->bytes.size, 4);
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
-        if (part.type == CSNI_GSYM_PART_LINES) *lines = part;
-        if (part.type == CSNI_GSYM_PART_INLINE) {
+        if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
+        if (part.type == CSNI_GSYM_PART_INLINE && !inlines->bytes.ptr) {
             *inlines = part;
             prefetch_ahead(part.bytes.ptr, part.bytes.ptr + part.bytes.size, 4);
         }

@@ -251,12 +251,12 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
     if (ok) {
         final = csni_alloc_zeroed(m->alloc, count, sizeof *final);
         m->files = csni_alloc_zeroed(m->alloc, count, sizeof *m->files);
+        if (m->files) m->file_count = (uint32_t)count;
     }
     if (!final || !m->files) {
         status = csni_fail_memory(err, count * sizeof *m->files);
         goto done;
     }
-    m->file_count = (uint32_t)count;
     if (t.files.count) qsort(t.files.items, t.files.count, sizeof *t.files.items, by_use);
     for (uint32_t i = 0; i < t.files.count; i++) {
         struct file_key *f = &t.files.items[i];
