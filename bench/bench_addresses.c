@@ -1,9 +1,9 @@
 /* Makes lists of addresses from an index, for benchmarks and comparisons.
  *
- *   bench_addresses by-function INDEX COUNT [SEED]   random addresses that have an answer, each function equally likely
- *   bench_addresses by-byte INDEX COUNT [SEED]       the same, each byte of code equally likely: large functions prevail
- *   bench_addresses boundaries INDEX                 every start and end of a function, start of a row, start and end of
- *                                                    an inlined range, and the byte before each; ascending, each once
+ *   bench_addresses by-function INDEX COUNT [SEED]   random addresses with an answer, each function equally likely
+ *   bench_addresses by-byte INDEX COUNT [SEED]       the same, each byte of code equally likely
+ *   bench_addresses boundaries INDEX                 every start and end of a function, start of a row, start and end
+ *                                                    of an inlined range, and the byte before each; ascending
  * One hexadecimal address a line on stdout. The same arguments give the same list on every machine. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,8 +174,8 @@ int main(int argc, char **argv) {
     bool by_byte = argc > 1 && strcmp(argv[1], "by-byte") == 0;
     bool random_mode = (argc == 4 || argc == 5) && (by_byte || strcmp(argv[1], "by-function") == 0);
     if (!random_mode && !(argc == 3 && strcmp(argv[1], "boundaries") == 0)) {
-        fputs("usage: bench_addresses by-function|by-byte INDEX COUNT [SEED]\n       bench_addresses boundaries INDEX\n",
-              stderr);
+        fputs("usage: bench_addresses by-function|by-byte INDEX COUNT [SEED]\n"
+              "       bench_addresses boundaries INDEX\n", stderr);
         return 2;
     }
     struct csn_error err = CSN_ERROR_INIT;

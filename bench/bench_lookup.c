@@ -1,12 +1,13 @@
 /* Measures, or prints, what the library answers for many addresses, in process.
  *
- *   bench_lookup time  INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup, twice: "views only" finds the frames
- *                                                  and touches no string, "strings read" reads every byte of every name
- *                                                  and path
+ *   bench_lookup time  INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup, twice: "views only" finds the
+ *                                                  frames and touches no string, "strings read" reads every byte of
+ *                                                  every name and path
  *   bench_lookup print INDEX ADDRESSES [--llvm]    one line an address: frames innermost first; --llvm answers as the
  *                                                  reference reader would
  * ADDRESSES: a file with one hexadecimal address a line.
- * Printed form: ADDR<TAB>NAME+OFFSET@PATH:LINE[ | NAME+OFFSET@PATH:LINE ...], or ADDR<TAB>- where there is no answer. */
+ * Printed form: ADDR<TAB>NAME+OFFSET@PATH:LINE[ | NAME+OFFSET@PATH:LINE ...], or ADDR<TAB>- where there is no
+ * answer. */
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +39,9 @@ static uint64_t pass_views(const struct csn_index *index, const struct address_l
     uint64_t sum = 0;
     for (size_t i = 0; i < list->count; i++) {
         struct csn_lookup found;
-        if (csn_index_lookup_refs(index, list->addrs[i], CSN_LOOKUP_DEFAULT, frames, FRAMES_MAX, &found, NULL) == CSN_OK)
+        csn_status status = csn_index_lookup_refs(index, list->addrs[i], CSN_LOOKUP_DEFAULT, frames, FRAMES_MAX, &found,
+                                                  NULL);
+        if (status == CSN_OK)
             sum += found.frame_count + frames[0].line;
     }
     return sum;

@@ -2,8 +2,8 @@
  *
  *   bench_process STDIN COMMAND [ARGUMENT...]
  *
- * The command reads the file STDIN and writes to /dev/null. Prints one line: wall, user and system time in microseconds,
- * peak memory in KiB, exit status (128 + signal for a killed one).
+ * The command reads the file STDIN and writes to /dev/null. Prints one line: wall, user and system time in
+ * microseconds, peak memory in KiB, exit status (128 + signal for a killed one).
  * A program of its own because Linux starts a child's peak memory at that of the process which forked it: a script's
  * interpreter would hide every peak below its own. */
 #define _GNU_SOURCE

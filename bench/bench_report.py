@@ -27,7 +27,8 @@ def convert_table(rows):
         # gsymtool and symcache have one thread, so they stand against our run with one
         ours = reference(group, "callsign")
         for row in group:
-            versus = [ratio(row[field], ours[field]) if ours else "-" for field in ("wall_s", "cpu_s", "peak_mb", "output_bytes")]
+            versus = [ratio(row[field], ours[field]) if ours else "-"
+                      for field in ("wall_s", "cpu_s", "peak_mb", "output_bytes")]
             out.append([key[0], row["tool"], key[1], f"{row['wall_s']:.3f}", f"{row['minimum_wall_s']:.3f}",
                         f"{row['cpu_s']:.3f}", f"{row['peak_mb']:.0f}", f"{row['output_bytes']:,}",
                         *versus])
@@ -63,8 +64,8 @@ def process_table(rows):
 
 def tables(results):
     facts = results["machine"]
-    head = [f"{facts['date']}, {facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB; commit {facts['commit']}; "
-            f"{results['rounds']} rounds"]
+    head = [f"{facts['date']}, {facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB; "
+            f"commit {facts['commit']}; {results['rounds']} rounds"]
     head += [f"{name}: {version}" for name, version in facts["versions"].items() if version]
     parts = ["\n".join(head) + "\n", convert_table(results["convert"])]
     if results["lookup"]:

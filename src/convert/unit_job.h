@@ -48,6 +48,8 @@ struct csni_open_die {
     bool has_stmt_sequence;
 };
 
+typedef CSNI_VEC(uint32_t) csni_numbers;
+
 struct csni_unit_job {
     struct csni_conversion *conversion;
     const struct csni_dwarf *dwarf;
@@ -60,9 +62,9 @@ struct csni_unit_job {
     const struct csni_unit *unit;
     struct csni_line_table lines;
     bool lines_read, has_lines;        /* read when the first function is met */
-    CSNI_VEC(uint32_t) file_numbers;   /* batch file + 1 by DWARF file number; 0: not asked for yet */
-    CSNI_VEC(uint32_t) directories;    /* batch string + 1 by directory index */
-    CSNI_VEC(uint32_t) by_offset;      /* sequences ordered by `off`; made when the first DW_AT_LLVM_stmt_sequence is met */
+    csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
+    csni_numbers directories;          /* batch string + 1 by directory index */
+    csni_numbers by_offset;            /* sequences ordered by `off`; made when the first DW_AT_LLVM_stmt_sequence is met */
     CSNI_VEC(struct csni_pending_name) pending;
     struct csni_name_slot *names;      /* hash table: DIE offset -> batch string */
     uint32_t name_slots, name_count, stamp;
@@ -74,7 +76,7 @@ struct csni_unit_job {
     csni_address_ranges ranges;
     CSNI_VEC(struct csni_part) kept;   /* ranges of inlined calls within the function being written */
     CSNI_VEC(struct csni_part) kept_of; /* by inlined call: [start, end) in `kept` */
-    CSNI_VEC(uint32_t) unclosed;       /* nodes of the batch that are not closed yet, with their inlined calls */
+    csni_numbers unclosed;             /* nodes of the batch that are not closed yet, with their inlined calls */
 };
 
 csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
@@ -101,11 +103,14 @@ csn_status csni_unit_make_patterns(struct csni_unit_job *job);
 /* Looks up all pending names; functions that turn out to have none are dropped, with a note. */
 csn_status csni_unit_names_resolve(struct csni_unit_job *job);
 
-/* ---- files and rows (unit_lines.c) ---- */
+/* ---- files (unit_files.c) ---- */
 
-csn_status csni_unit_read_lines(struct csni_unit_job *job);
 /* The batch file for a DWARF file number; CSN_NONE: there is no such file. */
 csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
+
+/* ---- rows (unit_lines.c) ---- */
+
+csn_status csni_unit_read_lines(struct csni_unit_job *job);
 /* Adds the rows of [start, end) to the function begun last. */
 csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *function, uint64_t start,
                               uint64_t end);

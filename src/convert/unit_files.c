@@ -1,0 +1,105 @@
+/* Files of one unit: from DWARF file numbers to directories and names of the batch. */
+#include "base/fail.h"
+#include "convert/unit_job.h"
+
+static bool is_absolute(struct csn_str path) {
+    if (path.len && (path.ptr[0] == '/' || path.ptr[0] == '\\')) return true;
+    return path.len >= 3 && path.ptr[1] == ':' && (path.ptr[2] == '/' || path.ptr[2] == '\\');
+}
+
+/* Room for a path put together from parts, in the batch's arena. */
+struct path {
+    char *text;
+    size_t len;
+};
+
+static bool path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
+    path->text = csni_arena_alloc(job->arena, room);
+    path->len = 0;
+    return path->text != NULL;
+}
+
+static void path_append(struct path *path, struct csn_str part) {
+    if (!part.len) return;
+    if (path->len && path->text[path->len - 1] != '/') path->text[path->len++] = '/';
+    if (path->len)
+        while (part.len && part.ptr[0] == '/') part.ptr++, part.len--;
+    memcpy(path->text + path->len, part.ptr, part.len);
+    path->len += part.len;
+}
+
+static size_t without_trailing_slashes(const char *text, size_t len) {
+    while (len > 1 && text[len - 1] == '/') len--;
+    return len;
+}
+
+/* The batch string for `directory` with the compilation directory in front where it belongs there. */
+static csn_status directory_string(struct csni_unit_job *job, struct csn_str directory, bool relative, uint64_t index,
+                                   uint32_t *out) {
+    uint32_t *cached = index < job->directories.count ? &job->directories.items[index] : NULL;
+    if (cached && *cached) {
+        *out = *cached - 1;
+        return CSN_OK;
+    }
+    struct path path;
+    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2)) return CSN_E_MEMORY;
+    if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
+    path_append(&path, directory);
+    path.len = without_trailing_slashes(path.text, path.len);
+    *out = csni_batch_add_string(job->writer, (struct csn_str){ path.text, path.len });
+    if (cached) *cached = *out + 1;
+    return CSN_OK;
+}
+
+/* A name that has a directory of its own: the whole path is put together, then cut at its last separator. */
+static csn_status add_long_name(struct csni_unit_job *job, struct csn_str directory, bool relative, struct csn_str name,
+                                uint32_t *out) {
+    struct path path;
+    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3)) return CSN_E_MEMORY;
+    if (!is_absolute(name)) {
+        if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
+        path_append(&path, directory);
+    }
+    path_append(&path, name);
+    size_t cut = path.len;
+    while (cut && path.text[cut - 1] != '/') cut--;
+    struct csn_str base = { path.text + cut, path.len - cut };
+    uint32_t base_string = csni_batch_add_string(job->writer, base);
+    struct csn_str front = { path.text, without_trailing_slashes(path.text, cut) };
+    *out = csni_batch_add_file(job->writer, csni_batch_add_string(job->writer, front), base_string);
+    return CSN_OK;
+}
+
+static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
+    struct csn_str directory, name;
+    bool relative;
+    if (!csni_line_table_file(&job->lines, dwarf_file, &directory, &name, &relative)) return CSN_NONE;
+    if (name.len && memchr(name.ptr, '/', name.len)) return add_long_name(job, directory, relative, name, out);
+    uint32_t place = job->lines.version >= 5 ? dwarf_file : dwarf_file - 1, directory_number;
+    CSNI_TRY(directory_string(job, directory, relative, job->lines.files.items[place].directory, &directory_number));
+    const char *copy = csni_arena_copy(job->arena, name.ptr, name.len);
+    if (!copy) return CSN_E_MEMORY;
+    uint32_t base = csni_batch_add_string(job->writer, (struct csn_str){ copy, name.len });
+    *out = csni_batch_add_file(job->writer, directory_number, base);
+    return CSN_OK;
+}
+
+/* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. */
+static bool is_listed_twice(const struct csni_line_table *t) {
+    const struct csni_line_file *f = t->files.items;
+    return t->version >= 5 && t->files.count > 1 && f[0].directory == f[1].directory && csni_str_equal(f[0].name, f[1].name);
+}
+
+csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
+    if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
+    if (dwarf_file == 0 && is_listed_twice(&job->lines)) dwarf_file = 1;
+    uint32_t *cached = &job->file_numbers.items[dwarf_file];
+    if (!*cached) {
+        uint32_t file;
+        csn_status status = add_file(job, (uint32_t)dwarf_file, &file);
+        if (status != CSN_OK) return status;
+        *cached = file + 1;
+    }
+    *out = *cached - 1;
+    return CSN_OK;
+}
