@@ -78,8 +78,7 @@ static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
 
 csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
     struct csn_str name;
-    if (csni_die_has(die, CSNI_AT_LINKAGE_NAME) &&
-        csni_attr_string(job->dwarf, die, CSNI_AT_LINKAGE_NAME, &name, NULL) == CSN_OK && name.len) {
+    if (csni_die_own_name(job->dwarf, job->unit, die, &name, NULL) == CSN_OK) {
         CSNI_TRY(keep(job, &name));
         *out = csni_batch_add_string(job->writer, name);
         return CSN_OK;

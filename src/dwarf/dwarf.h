@@ -166,6 +166,9 @@ void csni_scopes_destroy(struct csni_scopes *scopes);
  * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
 csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);
 csn_status csni_scopes_add(struct csni_scopes *scopes, const struct csni_die *die);
+/* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
+csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
+                             const struct csni_die *die, struct csn_str *out, struct csn_error *err);
 /* The name of the DIE at `off` of the unit's section. `language_unit`: the unit whose language decides. A name that had to be put together is allocated
  * in `arena`; others are views into sections. CSN_NONE: it has no name. */
 csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,

@@ -484,6 +484,18 @@ static csn_status name_of_origin(struct csni_scopes *s, struct place place, bool
     return slot->status;
 }
 
+csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
+                             const struct csni_die *die, struct csn_str *out, struct csn_error *err) {
+    if (csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
+        csn_status status = csni_attr_string(dwarf, die, CSNI_AT_LINKAGE_NAME, out, err);
+        return status == CSN_OK && !out->len ? CSN_NONE : status;
+    }
+    bool elsewhere = csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN) || csni_die_has(die, CSNI_AT_SPECIFICATION);
+    if (elsewhere || qualifies(language_unit->language)) return CSN_NONE;
+    csn_status status = csni_attr_string(dwarf, die, CSNI_AT_NAME, out, err);
+    return status == CSN_OK && !out->len ? CSN_NONE : status;
+}
+
 csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *language_unit, const struct csni_die *die,
                             struct csni_arena *arena, struct csn_str *out, struct csn_error *err) {
     const uint64_t own = UINT64_C(1) << CSNI_AT_LINKAGE_NAME | UINT64_C(1) << CSNI_AT_NAME |
