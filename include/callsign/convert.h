@@ -56,7 +56,9 @@ enum csn_event {
     CSN_EVENT_OVERLAP,               /* kept: functions whose ranges overlap */
     CSN_EVENT_CALL_SITE_OUTSIDE,     /* dropped: a call site outside its function */
     CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
-    CSN_EVENT_COUNT
+    CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
+    CSN_EVENT_COUNT,
+    CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 
@@ -78,7 +80,7 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t reserved[8];
-    struct csn_event_count events[CSN_EVENT_COUNT];
+    struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
 /* Converts the object file at `path` and writes the index to `out_path`, by way of a temporary file that is synced and

@@ -36,6 +36,7 @@ csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t 
 }
 
 struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
+    if (!count) return c->batches;
     uint32_t need = c->batch_count + count;
     if (need > c->batch_room) {
         struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_room * sizeof *grown, need * sizeof *grown);
@@ -159,13 +160,13 @@ static void release(struct csni_conversion *c) {
     pthread_mutex_destroy(&c->progress_lock);
 }
 
+/* `options` have been checked. */
 static csn_status convert_span(struct csni_span file, bool mapped, const struct csn_convert_options *options,
                                const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_conversion c = { .report = report };
+    struct csni_conversion c = { .report = report, .options = *options };
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = file.size };
-    CSNI_TRY(check_options(options, &c.options, err));
     c.alloc = csni_allocator_or_default(c.options.allocator);
     const struct csni_object_options object_options = {
         .allocator = c.alloc,
@@ -186,12 +187,13 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csni_file_output out;
+    struct csn_convert_options own;
+    CSNI_TRY(check_options(options, &own, err));
     CSNI_TRY(csni_file_map_open(&map, path, err));
-    const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
-    csn_status status = csni_file_output_open(&out, out_path, alloc, err);
+    csn_status status = csni_file_output_open(&out, out_path, csni_allocator_or_default(own.allocator), err);
     if (status >= 0) {
         struct csni_sink sink = csni_file_sink(&out);
-        status = convert_span(map.bytes, true, options, &sink, report, err);
+        status = convert_span(map.bytes, true, &own, &sink, report, err);
         if (status >= 0) status = csni_file_output_commit(&out, err);
         csni_file_output_abort(&out);
     }
@@ -201,9 +203,11 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
 
 csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                               struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
-    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options ? options->allocator : NULL) };
+    struct csn_convert_options own;
+    CSNI_TRY(check_options(options, &own, err));
+    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(own.allocator) };
     struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = convert_span((struct csni_span){ bytes, size }, false, options, &sink, report, err);
+    csn_status status = convert_span((struct csni_span){ bytes, size }, false, &own, &sink, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     return status;
@@ -212,10 +216,12 @@ csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_c
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
                                       struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
-    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options ? options->allocator : NULL) };
-    struct csni_sink sink = csni_memory_sink(&result);
+    struct csn_convert_options own;
+    CSNI_TRY(check_options(options, &own, err));
     CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = convert_span(map.bytes, true, options, &sink, report, err);
+    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(own.allocator) };
+    struct csni_sink sink = csni_memory_sink(&result);
+    csn_status status = convert_span(map.bytes, true, &own, &sink, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     csni_file_map_close(&map);

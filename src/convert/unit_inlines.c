@@ -86,6 +86,11 @@ static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die 
     const struct csni_open_die *parent = job->open.count ? &job->open.items[job->open.count - 1] : NULL;
     if (!parent || parent->ignored) return CSN_NONE;
     *out = (struct csni_inlined){ .parent = parent->is_function ? CSNI_NO_PARENT : parent->inlined };
+    out->depth = parent->is_function ? 1 : job->inlined.items[parent->inlined].depth + 1;
+    if (out->depth >= CSN_INLINE_DEPTH_MAX) {
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_TOO_DEEP, "DIE 0x%llx", (unsigned long long)die->off);
+        return CSN_NONE;
+    }
     out->first_range = (uint32_t)job->ranges.count;
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);

@@ -20,6 +20,7 @@ struct csni_name_slot {
 /* An inlined call below an open function. Ranges are image addresses, ascending and not touching. */
 struct csni_inlined {
     uint32_t parent;      /* index in `inlined`, or CSNI_NO_PARENT: the function itself */
+    uint32_t depth;       /* 1 below the function, and so on */
     uint32_t name;
     uint32_t call_file;   /* of the batch */
     uint32_t call_line;

@@ -395,7 +395,7 @@ static void nests_that_are_too_deep(void **state) {
         index_text(out.ptr, out.size);
         unsigned kept = levels < CSN_INLINE_DEPTH_MAX ? levels : CSN_INLINE_DEPTH_MAX - 1;
         assert_int_equal(report.inline_nodes_written, kept + 1);
-        assert_int_equal(report.events[CSN_EVENT_OVERLAP].count, levels > kept);
+        assert_int_equal(report.events[CSN_EVENT_INLINE_TOO_DEEP].count, levels > kept);
         csn_bytes_free(&out);
         convert_sample_deinit(&s);
     }

@@ -1,0 +1,156 @@
+/* What programs built against an earlier header rely on: sizes and offsets of public structs (on 64-bit machines), and
+ * numbers. A failure here means: not compatible, make a new major version, or find another way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <callsign/callsign.h>
+
+struct number {
+    const char *what;
+    uint64_t is, want;
+};
+
+#define SIZE(type, want) { "sizeof(struct " #type ")", sizeof(struct type), want }
+#define AT(type, field, want) { "offsetof(struct " #type ", " #field ")", offsetof(struct type, field), want }
+
+static const struct number layout[] = {
+    SIZE(csn_error, 272), AT(csn_error, code, 0), AT(csn_error, os_error, 4), AT(csn_error, offset, 8),
+        AT(csn_error, section, 16), AT(csn_error, text, 40),
+    SIZE(csn_str, 16), AT(csn_str, ptr, 0), AT(csn_str, len, 8),
+    SIZE(csn_allocator, 32), AT(csn_allocator, alloc, 0), AT(csn_allocator, realloc, 8), AT(csn_allocator, free, 16),
+        AT(csn_allocator, context, 24),
+    SIZE(csn_index_options, 16), AT(csn_index_options, struct_size, 0), AT(csn_index_options, allocator, 8),
+    SIZE(csn_index_info, 104), AT(csn_index_info, format, 0), AT(csn_index_info, big_endian, 4),
+        AT(csn_index_info, address_size, 5), AT(csn_index_info, uuid_size, 6), AT(csn_index_info, reserved0, 7),
+        AT(csn_index_info, base_address, 8), AT(csn_index_info, file_size, 16),
+        AT(csn_index_info, function_count, 24), AT(csn_index_info, file_count, 28),
+        AT(csn_index_info, string_bytes, 32), AT(csn_index_info, uuid, 40), AT(csn_index_info, reserved, 72),
+    SIZE(csn_frame, 72), AT(csn_frame, name, 0), AT(csn_frame, directory, 16), AT(csn_frame, base, 32),
+        AT(csn_frame, offset, 48), AT(csn_frame, line, 56), AT(csn_frame, flags, 60), AT(csn_frame, reason, 64),
+        AT(csn_frame, reserved, 68),
+    SIZE(csn_frame_ref, 32), AT(csn_frame_ref, name, 0), AT(csn_frame_ref, offset, 8), AT(csn_frame_ref, file, 16),
+        AT(csn_frame_ref, line, 20), AT(csn_frame_ref, flags, 24), AT(csn_frame_ref, reason, 28),
+    SIZE(csn_lookup, 48), AT(csn_lookup, function_start, 0), AT(csn_lookup, function_size, 8),
+        AT(csn_lookup, function_index, 16), AT(csn_lookup, reason, 20), AT(csn_lookup, frame_count, 24),
+        AT(csn_lookup, reserved, 32),
+    SIZE(csn_function, 64), AT(csn_function, start, 0), AT(csn_function, size, 8), AT(csn_function, name, 16),
+        AT(csn_function, record_offset, 32), AT(csn_function, has_lines, 40), AT(csn_function, has_inlines, 41),
+        AT(csn_function, has_merged, 42), AT(csn_function, has_call_sites, 43), AT(csn_function, unknown_parts, 44),
+        AT(csn_function, reserved, 48),
+    SIZE(csn_record, 32), AT(csn_record, bytes, 0), AT(csn_record, size, 8), AT(csn_record, start, 16),
+        AT(csn_record, offset, 24),
+    SIZE(csn_row, 16), AT(csn_row, addr, 0), AT(csn_row, file, 8), AT(csn_row, line, 12),
+    SIZE(csn_row_iter, 80), AT(csn_row_iter, state, 0),
+    SIZE(csn_range, 16), AT(csn_range, start, 0), AT(csn_range, end, 8),
+    SIZE(csn_inline_node, 80), AT(csn_inline_node, name, 0), AT(csn_inline_node, depth, 16),
+        AT(csn_inline_node, call_file, 20), AT(csn_inline_node, call_line, 24), AT(csn_inline_node, range_count, 28),
+        AT(csn_inline_node, ranges, 32),
+    SIZE(csn_inline_iter, 4160), AT(csn_inline_iter, state, 0), AT(csn_inline_iter, bases, 64),
+    SIZE(csn_call_site, 40), AT(csn_call_site, return_offset, 0), AT(csn_call_site, flags, 8),
+        AT(csn_call_site, pattern_count, 12), AT(csn_call_site, patterns, 16),
+    SIZE(csn_call_site_iter, 64), AT(csn_call_site_iter, state, 0),
+    SIZE(csn_merged_iter, 64), AT(csn_merged_iter, state, 0),
+    SIZE(csn_verify_counts, 96), AT(csn_verify_counts, functions, 0), AT(csn_verify_counts, rows, 8),
+        AT(csn_verify_counts, inline_nodes, 16), AT(csn_verify_counts, call_sites, 24),
+        AT(csn_verify_counts, merged_functions, 32), AT(csn_verify_counts, files, 40),
+        AT(csn_verify_counts, strings, 48), AT(csn_verify_counts, problems, 56), AT(csn_verify_counts, reserved, 64),
+    SIZE(csn_builder_options, 48), AT(csn_builder_options, struct_size, 0), AT(csn_builder_options, allocator, 8),
+        AT(csn_builder_options, base_address, 16), AT(csn_builder_options, uuid, 24),
+        AT(csn_builder_options, uuid_size, 32), AT(csn_builder_options, has_base_address, 40),
+        AT(csn_builder_options, big_endian, 41), AT(csn_builder_options, reserved, 42),
+    SIZE(csn_bytes, 24), AT(csn_bytes, ptr, 0), AT(csn_bytes, size, 8), AT(csn_bytes, allocator, 16),
+    SIZE(csn_convert_options, 48), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
+        AT(csn_convert_options, threads, 16), AT(csn_convert_options, flags, 20),
+        AT(csn_convert_options, max_decompressed_bytes, 24), AT(csn_convert_options, progress, 32),
+        AT(csn_convert_options, progress_context, 40),
+    SIZE(csn_event_count, 208), AT(csn_event_count, count, 0), AT(csn_event_count, example, 8),
+    SIZE(csn_convert_report, 8512), AT(csn_convert_report, units, 0), AT(csn_convert_report, units_failed, 8),
+        AT(csn_convert_report, functions_from_dwarf, 16), AT(csn_convert_report, functions_from_symbols, 24),
+        AT(csn_convert_report, functions_written, 32), AT(csn_convert_report, functions_pruned, 40),
+        AT(csn_convert_report, rows_written, 48), AT(csn_convert_report, inline_nodes_written, 56),
+        AT(csn_convert_report, call_sites_written, 64), AT(csn_convert_report, files_written, 72),
+        AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
+        AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
+        AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
+        AT(csn_convert_report, reserved, 128), AT(csn_convert_report, events, 192),
+};
+
+#define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
+
+static const struct number values[] = {
+    VALUE(CSN_OK, 0), VALUE(CSN_NONE, 1), VALUE(CSN_E_TRUNCATED, -1), VALUE(CSN_E_FORMAT, -2), VALUE(CSN_E_LIMIT, -3),
+    VALUE(CSN_E_UNSUPPORTED, -4), VALUE(CSN_E_MEMORY, -5), VALUE(CSN_E_IO, -6), VALUE(CSN_E_ARGUMENT, -7),
+    VALUE(CSN_E_NOT_FOUND, -8), VALUE(CSN_E_CANCELLED, -9),
+    VALUE(CSN_FORMAT_GSYM_V1, 1), VALUE(CSN_FRAME_INLINED, 1), VALUE(CSN_LOOKUP_DEFAULT, 0), VALUE(CSN_LOOKUP_LLVM, 1),
+    VALUE(CSN_REASON_COMPLETE, 0), VALUE(CSN_REASON_BEFORE_FIRST, 1), VALUE(CSN_REASON_GAP, 2),
+    VALUE(CSN_REASON_NO_LINE_TABLE, 3), VALUE(CSN_REASON_NO_ROW, 4), VALUE(CSN_REASON_BAD_FILE, 5),
+    VALUE(CSN_CALL_SITE_INTERNAL, 1), VALUE(CSN_CALL_SITE_EXTERNAL, 2), VALUE(CSN_INLINE_DEPTH_MAX, 512),
+    VALUE(CSN_CONVERT_STRICT, 1), VALUE(CSN_CONVERT_CALL_SITES, 2), VALUE(CSN_EVENT_ROOM, 40),
+    VALUE(CSN_CLASS_NORMAL, 0), VALUE(CSN_CLASS_MERGED, 1), VALUE(CSN_CLASS_CLIPPED, 2), VALUE(CSN_CLASS_DROPPED, 3),
+    VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
+};
+
+/* In the order of enum csn_event; new ones are added at the end. */
+static const char *const events[] = {
+    "damaged-unit", "damaged-line-table", "damaged-ranges", "damaged-symbol", "missing-split-unit",
+    "missing-supplement", "function-without-name", "function-outside-text", "function-discarded-by-linker",
+    "function-too-large", "line-bad-file", "line-start-clipped", "line-not-ascending", "line-bad-sequence",
+    "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
+    "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
+    "inline-too-deep",
+};
+
+static void expect_numbers(const struct number *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i].is != numbers[i].want)
+            fail_msg("%s is %lld, need %lld", numbers[i].what, (long long)numbers[i].is, (long long)numbers[i].want);
+}
+
+static void structs(void **state) {
+    (void)state;
+    if (sizeof(void *) != 8) skip();
+    expect_numbers(layout, sizeof layout / sizeof *layout);
+}
+
+static void numbers(void **state) {
+    (void)state;
+    expect_numbers(values, sizeof values / sizeof *values);
+}
+
+static void event_names(void **state) {
+    (void)state;
+    assert_int_equal(CSN_EVENT_COUNT, sizeof events / sizeof *events);
+    assert_true(CSN_EVENT_COUNT <= CSN_EVENT_ROOM);
+    for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++) assert_string_equal(csn_event_name(e), events[e]);
+}
+
+/* Initialisers leave nothing but the size. */
+static void initialisers(void **state) {
+    (void)state;
+    struct csn_index_options index = CSN_INDEX_OPTIONS_INIT;
+    struct csn_builder_options builder = CSN_BUILDER_OPTIONS_INIT;
+    struct csn_convert_options convert = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    assert_int_equal(index.struct_size, sizeof index);
+    assert_int_equal(builder.struct_size, sizeof builder);
+    assert_int_equal(convert.struct_size, sizeof convert);
+    static const uint8_t zeros[sizeof(struct csn_error)];
+    assert_memory_equal(&err, zeros, sizeof err);
+    assert_memory_equal((uint8_t *)&index + sizeof(size_t), zeros, sizeof index - sizeof(size_t));
+    assert_memory_equal((uint8_t *)&builder + sizeof(size_t), zeros, sizeof builder - sizeof(size_t));
+    assert_memory_equal((uint8_t *)&convert + sizeof(size_t), zeros, sizeof convert - sizeof(size_t));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(structs),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(event_names),
+        cmocka_unit_test(initialisers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
