@@ -45,7 +45,7 @@ struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
         c->batch_room = need;
     }
     struct csni_batch *added = c->batches + c->batch_count;
-    memset(added, 0, count * sizeof *added);
+    if (count) memset(added, 0, count * sizeof *added);
     c->batch_count = need;
     return added;
 }

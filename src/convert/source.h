@@ -3,6 +3,7 @@
 #define CSNI_SOURCE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/thread_pool.h"
 #include "dwarf/dwarf.h"
@@ -25,6 +26,10 @@ struct csni_conversion {
     uint32_t batch_count, batch_room;
     pthread_mutex_t progress_lock;
     uint64_t progress_done, progress_total;
+    /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
+     * one long directory. Counted in ranges, rows, inlined calls looked at for a range, and bytes of names and paths. */
+    uint64_t effort_max;
+    atomic_uint_least64_t effort;
 };
 
 /* Whether `addr` is in executable memory, or the image tells nothing about that. */

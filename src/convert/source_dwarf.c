@@ -4,7 +4,6 @@
  * units go first, so that no worker is left with one at the end; the others go in file order, which disks and the kernel
  * like best. Each has its batch at its own index, so that the result does not depend on who did what when. What is done of
  * .debug_info is given back. */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,8 +25,12 @@ struct giving_back {
     pthread_mutex_t lock;
     uint8_t *done;       /* by unit */
     uint32_t next;       /* units before this one are given back */
+    uint32_t behind;     /* units before this one are done */
 };
 enum { PIECE = 8 << 20 };
+
+/* What real programs take is below EFFORT_A_BYTE / 20. */
+enum { EFFORT_FREE = 1 << 22, EFFORT_A_BYTE = 16 };
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -112,8 +115,9 @@ static void give_back(struct reading *r, uint32_t index) {
     uint32_t count = r->dwarf->info_unit_count;
     pthread_mutex_lock(&r->back.lock);
     r->back.done[index] = 1;
-    uint32_t first = r->back.next, behind = first;
+    uint32_t first = r->back.next, behind = r->back.behind;
     while (behind < count && r->back.done[behind]) behind++;
+    r->back.behind = behind;
     bool piece = behind > first && (behind == count || units[behind - 1].end - units[first].off >= PIECE);
     if (piece) r->back.next = behind;
     pthread_mutex_unlock(&r->back.lock);
@@ -180,6 +184,8 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);
+    c->effort_max = EFFORT_FREE;
+    for (uint32_t i = 0; i < SECTIONS; i++) c->effort_max += EFFORT_A_BYTE * (uint64_t)r->bytes[i].size;
     r->back.done = csni_alloc_zeroed(c->alloc, r->dwarf->unit_count, 1);
     if (r->dwarf->unit_count && !r->back.done) return csni_fail_memory(err, r->dwarf->unit_count);
     CSNI_TRY(order_units(r, err));
@@ -227,10 +233,11 @@ static void release(struct reading *r) {
     csni_dwarf_close(r->dwarf);
 }
 
-/* Strings are views into .debug_str and .debug_line_str; where .debug_info was to be given back, those in it were copied. */
+/* Strings are views into .debug_str and .debug_line_str. Those in units are, too, but where .debug_info was to be given
+ * back: then they were copied. */
 static void release_sections(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
-        bool keep = i == STR || i == LINE_STR || (i == INFO && !r->discard);
+        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && !r->discard);
         if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->conversion->object, r->section[i]);
     }
 }

@@ -2,11 +2,6 @@
 #include "base/fail.h"
 #include "convert/unit_job.h"
 
-static bool is_absolute(struct csn_str path) {
-    if (path.len && (path.ptr[0] == '/' || path.ptr[0] == '\\')) return true;
-    return path.len >= 3 && path.ptr[1] == ':' && (path.ptr[2] == '/' || path.ptr[2] == '\\');
-}
-
 /* Room for a path put together from parts, in the batch's arena. */
 struct path {
     char *text;
@@ -43,7 +38,7 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
     }
     struct path path;
     if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2)) return CSN_E_MEMORY;
-    if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
+    if (relative) path_append(&path, job->unit->comp_dir);
     path_append(&path, directory);
     path.len = without_trailing_slashes(path.text, path.len);
     *out = csni_batch_add_string(job->writer, (struct csn_str){ path.text, path.len });
@@ -56,10 +51,8 @@ static csn_status add_long_name(struct csni_unit_job *job, struct csn_str direct
                                 uint32_t *out) {
     struct path path;
     if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3)) return CSN_E_MEMORY;
-    if (!is_absolute(name)) {
-        if (relative && !is_absolute(directory)) path_append(&path, job->unit->comp_dir);
-        path_append(&path, directory);
-    }
+    if (relative) path_append(&path, job->unit->comp_dir);
+    path_append(&path, directory);
     path_append(&path, name);
     size_t cut = path.len;
     while (cut && path.text[cut - 1] != '/') cut--;
@@ -74,7 +67,9 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     struct csn_str directory, name;
     bool relative;
     if (!csni_line_table_file(&job->lines, dwarf_file, &directory, &name, &relative)) return CSN_NONE;
-    if (name.len && memchr(name.ptr, '/', name.len)) return add_long_name(job, directory, relative, name, out);
+    /* No directory at all: an absolute name as Windows has it, which must not share what is kept for its directory number. */
+    bool alone = !relative && !directory.len;
+    if (alone || (name.len && memchr(name.ptr, '/', name.len))) return add_long_name(job, directory, relative, name, out);
     uint32_t place = job->lines.version >= 5 ? dwarf_file : dwarf_file - 1, directory_number;
     CSNI_TRY(directory_string(job, directory, relative, job->lines.files.items[place].directory, &directory_number));
     const char *copy = csni_arena_copy(job->arena, name.ptr, name.len);
@@ -92,11 +87,11 @@ static bool is_listed_twice(const struct csni_line_table *t) {
 
 csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
     if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
-    if (dwarf_file == 0 && is_listed_twice(&job->lines)) dwarf_file = 1;
     uint32_t *cached = &job->file_numbers.items[dwarf_file];
     if (!*cached) {
+        bool again = dwarf_file == 0 && is_listed_twice(&job->lines);
         uint32_t file;
-        csn_status status = add_file(job, (uint32_t)dwarf_file, &file);
+        csn_status status = again ? csni_unit_file(job, 1, &file) : add_file(job, (uint32_t)dwarf_file, &file);
         if (status != CSN_OK) return status;
         *cached = file + 1;
     }

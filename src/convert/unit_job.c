@@ -67,6 +67,7 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
         return CSN_NONE;
     }
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
+    CSNI_TRY(csni_unit_spend(job, all));
     out->own_count = count_usable(job, out->first_own);
     if (!out->own_count) {
         job->ranges.count = out->first_own;
@@ -112,6 +113,7 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
                         (unsigned long long)r.high);
         r.high = r.low + UINT32_MAX;
     }
+    CSNI_TRY(csni_unit_spend(job, job->inlined.count - f->first_inlined + job->calls.count - f->first_call));
     csni_batch_begin_function(job->writer, r.low, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
@@ -202,7 +204,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
-    if (status == CSN_E_MEMORY) return status;
+    if (status == CSN_E_MEMORY || status == CSN_E_LIMIT) return status;
     csn_status closing = close_to_depth(job, 0);
     return closing < 0 ? closing : status;
 }

@@ -61,6 +61,7 @@ struct csni_unit_job {
 
     /* The unit at hand. */
     const struct csni_unit *unit;
+    uint64_t effort;
     struct csni_line_table lines;
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
@@ -87,6 +88,12 @@ void csni_unit_job_deinit(struct csni_unit_job *job);
 /* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */
 csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
                              struct csn_error *err);
+
+/* Counts effort; CSN_E_LIMIT where this unit alone takes more than all may, which ends the conversion. */
+static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amount) {
+    job->effort += amount;
+    return job->effort <= job->conversion->effort_max ? CSN_OK : CSN_E_LIMIT;
+}
 
 /* The innermost function that is open, or NULL. */
 struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job);

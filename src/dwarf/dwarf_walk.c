@@ -206,22 +206,19 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
 
 /* Where the children of a DIE at `off` (behind its code) end by its sibling attribute, or 0. */
 static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
-    struct csni_die die;
-    die.unit = walk->unit;
-    if (plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE) {
-        if (csni_die_read(walk->dwarf, walk->unit, plan, off, &die, NULL) != CSN_OK) return 0;
-    } else {
-        if (plan->size > end - off) return 0;
-        uint64_t at = off + plan->sibling;
-        size_t left = (size_t)(csni_unit_span(walk->dwarf, walk->unit).size - at);
-        die.next = off + plan->size;
-        die.present = UINT64_C(1) << CSNI_AT_SIBLING;
-        die.at[CSNI_AT_SIBLING].form = DW_FORM_ref4;
-        die.at[CSNI_AT_SIBLING].value =
-            csni_load(walk->begin + at, left, plan->sibling_size, walk->dwarf->sections.big_endian);
-    }
     uint64_t target;
-    return csni_die_sibling(&die, &target) ? target : 0;
+    if (CSNI_UNLIKELY(plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE)) {
+        struct csni_die die;
+        die.unit = walk->unit;
+        if (csni_die_read(walk->dwarf, walk->unit, plan, off, &die, NULL) != CSN_OK) return 0;
+        return csni_die_sibling(&die, &target) ? target : 0;
+    }
+    if (plan->size > end - off) return 0;
+    const uint8_t *at = walk->begin + off + plan->sibling;
+    uint64_t value = csni_load(at, (size_t)(walk->end - at), plan->sibling_size, walk->dwarf->sections.big_endian);
+    if (value > end - walk->unit->off) return 0;
+    target = walk->unit->off + value;
+    return target >= off + plan->size ? target : 0;
 }
 
 /* Puts the walk at an end, for good. */

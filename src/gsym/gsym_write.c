@@ -23,11 +23,10 @@ struct buffer {
 
 /* Room for `size` more bytes, or NULL. */
 static uint8_t *buffer_room(struct buffer *b, size_t size) {
-    if (b->failed || size > SIZE_MAX - b->size || b->size + size > b->room) {
-        if (b->failed || !csni_vec_grow(&b->bytes, &b->room, b->size + size, 1, b->alloc)) {
-            b->failed = true;
-            return NULL;
-        }
+    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
+    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, b->size + size, 1, b->alloc)) {
+        b->failed = true;
+        return NULL;
     }
     return b->bytes + b->size;
 }
@@ -91,7 +90,7 @@ static void put_lines(struct writer *w, struct run *run, const struct csni_batch
 
 static void put_node(struct writer *w, struct buffer *b, const struct csni_batch *batch,
                      const struct csni_inline_node *node, uint32_t base) {
-    uint8_t *p = buffer_room(b, (size_t)(2 * node->part_count + 3) * CSNI_LEB_MAX + 5);
+    uint8_t *p = buffer_room(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 5);
     if (!p) return;
     uint8_t *begin = p;
     p = csni_put_uleb(p, node->part_count);

@@ -67,8 +67,15 @@ static bool copy_array(struct csni_arena *arena, void *out_pointer, uint32_t *ou
 #define COPY(field, field_count, vec) \
     copy_array(w->arena, &batch.field, &batch.field_count, w->vec.items, w->vec.count, sizeof *w->vec.items)
 
+/* The numbers of the last function's rows and the like are not looked at while they grow. */
+static bool fits(const struct csni_batch_writer *w) {
+    return w->functions.count <= UINT32_MAX && w->rows.count <= UINT32_MAX && w->inlines.count <= UINT32_MAX &&
+           w->parts.count <= UINT32_MAX && w->sites.count <= UINT32_MAX && w->patterns.count <= UINT32_MAX &&
+           w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX;
+}
+
 csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
-    if (w->overflow) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings in one unit");
+    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings in one unit");
     struct csni_batch batch = { 0 };
     if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
         !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||

@@ -1,4 +1,5 @@
 """The examples: built by the release preset beside the command, run here, their output compared word by word."""
+import pathlib
 import re
 import subprocess
 
@@ -13,7 +14,6 @@ NAMES = ["build_index", "convert", "inspect", "line_table", "lookup"]
 @pytest.fixture(scope="session")
 def example(callsign):
     """Runs an example: example(NAME, ARGS...) gives stdout; `code` is the exit status wanted."""
-    import pathlib
     folder = pathlib.Path(callsign.path).parent / "examples"
 
     def run(name, *args, code=0):
