@@ -8,10 +8,11 @@ struct path {
     size_t len;
 };
 
-static bool path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
+static csn_status path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
+    CSNI_TRY(csni_unit_spend(job, room));
     path->text = csni_arena_alloc(job->arena, room);
     path->len = 0;
-    return path->text != NULL;
+    return path->text ? CSN_OK : CSN_E_MEMORY;
 }
 
 static void path_append(struct path *path, struct csn_str part) {
@@ -37,7 +38,7 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
         return CSN_OK;
     }
     struct path path;
-    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2)) return CSN_E_MEMORY;
+    CSNI_TRY(path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2));
     if (relative) path_append(&path, job->unit->comp_dir);
     path_append(&path, directory);
     path.len = without_trailing_slashes(path.text, path.len);
@@ -50,7 +51,7 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
 static csn_status add_long_name(struct csni_unit_job *job, struct csn_str directory, bool relative, struct csn_str name,
                                 uint32_t *out) {
     struct path path;
-    if (!path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3)) return CSN_E_MEMORY;
+    CSNI_TRY(path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3));
     if (relative) path_append(&path, job->unit->comp_dir);
     path_append(&path, directory);
     path_append(&path, name);
@@ -72,6 +73,7 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     if (alone || (name.len && memchr(name.ptr, '/', name.len))) return add_long_name(job, directory, relative, name, out);
     uint32_t place = job->lines.version >= 5 ? dwarf_file : dwarf_file - 1, directory_number;
     CSNI_TRY(directory_string(job, directory, relative, job->lines.files.items[place].directory, &directory_number));
+    CSNI_TRY(csni_unit_spend(job, name.len));
     const char *copy = csni_arena_copy(job->arena, name.ptr, name.len);
     if (!copy) return CSN_E_MEMORY;
     uint32_t base = csni_batch_add_string(job->writer, (struct csn_str){ copy, name.len });

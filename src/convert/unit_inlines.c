@@ -83,8 +83,7 @@ static csn_status read_call(struct csni_unit_job *job, const struct csni_die *di
 
 /* CSN_NONE: the call has no place in any function and is left out with all below it. */
 static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die *die, struct csni_inlined *out) {
-    const struct csni_open_die *parent = job->open.count ? &job->open.items[job->open.count - 1] : NULL;
-    if (!parent || parent->ignored) return CSN_NONE;
+    const struct csni_open_die *parent = &job->open.items[job->open.count - 1];
     *out = (struct csni_inlined){ .parent = parent->is_function ? CSNI_NO_PARENT : parent->inlined };
     out->depth = parent->is_function ? 1 : job->inlined.items[parent->inlined].depth + 1;
     if (out->depth >= CSN_INLINE_DEPTH_MAX) {
@@ -100,6 +99,7 @@ static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die 
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
                         csn_error_text(&err));
     }
+    CSNI_TRY(csni_unit_spend(job, job->ranges.count - out->first_range));
     csni_unit_join_ranges(job, out->first_range);
     out->range_count = (uint32_t)job->ranges.count - out->first_range;
     if (!out->range_count) {
@@ -114,6 +114,7 @@ static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die 
 
 csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die) {
     struct csni_inlined inlined;
+    if (!job->open.count || job->open.items[job->open.count - 1].ignored) return CSN_OK; /* as what encloses it */
     csn_status status = read_inlined(job, die, &inlined);
     if (status < 0) return status;
     struct csni_open_die open = { .depth = die->depth, .ignored = status == CSN_NONE };
@@ -124,24 +125,34 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 
 /* ---- when a function is complete ---- */
 
-/* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. Both lists
- * ascend, so one goes along with the other. */
+/* The first of parts [low, high) of `kept`, which ascend, that does not end before `end`. */
+static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t end) {
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (job->kept.items[middle].end < end) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. */
 static bool keep_parts(struct csni_unit_job *job, struct csni_open_die *f, uint32_t index, uint64_t start, uint64_t end) {
     const struct csni_inlined *inlined = &job->inlined.items[index];
     struct csni_part kept_of = { (uint32_t)job->kept.count, (uint32_t)job->kept.count };
-    const struct csni_part whole = { 0, (uint32_t)(end - start) };
     bool top = inlined->parent == CSNI_NO_PARENT;
-    struct csni_part parent = top ? (struct csni_part){ 0, 1 } : job->kept_of.items[inlined->parent - f->first_inlined];
-    uint32_t p = parent.start;
+    struct csni_part parent = { 0, 0 };
+    if (!top) parent = job->kept_of.items[inlined->parent - f->first_inlined];
     for (uint32_t i = 0; i < inlined->range_count; i++) {
         struct csni_address_range r = job->ranges.items[inlined->first_range + i];
         if (r.low < start || r.high > end) {
             f->inlined_elsewhere = true;
             continue;
         }
-        struct csni_part part = { (uint32_t)(r.low - start), (uint32_t)(r.high - start) }, within = whole;
-        while (p < parent.end && (within = top ? whole : job->kept.items[p]).end < part.end) p++;
-        if (p == parent.end || within.start > part.start) continue;
+        struct csni_part part = { (uint32_t)(r.low - start), (uint32_t)(r.high - start) };
+        if (!top) { /* both lists ascend */
+            parent.start = first_reaching(job, parent.start, parent.end, part.end);
+            if (parent.start == parent.end || job->kept.items[parent.start].start > part.start) continue;
+        }
         if (!csni_vec_push(&job->kept, part)) return false;
     }
     kept_of.end = (uint32_t)job->kept.count;

@@ -113,7 +113,8 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
                         (unsigned long long)r.high);
         r.high = r.low + UINT32_MAX;
     }
-    CSNI_TRY(csni_unit_spend(job, job->inlined.count - f->first_inlined + job->calls.count - f->first_call));
+    size_t ranges = job->ranges.count - f->first_range;
+    CSNI_TRY(csni_unit_spend(job, ranges + job->inlined.count - f->first_inlined + job->calls.count - f->first_call));
     csni_batch_begin_function(job->writer, r.low, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
@@ -204,30 +205,48 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
-    if (status == CSN_E_MEMORY || status == CSN_E_LIMIT) return status;
+    if (status == CSN_E_MEMORY) return status;
     csn_status closing = close_to_depth(job, 0);
     return closing < 0 ? closing : status;
+}
+
+static bool overspent(const struct csni_unit_job *job) { return job->effort > job->conversion->effort_max; }
+
+/* The sum over all units: whether it is too large does not depend on which unit was read when. */
+static csn_status check_effort(struct csni_unit_job *job, struct csn_error *err) {
+    struct csni_conversion *c = job->conversion;
+    if (atomic_fetch_add(&c->effort, job->effort) + job->effort <= c->effort_max) return CSN_OK;
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0,
+                     "ranges, rows, inlined calls and names come to over %llu, the limit for debug information of this size",
+                     (unsigned long long)c->effort_max);
+}
+
+static void begin_unit(struct csni_unit_job *job, const struct csni_unit *unit) {
+    job->unit = unit;
+    job->effort = 0;
+    job->lines_read = job->has_lines = false;
+    job->open.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
+    csni_batch_begin(job->writer, job->arena);
 }
 
 csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
                              struct csn_error *err) {
     struct csn_error damage = CSN_ERROR_INIT;
-    job->unit = unit;
-    job->lines_read = job->has_lines = false;
-    job->open.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
-    csni_batch_begin(job->writer, job->arena);
+    begin_unit(job, unit);
     csn_status status = csni_unit_names_begin(job);
     if (status >= 0) status = walk_unit(job, &damage);
-    if (status < 0 && status != CSN_E_MEMORY) {
+    if (status < 0 && status != CSN_E_MEMORY && !overspent(job)) {
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
                         csn_error_text(&damage));
         status = CSN_OK;
     }
     if (status >= 0 && unit->is_skeleton)
-        csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s", (int)(unit->dwo_name.len & 0xff),
+        csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s",
+                        (int)(unit->dwo_name.len < CSN_EXAMPLE_SIZE ? unit->dwo_name.len : CSN_EXAMPLE_SIZE),
                         unit->dwo_name.ptr ? unit->dwo_name.ptr : "");
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);
+    CSNI_TRY(check_effort(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);
 }

@@ -16,6 +16,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     csn_status status = csni_line_table_read(&job->lines, job->dwarf, job->unit, &err);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_LINE_TABLE, "%s", csn_error_text(&err));
+    CSNI_TRY(csni_unit_spend(job, job->lines.size));
     job->has_lines = status != CSN_NONE && job->lines.version;
     size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
     size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
@@ -186,12 +187,14 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .dwarf_file = CSNI_LINE_END };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
-    for (size_t i = first; i < last && t->sequences.items[i].low < end && !c.stop; i++) {
+    for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
+        CSNI_TRY(csni_unit_spend(job, 1));
         if (s->low < covered) continue;
         covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
+        CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));
         struct csni_row *out = csni_batch_reserve_rows(job->writer, stop > row ? stop - row : 0);
         if (!out) return CSN_E_MEMORY;
         csn_status status;

@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "convert/unit_job.h"
 
-
 csn_status csni_unit_names_begin(struct csni_unit_job *job) {
     job->pending.count = 0;
     job->name_count = 0;
@@ -69,6 +68,7 @@ static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
 }
 
 static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
+    CSNI_TRY(csni_unit_spend(job, s->len));
     if (lasts(job, *s)) return CSN_OK;
     const char *copy = csni_arena_copy(job->arena, s->ptr, s->len);
     if (!copy) return CSN_E_MEMORY;
@@ -86,18 +86,11 @@ csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_
     return reserve_string(job, die->unit, die->off, out);
 }
 
-/* The DIE that names an inlined call or a callee: what `at` refers to, within .debug_info. */
-static csn_status origin_of(const struct csni_unit_job *job, const struct csni_die *die, enum csni_at at,
-                            const struct csni_unit **unit, uint64_t *off) {
-    if (!csni_die_has(die, at)) return CSN_NONE;
-    return csni_die_target(job->dwarf, die, at, unit, off);
-}
-
 csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
     const struct csni_unit *unit = die->unit;
     uint64_t off = die->off;
     if (!csni_die_has(die, CSNI_AT_LINKAGE_NAME) && !csni_die_has(die, CSNI_AT_NAME))
-        (void)origin_of(job, die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off);
+        (void)csni_die_target(job->dwarf, die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off);
     return shared_name(job, unit, off, out);
 }
 
@@ -140,12 +133,13 @@ csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *di
     const struct csni_unit *unit;
     uint64_t off;
     *out = 0;
-    if (origin_of(job, die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
+    if (csni_die_target(job->dwarf, die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
     return shared_name(job, unit, off, out);
 }
 
 /* "^name$" with everything escaped that a regular expression would take for more than itself. */
 static csn_status make_pattern(struct csni_unit_job *job, struct csn_str name, uint32_t *out) {
+    CSNI_TRY(csni_unit_spend(job, name.len));
     char *text = csni_arena_alloc(job->arena, 2 * name.len + 2);
     if (!text) return CSN_E_MEMORY;
     char *p = text;

@@ -199,6 +199,7 @@ struct csni_line_file {
 struct csni_line_table {
     uint16_t version;
     uint8_t address_size, offset_size;
+    uint64_t size;           /* bytes of the table in .debug_line; 0 where its length cannot be read */
     CSNI_VEC(struct csn_str) directories; /* [0] exists from version 5 on only; before, index 1 is items[0] */
     CSNI_VEC(struct csni_line_file) files; /* version 5: numbered from 0; before: from 1, items[0] is file 1 */
     CSNI_VEC(struct csni_line_row) rows;

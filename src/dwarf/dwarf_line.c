@@ -55,6 +55,7 @@ static csn_status read_lengths(struct csni_cursor *c, struct csni_line_table *ta
         return csni_fail(err, CSN_E_TRUNCATED, section_name, h->off,
                          "line table has 0x%" PRIx64 " bytes, 0x%zx are left", length, csni_cursor_left(c));
     h->end = csni_cursor_off(c) + length;
+    table->size = h->end - h->off;
     c->end = c->begin + h->end;
     table->version = csni_cursor_u16(c);
     if (!c->failed && (table->version < 2 || table->version > 5))
@@ -527,6 +528,7 @@ csn_status csni_line_table_read(struct csni_line_table *table, const struct csni
                                 const struct csni_unit *unit, struct csn_error *err) {
     table->directories.count = table->files.count = table->rows.count = table->sequences.count = 0;
     table->version = 0;
+    table->size = 0;
     table->address_size = unit->address_size;
     if (!unit->has_stmt_list) return CSN_NONE;
     struct csni_span section = dwarf->sections.line;

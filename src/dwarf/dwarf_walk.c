@@ -401,10 +401,14 @@ static csn_status target_of(const struct csni_dwarf *dwarf, const struct csni_di
 
 csn_status csni_die_target(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
                            const struct csni_unit **unit, uint64_t *off) {
-    csn_status status = target_of(dwarf, die, at, unit, off, NULL);
-    if (status != CSN_OK) return CSN_NONE;
-    if (!*unit) *unit = csni_dwarf_unit_at(dwarf, *off);
-    return *unit ? CSN_OK : CSN_NONE;
+    const struct csni_unit *to;
+    uint64_t to_off;
+    if (target_of(dwarf, die, at, &to, &to_off, NULL) != CSN_OK) return CSN_NONE;
+    if (!to) to = csni_dwarf_unit_at(dwarf, to_off);
+    if (!to) return CSN_NONE;
+    *unit = to;
+    *off = to_off;
+    return CSN_OK;
 }
 
 csn_status csni_die_resolve(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
