@@ -85,7 +85,9 @@ struct csn_convert_report {
 
 /* Converts the object file at `path` and writes the index to `out_path`, by way of a temporary file that is synced and
  * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
- * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_LIMIT, CSN_E_IO, ... */
+ * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
+ * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
+ * debug information describes far more than real programs do with as many bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                                     struct csn_convert_report *report, struct csn_error *err);
 
@@ -101,7 +103,8 @@ CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const stru
 /* Whether the bytes begin like an object file that convert reads (ELF). Looks at no more than 64 bytes. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
 
-/* Names of the optional libraries compiled in and missing, as "libdeflate 1.14, zstd 1.5.4; without liblzma". */
+/* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
+ * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */
 CSN_API const char *csn_build_features(void);
 
 #ifdef __cplusplus

@@ -186,6 +186,7 @@ csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_die
     for (uint32_t i = f->first_inlined; i < count; i++)
         if (!keep_parts(job, f, i, start, end) || !add_node(job, f, i)) return CSN_E_MEMORY;
     close_until(job, CSNI_NO_PARENT);
+    CSNI_TRY(csni_unit_spend(job, job->kept.count));
     if (count > f->first_inlined && !job->kept.count && !f->inlined_elsewhere)
         csni_batch_note(job->writer, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (unsigned long long)start);
     return CSN_OK;

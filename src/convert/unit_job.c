@@ -113,8 +113,10 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
                         (unsigned long long)r.high);
         r.high = r.low + UINT32_MAX;
     }
-    size_t ranges = job->ranges.count - f->first_range;
-    CSNI_TRY(csni_unit_spend(job, ranges + job->inlined.count - f->first_inlined + job->calls.count - f->first_call));
+    /* All of these are looked at for each part of a function, though that takes little. */
+    size_t looked_at = job->ranges.count - (f->first_range + f->range_count) + job->inlined.count - f->first_inlined +
+                       job->calls.count - f->first_call;
+    CSNI_TRY(csni_unit_spend(job, looked_at / 16));
     csni_batch_begin_function(job->writer, r.low, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));

@@ -113,7 +113,7 @@ static uint32_t row_at(const struct csni_line_table *t, const struct csni_line_s
 struct copying {
     struct csni_unit_job *job;
     uint64_t start, end;
-    uint64_t previous;        /* address of the last row */
+    uint64_t previous;        /* address of the last row, of an earlier sequence too */
     uint32_t dwarf_file, file; /* the last row's, as DWARF and as the batch number it */
     uint32_t line;
     bool any, any_in_file;    /* rows were written: at all, of the file at hand */
@@ -149,10 +149,7 @@ static csn_status change_file(struct copying *c, uint32_t dwarf_file) {
 static struct csni_row *copy_some(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
                                   struct csni_row *out, csn_status *status) {
     for (; from < stop; from++) {
-        if (from->file == CSNI_LINE_END) {
-            c->previous = 0; /* the next sequence may begin anywhere */
-            continue;
-        }
+        if (from->file == CSNI_LINE_END) continue;
         if (from->file != c->dwarf_file) {
             *status = change_file(c, from->file);
             if (*status < 0) return out;

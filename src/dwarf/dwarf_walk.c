@@ -401,8 +401,8 @@ static csn_status target_of(const struct csni_dwarf *dwarf, const struct csni_di
 
 csn_status csni_die_target(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
                            const struct csni_unit **unit, uint64_t *off) {
-    const struct csni_unit *to;
-    uint64_t to_off;
+    const struct csni_unit *to = NULL;
+    uint64_t to_off = 0;
     if (target_of(dwarf, die, at, &to, &to_off, NULL) != CSN_OK) return CSN_NONE;
     if (!to) to = csni_dwarf_unit_at(dwarf, to_off);
     if (!to) return CSN_NONE;

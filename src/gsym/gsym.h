@@ -5,8 +5,10 @@
 
 #include <callsign/index.h>
 
+#include "base/endian.h"
 #include "base/fail.h"
 #include "base/span.h"
+#include "gsym/gsym_layout.h"
 
 /* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. */
 struct csni_gsym {
@@ -28,11 +30,40 @@ struct csni_gsym {
 /* Checks the header and that the tables lie within the bytes. O(1). */
 csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err);
 
-uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx);     /* idx < address_count */
-uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx); /* idx < address_count */
-struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset);
+/* What every lookup calls is inline; failures are not. */
+
+/* idx < address_count */
+static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
+    const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
+    return gsym->base_address + csni_get_sized(entry, gsym->address_size, gsym->big);
+}
+
+/* idx < address_count */
+static inline uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
+    return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+}
+
+static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
+    const char *text = (const char *)gsym->strings.ptr + offset;
+    /* Where the table ends in NUL, every string within it does. */
+    if (gsym->strings_terminated) return (struct csn_str){ text, strlen(text) };
+    size_t left = gsym->strings.size - (size_t)offset;
+    const char *nul = memchr(text, 0, left);
+    return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+}
+
 /* False, and two empty strings, where idx >= file_count. */
-bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base);
+static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
+    if (idx >= gsym->file_count) {
+        *directory = *base = (struct csn_str){ "", 0 };
+        return false;
+    }
+    const uint8_t *entry = gsym->files + (size_t)idx * CSNI_GSYM_FILE_ENTRY_SIZE;
+    *directory = csni_gsym_string(gsym, csni_get32(entry, gsym->big));
+    *base = csni_gsym_string(gsym, csni_get32(entry + CSNI_GSYM_STRP_SIZE, gsym->big));
+    return true;
+}
 
 /* ---- records and their parts ---- */
 
@@ -44,12 +75,37 @@ struct csni_gsym_record {
     uint32_t size, name;
 };
 
-/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the file, or too near to its end. */
-csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
-                            struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx, uint64_t offset,
+                                     struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_short(uint64_t offset, size_t left, struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type,
+                                     uint64_t length, struct csn_error *err);
+
 /* The record in these bytes: reads size and name. */
-csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset, uint64_t start,
-                               struct csni_gsym_record *out, struct csn_error *err);
+static inline csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset,
+                                             uint64_t start, struct csni_gsym_record *out, struct csn_error *err) {
+    if (bytes.size < CSNI_GSYM_R_PARTS) {
+        csni_gsym_fail_short(offset, bytes.size, err);
+        return CSN_E_TRUNCATED;
+    }
+    uint32_t size = csni_get32(bytes.ptr + CSNI_GSYM_R_SIZE, gsym->big);
+    uint32_t name = csni_get32(bytes.ptr + CSNI_GSYM_R_NAME, gsym->big);
+    *out = (struct csni_gsym_record){ bytes, offset, start, size, name };
+    return CSN_OK;
+}
+
+/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the file, or too near to its end. */
+static inline csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
+                                          struct csn_error *err) {
+    uint64_t offset = csni_gsym_info_offset(gsym, idx);
+    if (offset >= gsym->bytes.size) {
+        csni_gsym_fail_record(gsym, idx, offset, err);
+        return CSN_E_FORMAT;
+    }
+    struct csni_span rest = { gsym->bytes.ptr + offset, gsym->bytes.size - (size_t)offset };
+    return csni_gsym_record_at(gsym, rest, offset, csni_gsym_address(gsym, idx), out, err);
+}
 
 struct csni_gsym_payload {
     struct csni_span bytes;
@@ -59,8 +115,24 @@ struct csni_gsym_payload {
 
 /* The part at *pos (CSNI_GSYM_R_PARTS for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
  * behind the end mark. */
-csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint64_t *pos,
-                               struct csni_gsym_payload *out, struct csn_error *err);
+static inline csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                             uint64_t *pos, struct csni_gsym_payload *out, struct csn_error *err) {
+    struct csni_span header;
+    if (!csni_span_sub(record->bytes, *pos, CSNI_GSYM_PART_HEADER_SIZE, &header)) {
+        csni_gsym_fail_part(record, *pos, err);
+        return CSN_E_TRUNCATED;
+    }
+    out->type = csni_get32(header.ptr, gsym->big);
+    uint64_t length = csni_get32(header.ptr + 4, gsym->big);
+    uint64_t at = *pos + CSNI_GSYM_PART_HEADER_SIZE;
+    out->offset = record->offset + at;
+    if (!csni_span_sub(record->bytes, at, length, &out->bytes)) {
+        csni_gsym_fail_length(record, at, out->type, length, err);
+        return CSN_E_TRUNCATED;
+    }
+    *pos = at + length;
+    return out->type == CSNI_GSYM_PART_END ? CSN_NONE : CSN_OK;
+}
 /* The first part of that type; CSN_NONE where there is none. */
 csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,
                                struct csni_gsym_payload *out, struct csn_error *err);
@@ -169,8 +241,24 @@ struct csni_gsym_answer {
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
 /* Frame k of an answer, innermost first, k <= inlined_count. */
-void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
-                     struct csn_frame_ref *out);
+static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
+                     struct csn_frame_ref *out) {
+    size_t count = answer->inlined_count;
+    bool inlined = k < count;
+    out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
+    out->offset = answer->addr - (inlined ? answer->inlined[count - 1 - k].first : answer->start);
+    out->flags = inlined ? CSN_FRAME_INLINED : 0;
+    out->file = answer->file;
+    out->line = answer->line;
+    out->reason = answer->reason;
+    if (k == 0) return;
+    /* An outer frame stands where the frame inside it was called. */
+    const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
+    bool known = callee->call_file < gsym->file_count;
+    out->file = known ? callee->call_file : 0;
+    out->line = callee->call_line;
+    out->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
+}
 
 /* ---- verify ---- */
 

@@ -18,10 +18,18 @@ CSNI_COLD static csn_status truncated(const char *section, uint64_t offset, uint
                      (unsigned long long)size);
 }
 
-static csn_status read_prologue(const struct csni_gsym_lines *lines, struct csni_cursor *c, struct window *out,
+static inline csn_status read_prologue(const struct csni_gsym_lines *lines, struct csni_cursor *c, struct window *out,
                                 struct csn_error *err) {
     *c = csni_cursor_at(lines->bytes, false);
-    int64_t min = csni_cursor_sleb(c), max = csni_cursor_sleb(c);
+    int64_t min, max;
+    if (csni_cursor_left(c) >= 2 && !((c->p[0] | c->p[1]) & 0x80)) { /* as nearly all are: one byte each */
+        min = (int8_t)(c->p[0] << 1) >> 1;
+        max = (int8_t)(c->p[1] << 1) >> 1;
+        c->p += 2;
+    } else {
+        min = csni_cursor_sleb(c);
+        max = csni_cursor_sleb(c);
+    }
     out->first_line = (uint32_t)csni_cursor_uleb(c);
     if (c->failed) return truncated(lines->section, lines->offset, lines->bytes.size, err);
     out->min = (uint32_t)min;
@@ -84,7 +92,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
 
 /* Reads opcodes up to and with the next row, if it is at or below `addr`. CSN_NONE at the end of the table or where the
  * row is behind `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
-static inline csn_status step(struct csni_line_scan *scan, uint64_t addr, uint32_t reciprocal) {
+static inline csn_status step(struct csni_line_scan *scan, uint64_t addr) {
     const uint8_t *file_at = scan->file_at;
     uint32_t line = scan->line;
     struct csni_cursor c = { scan->p, scan->p, scan->end, false, false, 0 };
@@ -93,7 +101,7 @@ static inline csn_status step(struct csni_line_scan *scan, uint64_t addr, uint32
         unsigned op = csni_cursor_u8(&c);
         if (op >= CSNI_GSYM_LINE_FIRST_SPECIAL) {
             unsigned delta = op - CSNI_GSYM_LINE_FIRST_SPECIAL;
-            advance = delta * reciprocal >> 16;
+            advance = delta * scan->reciprocal >> 16;
             line += scan->min + delta - (uint32_t)(advance * scan->range);
         } else if (op == CSNI_GSYM_LINE_ADVANCE_PC) {
             advance = csni_cursor_uleb(&c);
@@ -135,12 +143,12 @@ csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t add
                                    .range = window.range, .min = window.min, .line = window.first_line };
     /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
      * while range <= 251, and the quotient is 0 beyond. */
-    uint32_t reciprocal = (uint32_t)(65536 / window.range) + 1;
+    scan.reciprocal = window.range <= UINT16_MAX ? 65536 / (uint32_t)window.range + 1 : 1;
     bool wide = csni_line_scan_has_avx2();
     csn_status status;
     do {
         if (wide && csni_line_scan_avx2(&scan, addr)) break;
-        status = step(&scan, addr, reciprocal);
+        status = step(&scan, addr);
         if (status < 0) return truncated(lines->section, lines->offset, lines->bytes.size, err);
     } while (status == CSN_OK);
     if (!scan.any) return CSN_NONE;

@@ -96,6 +96,7 @@ AVX2_INLINE struct masks cut(struct masks m, uint64_t keep) {
 struct line_sums {
     __m256i deltas, quotients, operands1, operands2, operands3; /* four sums each */
     uint32_t plain;                                             /* what needs no vector */
+    bool operands;                                              /* any of them is used */
 };
 
 AVX2_INLINE __m256i add_bytes(__m256i sums, struct block b) {
@@ -111,6 +112,7 @@ AVX2_INLINE void add_lines(struct line_sums *s, struct block bytes, struct block
     s->deltas = add_bytes(s->deltas, select_bytes(deltas, m->special));
     s->quotients = add_bytes(s->quotients, special);
     if (!m->line1) return;
+    s->operands = true;
     __m256i seven = _mm256_set1_epi8(0x7f);
     struct block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
     s->operands1 = add_bytes(s->operands1, select_bytes(low, m->line1));
@@ -129,13 +131,47 @@ AVX2_INLINE uint32_t total_of(__m256i sums) {
 }
 
 AVX2_INLINE uint32_t total_lines(const struct line_sums *s, uint64_t range) {
-    return s->plain + total_of(s->deltas) - (uint32_t)range * total_of(s->quotients) + total_of(s->operands1) +
-           (total_of(s->operands2) << 7) + (total_of(s->operands3) << 14);
+    uint32_t lines = s->plain + total_of(s->deltas) - (uint32_t)range * total_of(s->quotients);
+    if (!s->operands) return lines;
+    return lines + total_of(s->operands1) + (total_of(s->operands2) << 7) + (total_of(s->operands3) << 14);
+}
+
+/* Each byte with all before it in its half added; 255 stands for that and more. */
+AVX2_INLINE __m256i sums_in_halves(__m256i v) {
+    v = _mm256_adds_epu8(v, _mm256_slli_si256(v, 1));
+    v = _mm256_adds_epu8(v, _mm256_slli_si256(v, 2));
+    v = _mm256_adds_epu8(v, _mm256_slli_si256(v, 4));
+    return _mm256_adds_epu8(v, _mm256_slli_si256(v, 8));
+}
+
+/* The same over all 32 bytes: what the low half sums to goes to the high one. */
+AVX2_INLINE __m256i running_sums(__m256i v) {
+    v = sums_in_halves(v);
+    __m256i last = _mm256_shuffle_epi8(v, _mm256_set1_epi8(15));
+    return _mm256_adds_epu8(v, _mm256_permute2x128_si256(last, last, 0x08));
+}
+
+/* rows_within() for up to 254 bytes, which 8-bit sums can tell from more. */
+AVX2_INLINE uint64_t rows_within_254(struct block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
+    __m256i lo = running_sums(advances.lo), hi = running_sums(advances.hi);
+    __m256i carry = _mm256_shuffle_epi8(_mm256_permute2x128_si256(lo, lo, 0x11), _mm256_set1_epi8(15));
+    hi = _mm256_adds_epu8(hi, carry);
+    __m256i most = _mm256_set1_epi8((char)left);
+    uint64_t within = positions & to_bits(_mm256_cmpeq_epi8(_mm256_min_epu8(lo, most), lo),
+                                          _mm256_cmpeq_epi8(_mm256_min_epu8(hi, most), hi));
+    if (!within) return 0;
+    uint8_t sums[BLOCK];
+    _mm256_storeu_si256((__m256i *)(void *)sums, lo);
+    _mm256_storeu_si256((__m256i *)(void *)(sums + BLOCK / 2), hi);
+    *sum_out = sums[BLOCK - 1 - _lzcnt_u64(within)];
+    return up_to_highest(within);
 }
 
 /* The highest bit of `positions` up to which the advances sum to `left` at most, and everything below; 0 for none.
- * *sum_out is their sum. */
+ * *sum_out is their sum. The advances of other bytes are 0. */
 AVX2_INLINE uint64_t rows_within(struct block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
+    *sum_out = 0;
+    if (left < 255) return rows_within_254(advances, positions, left, sum_out);
     uint8_t values[BLOCK];
     _mm256_storeu_si256((__m256i *)(void *)values, advances.lo);
     _mm256_storeu_si256((__m256i *)(void *)(values + BLOCK / 2), advances.hi);
@@ -163,7 +199,7 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
     bool done = false;
     /* With a range of 1 the scale would not fit in 16 bits. */
     if (scan.range == 1) return false;
-    const __m256i scale = _mm256_set1_epi16((short)(65536 / scan.range + 1));
+    const __m256i scale = _mm256_set1_epi16((short)scan.reciprocal);
     struct line_sums sums = { .plain = 0 };
     const __m256i four = _mm256_set1_epi8(CSNI_GSYM_LINE_FIRST_SPECIAL);
     for (;;) {

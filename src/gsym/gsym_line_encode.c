@@ -119,8 +119,11 @@ static struct window first_window(const struct sample *s) {
     for (unsigned i = 0; i <= 2 * REACH; i++)
         if (counts[i] > counts[best]) best = i;
     unsigned low = best, high = best;
-    while (low > 0 && best - low < 4 && counts[low - 1]) low--;
-    while (high < 2 * REACH && high - best < 6 && counts[high + 1]) high++;
+    /* Over gaps too: sliding a step at a time does not get across one. */
+    for (unsigned i = 1; i <= 4 && i <= best; i++)
+        if (counts[best - i]) low = best - i;
+    for (unsigned i = 1; i <= 6 && best + i <= 2 * REACH; i++)
+        if (counts[best + i]) high = best + i;
     return (struct window){ (int64_t)low - REACH, high - low + 1 };
 }
 

@@ -13,6 +13,7 @@ struct csni_line_scan {
     const uint8_t *file_at;   /* operand of the last SET_FILE; NULL before the first */
     uint64_t addr, range;
     uint32_t min, line;
+    uint32_t reciprocal;      /* delta * reciprocal >> 16 is delta / range for every delta of a special opcode */
     bool any;                 /* a row has been read */
 };
 

@@ -73,6 +73,7 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     struct csni_gsym_payload part;
     csn_status status;
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
+    lines->offset = inlines->offset = 0;
     prefetch_ahead(record->bytes.ptr, record->bytes.ptr + record->bytes.size, 4);
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
         if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
@@ -152,23 +153,4 @@ csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum cs
     if (!inlines.bytes.ptr) return CSN_OK;
     CSNI_TRY(csni_gsym_inline_find(gsym, &inlines, record.start, addr, out->inlined, &out->inlined_count, err));
     return mode == CSN_LOOKUP_LLVM ? filter_inlined(gsym, inlines.offset, out, err) : CSN_OK;
-}
-
-void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
-                     struct csn_frame_ref *out) {
-    size_t count = answer->inlined_count;
-    bool inlined = k < count;
-    out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
-    out->offset = answer->addr - (inlined ? answer->inlined[count - 1 - k].first : answer->start);
-    out->flags = inlined ? CSN_FRAME_INLINED : 0;
-    out->file = answer->file;
-    out->line = answer->line;
-    out->reason = answer->reason;
-    if (k == 0) return;
-    /* An outer frame stands where the frame inside it was called. */
-    const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
-    bool known = callee->call_file < gsym->file_count;
-    out->file = known ? callee->call_file : 0;
-    out->line = callee->call_line;
-    out->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
 }

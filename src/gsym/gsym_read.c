@@ -101,75 +101,27 @@ csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struc
     return CSN_OK;
 }
 
-uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
-    const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
-    return gsym->base_address + csni_get_sized(entry, gsym->address_size, gsym->big);
+void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx, uint64_t offset, struct csn_error *err) {
+    csni_fail(err, CSN_E_FORMAT, "info offset table",
+              (uint64_t)(gsym->infos - gsym->bytes.ptr) + (uint64_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE,
+              "record %u at 0x%llx, file has 0x%zx bytes", idx, (unsigned long long)offset, gsym->bytes.size);
 }
 
-uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
-    return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+void csni_gsym_fail_short(uint64_t offset, size_t left, struct csn_error *err) {
+    csni_fail(err, CSN_E_TRUNCATED, record_name, offset, "record of %zu bytes, need >= %d", left,
+              CSNI_GSYM_R_PARTS);
 }
 
-struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
-    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
-    const char *text = (const char *)gsym->strings.ptr + offset;
-    /* Where the table ends in NUL, every string within it does. */
-    if (gsym->strings_terminated) return (struct csn_str){ text, strlen(text) };
-    size_t left = gsym->strings.size - (size_t)offset;
-    const char *nul = memchr(text, 0, left);
-    return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err) {
+    csni_fail(err, CSN_E_TRUNCATED, record_name, record->offset + pos,
+              "part header: %zu bytes left, need %d", record->bytes.size - (size_t)pos,
+              CSNI_GSYM_PART_HEADER_SIZE);
 }
 
-bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
-    if (idx >= gsym->file_count) {
-        *directory = *base = (struct csn_str){ "", 0 };
-        return false;
-    }
-    const uint8_t *entry = gsym->files + (size_t)idx * CSNI_GSYM_FILE_ENTRY_SIZE;
-    *directory = csni_gsym_string(gsym, csni_get32(entry, gsym->big));
-    *base = csni_gsym_string(gsym, csni_get32(entry + CSNI_GSYM_STRP_SIZE, gsym->big));
-    return true;
-}
-
-csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset, uint64_t start,
-                               struct csni_gsym_record *out, struct csn_error *err) {
-    if (bytes.size < CSNI_GSYM_R_PARTS)
-        return csni_fail(err, CSN_E_TRUNCATED, record_name, offset, "record of %zu bytes, need >= %d", bytes.size,
-                         CSNI_GSYM_R_PARTS);
-    uint32_t size = csni_get32(bytes.ptr + CSNI_GSYM_R_SIZE, gsym->big);
-    uint32_t name = csni_get32(bytes.ptr + CSNI_GSYM_R_NAME, gsym->big);
-    *out = (struct csni_gsym_record){ bytes, offset, start, size, name };
-    return CSN_OK;
-}
-
-csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
-                            struct csn_error *err) {
-    uint64_t offset = csni_gsym_info_offset(gsym, idx);
-    if (offset >= gsym->bytes.size)
-        return csni_fail(err, CSN_E_FORMAT, "info offset table",
-                         (uint64_t)(gsym->infos - gsym->bytes.ptr) + (uint64_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE,
-                         "record %u at 0x%llx, file has 0x%zx bytes", idx, (unsigned long long)offset,
-                         gsym->bytes.size);
-    struct csni_span rest = { gsym->bytes.ptr + offset, gsym->bytes.size - (size_t)offset };
-    return csni_gsym_record_at(gsym, rest, offset, csni_gsym_address(gsym, idx), out, err);
-}
-
-csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint64_t *pos,
-                               struct csni_gsym_payload *out, struct csn_error *err) {
-    struct csni_span header;
-    if (!csni_span_sub(record->bytes, *pos, CSNI_GSYM_PART_HEADER_SIZE, &header))
-        return csni_fail(err, CSN_E_TRUNCATED, record_name, record->offset + *pos,
-                         "part header: %zu bytes left, need %d", record->bytes.size - (size_t)*pos,
-                         CSNI_GSYM_PART_HEADER_SIZE);
-    out->type = csni_get32(header.ptr, gsym->big);
-    uint64_t length = csni_get32(header.ptr + 4, gsym->big);
-    uint64_t at = *pos + CSNI_GSYM_PART_HEADER_SIZE;
-    out->offset = record->offset + at;
-    if (!csni_span_sub(record->bytes, at, length, &out->bytes))
-        return csni_fail(err, CSN_E_TRUNCATED, record_name, out->offset, "part of type %u: %zu bytes left, need %llu",
-                         out->type, record->bytes.size - (size_t)at, (unsigned long long)length);
-    *pos = at + length;
-    return out->type == CSNI_GSYM_PART_END ? CSN_NONE : CSN_OK;
+void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type, uint64_t length,
+                          struct csn_error *err) {
+    csni_fail(err, CSN_E_TRUNCATED, record_name, record->offset + pos, "part of type %u: %zu bytes left, need %llu",
+              type, record->bytes.size - (size_t)pos, (unsigned long long)length);
 }
 
 csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,

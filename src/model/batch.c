@@ -113,17 +113,6 @@ static struct csni_function *last_function(struct csni_batch_writer *w) {
     return w->failed ? NULL : &w->functions.items[w->functions.count - 1];
 }
 
-void csni_batch_drop_function(struct csni_batch_writer *w) {
-    struct csni_function *f = last_function(w);
-    if (!f) return;
-    if (f->inline_count) w->parts.count = w->inlines.items[f->first_inline].first_part;
-    if (f->site_count) w->patterns.count = w->sites.items[f->first_site].first_pattern;
-    w->rows.count = f->first_row;
-    w->inlines.count = f->first_inline;
-    w->sites.count = f->first_site;
-    w->functions.count--;
-}
-
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line) {
     struct csni_function *f = last_function(w);
     if (!f) return;

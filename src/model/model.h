@@ -114,8 +114,6 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
 /* What follows until the next one belongs to this function. */
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source);
-/* Takes back the last function with all it has. */
-void csni_batch_drop_function(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
 /* The same for many rows: room for `count` more, NULL when out of memory; then how many were written there. The caller
@@ -176,7 +174,8 @@ void csni_model_deinit(struct csni_model *model);
  * rules). Adds to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
 
-/* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in arenas[worker], one for each worker of the pool. */
+/* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in
+ * arenas[worker], one for each worker of the pool. */
 csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err);
 

@@ -8,9 +8,11 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "model/model.h"
+#include "model/distinct.h"
 
 enum { SHARD_BITS = 3, SHARDS = 1 << SHARD_BITS };
+
+static unsigned shard_of(uint64_t hash) { return (unsigned)(hash >> (64 - SHARD_BITS)); }
 
 /* What one batch uses. */
 struct usage {
@@ -18,24 +20,11 @@ struct usage {
     uint32_t *file_uses;  /* by file number of the batch */
 };
 
-/* One distinct string before it has its final number. */
-struct distinct {
-    struct csn_str text;
-    uint64_t hash;
-    uint32_t number;
-};
-
-struct shard {
-    CSNI_VEC(struct distinct) strings;
-    uint32_t *slots; /* index in strings + 1; a power of two */
-    size_t slot_count;
-};
-
 struct link {
     struct csni_model *model;
     struct csni_arena *arenas;
     struct usage *usages;
-    struct shard shards[SHARDS];
+    struct csni_distinct_strings shards[SHARDS];
 };
 
 static void *zeroed(struct csni_arena *arena, size_t size) {
@@ -109,107 +98,32 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
 
 /* ---- telling strings apart ---- */
 
-static unsigned shard_of(uint64_t hash) { return (unsigned)(hash >> (64 - SHARD_BITS)); }
-
-static bool grow_slots(struct shard *s, const struct csn_allocator *alloc) {
-    size_t count = s->slot_count ? s->slot_count * 2 : 256;
-    uint32_t *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
-    if (!slots) return false;
-    for (size_t i = 0; i < s->strings.count; i++) {
-        size_t at = s->strings.items[i].hash & (count - 1);
-        while (slots[at]) at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    csni_free(alloc, s->slots, s->slot_count * sizeof *slots);
-    s->slots = slots;
-    s->slot_count = count;
-    return true;
-}
-
-/* Index of the string in the shard, or UINT32_MAX when out of memory. */
-static uint32_t intern(struct shard *s, struct csn_str text, uint64_t hash, const struct csn_allocator *alloc) {
-    if (s->strings.count * 2 >= s->slot_count && !grow_slots(s, alloc)) return UINT32_MAX;
-    size_t at = hash & (s->slot_count - 1);
-    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
-        const struct distinct *d = &s->strings.items[s->slots[at] - 1];
-        if (d->hash == hash && (d->text.ptr == text.ptr || csni_str_equal(d->text, text))) return s->slots[at] - 1;
-    }
-    if (!csni_vec_push(&s->strings, ((struct distinct){ text, hash, 0 }))) return UINT32_MAX;
-    s->slots[at] = (uint32_t)s->strings.count;
-    return s->slots[at] - 1;
-}
-
 static csn_status intern_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct link *link = context;
-    struct shard *s = &link->shards[item];
+    struct csni_distinct_strings *strings = &link->shards[item];
     for (uint32_t i = 0; i < link->model->batch_count; i++) {
         struct csni_batch *b = &link->model->batches[i];
         const uint64_t *hashes = link->usages[i].hashes;
         for (uint32_t k = 1; k < b->string_count; k++) {
             if (!hashes[k] || shard_of(hashes[k]) != item) continue;
-            uint32_t at = intern(s, b->strings[k], hashes[k], link->model->alloc);
-            if (at == UINT32_MAX) return csni_fail_memory(err, s->slot_count * sizeof *s->slots);
-            b->string_numbers[k] = at; /* within the shard, until csni_model_link() is done */
+            /* The number is one within the shard until csni_model_link() is done. */
+            if (!csni_distinct_strings_add(strings, b->strings[k], hashes[k], &b->string_numbers[k]))
+                return csni_fail_memory(err, strings->slot_count * sizeof *strings->slots);
         }
     }
     return CSN_OK;
 }
 
 /* NULL: the empty string. */
-static struct distinct *distinct_of(struct link *link, const struct csni_batch *b, uint32_t number) {
+static struct csni_distinct_string *distinct_of(struct link *link, const struct csni_batch *b, uint32_t number) {
     uint64_t hash = link->usages[b - link->model->batches].hashes[number];
-    return hash ? &link->shards[shard_of(hash)].strings.items[b->string_numbers[number]] : NULL;
+    return hash ? &link->shards[shard_of(hash)].items.items[b->string_numbers[number]] : NULL;
 }
 
 /* ---- files ---- */
 
-struct file_key {
-    struct distinct *directory, *base; /* NULL: empty */
-    uint64_t uses;
-    uint32_t number; /* in order of first appearance, from 1 */
-};
-
-struct file_table {
-    CSNI_VEC(struct file_key) files;
-    uint32_t *slots;
-    size_t slot_count;
-};
-
-static size_t file_hash(const struct distinct *directory, const struct distinct *base) {
-    return (size_t)csni_hash_u64((directory ? directory->hash : 0) * 3 + (base ? base->hash : 0));
-}
-
-static bool grow_files(struct file_table *t, const struct csn_allocator *alloc) {
-    size_t count = t->slot_count ? t->slot_count * 2 : 1024;
-    uint32_t *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
-    if (!slots) return false;
-    for (size_t i = 0; i < t->files.count; i++) {
-        size_t at = file_hash(t->files.items[i].directory, t->files.items[i].base) & (count - 1);
-        while (slots[at]) at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)i + 1;
-    }
-    csni_free(alloc, t->slots, t->slot_count * sizeof *slots);
-    t->slots = slots;
-    t->slot_count = count;
-    return true;
-}
-
-/* The file's entry, or NULL when out of memory. */
-static struct file_key *intern_file(struct file_table *t, struct distinct *directory, struct distinct *base,
-                                    const struct csn_allocator *alloc) {
-    if (t->files.count * 2 >= t->slot_count && !grow_files(t, alloc)) return NULL;
-    size_t at = file_hash(directory, base) & (t->slot_count - 1);
-    for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
-        struct file_key *f = &t->files.items[t->slots[at] - 1];
-        if (f->directory == directory && f->base == base) return f;
-    }
-    if (!csni_vec_push(&t->files, ((struct file_key){ directory, base, 0, (uint32_t)t->files.count + 1 }))) return NULL;
-    t->slots[at] = (uint32_t)t->files.count;
-    return &t->files.items[t->files.count - 1];
-}
-
-static bool gather_files(struct link *link, struct file_table *t) {
+static bool gather_files(struct link *link, struct csni_distinct_files *t) {
     struct csni_model *m = link->model;
     for (uint32_t i = 0; i < m->batch_count; i++) {
         struct csni_batch *b = &m->batches[i];
@@ -217,7 +131,8 @@ static bool gather_files(struct link *link, struct file_table *t) {
             uint32_t uses = link->usages[i].file_uses[k];
             if (!uses) continue;
             const struct csni_file *f = &b->files[k];
-            struct file_key *key = intern_file(t, distinct_of(link, b, f->directory), distinct_of(link, b, f->base), m->alloc);
+            struct csni_distinct_file *key =
+                csni_distinct_files_add(t, distinct_of(link, b, f->directory), distinct_of(link, b, f->base));
             if (!key) return false;
             key->uses += uses;
             b->file_numbers[k] = key->number;
@@ -227,12 +142,12 @@ static bool gather_files(struct link *link, struct file_table *t) {
 }
 
 static int by_use(const void *pa, const void *pb) {
-    const struct file_key *a = pa, *b = pb;
+    const struct csni_distinct_file *a = pa, *b = pb;
     if (a->uses != b->uses) return a->uses > b->uses ? -1 : 1;
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint32_t number_string(struct csni_model *m, struct distinct *d) {
+static uint32_t number_string(struct csni_model *m, struct csni_distinct_string *d) {
     if (!d) return 0;
     if (!d->number) {
         d->number = m->string_count;
@@ -243,11 +158,11 @@ static uint32_t number_string(struct csni_model *m, struct distinct *d) {
 
 static csn_status number_files(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
-    struct file_table t = { .files.alloc = m->alloc };
+    struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;
     bool ok = gather_files(link, &t);
-    size_t count = t.files.count + 1;
+    size_t count = t.items.count + 1;
     if (ok) {
         final = csni_alloc_zeroed(m->alloc, count, sizeof *final);
         m->files = csni_alloc_zeroed(m->alloc, count, sizeof *m->files);
@@ -257,9 +172,9 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
         status = csni_fail_memory(err, count * sizeof *m->files);
         goto done;
     }
-    if (t.files.count) qsort(t.files.items, t.files.count, sizeof *t.files.items, by_use);
-    for (uint32_t i = 0; i < t.files.count; i++) {
-        struct file_key *f = &t.files.items[i];
+    if (t.items.count) qsort(t.items.items, t.items.count, sizeof *t.items.items, by_use);
+    for (uint32_t i = 0; i < t.items.count; i++) {
+        struct csni_distinct_file *f = &t.items.items[i];
         final[f->number] = i + 1;
         m->files[i + 1].directory = number_string(m, f->directory);
         m->files[i + 1].base = number_string(m, f->base);
@@ -269,8 +184,7 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
             m->batches[i].file_numbers[k] = final[m->batches[i].file_numbers[k]];
 done:
     csni_free(m->alloc, final, count * sizeof *final);
-    csni_free(m->alloc, t.slots, t.slot_count * sizeof *t.slots);
-    csni_vec_deinit(&t.files);
+    csni_distinct_files_deinit(&t);
     return status;
 }
 
@@ -314,7 +228,7 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
     CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
     CSNI_TRY(csni_pool_run(pool, SHARDS, intern_shard, link, err));
     uint64_t count = 1;
-    for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].strings.count;
+    for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].items.count;
     if (count >= UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%llu strings, an index holds at most %u",
                          (unsigned long long)count, UINT32_MAX);
@@ -333,12 +247,9 @@ csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct 
     struct link link = { .model = m, .arenas = arenas };
     link.usages = csni_alloc_zeroed(m->alloc, m->batch_count, sizeof *link.usages);
     if (m->batch_count && !link.usages) return csni_fail_memory(err, m->batch_count * sizeof *link.usages);
-    for (unsigned i = 0; i < SHARDS; i++) link.shards[i].strings.alloc = m->alloc;
+    for (unsigned i = 0; i < SHARDS; i++) link.shards[i].items.alloc = m->alloc;
     csn_status status = link_all(&link, pool, err);
-    for (unsigned i = 0; i < SHARDS; i++) {
-        csni_vec_deinit(&link.shards[i].strings);
-        csni_free(m->alloc, link.shards[i].slots, link.shards[i].slot_count * sizeof *link.shards[i].slots);
-    }
+    for (unsigned i = 0; i < SHARDS; i++) csni_distinct_strings_deinit(&link.shards[i]);
     csni_free(m->alloc, link.usages, m->batch_count * sizeof *link.usages);
     return status;
 }

@@ -10,27 +10,31 @@
 
 #include "object/elf_layout.h"
 
-enum { UNIT = 1, BARE_UNIT, FUNCTION, NAMELESS, RANGED, SEQUENCED, INLINED, INLINED_RANGED, BLOCK, CLASS, ABSTRACT, DECLARATION,
-       DECLARED, VARIABLE, CALL, INDIRECT_CALL };
+enum { UNIT = 1, BARE_UNIT, FUNCTION, NAMELESS, RANGED, SEQUENCED, INLINED, INLINED_RANGED, BLOCK, CLASS, ABSTRACT,
+       DECLARATION, DECLARED, VARIABLE, CALL, INDIRECT_CALL };
 
 static void write_abbrevs(struct dwarf_sample *d) {
     bool five = d->version >= 5;
     int call = five ? DW_TAG_call_site : DW_TAG_GNU_call_site;
     int return_pc = five ? DW_AT_call_return_pc : DW_AT_low_pc, origin = five ? DW_AT_call_origin : DW_AT_abstract_origin;
     dwarf_sample_abbrev(d, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1, DW_AT_name, DW_FORM_string,
-                        DW_AT_comp_dir, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_stmt_list, DW_FORM_sec_offset, 0);
-    dwarf_sample_abbrev(d, BARE_UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1, DW_AT_low_pc, DW_FORM_addr, 0);
+                        DW_AT_comp_dir, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_stmt_list, DW_FORM_sec_offset,
+                        0);
+    dwarf_sample_abbrev(d, BARE_UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1, DW_AT_low_pc,
+                        DW_FORM_addr, 0);
     dwarf_sample_abbrev(d, FUNCTION, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr,
                         DW_AT_high_pc, DW_FORM_data8, 0);
-    dwarf_sample_abbrev(d, NAMELESS, DW_TAG_subprogram, true, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0);
-    dwarf_sample_abbrev(d, RANGED, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string, DW_AT_ranges, DW_FORM_sec_offset, 0);
+    dwarf_sample_abbrev(d, NAMELESS, DW_TAG_subprogram, true, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8,
+                        0);
+    dwarf_sample_abbrev(d, RANGED, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string, DW_AT_ranges, DW_FORM_sec_offset,
+                        0);
     dwarf_sample_abbrev(d, SEQUENCED, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
                         DW_AT_high_pc, DW_FORM_data8, DW_AT_LLVM_stmt_sequence, DW_FORM_sec_offset, 0);
     dwarf_sample_abbrev(d, INLINED, DW_TAG_inlined_subroutine, true, DW_AT_abstract_origin, DW_FORM_ref4, DW_AT_low_pc,
                         DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, DW_AT_call_file, DW_FORM_data1, DW_AT_call_line,
                         DW_FORM_data1, 0);
-    dwarf_sample_abbrev(d, INLINED_RANGED, DW_TAG_inlined_subroutine, true, DW_AT_abstract_origin, DW_FORM_ref4, DW_AT_ranges,
-                        DW_FORM_sec_offset, DW_AT_call_file, DW_FORM_data1, DW_AT_call_line, DW_FORM_data1, 0);
+    dwarf_sample_abbrev(d, INLINED_RANGED, DW_TAG_inlined_subroutine, true, DW_AT_abstract_origin, DW_FORM_ref4,
+                        DW_AT_ranges, DW_FORM_sec_offset, DW_AT_call_file, DW_FORM_data1, DW_AT_call_line, DW_FORM_data1, 0);
     dwarf_sample_abbrev(d, BLOCK, DW_TAG_lexical_block, true, 0);
     dwarf_sample_abbrev(d, CLASS, DW_TAG_class_type, true, DW_AT_name, DW_FORM_string, 0);
     dwarf_sample_abbrev(d, ABSTRACT, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_strp, DW_AT_inline, DW_FORM_data1, 0);

@@ -278,14 +278,14 @@ static void any_order_of_functions(void **state) {
 
 static void options_reach_the_file(void **state) {
     (void)state;
-    static const uint8_t uuid[20] = "0123456789abcdefghij";
+    static const char uuid[] = "0123456789abcdefghij";
     for (uint8_t big = 0; big < 2; big++) {
         struct csn_builder_options o = CSN_BUILDER_OPTIONS_INIT;
         struct csn_builder *b;
         struct csn_bytes out;
         struct csn_index *index;
         struct csn_index_info info;
-        o.uuid = uuid;
+        o.uuid = (const uint8_t *)uuid;
         o.uuid_size = 20;
         o.base_address = 0x400;
         o.has_base_address = 1;

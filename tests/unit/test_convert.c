@@ -341,7 +341,8 @@ static void calls_outside_their_parent(void **state) {
         die_end(&s);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1004,1008) a.c:1\n >>c [1006,1008) a.c:4\n", "inline-outside-parent:3");
+        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1004,1008) a.c:1\n >>c [1006,1008) a.c:4\n",
+               "inline-outside-parent:3");
         char text[64];
         snprintf(text, sizeof text, "DIE 0x%zx, [0x100c, 0x1014)", first);
         expect_example(CSN_EVENT_INLINE_OUTSIDE_PARENT, text);
@@ -415,7 +416,8 @@ static void declared_functions(void **state) {
         convert_sample_unit_without_lines(&s);
         die_function_declared(&s, "no table", 0x1820, 8, 1, 78);
         convert_sample_unit_end(&s);
-        expect(&s, "has rows [1000,1008)\n 1000 a.c:16\nbad [1800,1808)\ngood [1810,1818)\n 1810 b.h:34\nno table [1820,1828)\n",
+        expect(&s, "has rows [1000,1008)\n 1000 a.c:16\nbad [1800,1808)\ngood [1810,1818)\n 1810 b.h:34\n"
+                   "no table [1820,1828)\n",
                "declaration-bad-file:1");
         char text[64];
         snprintf(text, sizeof text, "DIE 0x%zx names file 7 of %u", bad, version >= 5 ? 3 : 2);
@@ -465,6 +467,24 @@ static void rows_that_are_wrong(void **state) {
         snprintf(text, sizeof text, "row at 0x1004 of unit 0x0 names file 7 of %u", version >= 5 ? 3 : 2);
         expect_example(CSN_EVENT_LINE_BAD_FILE, text);
         expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1020, row at 0x1024 behind 0x1028");
+    }
+}
+
+/* A row beyond the end of its own sequence, and behind what the next one begins with. */
+static void rows_behind_their_sequence(void **state) {
+    (void)state;
+    BOTH(version) {
+        struct convert_sample s;
+        convert_sample_init(&s, version, false);
+        static const struct line lines[] = { { 0x1000, 1, 1 }, { 0x1030, 1, 2 }, { 0x1010, LINE_END, 0 },
+                                             { 0x1020, 1, 3 }, { 0x1038, 1, 4 }, { 0x1040, LINE_END, 0 } };
+        convert_sample_lines(&s, lines, 6, NULL);
+        convert_sample_unit(&s);
+        die_function(&s, "f", 0x1000, 0x40);
+        die_end(&s);
+        convert_sample_unit_end(&s);
+        expect(&s, "f [1000,1040)\n 1000 a.c:1\n 1030 a.c:2\n", "line-not-ascending:1");
+        expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1000, row at 0x1020 behind 0x1030");
     }
 }
 
@@ -656,7 +676,8 @@ static void options_are_checked(void **state) {
     options.flags = 8 | CSN_CONVERT_STRICT;
     assert_int_equal(convert(file, &options, &out, &err), CSN_E_UNSUPPORTED);
     assert_string_equal(err.text, "unknown conversion flags 0x8");
-    struct { struct csn_convert_options known; uint8_t more[8]; } newer = { CSN_CONVERT_OPTIONS_INIT, { 0, 0, 0, 0, 0, 1, 0, 0 } };
+    struct { struct csn_convert_options known; uint8_t more[8]; } newer = { CSN_CONVERT_OPTIONS_INIT, { 0 } };
+    newer.more[5] = 1;
     newer.known.struct_size = sizeof newer;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_E_UNSUPPORTED);
     assert_string_equal(err.text, "byte 53 of the options is set, this version knows 48");
@@ -748,7 +769,8 @@ static void what_is_no_input(void **state) {
     struct csn_bytes out;
     struct csn_error err = CSN_ERROR_INIT;
     assert_int_equal(convert((struct csni_span){ NULL, 0 }, NULL, &out, &err), CSN_E_UNSUPPORTED);
-    assert_int_equal(convert((struct csni_span){ (const uint8_t *)"hello, world", 12 }, NULL, &out, &err), CSN_E_UNSUPPORTED);
+    const struct csni_span text = { (const uint8_t *)"hello, world", 12 };
+    assert_int_equal(convert(text, NULL, &out, &err), CSN_E_UNSUPPORTED);
     assert_false(csn_is_object("hello, world", 12));
     assert_false(csn_is_object(NULL, 0));
     struct convert_sample s;
@@ -779,6 +801,7 @@ int main(void) {
         cmocka_unit_test(declared_functions),
         cmocka_unit_test(where_rows_begin),
         cmocka_unit_test(rows_that_are_wrong),
+        cmocka_unit_test(rows_behind_their_sequence),
         cmocka_unit_test(rows_of_several_sequences),
         cmocka_unit_test(functions_that_name_their_sequence),
         cmocka_unit_test(call_sites),

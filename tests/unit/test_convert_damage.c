@@ -154,7 +154,8 @@ static void changed_sections(void **state) {
                 for (size_t m = 0; m < sizeof masks; m++) {
                     section(&s, i)->bytes[at] ^= masks[m];
                     struct csni_span file = convert_sample_build(&s);
-                    snprintf(what, sizeof what, "version %u, section %zu, byte %zu changed by %02x", version, i, at, masks[m]);
+                    snprintf(what, sizeof what, "version %u, section %zu, byte %zu changed by %02x", version, i, at,
+                             masks[m]);
                     if (convert_any(file.ptr, file.size, what) != CSN_OK) fail_msg("%s: refused", what);
                     section(&s, i)->bytes[at] ^= masks[m];
                 }

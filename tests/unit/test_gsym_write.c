@@ -16,7 +16,8 @@
 #include "test_alloc.h"
 #include "wire/wire.h"
 
-static csn_status write_linked(struct model_sample *s, struct csni_pool *pool, struct csn_bytes *out, struct csn_error *err) {
+static csn_status write_linked(struct model_sample *s, struct csni_pool *pool, struct csn_bytes *out,
+                               struct csn_error *err) {
     *out = (struct csn_bytes){ NULL, 0, s->alloc };
     struct csni_sink sink = csni_memory_sink(out);
     csn_status status = csni_gsym_write_v1(&s->model, pool, &sink, &s->report, err);
@@ -65,8 +66,8 @@ static void fill_two_functions(struct model_sample *s, uint64_t distance) {
 }
 
 /* The same by hand. Strings: 0 "", 1 "/d", 4 "f.c", 8 "f", 10 "x", 12 "p", 14 "g"; 16 bytes. */
-static void expect_two_functions(struct wire *w, bool big, unsigned width, uint64_t distance, uint32_t infos, uint32_t strings,
-                                 uint32_t records) {
+static void expect_two_functions(struct wire *w, bool big, unsigned width, uint64_t distance, uint32_t infos,
+                                 uint32_t strings, uint32_t records) {
     static const uint8_t lines[] = { 0, 1, 5, 0x04, 0x0d, 0x0d, 0 };
     static const char names[16] = "\0/d\0f.c\0f\0x\0p\0g";
     wire_init(w, big);

@@ -24,36 +24,6 @@ static void an_empty_batch(void **state) {
     model_sample_deinit(&s);
 }
 
-/* A function taken back leaves nothing of its rows, nodes, parts, sites and patterns. */
-static void dropped_function(void **state) {
-    (void)state;
-    struct model_sample s;
-    model_sample_init(&s, NULL);
-    for (int i = 0; i < 3; i++) {
-        model_sample_function(&s, 0x10 + (unsigned)i * 16, 8, "f");
-        model_sample_rows(&s, 0, 1, 3);
-        model_sample_inline(&s, "x", 0, 1, 0, 2);
-        csni_batch_add_call_site(&s.writer, 3, 0);
-        csni_batch_add_pattern(&s.writer, 1);
-        if (i == 1) csni_batch_drop_function(&s.writer);
-    }
-    model_sample_function(&s, 0x100, 8, "bare");
-    csni_batch_drop_function(&s.writer);
-    assert_int_equal(model_sample_finalize(&s), CSN_OK);
-    const struct csni_batch *b = &s.batches[0];
-    assert_string_equal(model_sample_entries(&s), "f@10+8 f@30+8");
-    assert_int_equal(b->row_count, 6);
-    assert_int_equal(b->inline_count, 2);
-    assert_int_equal(b->part_count, 2);
-    assert_int_equal(b->site_count, 2);
-    assert_int_equal(b->pattern_count, 2);
-    assert_int_equal(b->functions[1].first_row, 3);
-    assert_int_equal(b->functions[1].first_inline, 1);
-    assert_int_equal(b->inlines[1].first_part, 1);
-    assert_int_equal(b->sites[1].first_pattern, 1);
-    model_sample_deinit(&s);
-}
-
 static void reserved_rows(void **state) {
     (void)state;
     struct model_sample s;
@@ -166,7 +136,6 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_batch),
-        cmocka_unit_test(dropped_function),
         cmocka_unit_test(reserved_rows),
         cmocka_unit_test(notes_keep_count_and_first_example),
         cmocka_unit_test(notes_are_of_their_batch),
