@@ -12,7 +12,7 @@ extern "C" {
 /* Encodes `count` rows (count >= 1; addresses ascending and not below `start`) into `out`, which has room for `cap`
  * bytes. *out_size gets the size needed, even if larger than cap; then nothing of `out` is meaningful.
  * CSN_OK, CSN_E_LIMIT (cap is too small: call again), CSN_E_ARGUMENT (rows out of order).
- * No allocation. The line window is chosen by exact cost. Cost: a few passes over the rows. */
+ * No allocation. The line window is searched for by the size it gives the first 2,048 rows. Cost: a few passes over them. */
 CSN_API csn_status csn_line_table_encode(uint64_t start, const struct csn_row *rows, size_t count, uint8_t *out,
                                          size_t cap, size_t *out_size, struct csn_error *err);
 

@@ -54,7 +54,8 @@ static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint
 }
 
 /* False, and two empty strings, where idx >= file_count. */
-static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory, struct csn_str *base) {
+static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory,
+                                  struct csn_str *base) {
     if (idx >= gsym->file_count) {
         *directory = *base = (struct csn_str){ "", 0 };
         return false;
@@ -242,7 +243,7 @@ csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum cs
                             struct csni_gsym_answer *out, struct csn_error *err);
 /* Frame k of an answer, innermost first, k <= inlined_count. */
 static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
-                     struct csn_frame_ref *out) {
+                                   struct csn_frame_ref *out) {
     size_t count = answer->inlined_count;
     bool inlined = k < count;
     out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
