@@ -28,6 +28,11 @@ static inline struct csni_span csni_span_from(struct csni_span whole, uint64_t o
     return (struct csni_span){ whole.ptr + off, whole.size - (size_t)off };
 }
 
+/* Whether `p` points at one of the bytes. */
+static inline bool csni_span_holds(struct csni_span whole, const void *p) {
+    return (uintptr_t)p >= (uintptr_t)whole.ptr && (uintptr_t)p - (uintptr_t)whole.ptr < whole.size;
+}
+
 static inline struct csn_str csni_str(const char *text) { return (struct csn_str){ text, strlen(text) }; }
 
 static inline bool csni_str_equal(struct csn_str a, struct csn_str b) {

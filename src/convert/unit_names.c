@@ -62,9 +62,7 @@ static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit 
 /* Views into sections that are given back while names are still needed must not be kept. */
 static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
     const struct csni_dwarf_sections *sections = &job->dwarf->sections;
-    const uint8_t *p = (const uint8_t *)s.ptr;
-    return !job->copy_names || (p >= sections->str.ptr && p < sections->str.ptr + sections->str.size) ||
-           (p >= sections->line_str.ptr && p < sections->line_str.ptr + sections->line_str.size);
+    return !job->copy_names || csni_span_holds(sections->str, s.ptr) || csni_span_holds(sections->line_str, s.ptr);
 }
 
 static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {

@@ -240,7 +240,7 @@ static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit,
         return CSN_OK;
     }
     struct scope_index *index = NULL;
-    uint32_t n;
+    uint32_t n = NO_NODE;
     CSNI_TRY(index_of_unit(s, unit, &index, err));
     csn_status status = find_node(s, index, unit, off, &n, err);
     if (status != CSN_OK) return status;
