@@ -90,4 +90,13 @@ void csni_pages_free(void *ptr, size_t size) {
     if (ptr && size) munmap(ptr, size);
 }
 
+void csni_pages_populate(void *ptr, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+    (void)madvise(ptr, size, MADV_POPULATE_WRITE);
+#else
+    (void)ptr;
+    (void)size;
+#endif
+}
+
 void csni_pages_discard(void *ptr, size_t size) { drop_whole_pages(ptr, size); }

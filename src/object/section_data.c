@@ -6,6 +6,8 @@
 #include "object/object.h"
 #include "object/object_private.h"
 
+enum { LIKELY_RATIO = 16 }; /* debug information is compressed to a half or a fourth */
+
 csn_status csni_section_stored(const struct csni_object *object, uint32_t section, struct csni_span *out,
                                struct csn_error *err) {
     const struct csni_section *s = &object->sections[section];
@@ -65,6 +67,9 @@ static csn_status read_owned(struct csni_object_private *priv, uint32_t section,
     CSNI_TRY(reserve(priv, source->size, label, err));
     size_t size = (size_t)source->size;
     uint8_t *bytes = csni_pages_alloc(size);
+    /* All of it will be written, so all faults are taken at once; but a size that only a hostile file would tell is not
+     * believed before it is seen. */
+    if (bytes && size / LIKELY_RATIO <= source->data.size) csni_pages_populate(bytes, size);
     csn_status status = bytes ? fill(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
     if (status < 0) {
         if (bytes) csni_pages_free(bytes, size);
