@@ -13,43 +13,6 @@
 static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
 enum { ARENA_CHUNK = 64 * 1024 };
 
-/* ---- what the sources use ---- */
-
-bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
-    if (!c->text_count) return true;
-    uint32_t low = 0, high = c->text_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->text[middle].start <= addr) low = middle + 1;
-        else high = middle;
-    }
-    return low && addr < c->text[low - 1].end;
-}
-
-csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err) {
-    if (!c->options.progress) return CSN_OK;
-    pthread_mutex_lock(&c->progress_lock);
-    c->progress_done += amount;
-    bool go_on = c->options.progress(c->options.progress_context, phase, c->progress_done, c->progress_total);
-    pthread_mutex_unlock(&c->progress_lock);
-    return go_on ? CSN_OK : csni_fail(err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller");
-}
-
-struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
-    if (!count) return c->batches;
-    uint32_t need = c->batch_count + count;
-    if (need > c->batch_room) {
-        struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_room * sizeof *grown, need * sizeof *grown);
-        if (!grown) return NULL;
-        c->batches = grown;
-        c->batch_room = need;
-    }
-    struct csni_batch *added = c->batches + c->batch_count;
-    if (count) memset(added, 0, count * sizeof *added);
-    c->batch_count = need;
-    return added;
-}
-
 /* ---- steps ---- */
 
 static csn_status check_options(const struct csn_convert_options *given, struct csn_convert_options *out,
