@@ -164,16 +164,21 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
     return status;
 }
 
+static csn_status convert_to_memory(struct csni_span file, bool mapped, const struct csn_convert_options *options,
+                                    struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
+    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options->allocator) };
+    struct csni_sink sink = csni_memory_sink(&result);
+    csn_status status = convert_span(file, mapped, options, &sink, report, err);
+    if (status >= 0) *out = result;
+    else csn_bytes_free(&result);
+    return status;
+}
+
 csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                               struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(own.allocator) };
-    struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = convert_span((struct csni_span){ bytes, size }, false, &own, &sink, report, err);
-    if (status >= 0) *out = result;
-    else csn_bytes_free(&result);
-    return status;
+    return convert_to_memory((struct csni_span){ bytes, size }, false, &own, out, report, err);
 }
 
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
@@ -182,11 +187,7 @@ csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert
     struct csn_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
     CSNI_TRY(csni_file_map_open(&map, path, err));
-    struct csn_bytes result = { NULL, 0, csni_allocator_or_default(own.allocator) };
-    struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = convert_span(map.bytes, true, &own, &sink, report, err);
-    if (status >= 0) *out = result;
-    else csn_bytes_free(&result);
+    csn_status status = convert_to_memory(map.bytes, true, &own, out, report, err);
     csni_file_map_close(&map);
     return status;
 }

@@ -145,6 +145,17 @@ static void names_in_types(void **state) {
 
 /* ---- more work than the input is worth ---- */
 
+/* 3000 ranges at offset 4. */
+static void write_long_list(struct wire *rnglists) {
+    wire_fill(rnglists, 0, 4);
+    for (unsigned i = 0; i < 3000; i++) {
+        wire_u8(rnglists, DW_RLE_offset_pair);
+        wire_uleb(rnglists, 0x1000);
+        wire_uleb(rnglists, 0x1001);
+    }
+    wire_u8(rnglists, DW_RLE_end_of_list);
+}
+
 /* Many functions name one list of many ranges. */
 static void shared_list_of_ranges(void **state) {
     (void)state;
@@ -152,13 +163,7 @@ static void shared_list_of_ranges(void **state) {
     struct wire file;
     struct csn_bytes out;
     begin(&d, 5);
-    wire_fill(&d.rnglists, 0, 4);
-    for (unsigned i = 0; i < 3000; i++) {
-        wire_u8(&d.rnglists, DW_RLE_offset_pair);
-        wire_uleb(&d.rnglists, 0x1000);
-        wire_uleb(&d.rnglists, 0x1001);
-    }
-    wire_u8(&d.rnglists, DW_RLE_end_of_list);
+    write_long_list(&d.rnglists);
     size_t unit = dwarf_sample_unit(&d);
     unit_die(&d.info);
     for (unsigned i = 0; i < 3000; i++) {
@@ -179,13 +184,7 @@ static void shared_list_of_many_units(void **state) {
     struct wire file;
     struct csn_bytes out;
     begin(&d, 5);
-    wire_fill(&d.rnglists, 0, 4);
-    for (unsigned i = 0; i < 3000; i++) {
-        wire_u8(&d.rnglists, DW_RLE_offset_pair);
-        wire_uleb(&d.rnglists, 0x1000);
-        wire_uleb(&d.rnglists, 0x1001);
-    }
-    wire_u8(&d.rnglists, DW_RLE_end_of_list);
+    write_long_list(&d.rnglists);
     for (unsigned i = 0; i < 3000; i++) {
         size_t unit = dwarf_sample_unit(&d);
         unit_die(&d.info);
