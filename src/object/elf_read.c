@@ -131,12 +131,7 @@ static csn_status read_sections(struct csni_object_private *priv, const struct e
     struct csni_object *object = &priv->object;
     if (!h->shnum) return CSN_OK;
     uint32_t count = (uint32_t)h->shnum;
-    priv->sections = csni_alloc_zeroed(priv->alloc, count, sizeof *priv->sections);
-    if (!priv->sections) return csni_fail_memory(err, (uint64_t)count * sizeof *priv->sections);
-    object->sections = priv->sections;
-    object->section_count = count;
-    priv->contents = csni_alloc_zeroed(priv->alloc, count, sizeof *priv->contents);
-    if (!priv->contents) return csni_fail_memory(err, (uint64_t)count * sizeof *priv->contents);
+    CSNI_TRY(csni_make_sections(priv, count, err));
     for (uint32_t i = 0; i < count; i++) {
         struct elf_section_header s;
         read_section_header(object, h->shoff + (uint64_t)i * h->shentsize, &s);
@@ -170,74 +165,6 @@ static csn_status name_sections(struct csni_object_private *priv, const struct e
         if (!csni_span_cstr(names, name->len, name)) *name = (struct csn_str){ "", 0 };
     }
     return CSN_OK;
-}
-
-static bool has_prefix(struct csn_str text, const char *prefix) {
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.ptr, prefix, len) == 0;
-}
-
-/* Marks .zdebug_ sections as compressed and gives compressed sections their inflated size. One whose header is damaged
- * keeps its stored size; reading it says what is wrong. */
-static void size_compressed_sections(struct csni_object_private *priv) {
-    for (uint32_t i = 0; i < priv->object.section_count; i++) {
-        struct csni_section *s = &priv->sections[i];
-        if (has_prefix(s->name, ".zdebug_") && !(s->flags & CSNI_SECTION_NOBITS)) s->flags |= CSNI_SECTION_COMPRESSED;
-        if (!(s->flags & CSNI_SECTION_COMPRESSED)) continue;
-        struct csni_span stored;
-        struct csni_compressed compressed;
-        if (csni_section_stored(&priv->object, i, &stored, NULL) == CSN_OK &&
-            csni_elf_compressed(&priv->object, i, stored, &compressed, NULL) == CSN_OK)
-            s->size = compressed.size;
-    }
-}
-
-static csn_status zdebug_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,
-                                    struct csni_compressed *out, struct csn_error *err) {
-    char label[CSNI_SECTION_LABEL_SIZE];
-    csni_section_label(object, section, label);
-    if (stored.size < ZDEBUG_HEADER_SIZE)
-        return csni_fail(err, CSN_E_TRUNCATED, label, 0, "compression header: %zu bytes, need %d", stored.size,
-                         ZDEBUG_HEADER_SIZE);
-    if (memcmp(stored.ptr, "ZLIB", ZDEBUG_MAGIC_SIZE) != 0)
-        return csni_fail(err, CSN_E_FORMAT, label, 0, "begins with %02x %02x %02x %02x, need 5a 4c 49 42 (ZLIB)",
-                         stored.ptr[0], stored.ptr[1], stored.ptr[2], stored.ptr[3]);
-    out->compression = CSNI_COMPRESSION_ZLIB;
-    out->data = csni_span_from(stored, ZDEBUG_HEADER_SIZE);
-    out->size = csni_get64(stored.ptr + ZDEBUG_MAGIC_SIZE, true);
-    return CSN_OK;
-}
-
-static csn_status chdr_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,
-                                  struct csni_compressed *out, struct csn_error *err) {
-    char label[CSNI_SECTION_LABEL_SIZE];
-    csni_section_label(object, section, label);
-    bool wide = object->address_size == 8;
-    struct csni_cursor c = csni_cursor_at(stored, object->big_endian);
-    uint32_t type = csni_cursor_u32(&c);
-    if (wide) csni_cursor_skip(&c, 4); /* ch_reserved */
-    uint64_t size = read_word(&c, object);
-    csni_cursor_skip(&c, object->address_size); /* ch_addralign */
-    if (c.failed)
-        return csni_fail(err, CSN_E_TRUNCATED, label, 0, "compression header: %zu bytes, need %d", stored.size,
-                         wide ? CHDR64_SIZE : CHDR32_SIZE);
-    if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
-        return csni_fail(err, CSN_E_UNSUPPORTED, label, 0, "compression type %" PRIu32 ", need 1 (zlib) or 2 (zstd)", type);
-    out->compression = type == ELFCOMPRESS_ZLIB ? CSNI_COMPRESSION_ZLIB : CSNI_COMPRESSION_ZSTD;
-    out->data = csni_span_from(stored, csni_cursor_off(&c));
-    out->size = size;
-    return CSN_OK;
-}
-
-csn_status csni_elf_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,
-                               struct csni_compressed *out, struct csn_error *err) {
-    const struct csni_section *s = &object->sections[section];
-    if (!(s->flags & CSNI_SECTION_COMPRESSED)) {
-        *out = (struct csni_compressed){ CSNI_COMPRESSION_NONE, stored, stored.size };
-        return CSN_OK;
-    }
-    if (has_prefix(s->name, ".zdebug_")) return zdebug_compressed(object, section, stored, out, err);
-    return chdr_compressed(object, section, stored, out, err);
 }
 
 static uint64_t sane_align(uint64_t align) { return align && (align & (align - 1)) == 0 ? align : 1; }
@@ -379,7 +306,7 @@ static enum csni_object_kind object_kind(uint16_t type) {
     }
 }
 
-csn_status csni_elf_read(struct csni_object_private *priv, struct csn_error *err) {
+static csn_status elf_read(struct csni_object_private *priv, struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct elf_header header;
     CSNI_TRY(read_ident(object, err));
@@ -389,9 +316,26 @@ csn_status csni_elf_read(struct csni_object_private *priv, struct csn_error *err
     CSNI_TRY(check_tables(object, &header, err));
     CSNI_TRY(read_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));
-    size_compressed_sections(priv);
+    csni_size_compressed_sections(priv);
     if (object->kind == CSNI_OBJECT_RELOCATABLE) CSNI_TRY(place_sections(priv, err));
     CSNI_TRY(read_segments(priv, &header, err));
     read_build_id(object, &header);
     return CSN_OK;
 }
+
+static bool elf_recognize(struct csni_span file) {
+    static const uint8_t magic[ELF_MAGIC_SIZE] = { 0x7f, 'E', 'L', 'F' };
+    return file.size >= sizeof magic && memcmp(file.ptr, magic, sizeof magic) == 0;
+}
+
+const struct csni_container_reader csni_elf_reader = {
+    .container = CSNI_CONTAINER_ELF,
+    .recognize = elf_recognize,
+    .read = elf_read,
+    .debug_prefix = ".debug_",
+    .compressed_prefix = ".zdebug_",
+    .symbols = csni_elf_symbols,
+    .next_symbol = csni_elf_next_symbol,
+    .needs_relocation = csni_elf_needs_relocation,
+    .relocate = csni_elf_relocate,
+};

@@ -84,7 +84,7 @@ struct relocation_rules {
     size_t count;
 };
 
-static struct relocation_rules rules_of(uint16_t machine) {
+static struct relocation_rules rules_of(uint32_t machine) {
 #define RULES(table) ((struct relocation_rules){ (table), sizeof(table) / sizeof *(table) })
     switch (machine) {
     case EM_X86_64: return RULES(rules_x86_64);

@@ -28,7 +28,7 @@ static void read_extended_sections(struct csni_symbol_iter *iter, uint32_t table
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
         if (s->type != SHT_SYMTAB_SHNDX || s->link != table) continue;
-        if (plain_bytes(object, i, &iter->extended_sections, NULL) == CSN_OK) return;
+        if (plain_bytes(object, i, &iter->extra, NULL) == CSN_OK) return;
     }
 }
 
@@ -51,8 +51,8 @@ csn_status csni_elf_symbols_of(struct csni_symbol_iter *iter, struct csni_object
     return CSN_OK;
 }
 
-csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
-                                 struct csn_error *err) {
+csn_status csni_elf_symbols(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
+                            struct csn_error *err) {
     uint32_t section = find_by_type(object, table == CSNI_SYMBOLS_STATIC ? SHT_SYMTAB : SHT_DYNSYM);
     if (section == CSNI_NO_SECTION) return CSN_NONE;
     uint32_t strings = object->sections[section].link;
@@ -123,7 +123,7 @@ static bool symbol_section(const struct csni_symbol_iter *iter, uint64_t index, 
     uint32_t wide = shndx;
     if (shndx == SHN_XINDEX) {
         struct csni_span at;
-        if (!csni_span_sub(iter->extended_sections, index * 4, 4, &at)) return false;
+        if (!csni_span_sub(iter->extra, index * 4, 4, &at)) return false;
         wide = csni_get32(at.ptr, iter->object->big_endian);
         if (wide == SHN_UNDEF) return false;
     }
@@ -161,8 +161,9 @@ bool csni_elf_symbol_value(const struct csni_symbol_iter *iter, uint64_t index, 
     return true;
 }
 
-static bool read_symbol(const struct csni_symbol_iter *iter, uint64_t index, struct csni_symbol *out) {
+bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out) {
     struct elf_symbol s;
+    uint64_t index = iter->index++;
     symbol_at(iter, index, &s);
     struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)symbol_kind(s.type),
                                   .bind = (uint8_t)symbol_bind(s.bind) };
@@ -171,12 +172,4 @@ static bool read_symbol(const struct csni_symbol_iter *iter, uint64_t index, str
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
     *out = symbol;
     return true;
-}
-
-csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out) {
-    while (iter->index < iter->count) {
-        if (read_symbol(iter, iter->index++, out)) return CSN_OK;
-        iter->damaged++;
-    }
-    return CSN_NONE;
 }

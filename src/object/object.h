@@ -5,8 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "base/vec.h"
 
-enum csni_container { CSNI_CONTAINER_ELF = 1 };
+enum csni_container { CSNI_CONTAINER_ELF = 1, CSNI_CONTAINER_MACHO, CSNI_CONTAINER_PE, CSNI_CONTAINER_WASM };
 
 /* What an object is for. */
 enum csni_object_kind {
@@ -33,7 +34,7 @@ struct csni_section {
     uint64_t file_off;   /* of the stored bytes */
     uint64_t file_size;  /* of the stored bytes */
     uint32_t flags;      /* CSNI_SECTION_ */
-    uint32_t type;       /* container's own: sh_type */
+    uint32_t type;       /* container's own: sh_type, flags of a Mach-O section, characteristics of a PE section */
     uint32_t link, info; /* container's own: sh_link, sh_info */
     uint64_t align, entry_size;
 };
@@ -62,17 +63,20 @@ enum { CSNI_NO_SECTION = UINT32_MAX };
 struct csni_object {
     enum csni_container container;
     enum csni_object_kind kind;
-    uint16_t machine;        /* the container's own number: EM_X86_64, ... */
+    uint32_t machine;        /* the container's own number: EM_X86_64, CPU_TYPE_X86_64, IMAGE_FILE_MACHINE_AMD64 */
+    char arch[16];           /* "x86_64", "arm64", "i386", ...; empty where this library has no name for the machine */
     uint8_t address_size;    /* 4 or 8 */
     bool big_endian;
     struct csni_span file;   /* the bytes that were opened, borrowed */
-    const struct csni_section *sections; /* index 0 is the container's own section 0 */
+    const struct csni_section *sections; /* numbered as the container does; index 0 is no section */
     uint32_t section_count;
     const struct csni_segment *segments;
     uint32_t segment_count;
-    uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; 0 without one */
+    uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; Mach-O: vmaddr of __TEXT; PE:
+                              * ImageBase; 0 without one */
     bool has_image_base;
-    struct csni_span build_id; /* GNU build id, from section or program header; empty without one */
+    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; CodeView's GUID and age where a PE
+                                * image has no build id; empty without one */
 };
 
 struct csni_object_options {
@@ -128,17 +132,39 @@ void csni_object_relocation_counts(const struct csni_object *object, struct csni
 
 enum csni_symbol_table { CSNI_SYMBOLS_STATIC, CSNI_SYMBOLS_DYNAMIC };
 
+/* Static: .symtab, nlist, COFF symbols, the name section of wasm. Dynamic: .dynsym, a PE's export table. */
 struct csni_symbol_iter {
     struct csni_object *object;
     struct csni_span symbols, strings;
-    struct csni_span extended_sections; /* SHT_SYMTAB_SHNDX */
+    struct csni_span extra; /* the container's own: SHT_SYMTAB_SHNDX */
     uint64_t entry_size, index, count;
     uint64_t damaged;    /* symbols left out: bad name offset or section index */
+    enum csni_symbol_table table;
 };
 /* CSN_NONE: the object has no such table. */
 csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
                                  struct csn_error *err);
-/* In table order, the null symbol left out. CSN_NONE at the end. A damaged symbol is counted and passed over. */
+/* In table order; null symbols and records that only belong to another symbol are left out. CSN_NONE at the end. A damaged
+ * symbol is counted and passed over. */
 csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out);
+
+/* Where functions are that need not have names: LC_FUNCTION_STARTS, .pdata. `end` is 0 where only the start is known. */
+struct csni_function_bound {
+    uint64_t start, end;
+};
+typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
+/* Appends them in ascending order; `out` needs its allocator. CSN_NONE: the object has no such table. Damage ends the list,
+ * which then holds what stands before it. */
+csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+
+/* One image of a universal file. */
+struct csni_slice {
+    char arch[16];         /* "x86_64", "arm64": NUL-terminated */
+    struct csni_span file;
+};
+/* The images in `file`: itself alone, unless it is a universal Mach-O file. Memory of `alloc`: free with
+ * csni_free(alloc, *out, *count * sizeof **out). */
+csn_status csni_object_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
+                              uint32_t *count, struct csn_error *err);
 
 #endif

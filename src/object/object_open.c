@@ -7,16 +7,19 @@
 #include "base/fail.h"
 #include "object/object_private.h"
 
-static const uint8_t elf_magic[4] = { 0x7f, 'E', 'L', 'F' };
+static const struct csni_container_reader *const readers[] = { &csni_elf_reader };
 
-bool csni_object_recognize(struct csni_span file) {
-    return file.size >= sizeof elf_magic && memcmp(file.ptr, elf_magic, sizeof elf_magic) == 0;
+static const struct csni_container_reader *reader_of(struct csni_span file) {
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (readers[i]->recognize(file)) return readers[i];
+    return NULL;
 }
 
+bool csni_object_recognize(struct csni_span file) { return reader_of(file) != NULL; }
+
 static csn_status fail_not_an_object(struct csni_span file, struct csn_error *err) {
-    if (file.size < sizeof elf_magic)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not an object file: %zu bytes, an ELF header is longer",
-                         file.size);
+    if (file.size < 4)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not an object file: %zu bytes, any header is longer", file.size);
     return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
                      "not an object file: begins with %02x %02x %02x %02x, ELF with 7f 45 4c 46", file.ptr[0], file.ptr[1],
                      file.ptr[2], file.ptr[3]);
@@ -24,16 +27,18 @@ static csn_status fail_not_an_object(struct csni_span file, struct csn_error *er
 
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
                             struct csn_error *err) {
-    if (!csni_object_recognize(file)) return fail_not_an_object(file, err);
+    const struct csni_container_reader *reader = reader_of(file);
+    if (!reader) return fail_not_an_object(file, err);
     const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
     struct csni_object_private *priv = csni_alloc_zeroed(alloc, 1, sizeof *priv);
     if (!priv) return csni_fail_memory(err, sizeof *priv);
     priv->alloc = alloc;
     priv->max_decompressed_bytes = options ? options->max_decompressed_bytes : 0;
     priv->file_is_mapped = options && options->file_is_mapped;
-    priv->object.container = CSNI_CONTAINER_ELF;
+    priv->reader = reader;
+    priv->object.container = reader->container;
     priv->object.file = file;
-    csn_status status = csni_elf_read(priv, err);
+    csn_status status = reader->read(priv, err);
     if (status < 0) {
         csni_object_close(&priv->object);
         return status;
@@ -45,6 +50,7 @@ csn_status csni_object_open(struct csni_span file, const struct csni_object_opti
 void csni_object_close(struct csni_object *object) {
     if (!object) return;
     struct csni_object_private *priv = csni_object_priv(object);
+    if (priv->reader->close) priv->reader->close(priv);
     for (uint32_t i = 0; priv->contents && i < object->section_count; i++)
         if (priv->contents[i].is_owned) csni_object_release_section(object, i);
     csni_free(priv->alloc, priv->contents, object->section_count * sizeof *priv->contents);
@@ -60,27 +66,85 @@ uint32_t csni_object_find_section(const struct csni_object *object, const char *
     return CSNI_NO_SECTION;
 }
 
-/* Whether `text` is prefix + name + suffix. */
-static bool is_debug_name(struct csn_str text, const char *prefix, struct csn_str name, const char *suffix) {
-    size_t prefix_len = strlen(prefix), suffix_len = strlen(suffix);
-    return text.len == prefix_len + name.len + suffix_len && memcmp(text.ptr, prefix, prefix_len) == 0 &&
-           memcmp(text.ptr + prefix_len, name.ptr, name.len) == 0 &&
-           memcmp(text.ptr + prefix_len + name.len, suffix, suffix_len) == 0;
+csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, struct csn_error *err) {
+    struct csni_object *object = &priv->object;
+    priv->sections = csni_alloc_zeroed(priv->alloc, count, sizeof *priv->sections);
+    if (count && !priv->sections) return csni_fail_memory(err, (uint64_t)count * sizeof *priv->sections);
+    object->sections = priv->sections;
+    object->section_count = count;
+    priv->contents = csni_alloc_zeroed(priv->alloc, count, sizeof *priv->contents);
+    if (count && !priv->contents) return csni_fail_memory(err, (uint64_t)count * sizeof *priv->contents);
+    return CSN_OK;
+}
+
+/* prefix + name + suffix, cut where names of the container are. Empty without a prefix. */
+struct debug_name {
+    char text[64];
+    size_t len;
+};
+
+static struct debug_name debug_name(const char *prefix, const char *name, const char *suffix, size_t max) {
+    struct debug_name out = { .len = 0 };
+    if (!prefix) return out;
+    int len = snprintf(out.text, sizeof out.text, "%s%s%s", prefix, name, suffix);
+    out.len = max && (size_t)len > max ? max : (size_t)len;
+    return out;
+}
+
+static bool is_debug_name(struct csn_str text, const struct debug_name *wanted) {
+    return wanted->len && text.len == wanted->len && memcmp(text.ptr, wanted->text, wanted->len) == 0;
 }
 
 uint32_t csni_object_find_debug_section(const struct csni_object *object, const char *name, bool dwo) {
-    struct csn_str wanted = csni_str(name);
+    const struct csni_container_reader *reader = csni_object_priv_const(object)->reader;
     const char *suffix = dwo ? ".dwo" : "";
+    struct debug_name plain = debug_name(reader->debug_prefix, name, suffix, reader->name_max);
+    struct debug_name compressed = debug_name(reader->compressed_prefix, name, suffix, reader->name_max);
     uint32_t in_group = CSNI_NO_SECTION;
     for (uint32_t i = 1; i < object->section_count; i++) {
         struct csn_str text = object->sections[i].name;
-        if (!is_debug_name(text, ".debug_", wanted, suffix) && !is_debug_name(text, ".zdebug_", wanted, suffix)) continue;
+        if (!is_debug_name(text, &plain) && !is_debug_name(text, &compressed)) continue;
         /* A relocatable object with type units has a .debug_info of its own in each type's section group, in front of
          * that of the code. */
         if (!(object->sections[i].flags & CSNI_SECTION_GROUP)) return i;
         if (in_group == CSNI_NO_SECTION) in_group = i;
     }
     return in_group;
+}
+
+/* ---- symbols and bounds ---- */
+
+csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
+                                 struct csn_error *err) {
+    const struct csni_container_reader *reader = csni_object_priv(object)->reader;
+    struct csni_symbol_iter set_up = { .object = object, .table = table };
+    csn_status status = reader->symbols ? reader->symbols(&set_up, object, table, err) : CSN_NONE;
+    if (status == CSN_OK) *iter = set_up;
+    return status;
+}
+
+csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out) {
+    const struct csni_container_reader *reader = csni_object_priv(iter->object)->reader;
+    while (iter->index < iter->count) {
+        if (reader->next_symbol(iter, out)) return CSN_OK;
+        iter->damaged++;
+    }
+    return CSN_NONE;
+}
+
+csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err) {
+    const struct csni_container_reader *reader = csni_object_priv(object)->reader;
+    return reader->function_bounds ? reader->function_bounds(object, out, err) : CSN_NONE;
+}
+
+csn_status csni_object_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
+                              uint32_t *count, struct csn_error *err) {
+    struct csni_slice *slices = csni_alloc_zeroed(alloc, 1, sizeof *slices);
+    if (!slices) return csni_fail_memory(err, sizeof *slices);
+    slices->file = file;
+    *out = slices;
+    *count = 1;
+    return CSN_OK;
 }
 
 uint64_t csni_object_inflated_bytes(const struct csni_object *object) {

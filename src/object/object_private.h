@@ -7,6 +7,8 @@
 #include "object/inflate.h"
 #include "object/object.h"
 
+struct csni_object_private;
+
 /* A section's content once it was read. */
 struct csni_section_content {
     struct csni_span bytes;
@@ -14,8 +16,34 @@ struct csni_section_content {
     bool is_owned; /* memory of csni_pages_alloc(), else a view into the file */
 };
 
+/* What a container's file gives object_open.c: a row of its table. Calls that a container has no use for are NULL. */
+struct csni_container_reader {
+    enum csni_container container;
+    bool (*recognize)(struct csni_span file);
+    /* Fills the object from its headers. On failure the caller closes the object. */
+    csn_status (*read)(struct csni_object_private *priv, struct csn_error *err);
+    /* What stands before "info" in the name of the section with DWARF's units; where sections are compressed by name, too. */
+    const char *debug_prefix, *compressed_prefix;
+    size_t name_max;   /* longest name of a section, longer ones are cut there; 0: no limit */
+    /* Sets up `iter`, whose object is set. CSN_NONE: no such table. */
+    csn_status (*symbols)(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
+                          struct csn_error *err);
+    /* Reads symbol iter->index and moves on by at least one; false: damaged. */
+    bool (*next_symbol)(struct csni_symbol_iter *iter, struct csni_symbol *out);
+    /* Whether reading this section means applying relocations to it, and applying them to its inflated content. */
+    bool (*needs_relocation)(const struct csni_object *object, uint32_t section);
+    csn_status (*relocate)(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
+                           struct csn_error *err);
+    csn_status (*function_bounds)(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+    /* Frees what `read` keeps in priv->own. */
+    void (*close)(struct csni_object_private *priv);
+};
+extern const struct csni_container_reader csni_elf_reader;
+
 struct csni_object_private {
     struct csni_object object; /* first: a pointer to it is a pointer to all of this */
+    const struct csni_container_reader *reader;
+    void *own;                              /* of the container's reader */
     const struct csn_allocator *alloc;
     uint64_t max_decompressed_bytes;
     bool file_is_mapped;
@@ -44,9 +72,6 @@ const char *csni_section_label(const struct csni_object *object, uint32_t sectio
 csn_status csni_section_stored(const struct csni_object *object, uint32_t section, struct csni_span *out,
                                struct csn_error *err);
 
-/* Fills the object from its headers. On failure the caller closes the object. */
-csn_status csni_elf_read(struct csni_object_private *priv, struct csn_error *err);
-
 /* How the stored bytes of a section are compressed: the compressed data within `stored`, and the size that its header
  * promises. For a section without CSNI_SECTION_COMPRESSED: CSNI_COMPRESSION_NONE and the bytes themselves. */
 struct csni_compressed {
@@ -54,8 +79,17 @@ struct csni_compressed {
     struct csni_span data;
     uint64_t size;
 };
-csn_status csni_elf_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,
-                               struct csni_compressed *out, struct csn_error *err);
+csn_status csni_section_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,
+                                   struct csni_compressed *out, struct csn_error *err);
+/* For a container's `read`, once sections have names: marks .zdebug_ sections as compressed and gives compressed sections
+ * their inflated size. One whose header is damaged keeps its stored size; reading it says what is wrong. */
+void csni_size_compressed_sections(struct csni_object_private *priv);
+
+/* Memory for `count` sections, zeroed, and what goes with them. Section 0 of containers without one is left as it is: it
+ * has no name and no bytes. */
+csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, struct csn_error *err);
+
+/* ---- ELF ---- */
 
 /* Whether reading this section means applying relocations to it. */
 bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t section);
@@ -63,6 +97,9 @@ bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t sectio
 csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
                              struct csn_error *err);
 
+csn_status csni_elf_symbols(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
+                            struct csn_error *err);
+bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out);
 /* Sets up an iterator over the symbol table in section `table`, without its names. */
 csn_status csni_elf_symbols_of(struct csni_symbol_iter *iter, struct csni_object *object, uint32_t table,
                                struct csn_error *err);

@@ -45,6 +45,11 @@ static void unreserve(struct csni_object_private *priv, uint64_t size) {
     atomic_fetch_sub_explicit(&priv->held_bytes, size, memory_order_relaxed);
 }
 
+static bool needs_relocation(const struct csni_object *object, uint32_t section) {
+    const struct csni_container_reader *reader = csni_object_priv_const(object)->reader;
+    return reader->needs_relocation && reader->needs_relocation(object, section);
+}
+
 /* Inflated or copied, then relocated, into `bytes`. */
 static csn_status fill(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
                        uint8_t *bytes, const char *label, struct csn_error *err) {
@@ -54,8 +59,8 @@ static csn_status fill(struct csni_object_private *priv, uint32_t section, const
     } else if (source->size) {
         memcpy(bytes, source->data.ptr, (size_t)source->size);
     }
-    if (!csni_elf_needs_relocation(&priv->object, section)) return CSN_OK;
-    return csni_elf_relocate(priv, section, bytes, source->size, err);
+    if (!needs_relocation(&priv->object, section)) return CSN_OK;
+    return priv->reader->relocate(priv, section, bytes, source->size, err);
 }
 
 /* Content that differs from what the file has: in memory of its own. */
@@ -91,8 +96,8 @@ csn_status csni_object_read_section(struct csni_object *object, uint32_t section
         struct csni_span stored;
         CSNI_TRY(csni_section_stored(object, section, &stored, err));
         struct csni_compressed source;
-        CSNI_TRY(csni_elf_compressed(object, section, stored, &source, err));
-        bool is_view = source.compression == CSNI_COMPRESSION_NONE && !csni_elf_needs_relocation(object, section);
+        CSNI_TRY(csni_section_compressed(object, section, stored, &source, err));
+        bool is_view = source.compression == CSNI_COMPRESSION_NONE && !needs_relocation(object, section);
         if (!source.size) *content = (struct csni_section_content){ .is_read = true };
         else if (is_view) *content = (struct csni_section_content){ .bytes = stored, .is_read = true };
         else CSNI_TRY(read_owned(priv, section, &source, content, err));
