@@ -58,6 +58,9 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->uuid = c->image.uuid;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
+    model->bounds = c->image.bounds.items;
+    model->bound_count = (uint32_t)c->image.bounds.count;
+    model->symbols_lack_sizes = c->image.symbols_lack_sizes;
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
@@ -99,6 +102,7 @@ static void release(struct csni_conversion *c) {
     csni_free(c->alloc, c->arenas, c->workers * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
     csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
+    csni_vec_deinit(&c->image.bounds);
     csni_pool_destroy(c->pool);
     csni_object_close(c->object);
     csni_companions_release(c);
@@ -115,7 +119,7 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
-    c.alloc = c.companions.alloc = csni_allocator_or_default(c.options.allocator);
+    c.alloc = c.companions.alloc = c.image.bounds.alloc = csni_allocator_or_default(c.options.allocator);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_input(&c, sink, err);
     release(&c);

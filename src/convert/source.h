@@ -24,6 +24,8 @@ struct csni_image {
     struct csni_span uuid;            /* bytes that last as long as the conversion */
     struct csni_text_range *text;     /* executable ranges, ascending, joined; none: not known */
     uint32_t text_count, text_room;
+    CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
+    bool symbols_lack_sizes;
 };
 
 struct csni_companion_file;
