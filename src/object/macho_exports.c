@@ -61,7 +61,9 @@ static csn_status add_export(struct trie_walk *w, struct csni_span payload, stru
 /* Puts the children on the stack in reverse, so that they are read in their order. */
 static csn_status add_children(struct trie_walk *w, struct csni_cursor *c, struct csn_error *err) {
     size_t first = w->todo.count;
-    for (uint8_t left = csni_cursor_u8(c); left; left--) {
+    uint8_t count = csni_cursor_u8(c);
+    if (c->failed) w->own->exported.damaged++;
+    for (uint8_t left = count; left; left--) {
         struct csn_str edge = csni_cursor_cstr(c);
         struct trie_node child = { csni_cursor_uleb(c), w->name.count, edge };
         if (c->failed || child.off >= w->trie.size || !w->nodes_left || edge.len > w->edge_bytes_left) {
