@@ -12,6 +12,8 @@ static const char *companion_path(const struct csni_companion_file *file) {
 
 static void close_file(struct csni_conversion *c, struct csni_companion_file *file) {
     csni_object_close(file->object);
+    for (size_t i = 0; i < file->members.count; i++) csni_object_close(file->members.items[i]);
+    csni_vec_deinit(&file->members);
     if (file->found.release) file->found.release(&file->found);
     csni_free(c->alloc, file, sizeof *file);
 }
@@ -21,6 +23,7 @@ csn_status csni_companion_find(struct csni_conversion *c, const struct csn_compa
     if (!c->options.resolver) return CSN_NONE;
     struct csni_companion_file *file = csni_alloc_zeroed(c->alloc, 1, sizeof *file);
     if (!file) return csni_fail_memory(err, sizeof *file);
+    file->members.alloc = c->alloc;
     pthread_mutex_lock(&c->lock);
     csn_status status = c->options.resolver(c->options.resolver_context, request, &file->found, err);
     bool kept = status == CSN_OK && csni_vec_push(&c->companions, file);
@@ -46,6 +49,15 @@ csn_status csni_companion_open(struct csni_conversion *c, const struct csn_compa
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", companion_path(file), csn_error_text(&inner));
     *out = file;
+    return CSN_OK;
+}
+
+csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_companion_file *file, struct csni_span part,
+                                    struct csni_object **out, struct csn_error *err) {
+    struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
+    if (!csni_vec_reserve(&file->members, file->members.count + 1)) return csni_fail_memory(err, sizeof *out);
+    CSNI_TRY(csni_object_open(part, &options, out, err));
+    file->members.items[file->members.count++] = *out;
     return CSN_OK;
 }
 
