@@ -47,6 +47,18 @@ static bool choice_is_known(const char *option, const char *given, const char *k
     return false;
 }
 
+static bool format_is_known(const char *name) {
+    if (!name || csn_output_format(name)) return true;
+    char known[256] = "";
+    size_t len = 0;
+    for (size_t n = 0; csn_output_name(n) && len < sizeof(known) - 1; n++) {
+        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_output_name(n));
+        if (added > 0) len += (size_t)added;
+    }
+    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
+    return false;
+}
+
 static bool is_same_file(const char *a, const char *b) {
     struct stat first, second;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
@@ -102,6 +114,7 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
+    convert_options.format = values->to ? csn_output_format(values->to) : 0;
     csn_status status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
     return status;
@@ -193,7 +206,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     (void)operand_count;
     const struct convert_values *values = given;
     const char *input = operands[0];
-    if (!choice_is_known("--to", values->to, "gsym")) return EXIT_FAILED;
+    if (!format_is_known(values->to)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
