@@ -209,7 +209,7 @@ static void names_bad_fields(void **state) {
                   "load command 1: 3 sections take 240 bytes, cmdsize leaves 160");
     check_patched(places.segments[1] + 64, 0xffffffff, CSN_E_FORMAT,
                   "load command 1: 4294967295 sections take 343597383600 bytes, cmdsize leaves 160");
-    check_patched(places.symtab + 4, 16, CSN_E_FORMAT, "load command 4 (0x2): cmdsize 16, need >= 24");
+    check_patched(places.symtab, LC_DYSYMTAB, CSN_E_FORMAT, "load command 4 (0xb): cmdsize 24, need >= 80");
 }
 
 static void names_tables_outside_of_file(void **state) {
