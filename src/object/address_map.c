@@ -1,6 +1,7 @@
 /* Address maps made of a debug map's functions and an object file's symbols. */
 #include "object/address_map.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/checked.h"
@@ -47,14 +48,21 @@ static bool range_of(const struct csni_object *object, const struct csni_symbol 
     return true;
 }
 
+/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
+static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
+
 /* Other names of a function stand behind its first and are not needed. */
 static csn_status find_symbols(struct csni_object *object, struct wanted *wanted, uint32_t count,
                                struct csni_address_map *map, struct csn_error *err) {
     struct csni_symbol_iter iter;
     struct csni_symbol symbol;
+    uint64_t name_bytes = 0;
     csn_status status = csni_symbol_iter_init(&iter, object, CSNI_SYMBOLS_STATIC, err);
     if (status != CSN_OK) return status;
     while (csni_symbol_iter_next(&iter, &symbol) == CSN_OK) {
+        name_bytes += symbol.name.len;
+        if (name_bytes > MAX_NAME_BYTES)
+            return csni_fail(err, CSN_E_LIMIT, NULL, 0, "symbol names take over %" PRIu64 " bytes, the limit", MAX_NAME_BYTES);
         if (!symbol.defined || symbol.section == CSNI_NO_SECTION) continue;
         struct wanted *match = find_wanted(wanted, count, symbol.name);
         struct csni_mapped_range range;
