@@ -4,6 +4,13 @@
 #include "object/pe_layout.h"
 #include "object/pe_private.h"
 
+/* Linkers set the bit that tells Thumb code in exports, assemblers in symbols do not. */
+static uint64_t code_addr(const struct csni_object *object, uint64_t addr) {
+    bool is_arm = object->machine == IMAGE_FILE_MACHINE_ARMNT || object->machine == IMAGE_FILE_MACHINE_THUMB ||
+                  object->machine == IMAGE_FILE_MACHINE_ARM;
+    return is_arm ? addr & ~(uint64_t)1 : addr;
+}
+
 /* ---- COFF symbols ---- */
 
 struct coff_symbol {
@@ -97,7 +104,10 @@ static bool next_coff_symbol(struct csni_symbol_iter *iter, struct csni_symbol *
     symbol.defined = symbol.section != CSNI_NO_SECTION || s.section == IMAGE_SYM_ABSOLUTE;
     symbol.addr = s.value;
     if (symbol.section != CSNI_NO_SECTION) symbol.addr += object->sections[symbol.section].addr;
-    if (symbol.kind == CSNI_SYMBOL_FUNCTION) symbol.size = function_size(pe, index, &s);
+    if (symbol.kind == CSNI_SYMBOL_FUNCTION) {
+        symbol.addr = code_addr(object, symbol.addr);
+        symbol.size = function_size(pe, index, &s);
+    }
     if (symbol.kind != CSNI_SYMBOL_FILE && symbol.kind != CSNI_SYMBOL_SECTION)
         symbol.name = undecorated(object, symbol.name);
     if (s.storage_class == IMAGE_SYM_CLASS_WEAK_EXTERNAL) symbol.bind = CSNI_BIND_WEAK;
@@ -155,6 +165,7 @@ static bool next_export(struct csni_symbol_iter *iter, struct csni_symbol *out) 
         symbol.section = csni_pe_section_at(object, symbol.addr);
         bool is_code = symbol.section != CSNI_NO_SECTION && (object->sections[symbol.section].flags & CSNI_SECTION_EXEC);
         symbol.kind = is_code ? CSNI_SYMBOL_FUNCTION : CSNI_SYMBOL_DATA;
+        if (is_code) symbol.addr = code_addr(object, symbol.addr);
     }
     *out = symbol;
     return true;
