@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
 #include "progress_bar.h"
@@ -17,6 +18,7 @@ struct convert_values {
     const char *out, *to, *call_sites, *report;
     uint64_t threads, max_inflate;
     bool strict, quiet;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -87,6 +89,7 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
 static csn_status convert(const struct convert_values *values, const char *input, const char *out_path,
                           struct csn_convert_report *report, struct csn_error *err) {
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
@@ -94,8 +97,11 @@ static csn_status convert(const struct convert_values *values, const char *input
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
-    csn_status status = csn_convert_file(input, out_path, &convert_options, report, err);
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (status >= 0) status = csn_convert_file(input, out_path, &convert_options, report, err);
     progress_end(&bar);
+    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    companion_search_end(&search);
     return status;
 }
 
@@ -162,5 +168,6 @@ const struct command convert_command = {
     .values_size = sizeof(struct convert_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct convert_values, companions) },
     .run = run_convert,
 };
