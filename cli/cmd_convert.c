@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
 #include "progress_bar.h"
@@ -17,6 +18,7 @@ struct convert_values {
     const char *out, *to, *call_sites, *report, *arch;
     uint64_t threads, max_inflate;
     bool strict, quiet;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -106,6 +108,7 @@ struct target {
 static csn_status convert(const struct convert_values *values, const struct target *target,
                           struct csn_convert_report *report, struct csn_error *err) {
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
@@ -115,8 +118,11 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
-    csn_status status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
+    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    companion_search_end(&search);
     return status;
 }
 
@@ -238,5 +244,6 @@ const struct command convert_command = {
     .values_size = sizeof(struct convert_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct convert_values, companions) },
     .run = run_convert,
 };

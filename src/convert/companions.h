@@ -18,6 +18,9 @@ struct csni_companion_file {
  * thread. The file stays open until the conversion ends. Errors name the companion. */
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
+/* The same; with CSN_NONE, `told` holds what the resolver says about it, or is empty. */
+csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_companion_request *request,
+                                    struct csni_companion_file **out, struct csn_error *told);
 /* The same, without opening it as an object. */
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
@@ -25,6 +28,9 @@ csn_status csni_companion_find(struct csni_conversion *c, const struct csn_compa
 /* Opens a part of the file, such as a member of an archive. It stays open until the conversion ends. */
 csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_companion_file *file, struct csni_span part,
                                     struct csni_object **out, struct csn_error *err);
+/* The small ELF file in the object's .gnu_debugdata. CSN_NONE: it has none. */
+csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni_object *object,
+                                          struct csni_companion_file **out, struct csn_error *err);
 
 /* CSN_E_FORMAT with both ids where both have one and they differ. */
 csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
