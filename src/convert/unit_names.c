@@ -100,21 +100,27 @@ csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_d
 
 /* ---- when the unit has been walked ---- */
 
-/* A name that the supplement holds somewhere where it cannot be read. */
-static void note_supplement(struct csni_unit_job *job, const struct csn_error *damage) {
-    if (damage->code && strncmp(damage->section, "supplement", 10) == 0)
-        csni_batch_note(job->writer, CSN_EVENT_MISSING_SUPPLEMENT, "%s", csn_error_text(damage));
+static csn_status find_name(struct csni_unit_job *job, const struct csni_pending_name *pending, struct csn_str *out,
+                            struct csn_error *err) {
+    struct csni_die die;
+    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, err);
+    return status == CSN_OK ? csni_scopes_name(job->scopes, job->unit, &die, job->arena, out, err) : status;
+}
+
+/* A name that cannot be read: whether the reason lies in the supplement. */
+static CSNI_COLD void note_supplement(struct csni_unit_job *job, const struct csni_pending_name *pending) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csn_str ignored;
+    if (find_name(job, pending, &ignored, &damage) < 0 && strncmp(damage.section, "supplement", 10) == 0)
+        csni_batch_note(job->writer, CSN_EVENT_MISSING_SUPPLEMENT, "%s", csn_error_text(&damage));
 }
 
 static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_name *pending) {
-    struct csni_die die;
     struct csn_str name;
-    struct csn_error damage = CSN_ERROR_INIT, *err = job->dwarf->supplement ? &damage : NULL;
-    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, err);
-    if (status == CSN_OK) status = csni_scopes_name(job->scopes, job->unit, &die, job->arena, &name, err);
-    CSNI_TRY(csni_unit_spend(job, csni_scopes_take_effort(job->scopes)));
+    csn_status status = find_name(job, pending, &name, NULL);
     if (status == CSN_E_MEMORY) return status;
-    if (status < 0 && err) note_supplement(job, err);
+    if (status < 0 && job->dwarf->supplement) note_supplement(job, pending);
+    CSNI_TRY(csni_unit_spend(job, csni_scopes_take_effort(job->scopes)));
     if (status != CSN_OK) return CSN_OK;
     CSNI_TRY(keep(job, &name));
     job->writer->strings.items[pending->string] = name;

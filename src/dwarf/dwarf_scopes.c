@@ -344,6 +344,16 @@ struct plain_names {
     bool has_linkage, has_name; /* an attribute was found, or need not be looked for */
 };
 
+/* A part of a name that is in no file at hand. The name is better left out than half right. */
+static csn_status check_missing(const struct csni_die *die, enum csni_at at, struct csn_error *err) {
+    uint32_t form = die->at[at].form;
+    bool supplement = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8 ||
+                      form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup;
+    if (!supplement || die->unit->dwarf->supplement) return CSN_OK;
+    return csni_fail(err, CSN_E_NOT_FOUND, csni_unit_section(die->unit), die->off,
+                     "the DIE refers to a supplementary file that is not there");
+}
+
 static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_die *die, struct plain_names *names,
                              struct csn_error *err) {
     if (!names->has_linkage && csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
@@ -352,7 +362,8 @@ static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_d
     }
     if (!names->has_name && !names->linkage.len && csni_die_has(die, CSNI_AT_NAME)) {
         names->has_name = true;
-        CSNI_TRY(csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err));
+        csn_status status = csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err);
+        return status == CSN_NONE ? check_missing(die, CSNI_AT_NAME, err) : status;
     }
     return CSN_OK;
 }
@@ -417,6 +428,7 @@ static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, 
     if (!csni_die_has(die, way)) return CSN_NONE;
     struct csni_die other;
     csn_status status = csni_die_follow(s->dwarf, die, way, &other, err);
+    if (status == CSN_NONE) CSNI_TRY(check_missing(die, way, err));
     return status == CSN_OK ? context_of(s, &other, search, out, err) : status;
 }
 

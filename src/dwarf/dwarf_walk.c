@@ -325,13 +325,12 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
         return csni_fail(err, CSN_E_FORMAT, ".debug_info", off, "a DIE is to be here, the units of 0x%zx bytes have none",
                          dwarf->sections.info.size);
     dwarf = unit->dwarf;
-    const char *section = csni_unit_section(unit);
     if (off < unit->first_die || off >= unit->end)
-        return csni_fail(err, CSN_E_FORMAT, section, off,
+        return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), off,
                          "a DIE is to be here, those of the unit are from 0x%" PRIx64 " to 0x%" PRIx64, unit->first_die,
                          unit->end);
     if (!unit->abbrevs || !unit->abbrevs->plans)
-        return csni_fail(err, CSN_E_UNSUPPORTED, section, off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
+        return csni_fail(err, CSN_E_UNSUPPORTED, csni_unit_section(unit), off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
     const uint8_t *base = csni_unit_span(dwarf, unit).ptr;
     uint64_t code = base[off], behind = off + 1;
     if (CSNI_UNLIKELY(code >= 0x80)) {
@@ -341,7 +340,7 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
     }
     const struct csni_plan *plan = csni_plan_find(unit->abbrevs, code);
     if (!code)
-        return csni_fail(err, CSN_E_FORMAT, section, off, "a DIE is to be here, there is a null entry");
+        return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), off, "a DIE is to be here, there is a null entry");
     if (plan->kind & CSNI_KIND_BAD) return csni_die_fail(unit, plan, off, code, err);
     if (!plan->kind && !(plan->flags & CSNI_PLAN_VARIABLE)) {
         if (plan->size > unit->end - behind) return csni_die_fail(unit, NULL, off, 0, err);
@@ -382,19 +381,12 @@ static csn_status unit_to(const struct csni_dwarf *dwarf, const struct csni_die 
                      "the DIE refers to .debug_info+0x%" PRIx64 ", which is in no unit", off);
 }
 
-csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off,
-                            struct csn_error *err) {
-    if (!csni_die_has(die, at)) return CSN_NONE;
-    const struct csni_attr *ref = &die->at[at];
+/* A reference by a form that leads out of the unit. */
+static CSNI_NOINLINE csn_status resolve_far(const struct csni_die *die, const struct csni_attr *ref,
+                                            const struct csni_unit **unit, uint64_t *off, struct csn_error *err) {
     const struct csni_unit *from = die->unit, *to = from;
-    uint64_t value = ref->value, room = from->end - from->off;
+    uint64_t value = ref->value;
     switch (ref->form) {
-    case DW_FORM_ref1: case DW_FORM_ref2: case DW_FORM_ref4: case DW_FORM_ref8: case DW_FORM_ref_udata:
-        if (value >= room)
-            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(from), die->off,
-                             "the DIE refers to 0x%" PRIx64 " of its unit, which has 0x%" PRIx64 " bytes", value, room);
-        value += from->off;
-        break;
     case DW_FORM_ref_addr:
         if (from->in_types || value < from->off || value >= from->end)
             CSNI_TRY(unit_to(from->dwarf, die, value, &to, err));
@@ -412,6 +404,24 @@ csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const s
     }
     *unit = to;
     *off = value;
+    return CSN_OK;
+}
+
+static CSNI_NOINLINE csn_status fail_beyond_unit(const struct csni_die *die, const struct csni_attr *ref,
+                                                 struct csn_error *err) {
+    return csni_fail(err, CSN_E_FORMAT, csni_unit_section(die->unit), die->off,
+                     "the DIE refers to 0x%" PRIx64 " of its unit, which has 0x%" PRIx64 " bytes", ref->value,
+                     die->unit->end - die->unit->off);
+}
+
+csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off,
+                            struct csn_error *err) {
+    if (!csni_die_has(die, at)) return CSN_NONE;
+    const struct csni_attr *ref = &die->at[at];
+    if (ref->form < DW_FORM_ref1 || ref->form > DW_FORM_ref_udata) return resolve_far(die, ref, unit, off, err);
+    if (CSNI_UNLIKELY(ref->value >= die->unit->end - die->unit->off)) return fail_beyond_unit(die, ref, err);
+    *unit = die->unit;
+    *off = die->unit->off + ref->value;
     return CSN_OK;
 }
 
