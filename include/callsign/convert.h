@@ -6,6 +6,7 @@
 #define CALLSIGN_CONVERT_H
 
 #include <callsign/builder.h>
+#include <callsign/companion.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,8 +24,11 @@ struct csn_convert_options {
     uint64_t max_decompressed_bytes;       /* of all sections together; 0: 64 GiB */
     csn_progress_callback *progress;
     void *progress_context;
+    csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
+    void *resolver_context;
+    const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
 };
-#define CSN_CONVERT_OPTIONS_INIT { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL }
+#define CSN_CONVERT_OPTIONS_INIT { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
@@ -57,6 +61,8 @@ enum csn_event {
     CSN_EVENT_CALL_SITE_OUTSIDE,     /* dropped: a call site outside its function */
     CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
+    CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
+    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -100,8 +106,17 @@ CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an object file that convert reads (ELF). Looks at no more than 64 bytes. */
+/* Whether the bytes begin like an input that convert reads. Looks at no more than 4 KiB. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
+
+/* One image of a file. Universal Mach-O files hold several, others one. */
+struct csn_image_info {
+    char arch[16];                         /* "x86_64", "arm64", ...; empty where the file does not tell */
+    uint64_t offset, size;                 /* in the file */
+};
+/* Fills at most `capacity` and gives in *count how many there are. */
+CSN_API csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
+                                   size_t *count, struct csn_error *err);
 
 /* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
  * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */

@@ -29,12 +29,12 @@ struct giving_back {
 };
 enum { PIECE = 8 << 20 };
 
-/* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections. */
-enum { EFFORT_FREE = 1 << 22, EFFORT_A_BYTE = 8 };
+enum { EFFORT_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {
     struct csni_conversion *conversion;
+    struct csni_object *object;
     struct csni_dwarf *dwarf;
     uint32_t section[SECTIONS];        /* indexes in the object */
     struct csni_span bytes[SECTIONS];
@@ -53,11 +53,11 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     (void)worker;
     struct reading *r = context;
     uint32_t which = r->read_order[item];
-    return csni_object_read_section(r->conversion->object, r->section[which], &r->bytes[which], err);
+    return csni_object_read_section(r->object, r->section[which], &r->bytes[which], err);
 }
 
 static csn_status read_sections(struct reading *r, struct csn_error *err) {
-    const struct csni_object *object = r->conversion->object;
+    const struct csni_object *object = r->object;
     for (uint32_t i = 0; i < SECTIONS; i++) {
         r->section[i] = csni_object_find_debug_section(object, section_names[i], false);
         if (r->section[i] == CSNI_NO_SECTION || (object->sections[r->section[i]].flags & CSNI_SECTION_NOBITS)) continue;
@@ -74,7 +74,7 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     const struct csni_dwarf_sections sections = {
         .info = b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE], .str = b[STR],
         .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
-        .rnglists = b[RNGLISTS], .big_endian = r->conversion->object->big_endian,
+        .rnglists = b[RNGLISTS], .big_endian = r->object->big_endian,
     };
     return csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err);
 }
@@ -122,7 +122,7 @@ static void give_back(struct reading *r, uint32_t index) {
     if (piece) r->back.next = behind;
     pthread_mutex_unlock(&r->back.lock);
     if (piece)
-        csni_object_discard(r->conversion->object, r->section[INFO], units[first].off,
+        csni_object_discard(r->object, r->section[INFO], units[first].off,
                             units[behind - 1].end - units[first].off);
 }
 
@@ -174,7 +174,7 @@ static csn_status make_jobs(struct reading *r, struct csn_error *err) {
 static bool may_discard(const struct reading *r) {
     uint32_t info = r->section[INFO];
     if (info == CSNI_NO_SECTION) return false;
-    const struct csni_object *object = r->conversion->object;
+    const struct csni_object *object = r->object;
     bool plain = !(object->sections[info].flags & CSNI_SECTION_COMPRESSED) && object->kind != CSNI_OBJECT_RELOCATABLE;
     return plain || !csni_dwarf_has_cross_references(r->dwarf);
 }
@@ -184,7 +184,6 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);
-    c->effort_max = EFFORT_FREE;
     for (uint32_t i = 0; i < SECTIONS; i++) c->effort_max += EFFORT_A_BYTE * (uint64_t)r->bytes[i].size;
     r->back.done = csni_alloc_zeroed(c->alloc, r->dwarf->unit_count, 1);
     if (r->dwarf->unit_count && !r->back.done) return csni_fail_memory(err, r->dwarf->unit_count);
@@ -200,7 +199,7 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
 
 static void report_relocations(const struct reading *r) {
     struct csni_relocation_counts counts;
-    csni_object_relocation_counts(r->conversion->object, &counts);
+    csni_object_relocation_counts(r->object, &counts);
     if (!counts.unknown && !counts.damaged) return;
     char text[CSN_EXAMPLE_SIZE];
     int len = snprintf(text, sizeof text, "%llu of unknown type (first: %u), %llu with place or symbol out of range",
@@ -238,12 +237,12 @@ static void release(struct reading *r) {
 static void release_sections(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
         bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && !r->discard);
-        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->conversion->object, r->section[i]);
+        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
     }
 }
 
-csn_status csni_source_dwarf(struct csni_conversion *c, struct csn_error *err) {
-    struct reading r = { .conversion = c };
+csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
+    struct reading r = { .conversion = c, .object = input->object };
     pthread_mutex_init(&r.back.lock, NULL);
     csn_status status = read_sections(&r, err);
     if (status >= 0) status = open_dwarf(&r, err);

@@ -1,0 +1,30 @@
+/* Files that an image's debug information lies in besides the image, from the caller's resolver. */
+#ifndef CSNI_COMPANIONS_H
+#define CSNI_COMPANIONS_H
+
+#include "convert/source.h"
+
+#include <callsign/companion.h>
+
+/* A companion while the conversion lasts. */
+struct csni_companion_file {
+    struct csn_companion found;
+    struct csni_object *object;
+    struct csni_span bytes;
+};
+
+/* Asks the resolver and opens what it gives as an object file. CSN_NONE: there is no resolver, or it found nothing. Any
+ * thread. The file stays open until the conversion ends. Errors name the companion. */
+csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *err);
+/* The same, without opening it as an object. */
+csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *err);
+
+/* CSN_E_FORMAT with both ids where both have one and they differ. */
+csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
+                                   struct csn_error *err);
+
+void csni_companions_release(struct csni_conversion *c);
+
+#endif
