@@ -89,6 +89,9 @@ struct csni_dwarf_input {
 
 /* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
+/* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
+ * table. */
+csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

@@ -132,6 +132,7 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(find_debug_file(c, &debug, err));
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
+    CSNI_TRY(csni_source_go(c, err));
     CSNI_TRY(csni_source_symbols(c, debug, err));
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
     if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);
