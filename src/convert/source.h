@@ -80,6 +80,11 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
+/* ---- text files of symbols (source_text.c) ---- */
+
+csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
+csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
 /* ---- sources of functions ---- */
 
 /* An object file with DWARF for the image, or for a part of it. */
