@@ -92,7 +92,7 @@ struct csn_convert_report {
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
-/* Converts the object file at `path` and writes the index to `out_path`, by way of a temporary file that is synced and
+/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
  * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
  * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
@@ -120,6 +120,8 @@ struct csn_image_info {
 /* Fills at most `capacity` and gives in *count how many there are. */
 CSN_API csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
                                    size_t *count, struct csn_error *err);
+CSN_API csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                           struct csn_error *err);
 
 /* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
  * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */

@@ -7,6 +7,7 @@
 #include "base/file_map.h"
 #include "base/options.h"
 #include "convert/convert_output.h"
+#include "convert/input_path.h"
 #include "convert/companions.h"
 #include "gsym/gsym_write.h"
 
@@ -128,22 +129,34 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
 
 /* ---- public calls ---- */
 
+/* The file at `path`, or inside the bundle there, mapped. */
+static csn_status map_input(const char *path, const struct csn_allocator *alloc, struct csni_file_map *map,
+                            char **file_path, struct csn_error *err) {
+    CSNI_TRY(csni_input_path(path, alloc, file_path, err));
+    csn_status status = csni_file_map_open(map, *file_path, err);
+    if (status < 0) csni_input_path_free(alloc, *file_path);
+    return status;
+}
+
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csni_file_output out;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = csni_file_output_open(&out, out_path, csni_allocator_or_default(own.allocator), err);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csni_file_output_open(&out, out_path, alloc, err);
     if (status >= 0) {
         struct csni_sink sink = csni_file_sink(&out);
-        const struct csni_input input = { path, map.bytes, true };
+        const struct csni_input input = { file_path, map.bytes, true };
         status = convert(&input, &own, &sink, report, err);
         if (status >= 0) status = csni_file_output_commit(&out, err);
         csni_file_output_abort(&out);
     }
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
@@ -169,11 +182,14 @@ csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert
                                       struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    const struct csni_input input = { path, map.bytes, true };
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    const struct csni_input input = { file_path, map.bytes, true };
     csn_status status = convert_to_memory(&input, &own, out, report, err);
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
@@ -195,4 +211,16 @@ csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info
     *count = found;
     csni_free(alloc, slices, found * sizeof *slices);
     return CSN_OK;
+}
+
+csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                   struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
+    struct csni_file_map map;
+    char *file_path;
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csn_list_images(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
+    csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
+    return status;
 }

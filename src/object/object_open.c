@@ -5,9 +5,10 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "object/macho_universal.h"
 #include "object/object_private.h"
 
-static const struct csni_container_reader *const readers[] = { &csni_elf_reader };
+static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader };
 
 static const struct csni_container_reader *reader_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -15,7 +16,7 @@ static const struct csni_container_reader *reader_of(struct csni_span file) {
     return NULL;
 }
 
-bool csni_object_recognize(struct csni_span file) { return reader_of(file) != NULL; }
+bool csni_object_recognize(struct csni_span file) { return reader_of(file) || csni_macho_is_universal(file); }
 
 static csn_status fail_not_an_object(struct csni_span file, struct csn_error *err) {
     if (file.size < 4)
@@ -27,9 +28,10 @@ static csn_status fail_not_an_object(struct csni_span file, struct csn_error *er
 
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
                             struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
+    if (csni_macho_is_universal(file)) CSNI_TRY(csni_macho_only_slice(file, alloc, &file, err));
     const struct csni_container_reader *reader = reader_of(file);
     if (!reader) return fail_not_an_object(file, err);
-    const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
     struct csni_object_private *priv = csni_alloc_zeroed(alloc, 1, sizeof *priv);
     if (!priv) return csni_fail_memory(err, sizeof *priv);
     priv->alloc = alloc;
@@ -139,12 +141,29 @@ csn_status csni_object_function_bounds(struct csni_object *object, csni_function
 
 csn_status csni_object_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
                               uint32_t *count, struct csn_error *err) {
+    if (csni_macho_is_universal(file)) return csni_macho_slices(file, alloc, out, count, err);
     struct csni_slice *slices = csni_alloc_zeroed(alloc, 1, sizeof *slices);
     if (!slices) return csni_fail_memory(err, sizeof *slices);
     slices->file = file;
     *out = slices;
     *count = 1;
     return CSN_OK;
+}
+
+void csni_object_count_relocations(struct csni_object_private *priv, const struct csni_relocation_counts *counts) {
+    uint64_t none = 0;
+    if (counts->unknown)
+        atomic_compare_exchange_strong(&priv->first_unknown_relocation, &none, (uint64_t)counts->unknown_type + 1);
+    atomic_fetch_add(&priv->unknown_relocations, counts->unknown);
+    atomic_fetch_add(&priv->damaged_relocations, counts->damaged);
+}
+
+void csni_object_relocation_counts(const struct csni_object *object, struct csni_relocation_counts *out) {
+    const struct csni_object_private *priv = csni_object_priv_const(object);
+    uint64_t first = atomic_load(&priv->first_unknown_relocation);
+    out->unknown = atomic_load(&priv->unknown_relocations);
+    out->unknown_type = first ? (uint32_t)(first - 1) : 0;
+    out->damaged = atomic_load(&priv->damaged_relocations);
 }
 
 uint64_t csni_object_inflated_bytes(const struct csni_object *object) {

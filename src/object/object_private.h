@@ -38,7 +38,7 @@ struct csni_container_reader {
     /* Frees what `read` keeps in priv->own. */
     void (*close)(struct csni_object_private *priv);
 };
-extern const struct csni_container_reader csni_elf_reader;
+extern const struct csni_container_reader csni_elf_reader, csni_macho_reader;
 
 struct csni_object_private {
     struct csni_object object; /* first: a pointer to it is a pointer to all of this */
@@ -88,6 +88,9 @@ void csni_size_compressed_sections(struct csni_object_private *priv);
 /* Memory for `count` sections, zeroed, and what goes with them. Section 0 of containers without one is left as it is: it
  * has no name and no bytes. */
 csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, struct csn_error *err);
+
+/* Adds to what csni_object_relocation_counts() gives. Any thread. */
+void csni_object_count_relocations(struct csni_object_private *priv, const struct csni_relocation_counts *counts);
 
 /* ---- ELF ---- */
 
