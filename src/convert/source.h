@@ -97,6 +97,8 @@ csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_
 /* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
  * table. */
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
+/* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
+csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

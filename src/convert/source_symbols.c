@@ -63,31 +63,44 @@ static csn_status sorted_starts(const struct csni_conversion *c, const struct cs
     return CSN_OK;
 }
 
-static csn_status add_nameless(struct csni_batch_writer *w, uint64_t start, struct csn_error *err) {
+static csn_status add_nameless(struct csni_batch_writer *w, uint64_t start, uint32_t size, struct csn_error *err) {
     char text[32];
     int len = snprintf(text, sizeof text, "sub_%llx", (unsigned long long)start);
     char *name = csni_arena_copy(w->arena, text, (size_t)len);
     if (!name) return csni_fail_memory(err, (size_t)len);
-    csni_batch_begin_function(w, start, 0, csni_batch_add_string(w, (struct csn_str){ name, (size_t)len }),
+    csni_batch_begin_function(w, start, size, csni_batch_add_string(w, (struct csn_str){ name, (size_t)len }),
                               CSNI_SOURCE_SYMBOL);
     return CSN_OK;
 }
 
-/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped: they are named by address. */
+/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped, and .eh_frame nearly every one:
+ * they are named by address. An ELF image with a symbol table of its own, or with better sources, is left as it is. */
+static bool lacks_symbols(const struct csni_conversion *c, bool has_own_table) {
+    if (c->object->container == CSNI_CONTAINER_MACHO) return true;
+    bool known_better = has_own_table || c->report->functions_from_dwarf || c->report->functions_from_go;
+    return c->object->container == CSNI_CONTAINER_ELF && !known_better;
+}
+
 static csn_status add_functions_without_symbols(struct csni_conversion *c, struct csni_batch_writer *w,
                                                 struct csn_error *err) {
-    if (c->object->container != CSNI_CONTAINER_MACHO) return CSN_OK;
     uint64_t *starts;
     size_t count = w->functions.count, at = 0;
     csn_status status = sorted_starts(c, w, &starts, err);
     for (size_t i = 0; status >= 0 && i < c->image.bounds.count; i++) {
-        uint64_t start = c->image.bounds.items[i].start;
+        uint64_t start = c->image.bounds.items[i].start, end = c->image.bounds.items[i].end;
+        if (end < start || end - start > UINT32_MAX) end = start; /* not known */
         while (at < count && starts[at] < start) at++;
         if ((at < count && starts[at] == start) || !csni_in_text(c, start)) continue;
-        status = add_nameless(w, start, err);
+        status = add_nameless(w, start, (uint32_t)(end - start), err);
     }
     csni_free(c->alloc, starts, count * sizeof *starts);
     return status;
+}
+
+static bool lacks_sizes(const struct csni_batch_writer *w) {
+    for (size_t i = 0; i < w->functions.count; i++)
+        if (!w->functions.items[i].size) return true;
+    return false;
 }
 
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
@@ -99,7 +112,9 @@ csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *de
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
     if (status == CSN_OK) CSNI_TRY(add_symbols(c, w, &iter, err));
-    CSNI_TRY(add_functions_without_symbols(c, w, err));
+    bool nameless = lacks_symbols(c, status == CSN_OK && iter.table == CSNI_SYMBOLS_STATIC);
+    if (nameless || lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
+    if (nameless) CSNI_TRY(add_functions_without_symbols(c, w, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }
