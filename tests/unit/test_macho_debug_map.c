@@ -106,7 +106,7 @@ static const struct wire_macho_symbol object_symbols[] = {
 };
 
 static void check_range(const struct csni_address_map *map, uint64_t addr, uint64_t start, uint64_t end, uint64_t image) {
-    const struct csni_address_range *r = csni_address_map_find(map, addr);
+    const struct csni_mapped_range *r = csni_address_map_find(map, addr);
     assert_non_null(r);
     assert_int_equal(r->object_start, start);
     assert_int_equal(r->object_end, end);
