@@ -35,7 +35,7 @@ static void make_addresses(struct csni_object *object, const struct csni_debug_m
     if (csni_address_map_make(object, map->functions.items, count, &csni_libc_allocator, &addresses, NULL) != CSN_OK) return;
     require(addresses.ranges.count + addresses.missing <= count);
     for (size_t i = 0; i < addresses.ranges.count; i++) {
-        const struct csni_address_range *r = &addresses.ranges.items[i];
+        const struct csni_mapped_range *r = &addresses.ranges.items[i];
         require(r->object_start < r->object_end && (!i || r[-1].object_end <= r->object_start));
         require(csni_address_map_find(&addresses, r->object_start) == r);
         require(csni_address_map_find(&addresses, r->object_end - 1) == r);

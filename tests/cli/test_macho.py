@@ -102,10 +102,28 @@ def test_exports_name_what_is_stripped(callsign, files):
     assert "main" in frames(callsign, files / "stripped", address)
 
 
+def addresses(folder, arch):
+    """Some at the start of each function, none of which is shorter."""
+    starts = [address for name, address in symbols(folder, f"prog.{arch}").items() if name != "_mh_execute_header"]
+    return [hex(start + offset) for start in starts for offset in range(0, 12, 2)]
+
+
 @pytest.mark.parametrize("name", ("prog.fat", "prog.fat64"))
-def test_universal_file_of_two_asks_which(callsign, files, name):
-    line = callsign.bad("convert", files / name, "-o", files / "none.gsym")
-    assert "universal file of 2 architectures, choose one: x86_64, arm64" in line
+def test_universal_file_gives_an_index_for_each_image(callsign, files, name):
+    callsign.good("convert", files / name, "-o", files / f"{name}.gsym", "--quiet")
+    for arch in ARCHS:
+        where = addresses(files, arch)
+        assert (callsign.good("lookup", files / f"{name}.{arch}.gsym", *where) ==
+                callsign.good("lookup", files / f"prog.{arch}", *where))
+    assert "x86_64, arm64" in callsign.bad("lookup", files / name, "0x1000")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_objects_of_the_debug_map_answer_as_the_dsym(callsign, files, arch):
+    where = addresses(files, arch)
+    answer = callsign.good("lookup", files / f"prog.{arch}", *where)
+    assert answer == callsign.good("lookup", files / f"prog.{arch}.dwarf", *where)
+    assert "area.c:1" in answer and "main.c:3" in answer
 
 
 def test_universal_file_of_one_is_that_one(callsign, files):
@@ -116,4 +134,4 @@ def test_universal_file_of_one_is_that_one(callsign, files):
 def test_java_class_is_no_object(callsign, tmp_path):
     path = tmp_path / "A.class"
     path.write_bytes(bytes.fromhex("cafebabe00000034") + bytes(100))
-    assert "not an object file" in callsign.bad("convert", path, "-o", tmp_path / "out")
+    assert str(path) in callsign.bad("convert", path, "-o", tmp_path / "out")
