@@ -17,7 +17,7 @@ csn_status csni_dwarf_read_sup(struct csni_span section, bool big_endian, struct
     uint64_t size = csni_cursor_uleb(&c);
     sup.checksum = csni_cursor_bytes(&c, size);
     if (c.failed)
-        return csni_fail(err, CSN_E_TRUNCATED, ".debug_sup", csni_cursor_off(&c), "ends early: the section has %zu bytes",
+        return csni_fail(err, CSN_E_TRUNCATED, ".debug_sup", c.failed_at, "ends early: the section has %zu bytes",
                          section.size);
     if (version != 5) return csni_fail(err, CSN_E_UNSUPPORTED, ".debug_sup", 0, "version %u, need 5", version);
     if (is_supplementary > 1)
