@@ -36,6 +36,7 @@ enum { EFFORT_A_BYTE = 8 };
 struct reading {
     struct csni_conversion *conversion;
     struct csni_object *object;
+    const struct csni_address_map *map;
     struct csni_dwarf *dwarf;
     struct csni_supplement supplement;
     bool wants_supplement;
@@ -176,8 +177,10 @@ static csn_status make_jobs(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     r->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *r->jobs);
     if (!r->jobs) return csni_fail_memory(err, c->workers * sizeof *r->jobs);
-    for (uint32_t i = 0; i < c->workers; i++)
+    for (uint32_t i = 0; i < c->workers; i++) {
         CSNI_TRY(csni_unit_job_init(&r->jobs[i], c, r->dwarf, i, r->discard, err));
+        r->jobs[i].map = r->map;
+    }
     return CSN_OK;
 }
 
@@ -256,7 +259,7 @@ static void release_sections(const struct reading *r) {
 }
 
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
-    struct reading r = { .conversion = c, .object = input->object };
+    struct reading r = { .conversion = c, .object = input->object, .map = input->map };
     pthread_mutex_init(&r.back.lock, NULL);
     csn_status status = read_sections(&r, err);
     if (status >= 0) status = open_dwarf(&r, err);

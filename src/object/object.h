@@ -75,8 +75,8 @@ struct csni_object {
     uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; Mach-O: vmaddr of __TEXT; PE:
                               * ImageBase; 0 without one */
     bool has_image_base;
-    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; CodeView's GUID and age where a PE
-                                * image has no build id; empty without one */
+    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
+                                * build_id section of wasm; empty without one */
 };
 
 struct csni_object_options {
