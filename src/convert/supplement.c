@@ -5,39 +5,13 @@
 #include <stdio.h>
 
 #include "base/fail.h"
-#include "dwarf/dwarf_supplement.h"
 #include "object/debug_links.h"
 
 enum { INFO, TYPES, ABBREV, STR, LINE_STR, STR_OFFSETS };
 static const char *const section_names[CSNI_SUPPLEMENT_SECTIONS] = { "info", "types",    "abbrev",
                                                                      "str",  "line_str", "str_offsets" };
 
-struct link {
-    struct csn_str name;
-    struct csni_span id;
-    bool is_checksum;
-};
-
 /* ---- which file ---- */
-
-static csn_status read_sup(struct csni_object *object, struct csni_dwarf_sup *out, struct csn_error *err) {
-    uint32_t section = csni_object_find_debug_section(object, "sup", false);
-    if (section == CSNI_NO_SECTION) return CSN_NONE;
-    struct csni_span bytes;
-    CSNI_TRY(csni_object_read_section(object, section, &bytes, err));
-    return csni_dwarf_read_sup(bytes, object->big_endian, out, err);
-}
-
-static csn_status find_link(struct csni_object *object, struct link *out, struct csn_error *err) {
-    csn_status status = csni_object_alt_link(object, &out->name, &out->id, err);
-    if (status != CSN_NONE) return status;
-    struct csni_dwarf_sup sup;
-    status = read_sup(object, &sup, err);
-    if (status != CSN_OK) return status;
-    if (sup.is_supplementary) return CSN_NONE;
-    *out = (struct link){ sup.name, sup.checksum, true };
-    return CSN_OK;
-}
 
 /* A link's path begins at the file that has it, which may be a companion itself. */
 static const char *path_of(const struct csni_conversion *c, const struct csni_object *object) {
@@ -55,32 +29,36 @@ static const char *hexadecimal(struct csni_span id, char text[TEXT_SIZE]) {
     return text;
 }
 
-static csn_status check(const struct csni_companion_file *file, const struct link *link,
-                        const struct csn_companion_request *request, const struct csni_object *image,
-                        struct csn_error *err) {
+/* DWARF 5: both files have the checksum in .debug_sup, and a supplement need not have a build id. */
+static csn_status check_sum(struct csni_object *object, const char *path, struct csni_span needed, struct csn_error *err) {
+    struct csni_alt_link own;
+    struct csn_error inner = CSN_ERROR_INIT;
+    csn_status status = csni_object_alt_link(object, &own, &inner);
+    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", path, csn_error_text(&inner));
+    if (status == CSN_NONE || !own.is_supplementary)
+        return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is no supplementary file: its .debug_sup %s", path,
+                         status == CSN_NONE ? "is missing" : "names another");
+    if (own.id.size == needed.size && (!needed.size || memcmp(own.id.ptr, needed.ptr, needed.size) == 0)) return CSN_OK;
+    char has[TEXT_SIZE], needs[TEXT_SIZE];
+    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path, hexadecimal(own.id, has),
+                     hexadecimal(needed, needs));
+}
+
+static csn_status check(const struct csni_companion_file *file, const struct csn_companion_request *request,
+                        const struct csni_object *image, struct csn_error *err) {
     const char *path = file->found.path ? file->found.path : request->name;
     if (file->object->big_endian != image->big_endian)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is %s-endian, the image is not", path,
                          file->object->big_endian ? "big" : "little");
-    if (!link->is_checksum) return csni_companion_check_id(file, request, err);
-    struct csni_dwarf_sup sup;
-    struct csn_error inner = CSN_ERROR_INIT;
-    csn_status status = read_sup(file->object, &sup, &inner);
-    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", path, csn_error_text(&inner));
-    if (status == CSN_NONE || !sup.is_supplementary)
-        return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is no supplementary file: its .debug_sup %s", path,
-                         status == CSN_NONE ? "is missing" : "names another");
-    if (sup.checksum.size == link->id.size && (!link->id.size || memcmp(sup.checksum.ptr, link->id.ptr, link->id.size) == 0))
-        return CSN_OK;
-    char has[TEXT_SIZE], needs[TEXT_SIZE];
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path,
-                     hexadecimal(sup.checksum, has), hexadecimal(link->id, needs));
+    if (csni_object_find_section(image, ".gnu_debugaltlink") != CSNI_NO_SECTION)
+        return csni_companion_check_id(file, request, err);
+    return check_sum(file->object, path, (struct csni_span){ request->id, request->id_size }, err);
 }
 
 static csn_status find_file(struct csni_supplement *s, struct csni_object *image, struct csn_error *err) {
-    struct link link = { 0 };
-    csn_status status = find_link(image, &link, err);
-    if (status != CSN_OK) return status;
+    struct csni_alt_link link;
+    csn_status status = csni_object_alt_link(image, &link, err);
+    if (status != CSN_OK || link.is_supplementary) return status < 0 ? status : CSN_NONE;
     s->name = link.name;
     struct csn_companion_request request = { .struct_size = sizeof request,
                                              .kind = CSN_COMPANION_SUPPLEMENT,
@@ -89,9 +67,10 @@ static csn_status find_file(struct csni_supplement *s, struct csni_object *image
                                              .id = link.id.ptr,
                                              .id_size = link.id.size };
     struct csni_companion_file *file;
-    status = csni_companion_open(s->conversion, &request, &file, err);
+    status = csni_companion_open_told(s->conversion, &request, &file, &s->told);
+    if (status < 0 && err) *err = s->told;
     if (status != CSN_OK) return status;
-    CSNI_TRY(check(file, &link, &request, image, err));
+    CSNI_TRY(check(file, &request, image, err));
     s->object = file->object;
     return CSN_OK;
 }
@@ -156,6 +135,8 @@ void csni_supplement_report(const struct csni_supplement *s) {
     if (s->object) report->inflated_bytes += csni_object_inflated_bytes(s->object);
     if (!s->dwarf && !s->name.len)
         len = snprintf(text, sizeof text, "neither .gnu_debugaltlink nor .debug_sup names it");
+    else if (!s->dwarf && s->told.text[0])
+        len = snprintf(text, sizeof text, "%s", csn_error_text(&s->told));
     else if (!s->dwarf)
         len = snprintf(text, sizeof text, "%.*s", shown, s->name.ptr);
     else if (s->dwarf->damage.code)

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "base/fail.h"
-#include "dwarf/dwarf_supplement.h"
 #include "dwarf_sample.h"
 #include "test_alloc.h"
 
@@ -462,48 +461,6 @@ static void allocation_failures(void **state) {
     dwarf_sample_deinit(&p.sup);
 }
 
-/* ---- .debug_sup ---- */
-
-static void sup_section(void **state) {
-    (void)state;
-    for (int big = 0; big < 2; big++) {
-        struct wire w;
-        struct csni_dwarf_sup sup;
-        struct csn_error err = CSN_ERROR_INIT;
-        wire_init(&w, big);
-        wire_u16(&w, 5);
-        wire_u8(&w, 0);
-        wire_cstr(&w, "common.sup");
-        wire_uleb(&w, 3);
-        wire_bytes(&w, "\x12\x34\x56", 3);
-        struct csni_span whole = wire_span(&w);
-        assert_int_equal(csni_dwarf_read_sup(whole, big, &sup, &err), CSN_OK);
-        assert_false(sup.is_supplementary);
-        assert_true(csni_str_is(sup.name, "common.sup"));
-        assert_int_equal(sup.checksum.size, 3);
-        assert_memory_equal(sup.checksum.ptr, "\x12\x34\x56", 3);
-        for (size_t size = 0; size < whole.size; size++) {
-            uint8_t *copy = malloc(size ? size : 1);
-            assert_non_null(copy);
-            if (size) memcpy(copy, whole.ptr, size);
-            csn_status status = csni_dwarf_read_sup((struct csni_span){ copy, size }, big, &sup, &err);
-            assert_int_equal(status, size ? CSN_E_TRUNCATED : CSN_NONE);
-            free(copy);
-        }
-        assert_string_equal(err.text, ".debug_sup+0xf: ends early: the section has 17 bytes");
-        wire_patch(&w, 2, 1, 1);
-        assert_int_equal(csni_dwarf_read_sup(wire_span(&w), big, &sup, &err), CSN_OK);
-        assert_true(sup.is_supplementary);
-        wire_patch(&w, 2, 2, 1);
-        assert_int_equal(csni_dwarf_read_sup(wire_span(&w), big, &sup, &err), CSN_E_FORMAT);
-        assert_string_equal(err.text, ".debug_sup+0x2: is_supplementary is 2, need 0 or 1");
-        wire_patch(&w, 0, 6, 2);
-        assert_int_equal(csni_dwarf_read_sup(wire_span(&w), big, &sup, &err), CSN_E_UNSUPPORTED);
-        assert_string_equal(err.text, ".debug_sup+0x0: version 6, need 5");
-        wire_deinit(&w);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_in_the_supplement),
@@ -514,7 +471,6 @@ int main(void) {
         cmocka_unit_test(truncations),
         cmocka_unit_test(flipped_bits),
         cmocka_unit_test(allocation_failures),
-        cmocka_unit_test(sup_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
