@@ -71,6 +71,8 @@ enum csn_event {
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
     CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
+    CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
+    CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -93,7 +95,8 @@ struct csn_convert_report {
     uint64_t rows_written, inline_nodes_written, call_sites_written, files_written;
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
-    uint64_t reserved[8];
+    uint64_t functions_from_go;                        /* Go's function table */
+    uint64_t reserved[7];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 

@@ -81,6 +81,11 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
+/* ---- text files of symbols (source_text.c) ---- */
+
+csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
+csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
 /* ---- sources of functions ---- */
 
 /* An object file with DWARF for the image, or for a part of it. */
@@ -93,6 +98,11 @@ struct csni_dwarf_input {
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
 /* Functions from the object files that a Mach-O debug map names. Nothing where there is none. */
 csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *err);
+/* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
+ * table. */
+csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
+/* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
+csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

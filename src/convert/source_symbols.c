@@ -93,10 +93,10 @@ static csn_status add_nameless(struct csni_batch_writer *w, uint64_t start, stru
     return CSN_OK;
 }
 
-/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped: they are named by address. */
+/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped: they are named by address. Other
+ * containers have no such list that is sure to be of functions. */
 static csn_status add_functions_without_symbols(struct csni_conversion *c, struct csni_batch_writer *w,
                                                 struct csn_error *err) {
-    if (c->object->container != CSNI_CONTAINER_MACHO) return CSN_OK;
     uint64_t *starts;
     size_t count = w->functions.count, at = 0;
     csn_status status = sorted_starts(c, w, &starts, err);
@@ -110,13 +110,20 @@ static csn_status add_functions_without_symbols(struct csni_conversion *c, struc
     return status;
 }
 
+static bool lacks_sizes(const struct csni_batch_writer *w) {
+    for (size_t i = 0; i < w->functions.count; i++)
+        if (!w->functions.items[i].size) return true;
+    return false;
+}
+
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
     CSNI_TRY(read_tables(c, debug, w, err));
-    CSNI_TRY(add_functions_without_symbols(c, w, err));
+    if (lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }

@@ -37,7 +37,7 @@ struct csni_call_site {
     uint32_t flags;         /* CSN_CALL_SITE_ */
 };
 
-enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER };
+enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO };
 
 struct csni_function {
     uint64_t start;

@@ -157,6 +157,14 @@ typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
  * which then holds what stands before it. */
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
 
+/* A pointer that the dynamic linker sets to `value` and the load bias; the bytes of its place tell nothing. */
+struct csni_object_pointer {
+    uint64_t place, value;
+};
+typedef CSNI_VEC(struct csni_object_pointer) csni_object_pointers;
+/* Appends those of a shared ELF image, ascending by place; `out` needs its allocator. CSN_NONE: none of that kind. */
+csn_status csni_object_relative_pointers(const struct csni_object *object, csni_object_pointers *out, struct csn_error *err);
+
 /* One image of a universal file. */
 struct csni_slice {
     char arch[16];         /* "x86_64", "arm64": NUL-terminated */

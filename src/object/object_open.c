@@ -121,8 +121,10 @@ csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_obje
     const struct csni_container_reader *reader = csni_object_priv(object)->reader;
     struct csni_symbol_iter set_up = { .object = object, .table = table };
     csn_status status = reader->symbols ? reader->symbols(&set_up, object, table, err) : CSN_NONE;
-    if (status == CSN_OK) *iter = set_up;
-    return status;
+    if (status != CSN_OK) return status;
+    *iter = set_up;
+    iter->table = table; /* readers may set up all of it */
+    return CSN_OK;
 }
 
 csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out) {

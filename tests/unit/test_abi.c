@@ -96,7 +96,7 @@ static const struct number layout[] = {
         AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
         AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
-        AT(csn_convert_report, reserved, 128), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, reserved, 136), AT(csn_convert_report, events, 192),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
@@ -122,7 +122,7 @@ static const char *const events[] = {
     "function-too-large", "line-bad-file", "line-start-clipped", "line-not-ascending", "line-bad-sequence",
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
-    "inline-too-deep", "missing-debug-file", "missing-object-file",
+    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
