@@ -241,6 +241,11 @@ struct csni_gsym_answer {
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
+/* The same in two steps, the first for several addresses at once: how many functions start at or below each. */
+enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err);
 /* Frame k of an answer, innermost first, k <= inlined_count. */
 static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
                                    struct csn_frame_ref *out) {
