@@ -89,21 +89,26 @@ static inline const struct csni_accel_block *csni_accel_block(const struct csni_
     return (const struct csni_accel_block *)(const void *)(accel->blocks + (size_t)*entry * CSNI_ACCEL_UNIT);
 }
 
-/* How many of the bytes lows[1..last] are at or below `low`. */
-static inline unsigned csni_accel_count(const uint8_t *lows, unsigned last, unsigned low) {
+/* How many of the bytes lows[1..last], which ascend, are at or below `low`. */
+static inline unsigned csni_accel_count_portable(const uint8_t *lows, unsigned last, unsigned low) {
     unsigned count = 0;
+    while (count < last && lows[1 + count] <= low) count++;
+    return count;
+}
+
+/* The same 16 at a time; that many bytes behind the last may be read. */
+static inline unsigned csni_accel_count(const uint8_t *lows, unsigned last, unsigned low) {
 #if defined(__SSE2__) && !defined(CSNI_PORTABLE)
     __m128i key = _mm_set1_epi8((char)low);
-    for (unsigned k = 0;; k += 16) {
+    for (unsigned k = 0, count = 0;; k += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(lows + 1 + k));
         unsigned below = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, key), v));
         if (last - k <= 16) return count + (unsigned)__builtin_popcount(below & ((1u << (last - k)) - 1));
-        count += (unsigned)__builtin_popcount(below);
-        if (below != 0xffff) return count;
+        if (below != 0xffff) return count + (unsigned)__builtin_popcount(below);
+        count += 16;
     }
 #else
-    while (count < last && lows[1 + count] <= low) count++;
-    return count;
+    return csni_accel_count_portable(lows, last, low);
 #endif
 }
 

@@ -230,7 +230,8 @@ static void put_block(struct layout *l, uint64_t bucket, const struct segment *s
             function += k != 0;
             memcpy(p + sizeof head + function * sizeof f, &f, sizeof f);
         }
-        p[lows_at + k] = k ? (uint8_t)(s[k].start & (((uint32_t)1 << l->shift) - 1)) : 0;
+        uint32_t low = s[k].start & (((uint32_t)1 << l->shift) - 1);
+        p[lows_at + k] = (uint8_t)(k ? low : 0);
         struct csni_accel_segment out = { s[k].node, s[k].line, s[k].file << 8 | function };
         memcpy(p + segments_at + k * sizeof out, &out, sizeof out);
     }
