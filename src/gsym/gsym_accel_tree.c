@@ -101,7 +101,7 @@ static csn_status find_changes(struct csni_accel_trees *trees) {
     size_t depth = 0;
     for (size_t k = 0; k <= trees->intervals.count; k++) {
         bool last = k == trees->intervals.count;
-        const struct csni_accel_interval *next = &trees->intervals.items[last ? 0 : k];
+        const struct csni_accel_interval *next = last ? NULL : &trees->intervals.items[k];
         while (depth && (last || open[depth - 1].end <= next->start)) {
             uint32_t end = open[--depth].end;
             if (!add_change(trees, end, depth ? open[depth - 1].node : CSNI_ACCEL_NO_NODE)) return CSN_E_MEMORY;
