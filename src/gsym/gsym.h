@@ -23,7 +23,6 @@ struct csni_gsym {
     uint32_t address_count, file_count;
     uint8_t address_size, uuid_size;
     bool big;
-    bool strings_terminated;   /* the last byte of the string table is NUL */
     const uint8_t *uuid;
 };
 
@@ -43,11 +42,16 @@ static inline uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint3
     return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
 }
 
+/* Whether the last byte of the string table is NUL. Not asked at open: it is a page of its own. */
+static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
+    return gsym->strings.size && gsym->strings.ptr[gsym->strings.size - 1] == 0;
+}
+
 static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
     if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
     const char *text = (const char *)gsym->strings.ptr + offset;
     /* Where the table ends in NUL, every string within it does. */
-    if (gsym->strings_terminated) return (struct csn_str){ text, strlen(text) };
+    if (csni_gsym_strings_terminated(gsym)) return (struct csn_str){ text, strlen(text) };
     size_t left = gsym->strings.size - (size_t)offset;
     const char *nul = memchr(text, 0, left);
     return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };

@@ -293,13 +293,15 @@ static csn_status finish(struct build *b, struct csni_gsym_accel *out, struct cs
 /* ---- all of it ---- */
 
 /* The bytes from the first function on to the end of the last, as far as a table within the limit reaches; 0 where the
- * addresses do not ascend. */
+ * addresses do not ascend, or wrap around. */
 static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
     uint32_t last = gsym->address_count - 1;
+    uint64_t first = csni_gsym_address(gsym, 0);
+    if (first < gsym->base_address) return 0;
     for (uint32_t idx = 0; idx < last; idx++)
         if (csni_gsym_address(gsym, idx) > csni_gsym_address(gsym, idx + 1)) return 0;
     struct csni_gsym_record record = { .size = 0 };
-    uint64_t covered = csni_gsym_address(gsym, last) - csni_gsym_address(gsym, 0);
+    uint64_t covered = csni_gsym_address(gsym, last) - first;
     if (csni_gsym_record(gsym, last, &record, NULL) < 0) record.size = 0;
     covered += record.size;
     if (covered < record.size) return 0;
@@ -308,6 +310,7 @@ static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
     if (entries > by_file) entries = by_file;
     uint64_t most = entries << CSNI_ACCEL_SHIFT_MAX;
     if (most > UINT32_MAX) most = UINT32_MAX;
+    if (most > UINT64_MAX - first) most = UINT64_MAX - first;
     return covered < most ? covered : most;
 }
 

@@ -181,6 +181,22 @@ static void dense_and_sparse(void **state) {
     wire_gsym_deinit(&g);
 }
 
+/* The address space ends within a function; and addresses that wrap around lie in front of the base. */
+static void end_of_addresses(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 8, 0xfffffffffffffe00);
+    wire_gsym_file(&g, "/src", "a.c");
+    put_lines(wire_gsym_function(&g, 0xffffffffffffff00, 0x40, "f"), 16);
+    put_lines(wire_gsym_function(&g, 0xffffffffffffff80, 0x100, "last"), 16);
+    struct csni_span file = wire_gsym_build(&g);
+    check_file(file, 0xfffffffffffffef0, UINT64_MAX);
+    check_file(file, 0, 0x100);
+    wire_patch(&g.out, CSNI_GSYM_H_BASE_ADDRESS, 0xffffffffffffffa0, 8);
+    assert_int_equal(check_file(wire_span(&g.out), 0, 0x200), 2);
+    wire_gsym_deinit(&g);
+}
+
 struct test_node {
     unsigned range_count;
     uint32_t ranges[4];
@@ -434,7 +450,8 @@ static void counting(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example), cmocka_unit_test(equal_starts_and_empty_functions),
-        cmocka_unit_test(dense_and_sparse), cmocka_unit_test(trees), cmocka_unit_test(deep),
+        cmocka_unit_test(dense_and_sparse), cmocka_unit_test(end_of_addresses),
+        cmocka_unit_test(trees), cmocka_unit_test(deep),
         cmocka_unit_test(unusual_rows), cmocka_unit_test(limits), cmocka_unit_test(memory),
         cmocka_unit_test(small_batches), cmocka_unit_test(damage), cmocka_unit_test(counting),
     };
