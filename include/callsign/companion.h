@@ -48,6 +48,7 @@ struct csn_companion {
     size_t size;
     bool is_mapped;         /* a file mapping: its pages may be given back to the kernel meanwhile */
     const char *path;       /* for messages; valid until release(); NULL: none */
+    uint64_t modified;      /* when, in seconds since 1970; 0: unknown */
     void (*release)(struct csn_companion *companion); /* NULL: nothing to do */
     void *context;          /* the resolver's own */
 };

@@ -13,6 +13,8 @@ static const char *companion_path(const struct csni_companion_file *file) {
 
 static void close_file(struct csni_conversion *c, struct csni_companion_file *file) {
     csni_object_close(file->object);
+    for (size_t i = 0; i < file->members.count; i++) csni_object_close(file->members.items[i]);
+    csni_vec_deinit(&file->members);
     if (file->found.release) file->found.release(&file->found);
     csni_free(c->alloc, file, sizeof *file);
 }
@@ -20,6 +22,7 @@ static void close_file(struct csni_conversion *c, struct csni_companion_file *fi
 /* Keeps the file until the conversion ends; where `status` says that there is none, or memory runs out, it is closed. */
 static csn_status keep(struct csni_conversion *c, struct csni_companion_file *file, csn_status status,
                        struct csni_companion_file **out, struct csn_error *err) {
+    file->members.alloc = c->alloc;
     bool kept = status == CSN_OK && csni_vec_push(&c->companions, file);
     if (!kept) {
         if (status != CSN_OK) file->found = (struct csn_companion){ 0 };
@@ -60,6 +63,15 @@ csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_
     if (status != CSN_OK) return status;
     CSNI_TRY(open_object(c, file, told));
     *out = file;
+    return CSN_OK;
+}
+
+csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_companion_file *file, struct csni_span part,
+                                    struct csni_object **out, struct csn_error *err) {
+    struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
+    if (!csni_vec_reserve(&file->members, file->members.count + 1)) return csni_fail_memory(err, sizeof *out);
+    CSNI_TRY(csni_object_open(part, &options, out, err));
+    file->members.items[file->members.count++] = *out;
     return CSN_OK;
 }
 

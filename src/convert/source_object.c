@@ -72,6 +72,21 @@ static csn_status find_text(struct csni_image *image, const struct csni_object *
     return CSN_OK;
 }
 
+/* Where functions are, from tables that name none. A damaged table gives what stands before the damage. */
+static csn_status find_bounds(struct csni_conversion *c, struct csn_error *err) {
+    csni_function_bounds bounds = { .alloc = c->alloc };
+    csn_status status = csni_object_function_bounds(c->object, &bounds, NULL);
+    if (status == CSN_E_MEMORY || !csni_vec_reserve(&c->image.bounds, bounds.count)) {
+        csni_vec_deinit(&bounds);
+        return csni_fail_memory(err, bounds.count * sizeof *bounds.items);
+    }
+    for (size_t i = 0; i < bounds.count; i++)
+        c->image.bounds.items[c->image.bounds.count++] =
+            (struct csni_text_range){ bounds.items[i].start, bounds.items[i].end };
+    csni_vec_deinit(&bounds);
+    return CSN_OK;
+}
+
 static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     struct csni_span file;
     CSNI_TRY(slice_of_input(c, &file, err));
@@ -81,6 +96,8 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     c->image.has_base_address = c->object->has_image_base;
     c->image.big_endian = c->object->big_endian;
     c->image.uuid = c->object->build_id;
+    c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
+    CSNI_TRY(find_bounds(c, err));
     return find_text(&c->image, c->object, c->alloc, err);
 }
 
@@ -140,6 +157,8 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(find_debug_file(c, &debug, err));
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
+    if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
+    CSNI_TRY(csni_source_go(c, err));
     CSNI_TRY(csni_source_symbols(c, debug, err));
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
     if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);

@@ -1,4 +1,8 @@
-/* Functions from symbol tables: .symtab, or .dynsym and .gnu_debugdata where a file has no other. */
+/* Functions from symbol tables (.symtab, or .dynsym and .gnu_debugdata where a file has no other), and from tables that
+ * give functions without names. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/fail.h"
 #include "convert/companions.h"
 
@@ -61,12 +65,65 @@ static csn_status read_tables(struct csni_conversion *c, struct csni_object *deb
     return status == CSN_OK ? add_symbols(c, w, &iter, err) : status;
 }
 
+/* ---- functions without names ---- */
+
+static int by_address(const void *pa, const void *pb) {
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* The starts of all functions that a writer holds, ascending. */
+static csn_status sorted_starts(const struct csni_conversion *c, const struct csni_batch_writer *w, uint64_t **out,
+                                struct csn_error *err) {
+    size_t count = w->functions.count;
+    *out = csni_alloc_zeroed(c->alloc, count, sizeof **out);
+    if (count && !*out) return csni_fail_memory(err, count * sizeof **out);
+    for (size_t i = 0; i < count; i++) (*out)[i] = w->functions.items[i].start;
+    if (count) qsort(*out, count, sizeof **out, by_address);
+    return CSN_OK;
+}
+
+static csn_status add_nameless(struct csni_batch_writer *w, uint64_t start, struct csn_error *err) {
+    char text[32];
+    int len = snprintf(text, sizeof text, "sub_%llx", (unsigned long long)start);
+    char *name = csni_arena_copy(w->arena, text, (size_t)len);
+    if (!name) return csni_fail_memory(err, (size_t)len);
+    csni_batch_begin_function(w, start, 0, csni_batch_add_string(w, (struct csn_str){ name, (size_t)len }),
+                              CSNI_SOURCE_SYMBOL);
+    return CSN_OK;
+}
+
+/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped: they are named by address. Other
+ * containers have no such list that is sure to be of functions. */
+static csn_status add_functions_without_symbols(struct csni_conversion *c, struct csni_batch_writer *w,
+                                                struct csn_error *err) {
+    uint64_t *starts;
+    size_t count = w->functions.count, at = 0;
+    csn_status status = sorted_starts(c, w, &starts, err);
+    for (size_t i = 0; status >= 0 && i < c->image.bounds.count; i++) {
+        uint64_t start = c->image.bounds.items[i].start;
+        while (at < count && starts[at] < start) at++;
+        if ((at < count && starts[at] == start) || !csni_in_text(c, start)) continue;
+        status = add_nameless(w, start, err);
+    }
+    csni_free(c->alloc, starts, count * sizeof *starts);
+    return status;
+}
+
+static bool lacks_sizes(const struct csni_batch_writer *w) {
+    for (size_t i = 0; i < w->functions.count; i++)
+        if (!w->functions.items[i].size) return true;
+    return false;
+}
+
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
     CSNI_TRY(read_tables(c, debug, w, err));
+    if (lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }

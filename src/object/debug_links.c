@@ -59,7 +59,7 @@ static csn_status dwarf_sup(struct csni_object *object, struct csni_alt_link *ou
     uint16_t version = csni_cursor_u16(&c);
     if (!c.failed && version != DEBUG_SUP_VERSION)
         return csni_fail(err, CSN_E_UNSUPPORTED, section, 0, "version %u, need %d", version, DEBUG_SUP_VERSION);
-    struct csni_alt_link link = { .is_supplementary = csni_cursor_u8(&c) != 0 };
+    struct csni_alt_link link = { .is_supplementary = csni_cursor_u8(&c) != 0, .is_checksum = true };
     link.name = csni_cursor_cstr(&c);
     link.id = csni_cursor_bytes(&c, csni_cursor_uleb(&c));
     if (c.failed) return fail_short(section, &c, bytes.size, "a field", err);

@@ -17,6 +17,7 @@ csn_status csni_object_debug_link(struct csni_object *object, struct csni_debug_
 struct csni_alt_link {
     struct csn_str name;   /* a NUL follows it */
     struct csni_span id;   /* build id (.gnu_debugaltlink) or checksum (.debug_sup) that the supplement has; may be empty */
+    bool is_checksum;      /* `id` is a checksum, not a build id */
     bool is_supplementary; /* this object is the supplement itself (.debug_sup): the name is empty, `id` its own */
 };
 /* As above. With both sections, .gnu_debugaltlink counts. CSN_E_UNSUPPORTED: a version of .debug_sup other than 5. */
