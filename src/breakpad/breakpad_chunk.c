@@ -172,6 +172,7 @@ static void read_function(struct job *j, struct csni_breakpad_line line, const c
         return;
     }
     if (!size) {
+        j->owner = NO_OWNER;
         add_symbol(j, start, name);
         return;
     }
