@@ -9,6 +9,7 @@ from matrix_answers import answers, convert
 from matrix_cells import all_cells
 
 HERE = pathlib.Path(__file__).parent
+MAIN = {"main", "_Z4mainv"} # each platform has its own way to start a program, or leaves it out
 CELLS = {cell.name: cell for cell in all_cells()}
 
 
@@ -60,13 +61,18 @@ def test_cell(name, tmp_path, baselines):
     folder = tmp_path / "cell"
     run_steps(cell.steps, folder)
     index = tmp_path / "cell.gsym"
-    options = [str(folder / o) if (folder / o).exists() else o for o in cell.options]
+    options = [str(folder / o) if before in ("--debug-file", "--debug-dir") else o
+               for before, o in zip(("", *cell.options), cell.options)]
     convert(folder / cell.source, index, "--quiet", *options)
     if cell.mode == "exact":
         got, want = answers(index, by_address=True), answers(want_index, by_address=True)
         assert want and got == want
         return
     got, want = answers(index), answers(want_index)
+    if cell.mode == "shape":
+        for index_answers in (got, want):
+            for name in MAIN & set(index_answers):
+                del index_answers[name]
     assert want and set(got) == set(want)
     for function in want:
         if cell.mode == "stacks":
