@@ -39,24 +39,15 @@ bool out_finish_stdout(struct out_buffer *out) {
     return !out->os_error;
 }
 
-void out_bytes(struct out_buffer *out, const void *bytes, size_t size) {
-    if (size > sizeof(out->bytes) - out->used) {
-        out_flush(out);
-        if (size > sizeof(out->bytes)) {
-            write_all(out, bytes, size);
-            return;
-        }
+void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
+    out_flush(out);
+    if (size > sizeof(out->bytes)) {
+        write_all(out, bytes, size);
+        return;
     }
-    if (size) memcpy(out->bytes + out->used, bytes, size);
-    out->used += size;
+    memcpy(out->bytes, bytes, size);
+    out->used = size;
 }
-
-void out_char(struct out_buffer *out, char c) {
-    if (out->used == sizeof(out->bytes)) out_flush(out);
-    out->bytes[out->used++] = c;
-}
-
-void out_text(struct out_buffer *out, const char *text) { out_bytes(out, text, strlen(text)); }
 
 void out_decimal(struct out_buffer *out, uint64_t value) {
     char digits[20];
