@@ -36,6 +36,7 @@ struct csn_companion_request {
     const char *directory;  /* where a relative name begins: DW_AT_comp_dir; NULL: unknown */
     uint64_t dwo_id;        /* CSN_COMPANION_DWO */
     uint64_t modified;      /* CSN_COMPANION_OBJECT: seconds since 1970; 0: unknown */
+    uint32_t index;         /* CSN_COMPANION_DWP: 0, 1, ... of several packages, asked for until there is none */
 };
 
 /* What was found. The bytes stay as they are until release(), which is called once, from any thread. */

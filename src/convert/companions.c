@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-static const char *companion_path(const struct csni_companion_file *file) {
+const char *csni_companion_path(const struct csni_companion_file *file) {
     return file->found.path ? file->found.path : "companion file";
 }
 
@@ -35,16 +35,21 @@ csn_status csni_companion_find(struct csni_conversion *c, const struct csn_compa
     return CSN_OK;
 }
 
+csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err) {
+    struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
+    struct csn_error inner = CSN_ERROR_INIT;
+    csn_status status = csni_object_open(file->bytes, &options, &file->object, &inner);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
+    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", csni_companion_path(file), csn_error_text(&inner));
+    return CSN_OK;
+}
+
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err) {
     struct csni_companion_file *file;
     csn_status status = csni_companion_find(c, request, &file, err);
     if (status != CSN_OK) return status;
-    struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
-    struct csn_error inner = CSN_ERROR_INIT;
-    status = csni_object_open(file->bytes, &options, &file->object, &inner);
-    if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
-    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", companion_path(file), csn_error_text(&inner));
+    CSNI_TRY(csni_companion_parse(c, file, err));
     *out = file;
     return CSN_OK;
 }
@@ -64,8 +69,18 @@ csn_status csni_companion_check_id(const struct csni_companion_file *file, const
     if (!id.size || !request->id_size) return CSN_OK;
     if (id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0) return CSN_OK;
     char has[ID_TEXT_SIZE], needs[ID_TEXT_SIZE];
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", companion_path(file),
+    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", csni_companion_path(file),
                      id_text(id.ptr, id.size, has), id_text(request->id, request->id_size, needs));
+}
+
+void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file) {
+    if (!file) return;
+    pthread_mutex_lock(&c->lock);
+    size_t at = c->companions.count;
+    while (at && c->companions.items[at - 1] != file) at--;
+    if (at) c->companions.items[at - 1] = c->companions.items[--c->companions.count];
+    pthread_mutex_unlock(&c->lock);
+    close_file(c, file);
 }
 
 void csni_companions_release(struct csni_conversion *c) {

@@ -17,14 +17,19 @@ struct csni_companion_file {
  * thread. The file stays open until the conversion ends. Errors name the companion. */
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
-/* The same, without opening it as an object. */
+/* The same in two steps: damage of the file comes from the second alone. */
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
+csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err);
+/* For messages. */
+const char *csni_companion_path(const struct csni_companion_file *file);
 
 /* CSN_E_FORMAT with both ids where both have one and they differ. */
 csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
                                    struct csn_error *err);
 
+/* Closes one before the conversion ends. Nothing may look at its bytes any more. */
+void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file);
 void csni_companions_release(struct csni_conversion *c);
 
 #endif

@@ -47,7 +47,7 @@ struct csni_conversion {
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
      * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
-    uint64_t effort_max;
+    atomic_uint_least64_t effort_max;
     atomic_uint_least64_t effort;
 };
 
@@ -87,6 +87,9 @@ struct csni_dwarf_input {
 
 /* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
+/* The image's own symbol table, else that of its debug file, else what the image exports. CSN_NONE: no table. */
+csn_status csni_choose_symbol_table(struct csni_conversion *c, struct csni_object *debug, struct csni_symbol_iter *iter,
+                                    struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

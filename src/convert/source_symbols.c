@@ -33,9 +33,8 @@ static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_write
     return CSN_OK;
 }
 
-/* The image's own table, else that of its debug file, else what the image exports. CSN_NONE: no table. */
-static csn_status choose_table(struct csni_conversion *c, struct csni_object *debug, struct csni_symbol_iter *iter,
-                               struct csn_error *err) {
+csn_status csni_choose_symbol_table(struct csni_conversion *c, struct csni_object *debug, struct csni_symbol_iter *iter,
+                                    struct csn_error *err) {
     csn_status status = csni_symbol_iter_init(iter, c->object, CSNI_SYMBOLS_STATIC, err);
     if (status == CSN_NONE && debug) status = csni_symbol_iter_init(iter, debug, CSNI_SYMBOLS_STATIC, err);
     if (status == CSN_NONE) status = csni_symbol_iter_init(iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
@@ -44,7 +43,7 @@ static csn_status choose_table(struct csni_conversion *c, struct csni_object *de
 
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
     struct csni_symbol_iter iter;
-    csn_status status = choose_table(c, debug, &iter, err);
+    csn_status status = csni_choose_symbol_table(c, debug, &iter, err);
     if (status < 0) return status;
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);

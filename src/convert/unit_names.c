@@ -62,7 +62,8 @@ static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit 
 /* Views into sections that are given back while names are still needed must not be kept. */
 static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
     const struct csni_dwarf_sections *sections = &job->dwarf->sections;
-    return !job->copy_names || csni_span_holds(sections->str, s.ptr) || csni_span_holds(sections->line_str, s.ptr);
+    if (job->lasting == CSNI_LASTING_NONE) return false;
+    return job->lasting == CSNI_LASTING_ALL || csni_span_holds(sections->str, s.ptr) || csni_span_holds(sections->line_str, s.ptr);
 }
 
 static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
