@@ -228,12 +228,19 @@ static void report_relocations(const struct reading *r) {
                     (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
 }
 
+/* Batches of skeletons can have functions from symbols. */
+static uint32_t count_from_dwarf(const struct csni_batch *batch) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < batch->function_count; i++) count += batch->functions[i].source == CSNI_SOURCE_DWARF;
+    return count;
+}
+
 static void report(const struct reading *r) {
     struct csn_convert_report *out = r->conversion->report;
     out->units += r->dwarf->unit_count;
     out->units_failed += atomic_load(&r->failed_units);
     if (r->split) out->units_failed += csni_split_units_failed(r->split);
-    for (uint32_t i = 0; i < r->dwarf->unit_count; i++) out->functions_from_dwarf += r->batches[i].function_count;
+    for (uint32_t i = 0; i < r->dwarf->unit_count; i++) out->functions_from_dwarf += count_from_dwarf(&r->batches[i]);
     if (r->dwarf->damage.code) {
         csni_report_add(out, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(&r->dwarf->damage)));
         out->units_failed++;

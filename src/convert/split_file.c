@@ -51,6 +51,51 @@ static csn_status prepare_one(void *context, uint32_t worker, size_t item, struc
     return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is looked for */
 }
 
+/* How many bytes all sections that are called like `first` have together; *count gets their number. */
+static csn_status size_of_all(struct csni_object *object, uint32_t first, uint64_t *size, uint32_t *count,
+                              struct csn_error *err) {
+    uint64_t plain = 0;
+    *size = *count = 0;
+    for (uint32_t i = 1; i < object->section_count; i++) {
+        const struct csni_section *section = &object->sections[i];
+        if (section->flags & CSNI_SECTION_NOBITS || !csni_str_equal(section->name, object->sections[first].name)) continue;
+        struct csni_span bytes;
+        CSNI_TRY(csni_object_read_section(object, i, &bytes, err));
+        *size += bytes.size;
+        if (!(section->flags & CSNI_SECTION_COMPRESSED)) plain += bytes.size;
+        ++*count;
+        if (plain > object->file.size)
+            return csni_fail(err, CSN_E_FORMAT, NULL, 0, "sections of one name have over 0x%zx bytes, the file's size",
+                             object->file.size);
+    }
+    return CSN_OK;
+}
+
+/* GCC writes each type unit into a section of its own, in front of that of the code. They become one: their units do not refer to
+ * each other by offset. *joined stays empty where there is but one. */
+static csn_status join_sections(struct opening *o, uint32_t which, const struct csn_allocator *alloc,
+                                struct csni_joined *joined, struct csn_error *err) {
+    uint32_t first = o->sections[which], count;
+    uint64_t size;
+    if (first == CSNI_NO_SECTION) return CSN_OK;
+    CSNI_TRY(size_of_all(o->object, first, &size, &count, err));
+    if (count < 2 || !size) return CSN_OK;
+    uint8_t *bytes = csni_alloc_zeroed(alloc, size, 1), *to = bytes;
+    if (!bytes) return csni_fail_memory(err, size);
+    for (uint32_t i = 1; i < o->object->section_count; i++) {
+        const struct csni_section *section = &o->object->sections[i];
+        struct csni_span part;
+        if (section->flags & CSNI_SECTION_NOBITS) continue;
+        if (!csni_str_equal(section->name, o->object->sections[first].name)) continue;
+        if (csni_object_read_section(o->object, i, &part, NULL) != CSN_OK || !part.size) continue; /* it was read before */
+        memcpy(to, part.ptr, part.size);
+        to += part.size;
+    }
+    *joined = (struct csni_joined){ bytes, (size_t)size };
+    o->bytes[which] = (struct csni_span){ bytes, (size_t)size };
+    return CSN_OK;
+}
+
 static csn_status open_dwarf(struct opening *o, const struct csni_dwarf *image, const struct csn_allocator *alloc,
                              struct csn_error *err) {
     const struct csni_span *b = o->bytes;
@@ -73,6 +118,8 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
     if (o.sections[INFO] == CSNI_NO_SECTION)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "the file has no section .debug_info.dwo");
     CSNI_TRY(csni_pool_run(pool, SECTIONS, read_one, &o, err));
+    CSNI_TRY(join_sections(&o, INFO, c->alloc, &file->info, err));
+    CSNI_TRY(join_sections(&o, TYPES, c->alloc, &file->types, err));
     CSNI_TRY(open_dwarf(&o, image, c->alloc, err));
     file->dwarf = o.dwarf;
     CSNI_TRY(csni_pool_run(pool, o.dwarf->abbrev_table_count, compile_one, &o, err));
@@ -90,10 +137,17 @@ static void count_inflated(const struct csni_split_file *file, struct csni_conve
     pthread_mutex_unlock(&c->lock);
 }
 
-void csni_split_file_close_later(struct csni_split_file *file, struct csni_conversion *c) {
-    count_inflated(file, c);
+static void close_dwarf(struct csni_split_file *file, struct csni_conversion *c) {
     csni_dwarf_close(file->dwarf);
     file->dwarf = NULL;
+    csni_free(c->alloc, file->info.bytes, file->info.size);
+    csni_free(c->alloc, file->types.bytes, file->types.size);
+    file->info = file->types = (struct csni_joined){ NULL, 0 };
+}
+
+void csni_split_file_close_later(struct csni_split_file *file, struct csni_conversion *c) {
+    count_inflated(file, c);
+    close_dwarf(file, c);
     for (uint32_t i = 0; file->object && i < SECTIONS; i++) {
         uint32_t section = find_section(file->object, i);
         if (i != STR && section != CSNI_NO_SECTION) csni_object_release_section(file->object, section);
@@ -101,8 +155,7 @@ void csni_split_file_close_later(struct csni_split_file *file, struct csni_conve
 }
 
 void csni_split_file_close(struct csni_split_file *file, struct csni_conversion *c) {
-    csni_dwarf_close(file->dwarf);
-    file->dwarf = NULL;
+    close_dwarf(file, c);
     if (!file->companion) return;
     count_inflated(file, c);
     csni_companion_close(c, file->companion);

@@ -4,10 +4,17 @@
 
 #include "convert/companions.h"
 
+/* Several sections made one; empty where there is but one. */
+struct csni_joined {
+    uint8_t *bytes;
+    size_t size;
+};
+
 struct csni_split_file {
     struct csni_object *object;
     struct csni_companion_file *companion; /* NULL: the object is the image itself */
     struct csni_dwarf *dwarf;              /* NULL: not open */
+    struct csni_joined info, types;
 };
 
 /* Whether an object holds split DWARF. */

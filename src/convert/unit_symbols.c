@@ -4,10 +4,10 @@
 #include "convert/symbol_list.h"
 #include "convert/unit_job.h"
 
-/* Whether the unit's own DIEs have told of the function: Clang leaves functions with inlined calls in skeletons. Such
- * functions stand first in the batch, and there are few of them. */
+/* Functions that the unit's own DIEs have told of: Clang leaves those with inlined calls in skeletons where it is asked to. They stand
+ * first in the batch. */
 struct told {
-    const struct csni_batch_writer *writer;
+    struct csni_batch_writer *writer;
     csni_numbers order; /* functions by start and size */
 };
 
@@ -44,8 +44,8 @@ static csn_status order_told(struct told *told) {
 }
 
 /* The function of that start and size, or NULL. */
-static const struct csni_function *find_told(const struct told *told, uint64_t start, uint32_t size) {
-    const struct csni_function *f = told->writer->functions.items;
+static struct csni_function *find_told(const struct told *told, uint64_t start, uint32_t size) {
+    struct csni_function *f = told->writer->functions.items;
     size_t low = 0, high = told->order.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -53,16 +53,20 @@ static const struct csni_function *find_told(const struct told *told, uint64_t s
         else high = middle;
     }
     if (low == told->order.count) return NULL;
-    const struct csni_function *found = &f[told->order.items[low]];
+    struct csni_function *found = &f[told->order.items[low]];
     return found->start == start && found->size == size ? found : NULL;
 }
 
 static csn_status add_symbol(struct csni_unit_job *job, const struct told *told, const struct csni_listed_symbol *symbol) {
     CSNI_TRY(csni_unit_spend(job, 1));
-    if (find_told(told, symbol->addr, symbol->size)) return CSN_OK;
+    uint32_t name = csni_batch_add_string(job->writer, symbol->name);
+    struct csni_function *known = find_told(told, symbol->addr, symbol->size);
+    if (known) { /* skeletons have plain names, without scopes, or none */
+        known->name = name;
+        return CSN_OK;
+    }
     struct csni_open_die no_die = { .is_function = true, .has_no_die = true };
-    csni_batch_begin_function(job->writer, symbol->addr, symbol->size, csni_batch_add_string(job->writer, symbol->name),
-                              CSNI_SOURCE_SYMBOL);
+    csni_batch_begin_function(job->writer, symbol->addr, symbol->size, name, CSNI_SOURCE_SYMBOL);
     return csni_unit_add_rows(job, &no_die, symbol->addr, symbol->addr + symbol->size);
 }
 
