@@ -20,16 +20,20 @@ static bool is_object_file(const char *path) {
     return got > 0 && csn_is_object(head, (size_t)got);
 }
 
-static csn_status convert_in_memory(const char *path, struct opened_index *out, struct csn_error *err) {
+static csn_status convert_in_memory(const char *path, const struct companion_values *companions, struct opened_index *out,
+                                    struct csn_error *err) {
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     if (!report) return CSN_E_MEMORY;
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, false);
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     options.progress = progress_step;
     options.progress_context = &bar;
-    csn_status status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
+    csn_status status = companion_search_begin(&search, companions, &bar, &options, err);
+    if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
     progress_end(&bar);
+    companion_search_end(&search);
     progress_pass_on_signal();
     if (status >= 0) {
         conversion_say_damage(path, report);
@@ -47,18 +51,18 @@ static bool opened(const char *path, csn_status status, const struct csn_error *
     return false;
 }
 
-bool open_index(const char *path, struct opened_index *out) {
-    if (is_object_file(path)) return open_object(path, out);
+bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
+    if (is_object_file(path)) return open_object(path, companions, out);
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = csn_index_open_file(path, NULL, &out->index, &err);
     return opened(path, status, &err, out);
 }
 
-bool open_object(const char *path, struct opened_index *out) {
+bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = convert_in_memory(path, out, &err);
+    csn_status status = convert_in_memory(path, companions, out, &err);
     return opened(path, status, &err, out);
 }
 

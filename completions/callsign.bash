@@ -13,7 +13,7 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to -j --threads --call-sites --strict --max-inflate --report -q --quiet -h --help"
+            options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet -h --help"
             case $prev in
                 --to) values=gsym ;;
                 --call-sites) values=dwarf ;;

@@ -13,6 +13,7 @@ complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'where to write'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a gsym -d 'format of the index'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s j -l threads -x -d 'how many threads work'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l call-sites -x -a dwarf -d 'keep call sites'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail when anything is dropped or damaged'

@@ -21,6 +21,7 @@ case $state in
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
                     '--to[format of the index]:format:(gsym)' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
                     '--strict[fail when anything is dropped or damaged]' \

@@ -7,8 +7,9 @@
 #include "base/file_map.h"
 #include "base/options.h"
 #include "convert/convert_output.h"
+#include "convert/input_path.h"
+#include "convert/outputs.h"
 #include "convert/companions.h"
-#include "gsym/gsym_write.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
 
@@ -21,6 +22,8 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
     uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
+    if (!csni_output_of(out->format))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
     return CSN_OK;
 }
 
@@ -58,6 +61,9 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->uuid = c->image.uuid;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
+    model->bounds = c->image.bounds.items;
+    model->bound_count = (uint32_t)c->image.bounds.count;
+    model->symbols_lack_sizes = c->image.symbols_lack_sizes;
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
@@ -67,7 +73,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     CSNI_TRY(csni_model_finalize(model, c->report, err));
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
-    return csni_gsym_write_v1(model, c->pool, sink, c->report, err);
+    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
@@ -99,6 +105,7 @@ static void release(struct csni_conversion *c) {
     csni_free(c->alloc, c->arenas, c->workers * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
     csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
+    csni_vec_deinit(&c->image.bounds);
     csni_pool_destroy(c->pool);
     csni_object_close(c->object);
     csni_companions_release(c);
@@ -116,7 +123,7 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
-    c.alloc = c.companions.alloc = csni_allocator_or_default(c.options.allocator);
+    c.alloc = c.companions.alloc = c.image.bounds.alloc = csni_allocator_or_default(c.options.allocator);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_input(&c, sink, err);
     release(&c);
@@ -125,22 +132,34 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
 
 /* ---- public calls ---- */
 
+/* The file at `path`, or inside the bundle there, mapped. */
+static csn_status map_input(const char *path, const struct csn_allocator *alloc, struct csni_file_map *map,
+                            char **file_path, struct csn_error *err) {
+    CSNI_TRY(csni_input_path(path, alloc, file_path, err));
+    csn_status status = csni_file_map_open(map, *file_path, err);
+    if (status < 0) csni_input_path_free(alloc, *file_path);
+    return status;
+}
+
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csni_file_output out;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = csni_file_output_open(&out, out_path, csni_allocator_or_default(own.allocator), err);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csni_file_output_open(&out, out_path, alloc, err);
     if (status >= 0) {
         struct csni_sink sink = csni_file_sink(&out);
-        const struct csni_input input = { path, map.bytes, true };
+        const struct csni_input input = { file_path, map.bytes, true };
         status = convert(&input, &own, &sink, report, err);
         if (status >= 0) status = csni_file_output_commit(&out, err);
         csni_file_output_abort(&out);
     }
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
@@ -166,11 +185,14 @@ csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert
                                       struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    const struct csni_input input = { path, map.bytes, true };
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    const struct csni_input input = { file_path, map.bytes, true };
     csn_status status = convert_to_memory(&input, &own, out, report, err);
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
@@ -192,4 +214,16 @@ csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info
     *count = found;
     csni_free(alloc, slices, found * sizeof *slices);
     return CSN_OK;
+}
+
+csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                   struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
+    struct csni_file_map map;
+    char *file_path;
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csn_list_images(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
+    csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
+    return status;
 }

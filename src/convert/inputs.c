@@ -1,8 +1,11 @@
 /* The kinds of files that convert reads. */
 #include "convert/source.h"
+#include "symbols/symbols_text.h"
 
 static const struct csni_input_kind kinds[] = {
     { "object file", csni_object_recognize, csni_source_object },
+    { "kernel symbol list", csni_kallsyms_recognize, csni_source_kallsyms },
+    { "perf map", csni_perf_map_recognize, csni_source_perf_map },
 };
 
 const struct csni_input_kind *csni_input_kind_of(struct csni_span file) {

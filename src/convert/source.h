@@ -24,9 +24,12 @@ struct csni_image {
     struct csni_span uuid;            /* bytes that last as long as the conversion */
     struct csni_text_range *text;     /* executable ranges, ascending, joined; none: not known */
     uint32_t text_count, text_room;
+    CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
+    bool symbols_lack_sizes;
 };
 
 struct csni_companion_file;
+struct csni_address_map;
 
 /* One conversion on its way. */
 struct csni_conversion {
@@ -78,18 +81,28 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
+/* ---- text files of symbols (source_text.c) ---- */
+
+csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
+csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
 /* ---- sources of functions ---- */
 
 /* An object file with DWARF for the image, or for a part of it. */
 struct csni_dwarf_input {
     struct csni_object *object;
+    const struct csni_address_map *map; /* of a part: where its functions are in the image; NULL: at the same addresses */
 };
 
 /* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
-/* The image's own symbol table, else that of its debug file, else what the image exports. CSN_NONE: no table. */
-csn_status csni_choose_symbol_table(struct csni_conversion *c, struct csni_object *debug, struct csni_symbol_iter *iter,
-                                    struct csn_error *err);
+/* Functions from the object files that a Mach-O debug map names. Nothing where there is none. */
+csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *err);
+/* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
+ * table. */
+csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
+/* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
+csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

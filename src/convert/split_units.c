@@ -7,27 +7,16 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "convert/split_file.h"
+#include "convert/split_dwo.h"
 #include "convert/symbol_list.h"
 #include "dwarf/dwarf_split.h"
 
 enum {
     MAX_PACKAGES = 64,
-    MAX_NAME = 4096, /* of a file, as systems have it */
     EFFORT_SHARE = 16 /* bytes of a unit that count as one: a few of a file's units may be used again and again */
 };
 
 enum { NONE = CSNI_NO_SKELETON };
-
-/* A .dwo file that one or several skeletons name: several of a link-time optimised program. */
-struct dwo {
-    pthread_mutex_t lock;       /* while it is opened */
-    struct csni_split_file file;
-    const struct csni_unit *named_by; /* the first skeleton */
-    atomic_uint users;          /* skeletons that are not done */
-    bool asked, is_missing;
-    struct csn_error damage;
-};
 
 struct skeleton {
     uint64_t dwo_id, name_hash;
@@ -54,7 +43,7 @@ struct csni_split_units {
     uint32_t *by_unit;           /* skeleton of each unit of the image, or NONE */
     struct csni_split_file packages[MAX_PACKAGES];
     uint32_t package_count;
-    struct dwo *dwos;
+    struct csni_split_dwo *dwos;
     uint32_t dwo_count;
     struct package_scopes *scopes; /* by worker */
     atomic_uint failed;
@@ -113,7 +102,7 @@ static bool same_file(const struct csni_unit *a, const struct csni_unit *b) {
 }
 
 static uint64_t hash_of_name(const struct csni_unit *unit) {
-    if (unit->dwo_name.len > MAX_NAME || unit->comp_dir.len > MAX_NAME) return 0;
+    if (!csni_split_dwo_has_name(unit)) return 0;
     return csni_hash_bytes(unit->dwo_name.ptr, unit->dwo_name.len) ^
            csni_hash_u64(csni_hash_bytes(unit->comp_dir.ptr, unit->comp_dir.len));
 }
@@ -128,11 +117,10 @@ static csn_status list_dwos(struct csni_split_units *s, struct key *keys, struct
     if (count && !s->dwos) return csni_fail_memory(err, count * sizeof *s->dwos);
     for (uint32_t i = 0; i < count; i++) {
         const struct csni_unit *unit = unit_of(s, keys[i].skeleton);
-        struct dwo *last = s->dwo_count ? &s->dwos[s->dwo_count - 1] : NULL;
+        struct csni_split_dwo *last = s->dwo_count ? &s->dwos[s->dwo_count - 1] : NULL;
         if (!i || keys[i - 1].value != keys[i].value || !keys[i].value || !same_file(last->named_by, unit)) {
             last = &s->dwos[s->dwo_count++];
-            last->named_by = unit;
-            pthread_mutex_init(&last->lock, NULL);
+            csni_split_dwo_init(last, unit);
         }
         atomic_fetch_add(&last->users, 1);
         s->skeletons[keys[i].skeleton].dwo = s->dwo_count - 1;
@@ -185,7 +173,7 @@ static csn_status open_package(struct csni_split_units *s, struct csn_error *err
     return CSN_OK;
 }
 
-/* A resolver that looks at no index gives the same package again. */
+/* A resolver that skips none gives the same package again. */
 static bool is_known(const struct csni_split_units *s, const struct csni_companion_file *file) {
     for (uint32_t i = 0; i < s->package_count; i++) {
         const struct csni_companion_file *other = s->packages[i].companion;
@@ -196,15 +184,23 @@ static bool is_known(const struct csni_split_units *s, const struct csni_compani
     return false;
 }
 
+/* Of the image's debug file; NULL: it has none. */
+static const char *debug_path(const struct csni_split_units *s) {
+    for (size_t i = 0; i < s->c->companions.count; i++)
+        if (s->c->companions.items[i]->object == s->object) return s->c->companions.items[i]->found.path;
+    return NULL;
+}
+
 static csn_status open_packages(struct csni_split_units *s, struct csn_error *err) {
     struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DWP,
-                                             .image_path = s->c->input.path, .id = s->c->object->build_id.ptr,
+                                             .image_path = s->c->input.path, .name = debug_path(s),
+                                             .id = s->c->object->build_id.ptr,
                                              .id_size = s->c->object->build_id.size };
     if (csni_split_file_recognize(s->object)) { /* -gsplit-dwarf=single, and the object itself is converted */
         s->packages[0].object = s->object;
         CSNI_TRY(open_package(s, err));
     }
-    for (; s->package_count < MAX_PACKAGES && request.index < MAX_PACKAGES; request.index++) {
+    for (; s->package_count < MAX_PACKAGES && request.skip < MAX_PACKAGES; request.skip++) {
         struct csni_companion_file *file;
         csn_status status = csni_companion_find(s->c, &request, &file, err);
         if (status != CSN_OK) return status < 0 ? status : CSN_OK;
@@ -259,10 +255,7 @@ void csni_split_units_destroy(struct csni_split_units *s) {
     if (!s) return;
     const struct csn_allocator *alloc = s->c->alloc;
     for (uint32_t i = 0; s->scopes && i < s->c->workers; i++) csni_scopes_destroy(s->scopes[i].scopes);
-    for (uint32_t i = 0; i < s->dwo_count; i++) {
-        csni_split_file_close(&s->dwos[i].file, s->c);
-        pthread_mutex_destroy(&s->dwos[i].lock);
-    }
+    for (uint32_t i = 0; i < s->dwo_count; i++) csni_split_dwo_deinit(&s->dwos[i], s->c);
     for (uint32_t i = 0; i < s->package_count; i++) csni_split_file_close_later(&s->packages[i], s->c);
     uint32_t named = 0;
     for (uint32_t i = 0; s->skeletons && i < s->skeleton_count; i++) named += !s->skeletons[i].found;
@@ -292,73 +285,7 @@ uint32_t csni_split_units_next(const struct csni_split_units *s, uint32_t index)
 
 uint32_t csni_split_units_failed(const struct csni_split_units *s) { return atomic_load(&s->failed); }
 
-/* ---- .dwo files ---- */
-
-/* A string with its NUL, as the resolver wants it; NULL when out of memory. */
-static char *text_of(const struct csni_split_units *s, struct csn_str str) {
-    char *text = csni_alloc_zeroed(s->c->alloc, str.len + 1, 1);
-    if (text && str.len) memcpy(text, str.ptr, str.len);
-    return text;
-}
-
-/* CSN_NONE: there is no such file. */
-static csn_status find_dwo(struct csni_split_units *s, const struct csni_unit *unit, struct csni_companion_file **out,
-                           struct csn_error *err) {
-    if (unit->dwo_name.len > MAX_NAME || unit->comp_dir.len > MAX_NAME) return CSN_NONE;
-    char *name = text_of(s, unit->dwo_name), *directory = text_of(s, unit->comp_dir);
-    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DWO,
-                                             .image_path = s->c->input.path, .name = name,
-                                             .directory = unit->comp_dir.len ? directory : NULL,
-                                             .dwo_id = unit->dwo_id };
-    csn_status status = name && directory ? csni_companion_find(s->c, &request, out, err) : csni_fail_memory(err, 0);
-    csni_free(s->c->alloc, name, unit->dwo_name.len + 1);
-    csni_free(s->c->alloc, directory, unit->comp_dir.len + 1);
-    return status;
-}
-
-/* Damage is kept in dwo->damage; other failures end the conversion. */
-static csn_status open_dwo(struct csni_split_units *s, struct dwo *dwo, struct csn_error *err) {
-    struct csni_split_file *file = &dwo->file;
-    csn_status status = find_dwo(s, dwo->named_by, &file->companion, err);
-    dwo->is_missing = status == CSN_NONE;
-    if (status != CSN_OK) return status < 0 ? status : CSN_OK;
-    struct csn_error inner = CSN_ERROR_INIT;
-    status = csni_companion_parse(s->c, file->companion, &dwo->damage);
-    file->object = file->companion->object;
-    if (status >= 0) {
-        status = csni_split_file_open(file, s->c, NULL, s->image, &inner);
-        if (status < 0)
-            csni_fail(&dwo->damage, status, NULL, 0, "%s: %s", csni_companion_path(file->companion), csn_error_text(&inner));
-    }
-    if (status < 0) csni_split_file_close(file, s->c);
-    return status == CSN_E_MEMORY ? csni_fail_memory(err, 0) : CSN_OK;
-}
-
-static csn_status take_dwo(struct csni_split_units *s, struct dwo *dwo, struct csn_error *err) {
-    csn_status status = CSN_OK;
-    pthread_mutex_lock(&dwo->lock);
-    if (!dwo->asked) status = open_dwo(s, dwo, err);
-    dwo->asked = true;
-    pthread_mutex_unlock(&dwo->lock);
-    return status;
-}
-
-static void give_back_dwo(struct csni_split_units *s, struct dwo *dwo) {
-    if (atomic_fetch_sub(&dwo->users, 1) == 1) csni_split_file_close(&dwo->file, s->c);
-}
-
 /* ---- converting ---- */
-
-static csn_status fail_other_id(const struct csni_split_file *file, const struct csni_unit *skeleton,
-                                struct csn_error *err) {
-    const struct csni_unit *other = csni_split_first(file->dwarf);
-    const struct csn_error *damage = &file->dwarf->damage;
-    const char *path = csni_companion_path(file->companion);
-    if (!other && damage->code) return csni_fail(err, damage->code, NULL, 0, "%s: %s", path, csn_error_text(damage));
-    if (!other) return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s: no unit that can be read", path);
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has dwo_id 0x%016" PRIx64 ", the skeleton needs 0x%016" PRIx64, path,
-                     other->dwo_id, skeleton->dwo_id);
-}
 
 /* Makes a unit that was found ready to be read. */
 static csn_status bind(const struct csni_split_file *file, struct csni_unit *unit, const struct csni_unit *skeleton,
@@ -415,7 +342,7 @@ static csn_status convert_missing(struct csni_split_units *s, struct csni_unit_j
     struct csni_unit_source source = job->image;
     source.unit = source.line_unit = unit_of(s, skeleton);
     source.damage = damage;
-    source.symbols = &s->symbols;
+    source.symbols = job->map ? NULL : &s->symbols; /* the image's, where the unit has addresses of its own */
     if (damage->code) atomic_fetch_add(&s->failed, 1);
     return csni_unit_convert_from(job, &source, out, err);
 }
@@ -434,13 +361,13 @@ static csn_status convert_from_package(struct csni_split_units *s, struct csni_u
 }
 
 static csn_status convert_from_dwo(struct csni_split_units *s, struct csni_unit_job *job, uint32_t skeleton,
-                                   const struct dwo *dwo, struct csni_batch *out, struct csn_error *err) {
+                                   const struct csni_split_dwo *dwo, struct csni_batch *out, struct csn_error *err) {
     const struct csni_unit *unit = unit_of(s, skeleton);
     struct csn_error damage = dwo->damage;
     struct csni_unit *found = NULL;
     if (dwo->file.dwarf) {
         found = csni_split_find(dwo->file.dwarf, unit->dwo_id);
-        csn_status status = found ? bind(&dwo->file, found, unit, &damage) : fail_other_id(&dwo->file, unit, &damage);
+        csn_status status = found ? bind(&dwo->file, found, unit, &damage) : csni_split_dwo_fail_other_id(&dwo->file, unit, &damage);
         if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     }
     if (damage.code || !found) return convert_missing(s, job, skeleton, &damage, out, err);
@@ -455,10 +382,10 @@ csn_status csni_split_units_convert(struct csni_split_units *s, struct csni_unit
                                     uint32_t index, struct csni_batch *out, struct csn_error *err) {
     uint32_t skeleton = s->by_unit[index];
     if (s->skeletons[skeleton].found) return convert_from_package(s, job, worker, skeleton, out, err);
-    struct dwo *dwo = &s->dwos[s->skeletons[skeleton].dwo];
-    csn_status status = take_dwo(s, dwo, err);
+    struct csni_split_dwo *dwo = &s->dwos[s->skeletons[skeleton].dwo];
+    csn_status status = csni_split_dwo_take(dwo, s->c, s->image, err);
     if (status >= 0) status = convert_from_dwo(s, job, skeleton, dwo, out, err);
-    give_back_dwo(s, dwo);
+    csni_split_dwo_give_back(dwo, s->c);
     return status;
 }
 

@@ -22,11 +22,20 @@ static void drop_covered(struct csni_symbol_list *list) {
     list->items.count = kept;
 }
 
+/* CSN_NONE: there is no table. */
+static csn_status choose_table(struct csni_conversion *c, struct csni_object *debug, struct csni_symbol_iter *iter,
+                               struct csn_error *err) {
+    csn_status status = csni_symbol_iter_init(iter, c->object, CSNI_SYMBOLS_STATIC, err);
+    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(iter, debug, CSNI_SYMBOLS_STATIC, err);
+    if (status == CSN_NONE) status = csni_symbol_iter_init(iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
+    return status;
+}
+
 csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conversion *c, struct csni_object *debug,
                                  struct csn_error *err) {
     struct csni_symbol_iter iter;
     struct csni_symbol s;
-    csn_status status = csni_choose_symbol_table(c, debug, &iter, err);
+    csn_status status = choose_table(c, debug, &iter, err);
     if (status != CSN_OK) return status;
     for (uint32_t order = 0; csni_symbol_iter_next(&iter, &s) == CSN_OK; order++) {
         if (s.kind != CSNI_SYMBOL_FUNCTION || !s.defined || !s.name.len || !s.size || !csni_in_text(c, s.addr)) continue;

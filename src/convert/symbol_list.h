@@ -17,7 +17,7 @@ struct csni_symbol_list {
     CSNI_VEC(struct csni_listed_symbol) items;
 };
 
-/* `debug`: as csni_choose_symbol_table(). */
+/* From the image's own symbol table, else that of its debug file, which may be NULL, else from what the image exports. */
 csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conversion *c, struct csni_object *debug,
                                  struct csn_error *err);
 void csni_symbol_list_deinit(struct csni_symbol_list *list);

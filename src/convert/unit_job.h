@@ -76,6 +76,7 @@ struct csni_unit_source {
 
 struct csni_unit_job {
     struct csni_conversion *conversion;
+    const struct csni_address_map *map; /* from addresses of the object to those of the image; NULL: they are the same */
     struct csni_batch_writer *writer;
     struct csni_arena *arena;
     struct csni_unit_source image;     /* where units are read from that are not split; without a unit */

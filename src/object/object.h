@@ -75,8 +75,8 @@ struct csni_object {
     uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; Mach-O: vmaddr of __TEXT; PE:
                               * ImageBase; 0 without one */
     bool has_image_base;
-    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; CodeView's GUID and age where a PE
-                                * image has no build id; empty without one */
+    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
+                                * build_id section of wasm; empty without one */
 };
 
 struct csni_object_options {
@@ -156,6 +156,14 @@ typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
 /* Appends them in ascending order; `out` needs its allocator. CSN_NONE: the object has no such table. Damage ends the list,
  * which then holds what stands before it. */
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+
+/* A pointer that the dynamic linker sets to `value` and the load bias; the bytes of its place tell nothing. */
+struct csni_object_pointer {
+    uint64_t place, value;
+};
+typedef CSNI_VEC(struct csni_object_pointer) csni_object_pointers;
+/* Appends those of a shared ELF image, ascending by place; `out` needs its allocator. CSN_NONE: none of that kind. */
+csn_status csni_object_relative_pointers(const struct csni_object *object, csni_object_pointers *out, struct csn_error *err);
 
 /* One image of a universal file. */
 struct csni_slice {

@@ -157,7 +157,8 @@ def targets():
     yield Case("arm-gcc-thumb", c_steps("arm-linux-gnueabihf-gcc", *free, link=thumb))
     yield Case("arm-gcc-arm", c_steps("arm-linux-gnueabihf-gcc", *free, "-marm", link=thumb))
     yield Case("i386-gcc", c_steps("gcc", *free, "-m32", "-fno-pie", link=[*alone, "-no-pie"]))
-    yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]))
+    yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]),
+               improvements=["bounded-by-frame"])
     yield Case("gcc-text-at-zero", c_steps("gcc", *free, "-ffunction-sections", "-fno-pie",
                                             link=[*alone, "-no-pie", "-Wl,-Ttext=0", "-Wl,--gc-sections"]))
     lld = [*alone, *LLD_22]

@@ -398,12 +398,12 @@ csn_status split_files_resolve(void *context, const struct csn_companion_request
     files->asked++;
     out->release = release;
     if (request->kind == CSN_COMPANION_DWP) {
-        bool there = request->index < SPLIT_SAMPLE_UNITS && files->packages[request->index].size;
-        return there ? give(files, files->packages[request->index], package_paths[request->index], out) : CSN_NONE;
+        bool there = request->skip < SPLIT_SAMPLE_UNITS && files->packages[request->skip].size;
+        return there ? give(files, files->packages[request->skip], package_paths[request->skip], out) : CSN_NONE;
     }
     if (request->kind != CSN_COMPANION_DWO) return CSN_NONE;
     assert_string_equal(request->directory, "/src");
     assert_string_equal(request->name + 1, ".dwo");
     unsigned u = request->name[0] == '1';
-    return files->dwo[u].size ? give(files, files->dwo[u], paths[u], out) : CSN_NONE;
+    return files->dwo[u].size && !request->skip ? give(files, files->dwo[u], paths[u], out) : CSN_NONE;
 }
