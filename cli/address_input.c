@@ -91,3 +91,7 @@ enum input_result address_input_next(struct address_input *input, struct out_buf
         if (!fill(input, out)) return INPUT_FAILED;
     }
 }
+
+bool address_input_has_line(const struct address_input *input) {
+    return memchr(input->bytes + input->start, '\n', input->end - input->start) != NULL;
+}

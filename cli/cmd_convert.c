@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
 #include "progress_bar.h"
@@ -17,6 +18,7 @@ struct convert_values {
     const char *out, *to, *call_sites, *report, *arch;
     uint64_t threads, max_inflate;
     bool strict, quiet;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -44,6 +46,18 @@ static const struct option_spec options[] = {
 static bool choice_is_known(const char *option, const char *given, const char *known) {
     if (!given || strcmp(given, known) == 0) return true;
     complain(NULL, "option '%s': '%s' is not supported, only '%s' is", option, given, known);
+    return false;
+}
+
+static bool format_is_known(const char *name) {
+    if (!name || csn_output_format(name)) return true;
+    char known[256] = "";
+    size_t len = 0;
+    for (size_t n = 0; csn_output_name(n) && len < sizeof(known) - 1; n++) {
+        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_output_name(n));
+        if (added > 0) len += (size_t)added;
+    }
+    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
 }
 
@@ -94,6 +108,7 @@ struct target {
 static csn_status convert(const struct convert_values *values, const struct target *target,
                           struct csn_convert_report *report, struct csn_error *err) {
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
@@ -102,8 +117,12 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
-    csn_status status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
+    convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
+    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    companion_search_end(&search);
     return status;
 }
 
@@ -193,7 +212,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     (void)operand_count;
     const struct convert_values *values = given;
     const char *input = operands[0];
-    if (!choice_is_known("--to", values->to, "gsym")) return EXIT_FAILED;
+    if (!format_is_known(values->to)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
@@ -225,5 +244,6 @@ const struct command convert_command = {
     .values_size = sizeof(struct convert_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct convert_values, companions) },
     .run = run_convert,
 };

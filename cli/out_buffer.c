@@ -91,9 +91,20 @@ void out_spaces(struct out_buffer *out, size_t count) {
     while (count--) out_char(out, ' ');
 }
 
+/* Whether one of eight bytes is below 0x20 or is 0x7f. */
+static bool has_control(const char *bytes) {
+    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+    uint64_t v;
+    memcpy(&v, bytes, sizeof(v));
+    uint64_t delete = v ^ 0x7f * ones;
+    return (((v - 0x20 * ones) & ~v) | ((delete - ones) & ~delete)) & highs;
+}
+
 void out_safe(struct out_buffer *out, struct csn_str text) {
     size_t plain = 0;
     for (size_t i = 0; i < text.len; i++) {
+        while (text.len - i >= 8 && !has_control(text.ptr + i)) i += 8;
+        if (i == text.len) break;
         unsigned char byte = (unsigned char)text.ptr[i];
         if (byte >= 0x20 && byte != 0x7f) continue;
         out_bytes(out, text.ptr + plain, i - plain);

@@ -1,7 +1,7 @@
 # The two libraries, from one object library per layer. The lookup-only library takes the readers alone and, of base,
 # only what they call; a test holds it to libc.
 
-set(CSN_LOOKUP_BASE alloc error file_map)
+set(CSN_LOOKUP_BASE alloc error file_map vec)
 
 # csn_layer(NAME OUT FILE...): objects of a layer. It sees src/ and include/, nothing else.
 function(csn_layer name out)
@@ -41,7 +41,7 @@ csn_layer(lookup CSN_LOOKUP_OBJECTS ${LOOKUP_FILES})
 set(lookup_layers ${CSN_LAYERS})
 csn_layer(base CSN_OBJECTS ${BASE_FILES})
 csn_layer(gsym-write CSN_OBJECTS ${GSYM_WRITE_FILES})
-foreach(layer object dwarf go symbols model convert symbolicate)
+foreach(layer object companions dwarf go symbols model convert symbolicate)
     csn_glob(files src/${layer})
     csn_layer(${layer} CSN_OBJECTS ${files})
 endforeach()

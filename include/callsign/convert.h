@@ -27,13 +27,21 @@ struct csn_convert_options {
     csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
+    uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
+    uint32_t reserved;
 };
-#define CSN_CONVERT_OPTIONS_INIT { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
+#define CSN_CONVERT_OPTIONS_INIT \
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
 };
+
+/* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
+CSN_API const char *csn_output_name(size_t n);
+/* The format of such a name; 0: there is none. */
+CSN_API uint32_t csn_output_format(const char *name);
 
 /* What a conversion met. The names and their order are part of the interface; new ones are added at the end. */
 enum csn_event {

@@ -8,8 +8,8 @@
 #include "base/options.h"
 #include "convert/convert_output.h"
 #include "convert/input_path.h"
+#include "convert/outputs.h"
 #include "convert/companions.h"
-#include "gsym/gsym_write.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
 
@@ -22,6 +22,8 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
     uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
+    if (!csni_output_of(out->format))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
     return CSN_OK;
 }
 
@@ -71,7 +73,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     CSNI_TRY(csni_model_finalize(model, c->report, err));
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
-    return csni_gsym_write_v1(model, c->pool, sink, c->report, err);
+    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
@@ -82,6 +84,12 @@ static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err
                      head[2], head[3]);
 }
 
+/* No function at all: the debug file that was not found would have had them. */
+static void explain_emptiness(const struct csni_conversion *c, struct csn_error *err) {
+    const char *missing = c->report->events[CSN_EVENT_MISSING_DEBUG_FILE].example;
+    if (err && *missing) csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s (%s)", csn_error_text(err), missing);
+}
+
 static csn_status convert_input(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
     const struct csni_input_kind *kind = csni_input_kind_of(c->input.file);
     if (!kind) return fail_unknown_kind(c->input.file, err);
@@ -90,6 +98,7 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     struct csni_model model;
     csni_model_init(&model, c->alloc);
     csn_status status = write_model(c, &model, sink, err);
+    if (status == CSN_E_NOT_FOUND) explain_emptiness(c, err);
     csni_model_deinit(&model);
     return status;
 }

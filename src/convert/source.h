@@ -29,6 +29,7 @@ struct csni_image {
 };
 
 struct csni_companion_file;
+struct csni_address_map;
 
 /* One conversion on its way. */
 struct csni_conversion {
@@ -90,10 +91,13 @@ csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err
 /* An object file with DWARF for the image, or for a part of it. */
 struct csni_dwarf_input {
     struct csni_object *object;
+    const struct csni_address_map *map; /* of a part: where its functions are in the image; NULL: at the same addresses */
 };
 
 /* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
+/* Functions from the object files that a Mach-O debug map names. Nothing where there is none. */
+csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *err);
 /* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
  * table. */
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "convert/companions.h"
+#include "object/debug_links.h"
 
 static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
 
@@ -107,18 +108,42 @@ static bool has_dwarf(const struct csni_object *object) {
     return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
 }
 
-/* The image's debug file, NULL where none is needed or none is found. */
+static void note_missing(struct csni_conversion *c, const char *text) {
+    csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
+}
+
+/* What the image tells about its debug file. A damaged link is no link, but a note. */
+static void describe_debug_file(struct csni_conversion *c, struct csn_companion_request *request) {
+    struct csni_debug_link link;
+    struct csn_error damage = CSN_ERROR_INIT;
+    csn_status status = csni_object_debug_link(c->object, &link, &damage);
+    if (status < 0) note_missing(c, csn_error_text(&damage));
+    if (status != CSN_OK) return;
+    request->name = link.name.ptr;
+    request->crc = link.crc;
+    request->has_crc = true;
+}
+
+/* The image's debug file, NULL where none is needed or none is found. An image that has debug information of its own gets
+ * one only if the user chose it. */
 static csn_status find_debug_file(struct csni_conversion *c, struct csni_object **out, struct csn_error *err) {
-    *out = NULL;
-    if (has_dwarf(c->object)) return CSN_OK;
     struct csn_companion_request request = { .struct_size = sizeof request,
                                              .kind = CSN_COMPANION_DEBUG_FILE,
+                                             .has_debug_info = has_dwarf(c->object),
                                              .image_path = c->input.path,
                                              .id = c->object->build_id.ptr,
                                              .id_size = c->object->build_id.size };
+    *out = NULL;
+    if (!request.has_debug_info) describe_debug_file(c, &request);
     struct csni_companion_file *file;
-    csn_status status = csni_companion_open(c, &request, &file, err);
-    if (status != CSN_OK) return status < 0 ? status : CSN_OK;
+    struct csn_error told;
+    csn_status status = csni_companion_open_told(c, &request, &file, &told);
+    if (status < 0 && err) *err = told;
+    if (status < 0) return status;
+    if (status == CSN_NONE) {
+        if (told.text[0]) note_missing(c, told.text);
+        return CSN_OK;
+    }
     CSNI_TRY(csni_companion_check_id(file, &request, err));
     *out = file->object;
     return CSN_OK;
@@ -132,6 +157,7 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(find_debug_file(c, &debug, err));
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
+    if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
     CSNI_TRY(csni_source_go(c, err));
     CSNI_TRY(csni_source_symbols(c, debug, err));
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);

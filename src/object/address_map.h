@@ -6,12 +6,12 @@
 #include "object/object.h"
 
 /* Object addresses [object_start, object_end) are at image_start in the image. */
-struct csni_address_range {
+struct csni_mapped_range {
     uint64_t object_start, object_end, image_start;
 };
 
 struct csni_address_map {
-    CSNI_VEC(struct csni_address_range) ranges; /* ascending by object_start, none overlaps another */
+    CSNI_VEC(struct csni_mapped_range) ranges; /* ascending by object_start, none overlaps another */
     uint32_t missing; /* functions that the object has no symbol for */
 };
 
@@ -22,6 +22,6 @@ csn_status csni_address_map_make(struct csni_object *object, const struct csni_d
 void csni_address_map_deinit(struct csni_address_map *map);
 
 /* The range that holds an object address; NULL: it was not linked. Any thread. */
-const struct csni_address_range *csni_address_map_find(const struct csni_address_map *map, uint64_t object_addr);
+const struct csni_mapped_range *csni_address_map_find(const struct csni_address_map *map, uint64_t object_addr);
 
 #endif

@@ -136,14 +136,17 @@ csn_status csni_archive_find(struct csni_span file, struct csn_str name, uint64_
                              struct csn_error *err) {
     struct csni_archive archive;
     struct csni_archive_member member;
+    struct csn_error damage = CSN_ERROR_INIT;
     csn_status status;
     bool found = false;
     CSNI_TRY(csni_archive_open(file, &archive, err));
-    while ((status = csni_archive_next(&archive, &member, err)) == CSN_OK) {
+    while ((status = csni_archive_next(&archive, &member, &damage)) == CSN_OK) {
         if (!csni_str_equal(member.name, name)) continue;
         if (!found || member.mtime == mtime) *out = member;
         found = true;
         if (member.mtime == mtime) return CSN_OK;
     }
-    return found ? CSN_OK : status;
+    if (found) return CSN_OK;
+    if (status < 0 && err) *err = damage;
+    return status;
 }

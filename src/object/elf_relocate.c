@@ -261,6 +261,6 @@ csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section,
                            .entries_left = object->file.size };
     for (uint32_t i = 1; i < object->section_count; i++)
         if (is_relocation_of(&object->sections[i], section)) CSNI_TRY(apply_section(&r, i, err));
-    csni_object_count_relocations(priv, &r.counts);
+    csni_add_relocation_counts(priv, &r.counts);
     return CSN_OK;
 }

@@ -106,6 +106,6 @@ csn_status csni_macho_relocate(struct csni_object_private *priv, uint32_t sectio
         struct macho_relocation r;
         if (decode(entries.ptr + off, m.object->big_endian, &r) && r.is_extern) apply(&m, &r);
     }
-    csni_object_count_relocations(priv, &m.counts);
+    csni_add_relocation_counts(priv, &m.counts);
     return CSN_OK;
 }

@@ -8,7 +8,8 @@
 #include "object/macho_universal.h"
 #include "object/object_private.h"
 
-static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader };
+static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader, &csni_pe_reader,
+                                                              &csni_wasm_reader };
 
 static const struct csni_container_reader *reader_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -150,22 +151,6 @@ csn_status csni_object_slices(struct csni_span file, const struct csn_allocator 
     *out = slices;
     *count = 1;
     return CSN_OK;
-}
-
-void csni_object_count_relocations(struct csni_object_private *priv, const struct csni_relocation_counts *counts) {
-    uint64_t none = 0;
-    if (counts->unknown)
-        atomic_compare_exchange_strong(&priv->first_unknown_relocation, &none, (uint64_t)counts->unknown_type + 1);
-    atomic_fetch_add(&priv->unknown_relocations, counts->unknown);
-    atomic_fetch_add(&priv->damaged_relocations, counts->damaged);
-}
-
-void csni_object_relocation_counts(const struct csni_object *object, struct csni_relocation_counts *out) {
-    const struct csni_object_private *priv = csni_object_priv_const(object);
-    uint64_t first = atomic_load(&priv->first_unknown_relocation);
-    out->unknown = atomic_load(&priv->unknown_relocations);
-    out->unknown_type = first ? (uint32_t)(first - 1) : 0;
-    out->damaged = atomic_load(&priv->damaged_relocations);
 }
 
 uint64_t csni_object_inflated_bytes(const struct csni_object *object) {
