@@ -10,12 +10,9 @@ from programs import need
 
 SOURCE = """package main
 
-import (
-\t"fmt"
-\t"os"
-)
+var factor = 3
 
-func scale(x int) int { return x*3 + len(os.Args) }
+func scale(x int) int { return x*factor + 1 }
 
 func area(w, h int) int {
 \treturn scale(w) * scale(h)
@@ -47,7 +44,8 @@ class Go:
         out = self.folder / name
         done = subprocess.run([self.tool, "build", *args, "-o", out, "main.go"], cwd=self.folder, capture_output=True,
                               text=True, env={**self.env, **env}, timeout=300)
-        if done.returncode:
+        assert done.returncode == 0 or env, done.stderr
+        if done.returncode: # a target that this Go cannot build for
             pytest.skip(f"go build {args} {env}: {done.stderr.splitlines()[-1:]}")
         return out
 
