@@ -41,7 +41,7 @@ struct csni_span split_sample_package(struct split_sample *s, unsigned first, un
 struct split_files {
     struct csni_span dwo[SPLIT_SAMPLE_UNITS], packages[SPLIT_SAMPLE_UNITS]; /* empty: there is none */
     unsigned open;                    /* not released */
-    unsigned asked;
+    unsigned asked;                   /* for packages and .dwo files */
 };
 csn_companion_resolver split_files_resolve;
 
