@@ -23,7 +23,8 @@ int use(void) {
     struct csn_convert_options convert = CSN_CONVERT_OPTIONS_INIT;
     struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     csn_status status = CSN_OK;
-    return search.struct_size && status == CSN_OK && err.code == CSN_OK && index.struct_size && builder.struct_size && convert.struct_size;
+    return status == CSN_OK && err.code == CSN_OK && index.struct_size && builder.struct_size && convert.struct_size &&
+           search.struct_size;
 }
 """
 
