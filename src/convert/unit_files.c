@@ -38,8 +38,8 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
         return CSN_OK;
     }
     struct path path;
-    CSNI_TRY(path_begin(job, &path, job->unit->comp_dir.len + directory.len + 2));
-    if (relative) path_append(&path, job->unit->comp_dir);
+    CSNI_TRY(path_begin(job, &path, job->line_unit->comp_dir.len + directory.len + 2));
+    if (relative) path_append(&path, job->line_unit->comp_dir);
     path_append(&path, directory);
     path.len = without_trailing_slashes(path.text, path.len);
     *out = csni_batch_add_string(job->writer, (struct csn_str){ path.text, path.len });
@@ -51,8 +51,8 @@ static csn_status directory_string(struct csni_unit_job *job, struct csn_str dir
 static csn_status add_long_name(struct csni_unit_job *job, struct csn_str directory, bool relative, struct csn_str name,
                                 uint32_t *out) {
     struct path path;
-    CSNI_TRY(path_begin(job, &path, job->unit->comp_dir.len + directory.len + name.len + 3));
-    if (relative) path_append(&path, job->unit->comp_dir);
+    CSNI_TRY(path_begin(job, &path, job->line_unit->comp_dir.len + directory.len + name.len + 3));
+    if (relative) path_append(&path, job->line_unit->comp_dir);
     path_append(&path, directory);
     path_append(&path, name);
     size_t cut = path.len;

@@ -13,7 +13,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     job->lines_read = true;
     job->by_offset.count = 0;
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = csni_line_table_read(&job->lines, job->dwarf, job->unit, &err);
+    csn_status status = csni_line_table_read(&job->lines, job->line_dwarf, job->line_unit, &err);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_LINE_TABLE, "%s", csn_error_text(&err));
     CSNI_TRY(csni_unit_spend(job, job->lines.size));
@@ -205,6 +205,7 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
 /* What has no rows still has the place of its declaration. */
 static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
     struct csni_die die, origin;
+    if (f->has_no_die) return CSN_OK;
     if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
     bool has_file = false, has_line = false;
     uint64_t dwarf_file = 0, line = 0;

@@ -11,6 +11,7 @@
 /* Sections that are absent are empty spans. */
 struct csni_dwarf_sections {
     struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
+    struct csni_span cu_index, tu_index; /* of a package of split DWARF; .debug_cu_index tells that it is one */
     bool big_endian;
     bool is_supplement;      /* errors say so */
 };
@@ -50,6 +51,8 @@ struct csni_unit {
     const struct csni_dwarf *dwarf; /* that lists it: an image's, or that of its supplementary file */
     /* From the unit DIE; valid once csni_unit_prepare() gave CSN_OK. */
     bool prepared, has_stmt_list, has_low_pc, is_skeleton;
+    bool is_split;           /* csni_split_bind() gave it the bases of its skeleton */
+    uint64_t str_offsets_at, rnglists_at; /* where its parts of these sections begin: other than 0 in packages */
     uint16_t tag;            /* DW_TAG_compile_unit, DW_TAG_partial_unit, ... */
     uint32_t language;       /* DW_LANG_, 0 when absent */
     uint64_t low_pc, stmt_list;

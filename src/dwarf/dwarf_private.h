@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/fail.h"
 #include "dwarf/dwarf.h"
+#include "dwarf/dwarf_package.h"
 
 #if defined(__GNUC__)
 #define CSNI_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -105,7 +106,14 @@ struct csni_dwarf_private {
     size_t units_room;
     struct csni_signature *signatures; /* ascending */
     size_t signature_count, signatures_room;
+    struct csni_package *package;      /* NULL: not one */
+    struct csni_signature *split_ids;  /* of the units of a .dwo file, ascending; made by csni_split_index() */
+    size_t split_id_count, split_ids_room;
 };
+
+void csni_sort_signatures(struct csni_signature *s, size_t count);
+/* The first with that signature of `count` that ascend, or NULL. */
+const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature);
 
 /* How a form is stepped over: false for a form that is not known. */
 bool csni_form_step(uint64_t form, const struct csni_abbrevs *abbrevs, union csni_step *out);

@@ -358,15 +358,8 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
 }
 
 static const struct csni_unit *unit_of_signature(const struct csni_dwarf *dwarf, uint64_t signature) {
-    const struct csni_signature *s = dwarf->priv->signatures;
-    size_t low = 0, high = dwarf->priv->signature_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s[mid].signature < signature) low = mid + 1;
-        else high = mid;
-    }
-    if (low == dwarf->priv->signature_count || s[low].signature != signature) return NULL;
-    return &dwarf->units[s[low].unit];
+    const struct csni_signature *s = csni_find_signature(dwarf->priv->signatures, dwarf->priv->signature_count, signature);
+    return s ? &dwarf->units[s->unit] : NULL;
 }
 
 /* A reference to offset `off` of .debug_info of the image or of its supplement. */
