@@ -1,15 +1,18 @@
 /* Measures, or prints, what the library answers for many addresses, in process.
  *
- *   bench_lookup time  INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup, twice: "views only" finds the
- *                                                  frames and touches no string, "strings read" reads every byte of
- *                                                  every name and path
- *   bench_lookup print INDEX ADDRESSES [--llvm]    one line an address: frames innermost first; --llvm answers as the
- *                                                  reference reader would
+ *   bench_lookup time INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup: "views only" finds the frames and
+ *                                                 touches no string, "strings read" reads every byte of every name and
+ *                                                 path, "batch" is csn_index_lookup_batch(), "two threads" is views
+ *                                                 only, wall time over all addresses; then with the accelerator
+ *   bench_lookup print INDEX ADDRESSES [--llvm | --accelerator]
+ *                                                 one line an address: frames innermost first; --llvm answers as the
+ *                                                 reference reader would
  * ADDRESSES: a file with one hexadecimal address a line.
  * Printed form: ADDR<TAB>NAME+OFFSET@PATH:LINE[ | NAME+OFFSET@PATH:LINE ...], or ADDR<TAB>- where there is no
  * answer. */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -68,7 +71,49 @@ static uint64_t pass_strings(const struct csn_index *index, const struct address
     return sum;
 }
 
-static void measure(const char *what, pass_function *pass, const struct csn_index *index,
+static uint64_t pass_batch(const struct csn_index *index, const struct address_list *list) {
+    enum { BATCH = 1024, FRAMES = 8192 };
+    static _Thread_local struct csn_batch_answer answers[BATCH];
+    static _Thread_local struct csn_frame_ref frames[FRAMES];
+    uint64_t sum = 0;
+    for (size_t i = 0, done; i < list->count; i += done) {
+        size_t count = list->count - i < BATCH ? list->count - i : BATCH;
+        if (csn_index_lookup_batch(index, list->addrs + i, count, CSN_LOOKUP_DEFAULT, answers, frames, FRAMES, &done,
+                                   NULL) < 0)
+            exit(2);
+        for (size_t k = 0; k < done; k++)
+            if (answers[k].status == CSN_OK)
+                sum += answers[k].found.frame_count + frames[answers[k].first_frame].line;
+    }
+    return sum;
+}
+
+/* Half of the addresses each for two threads at once. */
+struct half {
+    const struct csn_index *index;
+    struct address_list list;
+    uint64_t sum;
+};
+
+static void *run_half(void *context) {
+    struct half *half = context;
+    half->sum = pass_views(half->index, &half->list);
+    return NULL;
+}
+
+static uint64_t pass_two_threads(const struct csn_index *index, const struct address_list *list) {
+    size_t middle = list->count / 2;
+    struct half first = { index, { list->addrs, middle }, 0 };
+    struct half second = { index, { list->addrs + middle, list->count - middle }, 0 };
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run_half, &first) != 0)
+        exit(2);
+    run_half(&second);
+    pthread_join(thread, NULL);
+    return first.sum + second.sum;
+}
+
+static void measure(const char *kind, const char *what, pass_function *pass, const struct csn_index *index,
                     const struct address_list *list, size_t repeats) {
     double ns[REPEATS_MAX];
     uint64_t checksum = 0;
@@ -78,8 +123,30 @@ static void measure(const char *what, pass_function *pass, const struct csn_inde
         ns[k] = (now_ns() - start) / (double)list->count;
     }
     qsort(ns, repeats, sizeof ns[0], compare_doubles);
-    printf("%s: %zu addresses: median %.1f ns, minimum %.1f ns a lookup (checksum %" PRIu64 ")\n", what, list->count,
-           ns[repeats / 2], ns[0], checksum);
+    printf("%s%s: %zu addresses: median %.1f ns, minimum %.1f ns a lookup (checksum %" PRIu64 ")\n", kind, what,
+           list->count, ns[repeats / 2], ns[0], checksum);
+}
+
+static int compare_addresses(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void measure_all(const char *kind, const struct csn_index *index, const struct address_list *list,
+                        size_t repeats) {
+    measure(kind, "views only", pass_views, index, list, repeats);
+    measure(kind, "strings read", pass_strings, index, list, repeats);
+    measure(kind, "batch", pass_batch, index, list, repeats);
+    measure(kind, "two threads", pass_two_threads, index, list, repeats);
+    struct address_list sorted = { malloc(list->count * sizeof *sorted.addrs), list->count };
+    if (!sorted.addrs)
+        exit(2);
+    memcpy(sorted.addrs, list->addrs, list->count * sizeof *sorted.addrs);
+    qsort(sorted.addrs, sorted.count, sizeof *sorted.addrs, compare_addresses);
+    measure(kind, "sorted", pass_views, index, &sorted, repeats);
+    measure(kind, "sorted batch", pass_batch, index, &sorted, repeats);
+    free(sorted.addrs);
 }
 
 static void print_frame(const struct csn_frame *frame) {
@@ -116,41 +183,58 @@ static void print_answers(const struct csn_index *index, const struct address_li
 
 static int usage(void) {
     fputs("usage: bench_lookup time INDEX ADDRESSES [REPEATS]\n"
-          "       bench_lookup print INDEX ADDRESSES [--llvm]\n", stderr);
+          "       bench_lookup print INDEX ADDRESSES [--llvm | --accelerator]\n", stderr);
     return 2;
+}
+
+static struct csn_index *open_index(const char *path, bool accelerator) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    options.accelerator_bytes = accelerator ? UINT64_MAX : 0;
+    struct csn_index *index;
+    if (csn_index_open_file(path, &options, &index, &err) < 0) {
+        fprintf(stderr, "bench_lookup: %s: %s\n", path, csn_error_text(&err));
+        exit(2);
+    }
+    return index;
+}
+
+static void time_lookups(const char *path, const struct address_list *list, size_t repeats) {
+    struct csn_index *index = open_index(path, false);
+    measure_all("", index, list, repeats);
+    csn_index_close(index);
+    double start = now_ns();
+    index = open_index(path, true);
+    double ms = (now_ns() - start) / 1e6;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    printf("accelerator: %.1f ms to open, %" PRIu64 " bytes, %.1f a function, %.2f of the file; %u functions left out\n",
+           ms, info.accelerator_bytes, (double)info.accelerator_bytes / (info.function_count ? info.function_count : 1),
+           (double)info.accelerator_bytes / (double)info.file_size, info.plain_functions);
+    measure_all("accelerator ", index, list, repeats);
+    csn_index_close(index);
 }
 
 int main(int argc, char **argv) {
     if (argc < 4 || argc > 5)
         return usage();
-    bool time_mode = strcmp(argv[1], "time") == 0;
-    if (!time_mode && strcmp(argv[1], "print") != 0)
-        return usage();
-    enum csn_lookup_mode mode = CSN_LOOKUP_DEFAULT;
-    size_t repeats = 5;
-    if (argc == 5 && time_mode)
-        repeats = strtoul(argv[4], NULL, 10);
-    else if (argc == 5 && strcmp(argv[4], "--llvm") == 0)
-        mode = CSN_LOOKUP_LLVM;
-    else if (argc == 5)
-        return usage();
-    if (repeats < 1 || repeats > REPEATS_MAX)
-        return usage();
-
-    struct csn_error err = CSN_ERROR_INIT;
-    struct csn_index *index;
-    if (csn_index_open_file(argv[2], NULL, &index, &err) < 0) {
-        fprintf(stderr, "bench_lookup: %s: %s\n", argv[2], csn_error_text(&err));
-        return 2;
-    }
     struct address_list list = address_list_read(argv[3]);
-    if (time_mode) {
-        measure("views only", pass_views, index, &list, repeats);
-        measure("strings read", pass_strings, index, &list, repeats);
+    if (strcmp(argv[1], "time") == 0) {
+        size_t repeats = argc == 5 ? strtoul(argv[4], NULL, 10) : 5;
+        if (repeats < 1 || repeats > REPEATS_MAX)
+            return usage();
+        time_lookups(argv[2], &list, repeats);
+    } else if (strcmp(argv[1], "print") == 0) {
+        bool llvm = argc == 5 && strcmp(argv[4], "--llvm") == 0;
+        bool accelerator = argc == 5 && strcmp(argv[4], "--accelerator") == 0;
+        if (argc == 5 && !llvm && !accelerator)
+            return usage();
+        struct csn_index *index = open_index(argv[2], accelerator);
+        print_answers(index, &list, llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT);
+        csn_index_close(index);
     } else {
-        print_answers(index, &list, mode);
+        return usage();
     }
     free(list.addrs);
-    csn_index_close(index);
     return 0;
 }

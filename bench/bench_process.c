@@ -3,7 +3,7 @@
  *   bench_process STDIN COMMAND [ARGUMENT...]
  *
  * The command reads the file STDIN and writes to /dev/null. Prints one line: wall, user and system time in
- * microseconds, peak memory in KiB, exit status (128 + signal for a killed one).
+ * microseconds, peak memory in KiB, exit status (128 + signal for a killed one), page faults.
  * A program of its own because Linux starts a child's peak memory at that of the process which forked it: a script's
  * interpreter would hide every peak below its own. */
 #define _GNU_SOURCE
@@ -51,8 +51,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     long long wall = now_us() - start;
-    printf("%lld %lld %lld %ld %d\n", wall, usage.ru_utime.tv_sec * 1000000LL + usage.ru_utime.tv_usec,
+    printf("%lld %lld %lld %ld %d %ld\n", wall, usage.ru_utime.tv_sec * 1000000LL + usage.ru_utime.tv_usec,
            usage.ru_stime.tv_sec * 1000000LL + usage.ru_stime.tv_usec, usage.ru_maxrss,
-           WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+           WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+           usage.ru_minflt + usage.ru_majflt);
     return 0;
 }

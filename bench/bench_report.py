@@ -49,6 +49,38 @@ def lookup_table(rows):
                  ["input", "engine", "median ns", "min ns", "to views only", "to strings read"], out)
 
 
+WAYS = ("views only", "strings read", "batch", "sorted batch", "two threads", "accelerator views only",
+        "accelerator strings read", "accelerator batch", "accelerator sorted batch", "accelerator two threads")
+
+
+def ways_table(rows):
+    """Each way of asking against the two readers that the goals name."""
+    out = []
+    for key in dict.fromkeys((row["input"], row["addresses"]) for row in rows):
+        group = [row for row in rows if (row["input"], row["addresses"]) == key]
+        rivals = [reference(group, name) for name in ("LLVM GsymReader", "symcache")]
+        for way in WAYS:
+            ours = reference(group, f"callsign, {way}")
+            if ours:
+                out.append([" ".join(key), way, f"{ours['median_ns']:.1f}",
+                            *(ratio(rival["median_ns"], ours["median_ns"]) if rival else "-" for rival in rivals)])
+    return table("Ways of asking callsign (ratios: this rival's single unsorted lookup over this way, medians)",
+                 ["input", "way", "median ns", "LLVM", "symcache"], out)
+
+
+def pages_table(rows):
+    out = [[f"{row['input']}, {row['lookups']:,} lookups", row["engine"], row["faults"], row.get("pages_views", "-"),
+            row.get("pages_strings", "-")] for row in rows]
+    return table("Open and look up, file in memory but not mapped (faults: a rival's harness's own left out)",
+                 ["what", "engine", "page faults", "pages touched", "with strings"], out)
+
+
+def accelerator_table(accelerators):
+    out = [[name, f"{facts['open_ms']:.0f} ms", f"{facts['bytes']:,}", f"{facts['bytes_a_function']:.0f}"]
+           for name, facts in accelerators.items() if facts]
+    return table("The accelerator", ["input", "open", "bytes", "bytes a function"], out)
+
+
 def process_table(rows):
     out = []
     for key in dict.fromkeys((row["input"], row["what"]) for row in rows):
@@ -69,7 +101,9 @@ def tables(results):
     head += [f"{name}: {version}" for name, version in facts["versions"].items() if version]
     parts = ["\n".join(head) + "\n", convert_table(results["convert"])]
     if results["lookup"]:
-        parts += [lookup_table(results["lookup"]), process_table(results["process"])]
+        parts += [lookup_table(results["lookup"]), ways_table(results["lookup"]),
+                  accelerator_table(results["accelerator"]), pages_table(results["pages"]),
+                  process_table(results["process"])]
     return "\n".join(parts)
 
 
@@ -102,7 +136,8 @@ def chart(results):
         groups.append((f"convert {key[0]}, {key[1]} thread{'s' if key[1] > 1 else ''}", values))
     for key in dict.fromkeys((row["input"], row["addresses"]) for row in results["lookup"]):
         values = [(row["engine"], row["median_ns"], f"{row['median_ns']:.0f} ns")
-                  for row in results["lookup"] if (row["input"], row["addresses"]) == key]
+                  for row in results["lookup"] if (row["input"], row["addresses"]) == key
+                  and not row["engine"].endswith(("batch", "threads", "sorted"))]
         groups.append((f"warm random lookup, {key[0]}, addresses {key[1]}", values))
     parts, height = bars(groups)
     facts = results["machine"]

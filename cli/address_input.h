@@ -25,4 +25,7 @@ void address_input_init(struct address_input *input, int fd);
  * and waits for its answer gets it. INPUT_FAILED: see os_error; or `out` failed. */
 enum input_result address_input_next(struct address_input *input, struct out_buffer *out, struct csn_str *line);
 
+/* Whether the next line is there already, so that no reading may have to wait. */
+bool address_input_has_line(const struct address_input *input);
+
 #endif

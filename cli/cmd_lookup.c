@@ -9,6 +9,7 @@
 #include "companion_options.h"
 #include "complain.h"
 #include "open_index.h"
+#include "question_batch.h"
 
 struct lookup_values {
     bool json, demangle, llvm;
@@ -35,17 +36,15 @@ struct lookup_run {
     bool partial;
 };
 
-static void answer_one(struct lookup_run *run, uint64_t addr) {
-    struct answer answer;
-    asker_ask(&run->asker, addr, &answer);
-    if (answer.status != CSN_OK) run->partial = true;
-    if (answer.status < 0) run->damaged_count++;
+static void put_answer(struct lookup_run *run, const struct answer *answer) {
+    if (answer->status != CSN_OK) run->partial = true;
+    if (answer->status < 0) run->damaged_count++;
     if (run->values->json) {
         struct json_out json = json_on(&run->out);
-        answer_put_json(&answer, &run->names, &json);
+        answer_put_json(answer, &run->names, &json);
         json_end_line(&json);
     } else {
-        answer_put_text(&answer, &run->names, &run->out);
+        answer_put_text(answer, &run->names, &run->out);
     }
 }
 
@@ -78,20 +77,47 @@ static bool is_blank_line(struct csn_str line) {
     return true;
 }
 
-static bool answer_input(struct lookup_run *run) {
-    static struct address_input input;
-    address_input_init(&input, STDIN_FILENO);
+static bool answer_batch(struct lookup_run *run, struct question_batch *batch) {
+    if (!question_batch_ask(batch)) {
+        complain_memory("frames");
+        return false;
+    }
+    for (size_t k = 0; k < batch->count; k++) {
+        struct answer answer;
+        question_batch_answer(batch, k, &answer);
+        put_answer(run, &answer);
+    }
+    batch->count = 0;
+    return true;
+}
+
+/* Lines that are there already are asked together; nothing waits for a line that is not. */
+static bool answer_lines(struct lookup_run *run, struct address_input *input, struct question_batch *batch) {
     struct csn_str line;
     enum input_result result;
-    while ((result = address_input_next(&input, &run->out, &line)) == INPUT_LINE) {
+    while ((result = address_input_next(input, &run->out, &line)) == INPUT_LINE) {
         uint64_t addr;
-        if (address_parse(line, &addr))
-            answer_one(run, addr);
-        else if (!is_blank_line(line))
-            answer_bad_line(run, line, input.line);
+        bool good = address_parse(line, &addr), bad = !good && !is_blank_line(line);
+        if (good) question_batch_add(batch, addr);
+        bool full = batch->count == QUESTIONS_MAX || bad || !address_input_has_line(input);
+        if (full && batch->count && !answer_batch(run, batch)) return false;
+        if (bad) answer_bad_line(run, line, input->line);
     }
-    if (input.os_error) complain(NULL, "standard input: %s", strerror(input.os_error));
+    if (input->os_error) complain(NULL, "standard input: %s", strerror(input->os_error));
     return result == INPUT_END;
+}
+
+static bool answer_input(struct lookup_run *run) {
+    static struct address_input input;
+    static struct question_batch batch;
+    address_input_init(&input, STDIN_FILENO);
+    bool good = question_batch_init(&batch, &run->asker);
+    if (good)
+        good = answer_lines(run, &input, &batch);
+    else
+        complain_memory("frames");
+    question_batch_deinit(&batch);
+    return good;
 }
 
 static bool operands_are_addresses(char **operands, int count) {
@@ -108,7 +134,9 @@ static bool answer_operands(struct lookup_run *run, char **operands, int count) 
     for (int i = 0; i < count; i++) {
         uint64_t addr = 0;
         address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr);
-        answer_one(run, addr);
+        struct answer answer;
+        asker_ask(&run->asker, addr, &answer);
+        put_answer(run, &answer);
     }
     return true;
 }

@@ -14,7 +14,7 @@ const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
     { .name = "oso-prefix", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, object_prefix),
       .value_name = "DIR", .help = "put in front of the paths of object files that a Mach-O\ndebug map names" },
     { .name = "fetch-timeout", .kind = OPTION_NUMBER, .offset = offsetof(struct companion_values, timeout_s),
-      .max = 1000000, .value_name = "SECS",
+      .max = 1000000, .value_name = "SEC",
       .help = "give up a download from the servers of DEBUGINFOD_URLS\nafter this time; otherwise as DEBUGINFOD_TIMEOUT says" },
     { .name = "fetch-limit", .kind = OPTION_SIZE, .offset = offsetof(struct companion_values, max_download),
       .value_name = "BYTES", .help = "download no file larger than this" },

@@ -11,7 +11,7 @@ static inline char path_separator(struct csn_str directory, struct csn_str base)
     if (!directory.len || !base.len) return 0;
     char last = directory.ptr[directory.len - 1];
     if (last == '/') return 0;
-    if (!memchr(directory.ptr, '\\', directory.len) || memchr(directory.ptr, '/', directory.len)) return '/';
+    if (memchr(directory.ptr, '/', directory.len) || !memchr(directory.ptr, '\\', directory.len)) return '/';
     return last == '\\' ? 0 : '\\';
 }
 

@@ -1,7 +1,7 @@
 # The two libraries, from one object library per layer. The lookup-only library takes the readers alone and, of base,
 # only what they call; a test holds it to libc.
 
-set(CSN_LOOKUP_BASE alloc error file_map)
+set(CSN_LOOKUP_BASE alloc error file_map vec)
 
 # csn_layer(NAME OUT FILE...): objects of a layer. It sees src/ and include/, nothing else.
 function(csn_layer name out)

@@ -1,5 +1,6 @@
 /* Any bytes as an index: open, verify, iterate over everything, look up around every function. Invariants: a file without
- * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree. */
+ * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree; an
+ * accelerated index and a batch give the answers of the index. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,35 @@ static csn_status last_row(const struct csn_index *index, const struct csn_recor
         found = CSN_OK;
     }
     return status < 0 ? status : found;
+}
+
+/* The accelerated index and batches of both against what the index says. */
+static void compare(const struct csn_index *index, const struct csn_index *fast, const uint64_t *addrs, size_t count) {
+    enum { ROOM = 2 * (CSN_INLINE_DEPTH_MAX + 1) };
+    static struct csn_frame_ref frames[ROOM];
+    static struct csn_batch_answer answers[16];
+    for (int which = 0; which < 2; which++) {
+        for (size_t at = 0, done = 0; at < count; at += done) {
+            require(csn_index_lookup_batch(which ? fast : index, addrs + at, count - at, CSN_LOOKUP_DEFAULT, answers, frames,
+                                           ROOM, &done, NULL) == CSN_OK);
+            require(done > 0 && done <= count - at);
+            for (size_t k = 0; k < done; k++) {
+                struct csn_frame_ref want[CAP], got[CAP];
+                struct csn_lookup one, other;
+                memset(want, 0, sizeof want);
+                memset(got, 0, sizeof got);
+                memset(&one, 0, sizeof one);
+                memset(&other, 0, sizeof other);
+                csn_status status = csn_index_lookup_refs(index, addrs[at + k], CSN_LOOKUP_DEFAULT, want, CAP, &one,
+                                                          NULL);
+                require(csn_index_lookup_refs(fast, addrs[at + k], CSN_LOOKUP_DEFAULT, got, CAP, &other, NULL) == status);
+                require(!memcmp(&one, &other, sizeof one) && !memcmp(want, got, sizeof want));
+                require(answers[k].status == status && !memcmp(&one, &answers[k].found, sizeof one));
+                size_t stored = one.frame_count < CAP ? one.frame_count : CAP;
+                require(!memcmp(want, frames + answers[k].first_frame, stored * sizeof *want));
+            }
+        }
+    }
 }
 
 static void look_up(const struct csn_index *index, uint64_t addr) {
@@ -105,7 +135,7 @@ static bool count_problem(void *context, const struct csn_error *err) {
     return ++*problems < 100;
 }
 
-static void use(const struct csn_index *index) {
+static void use(const struct csn_index *index, const struct csn_index *fast) {
     struct csn_index_info info;
     struct csn_verify_counts counts;
     uint64_t problems = 0;
@@ -123,7 +153,10 @@ static void use(const struct csn_index *index) {
         if (!problems)
             require(csn_index_lookup_refs(index, record.start, CSN_LOOKUP_DEFAULT, &ref, 1, NULL, NULL) == CSN_OK);
         static const int64_t steps[] = { -1, 0, 1, 3, 8, 17, 40, 100, 1000 };
-        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) look_up(index, record.start + (uint64_t)steps[k]);
+        enum { STEPS = sizeof steps / sizeof *steps };
+        uint64_t addrs[STEPS];
+        for (size_t k = 0; k < STEPS; k++) look_up(index, addrs[k] = record.start + (uint64_t)steps[k]);
+        compare(index, fast, addrs, STEPS);
     }
     look_up(index, 0);
     look_up(index, UINT64_MAX);
@@ -152,7 +185,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     csn_status status = csn_index_open_memory(data, size, NULL, &index, &err);
     require(status == CSN_OK ? index != NULL : index == NULL && err.code == status && err.text[0]);
     if (index) {
-        use(index);
+        struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+        struct csn_index *fast = NULL;
+        options.accelerator_bytes = size && data[size / 2] % 4 == 0 ? size : UINT64_MAX; /* sometimes too little */
+        require(csn_index_open_memory(data, size, &options, &fast, NULL) == CSN_OK);
+        use(index, fast);
+        csn_index_close(fast);
         csn_index_close(index);
     }
     use_line_table(data, size);

@@ -20,8 +20,13 @@ struct csn_index;
 struct csn_index_options {
     size_t struct_size;                    /* set by CSN_INDEX_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the index */
+    /* Most memory to spend on an accelerator: the index decoded once, while it is opened, into a form that answers
+     * most addresses from two places in memory. For programs that look up many addresses over a long time. 0: none, and
+     * opening costs next to nothing; UINT64_MAX: what it takes, about 1.5 times the file's size (a third of that again while it is
+     * built). What does not fit, and what is damaged, is answered from the index itself: answers never differ. */
+    uint64_t accelerator_bytes;
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL }
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0 }
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
@@ -50,7 +55,10 @@ struct csn_index_info {
     uint32_t file_count;         /* entries of the file table, the reserved entry 0 included */
     uint64_t string_bytes;       /* size of the string table */
     uint8_t uuid[32];            /* build id or UUID */
-    uint64_t reserved[4];
+    uint64_t accelerator_bytes;  /* memory that the accelerator takes; 0: there is none */
+    uint32_t plain_functions;    /* functions that it leaves to the index itself */
+    uint32_t reserved1;
+    uint64_t reserved[2];
 };
 CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
 
@@ -121,6 +129,25 @@ struct csn_lookup {
 CSN_API csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
                                          struct csn_error *err);
+
+/* One answer of a batch. */
+struct csn_batch_answer {
+    struct csn_lookup found;
+    uint64_t first_frame;    /* its place in the array of frames; found.frame_count of them stand there */
+    csn_status status;       /* as csn_index_lookup_refs() returns */
+    uint32_t reserved;
+};
+
+/* As csn_index_lookup_refs() for each of `count` addresses, in any order: the waits for memory of neighbouring addresses
+ * overlap, which makes it the fastest way to ask for many. Ascending addresses are faster still.
+ * answers: room for `count`. frames: room for `cap`, shared by all answers, at least CSN_INLINE_DEPTH_MAX + 1.
+ * *out_done gets the number of addresses answered: less than `count`, but never 0, where `cap` frames are not enough; call
+ * again with the rest. A damaged record fails its own addresses, not the batch: ask again one by one for the error text.
+ * CSN_OK, or CSN_E_ARGUMENT where `cap` is too small. Any thread; no allocation. */
+CSN_API csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t *addrs, size_t count,
+                                          enum csn_lookup_mode mode, struct csn_batch_answer *answers,
+                                          struct csn_frame_ref *frames, size_t cap, size_t *out_done,
+                                          struct csn_error *err);
 
 /* Reads the strings of a frame. Cost: the length of the name and of the two parts of the path. Cannot fail: what is out
  * of range reads as empty. */

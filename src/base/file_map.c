@@ -142,3 +142,13 @@ void csni_pages_populate(void *ptr, size_t size) {
 }
 
 void csni_pages_discard(void *ptr, size_t size) { drop_whole_pages(ptr, size); }
+
+void csni_pages_prefer_huge(void *ptr, size_t size) {
+#ifdef MADV_HUGEPAGE
+    size_t page = page_size(), head = (page - (uintptr_t)ptr % page) % page;
+    if (size > head) (void)madvise((void *)((uintptr_t)ptr + head), (size - head) / page * page, MADV_HUGEPAGE);
+#else
+    (void)ptr;
+    (void)size;
+#endif
+}

@@ -25,6 +25,10 @@ void *csni_pages_alloc(size_t size);
 void csni_pages_free(void *ptr, size_t size);
 /* Makes all pages present, at less cost than a fault for each. A hint: where the kernel cannot, nothing happens. */
 void csni_pages_populate(void *ptr, size_t size);
+/* Memory about to be filled, and then read here and there for long: huge pages save a miss in the page tables with each
+ * miss in the caches. A hint. */
+enum { CSNI_HUGE_PAGE = 2 << 20 };
+void csni_pages_prefer_huge(void *ptr, size_t size);
 /* Gives back the whole pages within [ptr, ptr + size): their content is lost and reads as zero. */
 void csni_pages_discard(void *ptr, size_t size);
 

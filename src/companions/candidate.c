@@ -12,6 +12,8 @@
 #include "companions/paths.h"
 #include "object/debug_links.h"
 
+enum { MAX_LINK_BYTES = 1 << 20 }; /* nobody compresses .debug_sup, and it is a path and a checksum */
+
 /* A file that was handed out; the context of its csn_companion. */
 struct found_file {
     const struct csn_allocator *alloc;
@@ -27,7 +29,8 @@ static void release_found(struct csn_companion *companion) {
 }
 
 /* `bytes`: the whole map, or the image in it that fits. Takes over the map. */
-static csn_status hand_out(struct csni_hunt *hunt, const char *path, struct csni_file_map *map, struct csni_span bytes) {
+static csn_status hand_out(struct csni_hunt *hunt, const char *path, const struct stat *st, struct csni_file_map *map,
+                           struct csni_span bytes) {
     size_t len = strlen(path) + 1, size = sizeof(struct found_file) + len;
     struct found_file *file = csni_alloc(hunt->search->alloc, size);
     if (!file) {
@@ -37,6 +40,7 @@ static csn_status hand_out(struct csni_hunt *hunt, const char *path, struct csni
     *file = (struct found_file){ hunt->search->alloc, *map, size };
     memcpy(file->path, path, len);
     *hunt->out = (struct csn_companion){ .bytes = bytes.ptr, .size = bytes.size, .is_mapped = true, .path = file->path,
+                                         .modified = st->st_mtime > 0 ? (uint64_t)st->st_mtime : 0,
                                          .release = release_found, .context = file };
     return CSN_OK;
 }
@@ -57,27 +61,27 @@ static csn_status check_crc(struct csni_hunt *hunt, const char *path, struct csn
     return CSN_NONE;
 }
 
-/* The object's build id; of a dwz supplement in the manner of DWARF 5, the checksum in .debug_sup. */
-static struct csni_span id_of(struct csni_object *object, const struct csn_companion_request *request) {
-    struct csni_alt_link own;
-    if (object->build_id.size || request->kind != CSN_COMPANION_SUPPLEMENT) return object->build_id;
-    if (csni_object_alt_link(object, &own, NULL) == CSN_OK && own.is_supplementary) return own.id;
-    return object->build_id;
+static bool is_wanted(const struct csn_companion_request *request, struct csni_span id) {
+    return id.size && id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0;
 }
 
 enum fit { FITS, HAS_NO_ID, HAS_OTHER_ID };
 
-/* `has`: room for the text of its id. */
+/* By the build id; of a dwz supplement in the manner of DWARF 5, also by the checksum in its .debug_sup. `has`: room for the
+ * text of its id. */
 static csn_status compare_ids(struct csni_hunt *hunt, struct csni_span file, enum fit *fit, char has[CSNI_ID_TEXT_SIZE],
                               struct csn_error *err) {
     const struct csn_companion_request *request = hunt->request;
-    struct csni_object_options options = { .allocator = hunt->search->alloc, .file_is_mapped = true };
+    struct csni_object_options options = { .allocator = hunt->search->alloc, .max_decompressed_bytes = MAX_LINK_BYTES,
+                                           .file_is_mapped = true };
     struct csni_object *object;
+    struct csni_alt_link own = { .is_supplementary = false };
     CSNI_TRY(csni_object_open(file, &options, &object, err));
-    struct csni_span id = id_of(object, request);
-    if (!id.size) *fit = HAS_NO_ID;
-    else if (!request->id_size) *fit = FITS;
-    else *fit = id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0 ? FITS : HAS_OTHER_ID;
+    struct csni_span id = object->build_id;
+    if (request->kind == CSN_COMPANION_SUPPLEMENT && !is_wanted(request, id) &&
+        csni_object_alt_link(object, &own, NULL) == CSN_OK && own.is_supplementary && own.id.size)
+        id = own.id;
+    *fit = is_wanted(request, id) || (id.size && !request->id_size) ? FITS : id.size ? HAS_OTHER_ID : HAS_NO_ID;
     if (!csni_id_text(id.ptr, id.size, has)) memcpy(has, "too long", sizeof "too long");
     csni_object_close(object);
     return CSN_OK;
@@ -87,6 +91,8 @@ static csn_status compare_ids(struct csni_hunt *hunt, struct csni_span file, enu
 static csn_status find_fitting(struct csni_hunt *hunt, const struct csni_slice *slices, uint32_t count,
                                struct csni_span *out, enum fit *fit, char has[CSNI_ID_TEXT_SIZE], struct csn_error *err) {
     csn_status status = CSN_OK;
+    if (count > 1 && !hunt->request->id_size)
+        return csni_fail(err, CSN_E_FORMAT, NULL, 0, "has %u images, and the one at hand has no UUID to choose by", count);
     for (uint32_t i = 0; i < count; i++) {
         *out = slices[i].file;
         status = compare_ids(hunt, *out, fit, has, err);
@@ -124,12 +130,9 @@ static csn_status check_object(struct csni_hunt *hunt, const char *path, struct 
     return CSN_NONE;
 }
 
-static csn_status check_time(struct csni_hunt *hunt, const char *path, const struct stat *st) {
-    uint64_t modified = (uint64_t)st->st_mtime, needs = hunt->request->modified;
-    if (!needs || modified == needs) return CSN_OK;
-    csni_fail(reason(hunt), CSN_E_FORMAT, NULL, 0, "%s was modified at %" PRIu64 ", the debug map needs %" PRIu64,
-              csni_path_show(path).text, modified, needs);
-    return CSN_NONE;
+static bool is_from_then(const struct csni_hunt *hunt, const struct stat *st) {
+    uint64_t needs = hunt->request->modified;
+    return !needs || (st->st_mtime > 0 && (uint64_t)st->st_mtime == needs);
 }
 
 static csn_status prove(struct csni_hunt *hunt, const char *path, const struct stat *st, struct csni_span file,
@@ -137,7 +140,7 @@ static csn_status prove(struct csni_hunt *hunt, const char *path, const struct s
     csn_status status = CSN_OK;
     *out = file;
     if (proof == CSNI_PROOF_NONE) return CSN_OK;
-    if (proof == CSNI_PROOF_TIME) return check_time(hunt, path, st);
+    if (proof == CSNI_PROOF_TIME) return is_from_then(hunt, st) ? CSN_OK : CSN_NONE;
     if (proof == CSNI_PROOF_CRC) status = check_crc(hunt, path, file);
     if (status == CSN_OK) status = check_object(hunt, path, file, proof == CSNI_PROOF_ID, out);
     return status;
@@ -186,7 +189,7 @@ csn_status csni_hunt_try(struct csni_hunt *hunt, const char *path, enum csni_pro
     struct csni_span bytes;
     status = prove(hunt, path, &st, map.bytes, proof, &bytes);
     if (status == CSN_OK && hunt->skip) status = skip_it(hunt, &st);
-    if (status == CSN_OK) return hand_out(hunt, path, &map, bytes);
+    if (status == CSN_OK) return hand_out(hunt, path, &st, &map, bytes);
     csni_file_map_close(&map);
     return status;
 }

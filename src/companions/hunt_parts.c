@@ -107,18 +107,22 @@ csn_status csni_hunt_dwo(struct csni_hunt *hunt) {
 /* ---- debug maps ---- */
 
 /* The file `name`, or of "libx.a(member.o)" the archive: members have times of their own. */
-static csn_status object_at(struct csni_hunt *hunt, const char *prefix, const char *name) {
-    csn_status status = csni_hunt_tryf(hunt, CSNI_PROOF_TIME, "%s%s", prefix, name);
+static csn_status object_at(struct csni_hunt *hunt, enum csni_proof proof, const char *prefix, const char *name) {
+    csn_status status = csni_hunt_tryf(hunt, proof, "%s%s", prefix, name);
     const char *member = strrchr(name, '(');
     if (status == CSN_NONE && member && member > name && name[strlen(name) - 1] == ')')
         status = csni_hunt_tryf(hunt, CSNI_PROOF_NONE, "%s%.*s", prefix, (int)(member - name), name);
     return status;
 }
 
+/* One that was modified at the right time comes first; any other is handed out all the same, and its time tells who asked. */
 csn_status csni_hunt_object(struct csni_hunt *hunt) {
+    static const enum csni_proof proofs[] = { CSNI_PROOF_TIME, CSNI_PROOF_NONE };
     const char *name = hunt->request->name, *prefix = hunt->search->options.object_prefix;
-    if (!name || !*name) return CSN_NONE;
-    csn_status status = object_at(hunt, "", name);
-    if (status == CSN_NONE && prefix) status = object_at(hunt, prefix, name);
+    csn_status status = CSN_NONE;
+    for (size_t i = 0; status == CSN_NONE && name && *name && i < sizeof proofs / sizeof *proofs; i++) {
+        status = object_at(hunt, proofs[i], "", name);
+        if (status == CSN_NONE && prefix) status = object_at(hunt, proofs[i], prefix, name);
+    }
     return status;
 }

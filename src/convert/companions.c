@@ -47,10 +47,30 @@ static csn_status find_told(struct csni_conversion *c, const struct csn_companio
     return status;
 }
 
+/* The image of a universal file that is for the same machine as the one being converted. */
+static csn_status matching_slice(const struct csni_conversion *c, struct csni_span file, struct csni_span *out,
+                                 struct csn_error *err) {
+    struct csni_slice *slices;
+    uint32_t count;
+    CSNI_TRY(csni_object_slices(file, c->alloc, &slices, &count, err));
+    *out = slices[0].file;
+    bool found = count == 1;
+    for (uint32_t i = 0; i < count && !found; i++) {
+        found = c->object && strcmp(slices[i].arch, c->object->arch) == 0;
+        if (found) *out = slices[i].file;
+    }
+    csni_free(c->alloc, slices, count * sizeof *slices);
+    if (found) return CSN_OK;
+    return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "none of its %u images is for %s", count,
+                     c->object ? c->object->arch : "this input");
+}
+
 csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err) {
     struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
     struct csn_error inner = CSN_ERROR_INIT;
-    csn_status status = csni_object_open(file->bytes, &options, &file->object, &inner);
+    struct csni_span slice;
+    csn_status status = matching_slice(c, file->bytes, &slice, &inner);
+    if (status == CSN_OK) status = csni_object_open(slice, &options, &file->object, &inner);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", csni_companion_path(file), csn_error_text(&inner));
     return CSN_OK;

@@ -84,6 +84,12 @@ static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err
                      head[2], head[3]);
 }
 
+/* No function at all: the debug file that was not found would have had them. */
+static void explain_emptiness(const struct csni_conversion *c, struct csn_error *err) {
+    const char *missing = c->report->events[CSN_EVENT_MISSING_DEBUG_FILE].example;
+    if (err && *missing) csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s (%s)", csn_error_text(err), missing);
+}
+
 static csn_status convert_input(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
     const struct csni_input_kind *kind = csni_input_kind_of(c->input.file);
     if (!kind) return fail_unknown_kind(c->input.file, err);
@@ -92,6 +98,7 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     struct csni_model model;
     csni_model_init(&model, c->alloc);
     csn_status status = write_model(c, &model, sink, err);
+    if (status == CSN_E_NOT_FOUND) explain_emptiness(c, err);
     csni_model_deinit(&model);
     return status;
 }

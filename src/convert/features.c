@@ -24,4 +24,4 @@
 #define WITH_DEMANGLER "no libiberty (names are not demangled)"
 #endif
 
-const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER; }
+const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER ", libdebuginfod when it is needed"; }

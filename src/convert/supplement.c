@@ -29,38 +29,36 @@ static const char *hexadecimal(struct csni_span id, char text[TEXT_SIZE]) {
     return text;
 }
 
-/* DWARF 5: the supplement has a .debug_sup of its own, with the same checksum. */
-static csn_status check_checksum(const struct csni_companion_file *file, const char *path, const struct csni_alt_link *link,
-                                 struct csn_error *err) {
+/* DWARF 5: both files have the checksum in .debug_sup, and a supplement need not have a build id. */
+static csn_status check_sum(struct csni_object *object, const char *path, struct csni_span needed, struct csn_error *err) {
     struct csni_alt_link own;
     struct csn_error inner = CSN_ERROR_INIT;
-    csn_status status = csni_object_alt_link(file->object, &own, &inner);
+    csn_status status = csni_object_alt_link(object, &own, &inner);
     if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", path, csn_error_text(&inner));
     if (status == CSN_NONE || !own.is_supplementary)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is no supplementary file: its .debug_sup %s", path,
                          status == CSN_NONE ? "is missing" : "names another");
-    if (own.id.size == link->id.size && (!link->id.size || memcmp(own.id.ptr, link->id.ptr, link->id.size) == 0))
-        return CSN_OK;
+    if (own.id.size == needed.size && (!needed.size || memcmp(own.id.ptr, needed.ptr, needed.size) == 0)) return CSN_OK;
     char has[TEXT_SIZE], needs[TEXT_SIZE];
     return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path, hexadecimal(own.id, has),
-                     hexadecimal(link->id, needs));
+                     hexadecimal(needed, needs));
 }
 
-static csn_status check(const struct csni_companion_file *file, const struct csni_alt_link *link,
-                        const struct csn_companion_request *request, const struct csni_object *image,
-                        struct csn_error *err) {
+static csn_status check(const struct csni_companion_file *file, const struct csn_companion_request *request,
+                        const struct csni_object *image, struct csn_error *err) {
     const char *path = file->found.path ? file->found.path : request->name;
     if (file->object->big_endian != image->big_endian)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is %s-endian, the image is not", path,
                          file->object->big_endian ? "big" : "little");
-    return link->is_checksum ? check_checksum(file, path, link, err) : csni_companion_check_id(file, request, err);
+    if (csni_object_find_section(image, ".gnu_debugaltlink") != CSNI_NO_SECTION)
+        return csni_companion_check_id(file, request, err);
+    return check_sum(file->object, path, (struct csni_span){ request->id, request->id_size }, err);
 }
 
 static csn_status find_file(struct csni_supplement *s, struct csni_object *image, struct csn_error *err) {
-    struct csni_alt_link link = { 0 };
+    struct csni_alt_link link;
     csn_status status = csni_object_alt_link(image, &link, err);
-    if (status != CSN_OK) return status;
-    if (link.is_supplementary) return CSN_NONE;
+    if (status != CSN_OK || link.is_supplementary) return status < 0 ? status : CSN_NONE;
     s->name = link.name;
     struct csn_companion_request request = { .struct_size = sizeof request,
                                              .kind = CSN_COMPANION_SUPPLEMENT,
@@ -69,9 +67,10 @@ static csn_status find_file(struct csni_supplement *s, struct csni_object *image
                                              .id = link.id.ptr,
                                              .id_size = link.id.size };
     struct csni_companion_file *file;
-    status = csni_companion_open(s->conversion, &request, &file, err);
+    status = csni_companion_open_told(s->conversion, &request, &file, &s->told);
+    if (status < 0 && err) *err = s->told;
     if (status != CSN_OK) return status;
-    CSNI_TRY(check(file, &link, &request, image, err));
+    CSNI_TRY(check(file, &request, image, err));
     s->object = file->object;
     return CSN_OK;
 }
@@ -136,6 +135,8 @@ void csni_supplement_report(const struct csni_supplement *s) {
     if (s->object) report->inflated_bytes += csni_object_inflated_bytes(s->object);
     if (!s->dwarf && !s->name.len)
         len = snprintf(text, sizeof text, "neither .gnu_debugaltlink nor .debug_sup names it");
+    else if (!s->dwarf && s->told.text[0])
+        len = snprintf(text, sizeof text, "%s", csn_error_text(&s->told));
     else if (!s->dwarf)
         len = snprintf(text, sizeof text, "%.*s", shown, s->name.ptr);
     else if (s->dwarf->damage.code)

@@ -9,6 +9,7 @@ enum { CSNI_SUPPLEMENT_SECTIONS = 6 };
 struct csni_supplement {
     struct csni_conversion *conversion;
     struct csn_str name;      /* as the image has it; empty: it names none */
+    struct csn_error told;    /* why it was not found, as far as the resolver says */
     struct csni_object *object; /* NULL: not found. The conversion keeps it: strings may be views into its sections */
     struct csni_dwarf *dwarf;
     uint32_t section[CSNI_SUPPLEMENT_SECTIONS];

@@ -11,8 +11,8 @@ static const uint32_t NOWHERE = UINT32_MAX;
 static csn_status find_tree(const struct csni_go_table *t, const struct csni_go_record *record, struct csni_span *out) {
     uint64_t value;
     unsigned size = t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size;
-    if (record->func_data_count <= GO_FUNCDATA_INLINE_TREE || !t->has_func_data) return CSN_NONE;
-    uint64_t off = record->func_data + (uint64_t)GO_FUNCDATA_INLINE_TREE * size;
+    if (record->func_data_count <= t->inline_func_data || !t->has_func_data) return CSN_NONE;
+    uint64_t off = record->func_data + (uint64_t)t->inline_func_data * size;
     if (t->version < CSNI_GO_1_18) {
         if (!csni_go_pointer_at(t, record->addr + off, &value) || !value) return CSN_NONE;
     } else {
@@ -194,8 +194,8 @@ csn_status csni_go_read_calls(struct csni_go_reader *r, const struct csni_go_rec
     uint32_t list, end, first_root;
     struct csni_span tree;
     uint64_t off;
-    if (record->pc_data_count <= GO_PCDATA_INLINE_TREE ||
-        !csni_go_number_at(record->bytes, record->pc_data + 4 * GO_PCDATA_INLINE_TREE, 4, r->table->big_endian, &off))
+    if (record->pc_data_count <= r->table->inline_pc_data ||
+        !csni_go_number_at(record->bytes, record->pc_data + 4u * r->table->inline_pc_data, 4, r->table->big_endian, &off))
         return CSN_OK;
     list = (uint32_t)off;
     if (!list || find_tree(r->table, record, &tree) != CSN_OK) return CSN_OK;

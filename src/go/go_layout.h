@@ -24,14 +24,16 @@ enum {
 
 /* Numbers of the per-function tables. Before 1.16 they depend on the release. */
 enum {
-    GO_PCDATA_INLINE_TREE = 2, GO_PCDATA_INLINE_TREE_1_12 = 1,
-    GO_FUNCDATA_INLINE_TREE = 3, GO_FUNCDATA_INLINE_TREE_1_14 = 4, GO_FUNCDATA_INLINE_TREE_1_12 = 2
+    GO_PCDATA_INLINE_TREE = 2, GO_FUNCDATA_INLINE_TREE = 3,           /* since 1.16 */
+    GO_PCDATA_INLINE_TREE_1_13 = 2, GO_FUNCDATA_INLINE_TREE_1_13 = 4, /* 1.13 to 1.15 */
+    GO_PCDATA_INLINE_TREE_1_12 = 1, GO_FUNCDATA_INLINE_TREE_1_12 = 2
 };
 
 /* An inlined call. Up to 1.19: i16 parent, u8, u8, u32 file, u32 line, u32 name, u32 parent pc. Since: u8, 3 unused,
  * u32 name, u32 parent pc, u32 line that the function begins at. */
 enum {
     GO_INLINED_1_12_SIZE = 20, GO_INLINED_1_12_FILE = 4, GO_INLINED_1_12_LINE = 8, GO_INLINED_1_12_NAME = 12,
+    GO_INLINED_1_12_PARENT_PC = 16,
     GO_INLINED_1_20_SIZE = 16, GO_INLINED_1_20_NAME = 4, GO_INLINED_1_20_PARENT_PC = 8
 };
 

@@ -110,6 +110,7 @@ csn_status csni_go_open(const struct csni_go_image *image, uint64_t addr, struct
     CSNI_TRY(read_header(&t, err));
     if (t.version < CSNI_GO_1_18) t.has_func_data = true; /* absolute addresses stand in its place */
     else if (csni_go_read_module(&t) != CSN_OK) guess_text_start(&t);
+    CSNI_TRY(csni_go_choose_lists(&t, err));
     *out = t;
     return CSN_OK;
 }

@@ -41,6 +41,7 @@ struct csni_go_table {
     uint64_t text_start;         /* what function offsets count from; 0 up to 1.17 */
     uint64_t func_data;          /* address that inline trees count from, since 1.18 */
     bool has_func_data;          /* false: no inlined calls can be read */
+    uint8_t inline_pc_data, inline_func_data; /* numbers of the lists that tell of inlined calls */
     struct csni_span names, units, files, pc_values, functions;
 };
 

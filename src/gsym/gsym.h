@@ -23,7 +23,6 @@ struct csni_gsym {
     uint32_t address_count, file_count;
     uint8_t address_size, uuid_size;
     bool big;
-    bool strings_terminated;   /* the last byte of the string table is NUL */
     const uint8_t *uuid;
 };
 
@@ -43,11 +42,16 @@ static inline uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint3
     return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
 }
 
+/* Whether the last byte of the string table is NUL. Not asked at open: it is a page of its own. */
+static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
+    return gsym->strings.size && gsym->strings.ptr[gsym->strings.size - 1] == 0;
+}
+
 static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
     if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
     const char *text = (const char *)gsym->strings.ptr + offset;
     /* Where the table ends in NUL, every string within it does. */
-    if (gsym->strings_terminated) return (struct csn_str){ text, strlen(text) };
+    if (csni_gsym_strings_terminated(gsym)) return (struct csn_str){ text, strlen(text) };
     size_t left = gsym->strings.size - (size_t)offset;
     const char *nul = memchr(text, 0, left);
     return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
@@ -241,6 +245,11 @@ struct csni_gsym_answer {
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
+/* The same in two steps, the first for several addresses at once: how many functions start at or below each. */
+enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err);
 /* Frame k of an answer, innermost first, k <= inlined_count. */
 static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
                                    struct csn_frame_ref *out) {

@@ -42,13 +42,46 @@ static size_t entries_up_to(const struct csni_gsym *gsym, uint64_t key) {
     return count_up_to(gsym, gsym->address_size, gsym->big, key);
 }
 
+/* The searches of several addresses side by side: each step's reads wait together. */
+static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big, const uint64_t *keys,
+                                          size_t key_count, size_t *out) {
+    const uint8_t *table = gsym->addresses;
+    for (size_t k = 0; k < key_count; k++) out[k] = 0;
+    if (!gsym->address_count) return;
+    for (size_t count = gsym->address_count; count > 1; count -= count / 2)
+        for (size_t k = 0; k < key_count; k++)
+            out[k] += csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k] ? count / 2 : 0;
+    for (size_t k = 0; k < key_count; k++) {
+        PREFETCH(gsym->infos + out[k] * CSNI_GSYM_INFO_OFFSET_SIZE);
+        out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
+    }
+}
+
+static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
+    if (!behind) return;
+    uint32_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
+    if (offset >= gsym->bytes.size) return;
+    prefetch_ahead(gsym->bytes.ptr + offset, gsym->bytes.ptr + gsym->bytes.size, 4);
+}
+
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind) {
+    uint64_t keys[CSNI_GSYM_SEARCHES];
+    for (size_t k = 0; k < count; k++) keys[k] = addrs[k] < gsym->base_address ? 0 : addrs[k] - gsym->base_address;
+    if (gsym->address_size == 4 && gsym->big == CSNI_HOST_BIG)
+        count_all_up_to(gsym, 4, CSNI_HOST_BIG, keys, count, out_behind);
+    else
+        count_all_up_to(gsym, gsym->address_size, gsym->big, keys, count, out_behind);
+    for (size_t k = 0; k < count; k++) {
+        if (addrs[k] < gsym->base_address) out_behind[k] = 0;
+        prefetch_record(gsym, out_behind[k]);
+    }
+}
+
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
- * contains every address up to the next start. */
-static csn_status find_record(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out,
+ * contains every address up to the next start. `behind`: the number of starts at or below `addr`. */
+static csn_status find_record(const struct csni_gsym *gsym, size_t behind, uint64_t addr, struct csni_gsym_answer *out,
                               struct csni_gsym_record *record, struct csn_error *err) {
     out->reason = CSN_REASON_BEFORE_FIRST;
-    if (addr < gsym->base_address) return CSN_NONE;
-    size_t behind = entries_up_to(gsym, addr - gsym->base_address);
     if (!behind) return CSN_NONE;
     uint32_t last = (uint32_t)(behind - 1), idx = last;
     uint64_t start = csni_gsym_address(gsym, last);
@@ -129,13 +162,19 @@ static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, 
 
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err) {
+    size_t behind = addr < gsym->base_address ? 0 : entries_up_to(gsym, addr - gsym->base_address);
+    return csni_gsym_lookup_at(gsym, behind, addr, mode, out, err);
+}
+
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err) {
     /* Not the array: clearing it would cost more than the lookup. */
     out->addr = addr;
     out->start = 0;
     out->idx = out->size = out->name = out->file = out->line = 0;
     out->inlined_count = 0;
     struct csni_gsym_record record;
-    csn_status status = find_record(gsym, addr, out, &record, err);
+    csn_status status = find_record(gsym, behind, addr, out, &record, err);
     if (status != CSN_OK) return status;
     struct csni_gsym_payload lines, inlines;
     CSNI_TRY(find_parts(gsym, &record, &lines, &inlines, err));

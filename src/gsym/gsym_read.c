@@ -87,7 +87,6 @@ static csn_status find_strings(struct csni_gsym *gsym, struct csn_error *err) {
     if (!size) return CSN_OK;
     CSNI_TRY(take_table(gsym, "string table", gsym->strings_offset, size, &gsym->strings.ptr, err));
     gsym->strings.size = (size_t)size;
-    gsym->strings_terminated = gsym->strings.ptr[size - 1] == 0;
     return CSN_OK;
 }
 

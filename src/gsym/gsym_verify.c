@@ -46,7 +46,7 @@ static void check_strings(struct verifier *v) {
         csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset, "first byte 0x%02x, need 0", s.ptr[0]);
         tell(v);
     }
-    if (!g->strings_terminated) {
+    if (!csni_gsym_strings_terminated(g)) {
         csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset + s.size - 1, "last byte 0x%02x, need 0",
                   s.ptr[s.size - 1]);
         tell(v);

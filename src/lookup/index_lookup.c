@@ -13,17 +13,30 @@ const char *csn_reason_text(uint32_t reason) {
     }
 }
 
+/* From the accelerator. False: the index itself has to answer. */
+static inline bool look_up_fast(const struct csn_index *index, uint64_t addr, struct csn_frame_ref *frames, size_t cap,
+                                struct csn_lookup *out, csn_status *status) {
+    const struct csni_gsym_accel *accel = &index->accel;
+    if (!csni_accel_covers(accel, addr)) return false;
+    const struct csni_accel_block *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
+    csni_accel_prefetch_block(block);
+    const struct csni_accel_segment *segment = csni_accel_segment(accel, block, addr);
+    if (segment->node == CSNI_ACCEL_PLAIN) return false;
+    csni_accel_prefetch_node(accel, segment->node);
+    *status = csni_accel_answer(accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
+    return true;
+}
+
 csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                  struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
                                  struct csn_error *err) {
+    struct csn_lookup ignored;
+    if (!out) out = &ignored;
+    csn_status status;
+    if (mode == CSN_LOOKUP_DEFAULT && look_up_fast(index, addr, frames, cap, out, &status)) return status;
     struct csni_gsym_answer answer;
-    csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
-    if (status < 0) return status;
-    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
-    for (size_t k = 0; k < count && k < cap; k++) csni_gsym_frame(&index->gsym, &answer, k, &frames[k]);
-    if (out)
-        *out = (struct csn_lookup){ .function_start = answer.start, .function_size = answer.size,
-                                    .function_index = answer.idx, .reason = answer.reason, .frame_count = count };
+    status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
+    if (status >= 0) csni_index_give(index, &answer, status, frames, cap, out);
     return status;
 }
 
@@ -36,8 +49,18 @@ void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref
 
 csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
                             size_t *out_count, struct csn_error *err) {
+    /* Deeper answers are rare. */
+    enum { REFS = 32 };
+    struct csn_frame_ref refs[REFS];
+    struct csn_lookup found;
+    csn_status status = CSN_OK;
+    if (look_up_fast(index, addr, refs, REFS, &found, &status) && found.frame_count <= REFS) {
+        for (size_t k = 0; k < found.frame_count && k < cap; k++) csn_index_resolve(index, &refs[k], &frames[k]);
+        *out_count = found.frame_count;
+        return status;
+    }
     struct csni_gsym_answer answer;
-    csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
+    status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
     size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
     for (size_t k = 0; k < count && k < cap; k++) {

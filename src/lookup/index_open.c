@@ -27,9 +27,14 @@ static csn_status parse(struct csn_index *index, struct csni_span bytes, struct 
     return csni_gsym_parse(&index->gsym, bytes, err);
 }
 
-static csn_status create(const struct csn_index *index, struct csn_index **out, struct csn_error *err) {
+static csn_status create(struct csn_index *index, const struct csn_index_options *options, struct csn_index **out,
+                         struct csn_error *err) {
+    CSNI_TRY(csni_gsym_accel_build(&index->accel, &index->gsym, options->accelerator_bytes, index->allocator, err));
     struct csn_index *made = csni_alloc(index->allocator, sizeof *made);
-    if (!made) return csni_fail_memory(err, sizeof *made);
+    if (!made) {
+        csni_gsym_accel_free(&index->accel, index->allocator);
+        return csni_fail_memory(err, sizeof *made);
+    }
     *made = *index;
     *out = made;
     return CSN_OK;
@@ -41,7 +46,7 @@ csn_status csn_index_open_memory(const void *bytes, size_t size, const struct cs
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator) };
     CSNI_TRY(parse(&index, (struct csni_span){ bytes, size }, err));
-    return create(&index, out, err);
+    return create(&index, &known, out, err);
 }
 
 csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,
@@ -51,7 +56,7 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
     struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .mapped = true };
     CSNI_TRY(csni_file_map_open(&index.map, path, err));
     csn_status status = parse(&index, index.map.bytes, err);
-    if (status >= 0) status = create(&index, out, err);
+    if (status >= 0) status = create(&index, &known, out, err);
     if (status < 0) csni_file_map_close(&index.map);
     return status;
 }
@@ -59,6 +64,7 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
 void csn_index_close(struct csn_index *index) {
     if (!index) return;
     if (index->mapped) csni_file_map_close(&index->map);
+    csni_gsym_accel_free(&index->accel, index->allocator);
     csni_free(index->allocator, index, sizeof *index);
 }
 
@@ -68,6 +74,8 @@ void csn_index_get_info(const struct csn_index *index, struct csn_index_info *ou
                                     .address_size = gsym->address_size, .uuid_size = gsym->uuid_size,
                                     .base_address = gsym->base_address, .file_size = gsym->bytes.size,
                                     .function_count = gsym->address_count, .file_count = gsym->file_count,
-                                    .string_bytes = gsym->strings.size };
+                                    .string_bytes = gsym->strings.size,
+                                    .accelerator_bytes = index->accel.memory_size,
+                                    .plain_functions = index->accel.plain_functions };
     memcpy(out->uuid, gsym->uuid, gsym->uuid_size);
 }

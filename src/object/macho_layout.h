@@ -46,7 +46,7 @@ static const uint32_t S_ATTR_PURE_INSTRUCTIONS = 0x80000000, S_ATTR_DEBUG = 0x02
 enum { NLIST_STRX = 0, NLIST_TYPE = 4, NLIST_SECT = 5, NLIST_DESC = 6, NLIST_VALUE = 8, NLIST_SIZE = 12, NLIST_64_SIZE = 16 };
 enum { N_STAB = 0xe0, N_PEXT = 0x10, N_TYPE = 0x0e, N_EXT = 0x01 };
 enum { N_UNDF = 0x0, N_ABS = 0x2, N_INDR = 0xa, N_PBUD = 0xc, N_SECT = 0xe };
-enum { NO_SECT = 0 };
+enum { NO_SECT = 0, MAX_SECT = 255 };
 enum { N_ARM_THUMB_DEF = 0x0008, N_WEAK_DEF = 0x0080 };
 enum { N_FUN = 0x24, N_BNSYM = 0x2e, N_ENSYM = 0x4e, N_SO = 0x64, N_OSO = 0x66 };
 static const uint32_t INDIRECT_SYMBOL_LOCAL = 0x80000000, INDIRECT_SYMBOL_ABS = 0x40000000;

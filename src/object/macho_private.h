@@ -57,7 +57,7 @@ static inline struct csn_str csni_macho_plain_name(struct csn_str name) {
 }
 /* The Thumb bit of 32-bit arm code removed. */
 uint64_t csni_macho_code_addr(const struct csni_object *object, uint64_t addr);
-/* The section of an address, CSNI_NO_SECTION without one. */
+/* The section in memory that holds an address, CSNI_NO_SECTION without one. */
 uint32_t csni_macho_section_at(const struct csni_object *object, uint64_t addr);
 /* Bytes of a part of `count` entries; CSN_E_TRUNCATED names `what`. */
 csn_status csni_macho_part_bytes(const struct csni_object *object, const char *what, struct csni_macho_part part,
@@ -66,7 +66,8 @@ csn_status csni_macho_part_bytes(const struct csni_object *object, const char *w
 csn_status csni_macho_symbols(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
                               struct csn_error *err);
 bool csni_macho_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out);
-/* Fill own->stubs and own->exported, once. Damaged entries are counted there. */
+/* Fill own->stubs and own->exported, at the first iteration over such a table, which no other thread may begin at the same
+ * time. Damaged entries are counted there. */
 csn_status csni_macho_make_stubs(struct csni_object *object, struct csni_span symbols, struct csni_span strings,
                                  struct csn_error *err);
 csn_status csni_macho_make_exports(struct csni_object *object, struct csn_error *err);

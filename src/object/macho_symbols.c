@@ -32,7 +32,8 @@ static bool is_in_section(const struct csni_section *s, uint64_t addr) {
 }
 
 uint32_t csni_macho_section_at(const struct csni_object *object, uint64_t addr) {
-    for (uint32_t i = 1; i < object->section_count; i++)
+    /* Symbols could not name more; and a hostile file's many sections are not to be searched for each of its many exports. */
+    for (uint32_t i = 1; i < object->section_count && i <= MAX_SECT; i++)
         if ((object->sections[i].flags & CSNI_SECTION_ALLOC) && is_in_section(&object->sections[i], addr)) return i;
     return CSNI_NO_SECTION;
 }

@@ -89,7 +89,8 @@ struct csni_object_options {
 bool csni_object_recognize(struct csni_span file);
 
 /* Reads headers and section table, not content. The bytes of `file` stay borrowed until close.
- * CSN_E_UNSUPPORTED: not an object file of a known container. Errors name header and values. */
+ * CSN_E_UNSUPPORTED: not an object file of a known container. CSN_E_ARGUMENT: a universal file of several images, of which
+ * csni_object_slices() gives one to open. Errors name header and values. */
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
                             struct csn_error *err);
 void csni_object_close(struct csni_object *object); /* NULL is fine */
@@ -132,7 +133,8 @@ void csni_object_relocation_counts(const struct csni_object *object, struct csni
 
 enum csni_symbol_table { CSNI_SYMBOLS_STATIC, CSNI_SYMBOLS_DYNAMIC };
 
-/* Static: .symtab, nlist, COFF symbols, the name section of wasm. Dynamic: .dynsym, a PE's export table. */
+/* Static: .symtab, nlist (and symbol stubs), COFF symbols, the name section of wasm. Dynamic: .dynsym, a PE's export table, a
+ * Mach-O image's export trie. */
 struct csni_symbol_iter {
     struct csni_object *object;
     struct csni_span symbols, strings;

@@ -8,7 +8,8 @@
 #include "object/macho_universal.h"
 #include "object/object_private.h"
 
-static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader, &csni_pe_reader };
+static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader, &csni_pe_reader,
+                                                              &csni_wasm_reader };
 
 static const struct csni_container_reader *reader_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)

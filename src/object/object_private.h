@@ -38,7 +38,7 @@ struct csni_container_reader {
     /* Frees what `read` keeps in priv->own. */
     void (*close)(struct csni_object_private *priv);
 };
-extern const struct csni_container_reader csni_elf_reader, csni_macho_reader, csni_pe_reader;
+extern const struct csni_container_reader csni_elf_reader, csni_macho_reader, csni_pe_reader, csni_wasm_reader;
 
 struct csni_object_private {
     struct csni_object object; /* first: a pointer to it is a pointer to all of this */

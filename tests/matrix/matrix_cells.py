@@ -74,6 +74,8 @@ def elf_packagings():
     yield "build-id-tree", bin_folder + separate(*tree), "bin/prog", ("--debug-dir", "tree")
     yield "dwz", [["dwz", "prog"]], "prog", ()
     yield "dwz-supplement", [["cp", "prog", "copy"], ["dwz", "-m", "common.sup", "prog", "copy"]], "prog", ()
+    yield ("dwz-supplement-5", [["cp", "prog", "copy"], ["dwz", "--dwarf-5", "-m", "common.sup", "prog", "copy"]], "prog",
+           ())
 
 
 def elf_cells():
