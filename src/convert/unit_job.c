@@ -254,10 +254,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
 /* What split DWARF would tell is left out; what else tells of the unit's code is kept. */
 static csn_status convert_skeleton(struct csni_unit_job *job, const struct csni_unit_source *source) {
     struct csn_str name = job->unit->dwo_name;
-    if (source->damage && source->damage->code)
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)job->unit->off,
-                        csn_error_text(source->damage));
-    else
+    if (!source->damage || !source->damage->code)
         csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s",
                         (int)(name.len < CSN_EXAMPLE_SIZE ? name.len : CSN_EXAMPLE_SIZE), name.ptr ? name.ptr : "");
     return source->symbols ? csni_unit_add_symbols(job, source->symbols) : CSN_OK;
@@ -275,6 +272,9 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
                         csn_error_text(&damage));
         status = CSN_OK;
     }
+    if (source->damage && source->damage->code)
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)job->line_unit->off,
+                        csn_error_text(source->damage));
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);
