@@ -67,6 +67,7 @@ static csn_status add_long_name(struct csni_unit_job *job, struct csn_str direct
 static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
     struct csn_str directory, name;
     bool relative;
+    if (job->writer->files.count >= CSNI_BATCH_FILES_MAX) return CSN_NONE;
     if (!csni_line_table_file(&job->lines, dwarf_file, &directory, &name, &relative)) return CSN_NONE;
     /* No directory at all: an absolute name as Windows has it, which must not share what is kept for its directory number. */
     bool alone = !relative && !directory.len;

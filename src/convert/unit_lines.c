@@ -114,11 +114,14 @@ struct copying {
     struct csni_unit_job *job;
     uint64_t start, end;
     uint64_t previous;        /* address of the last row, of an earlier sequence too */
-    uint32_t dwarf_file, file; /* the last row's, as DWARF and as the batch number it */
-    uint32_t line;
-    bool any, any_in_file;    /* rows were written: at all, of the file at hand */
+    uint32_t file, line;      /* of the last row written, as the batch numbers it */
+    uint64_t off;             /* of the last row written; UINT64_MAX: there is none, or it must not be replaced */
+    uint32_t superseded;      /* by that row */
+    size_t given;             /* rows written and superseded */
+    bool any;                 /* rows were seen, of whatever address */
     bool stop;                /* the rows from here on are of no use */
 };
+enum { NO_FILE = UINT32_MAX };
 
 static void note_bad_file(const struct copying *c, const struct csni_line_row *row) {
     csni_batch_note(c->job->writer, CSN_EVENT_LINE_BAD_FILE, "row at 0x%llx of unit 0x%llx names file %u of %zu",
@@ -136,28 +139,25 @@ static void note_not_ascending(const struct copying *c, uint64_t addr) {
                     (unsigned long long)c->start, (unsigned long long)addr, (unsigned long long)c->previous);
 }
 
-/* Another DWARF file from here on. CSN_NONE: there is no such file. */
-static csn_status change_file(struct copying *c, uint32_t dwarf_file) {
-    uint32_t was = c->file;
-    csn_status status = csni_unit_file(c->job, dwarf_file, &c->file);
-    c->dwarf_file = status == CSN_OK ? dwarf_file : CSNI_LINE_END;
-    if (c->file != was) c->any_in_file = false;
-    return status;
+/* The batch's number of a row's file; NO_FILE, with a note, where there is no such file. */
+static csn_status file_of_row(const struct copying *c, const struct csni_line_row *row, uint32_t *out) {
+    csn_status status = csni_unit_file(c->job, row->file, out);
+    if (status != CSN_NONE) return status;
+    note_bad_file(c, row);
+    *out = NO_FILE;
+    return CSN_OK;
 }
 
-/* Copies rows [from, stop) to `out`, which has room for them; returns where it ended. */
-static struct csni_row *copy_some(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
-                                  struct csni_row *out, csn_status *status) {
+/* Copies rows [from, stop) to `out`, which has room for them; returns where it ended. Whatever the rows are like. */
+static struct csni_row *copy_any(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
+                                 struct csni_row *out, csn_status *status) {
+    c->off = UINT64_MAX;
     for (; from < stop; from++) {
         if (from->file == CSNI_LINE_END) continue;
-        if (from->file != c->dwarf_file) {
-            *status = change_file(c, from->file);
-            if (*status < 0) return out;
-            if (*status == CSN_NONE) {
-                note_bad_file(c, from);
-                continue;
-            }
-        }
+        uint32_t file;
+        *status = file_of_row(c, from, &file);
+        if (*status < 0) return out;
+        if (file == NO_FILE) continue;
         uint64_t addr = from->addr;
         if (addr >= c->end) continue;
         if (addr < c->start) {
@@ -171,18 +171,80 @@ static struct csni_row *copy_some(struct copying *c, const struct csni_line_row 
         }
         c->previous = from->addr;
         c->any = true;
-        if (c->any_in_file && from->line == c->line) continue;
-        c->any_in_file = true;
+        if (file == c->file && from->line == c->line) continue;
+        c->file = file;
         c->line = from->line;
-        *out++ = (struct csni_row){ (uint32_t)(addr - c->start), c->file, from->line };
+        c->given++;
+        *out++ = (struct csni_row){ (uint32_t)(addr - c->start), file, from->line };
     }
-    *status = CSN_OK;
     return out;
+}
+
+/* The same for rows that ascend within the function, with room for one more. Whether a row repeats the one before it, or
+ * supersedes it, is next to random: so every row is written, and arithmetic says where the next one goes. */
+static struct csni_row *copy_ascending(struct copying *c, const struct csni_line_row *from,
+                                       const struct csni_line_row *stop, struct csni_row *out, csn_status *status) {
+    const uint32_t *numbers = c->job->file_numbers.items;
+    const size_t number_count = c->job->file_numbers.count;
+    const uint64_t start = c->start;
+    uint64_t last = c->off;
+    uint32_t file = c->file, line = c->line, superseded = c->superseded;
+    size_t given = c->given;
+    for (; from < stop; from++) {
+        uint32_t now = from->file < number_count ? numbers[from->file] - 1 : NO_FILE;
+        if (now == NO_FILE) {
+            *status = file_of_row(c, from, &now);
+            if (*status < 0) break;
+            if (now == NO_FILE) continue;
+        }
+        uint64_t off = from->addr - start;
+        uint32_t changed = (now ^ file) | (from->line ^ line) ? 1 : 0;
+        uint32_t over = changed & (off == last) & (superseded < CSNI_ROW_SUPERSEDED_MAX);
+        file = now;
+        line = from->line;
+        superseded = (superseded + over) & (0 - (over | (changed ^ 1)));
+        last = changed ? off : last;
+        out -= over;
+        *out = (struct csni_row){ (uint32_t)off, file | superseded << CSNI_ROW_FILE_BITS, line };
+        out += changed;
+        given += changed;
+    }
+    c->off = last;
+    c->file = file;
+    c->line = line;
+    c->superseded = superseded;
+    c->given = given;
+    return out;
+}
+
+/* Rows of one sequence, to behind those that the batch has. */
+static csn_status copy_sequence(struct copying *c, const struct csni_line_sequence *s, uint32_t row, uint32_t stop) {
+    struct csni_batch_writer *w = c->job->writer;
+    const struct csni_line_row *rows = c->job->lines.rows.items;
+    struct csni_row *out = csni_batch_reserve_rows(w, stop - row + (size_t)1);
+    if (!out) return CSN_E_MEMORY;
+    size_t before = w->rows.count, given = c->given;
+    csn_status status = CSN_OK;
+    uint32_t any = row, end_row = s->first_row + s->row_count - 1;
+    if (s->ascending && s->low >= c->previous && stop > row) {
+        any += rows[row].addr < c->start; /* only the first can be in front of the function */
+        out = copy_any(c, rows + row, rows + any, out, &status);
+        uint32_t last = stop < end_row ? stop : end_row;
+        if (status == CSN_OK && any < last) {
+            out = copy_ascending(c, rows + any, rows + last, out, &status);
+            c->previous = rows[last - 1].addr;
+            c->any = true;
+        }
+    } else {
+        out = copy_any(c, rows + row, rows + stop, out, &status);
+    }
+    csni_batch_commit_rows(w, (size_t)(out - w->rows.items) - before, c->given - given);
+    return status;
 }
 
 static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    struct copying c = { .job = job, .start = start, .end = end, .dwarf_file = CSNI_LINE_END };
+    struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE, .off = UINT64_MAX };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
     for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
@@ -191,13 +253,9 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
         covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
-        CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));
-        struct csni_row *out = csni_batch_reserve_rows(job->writer, stop > row ? stop - row : 0);
-        if (!out) return CSN_E_MEMORY;
-        csn_status status;
-        struct csni_row *behind = copy_some(&c, t->rows.items + row, t->rows.items + stop, out, &status);
-        csni_batch_commit_rows(job->writer, (size_t)(behind - out));
-        CSNI_TRY(status);
+        if (stop <= row) continue;
+        CSNI_TRY(csni_unit_spend(job, stop - row));
+        CSNI_TRY(copy_sequence(&c, s, row, stop));
     }
     return CSN_OK;
 }

@@ -188,6 +188,7 @@ struct csni_line_sequence {
     uint64_t off;            /* where its opcodes begin in .debug_line: what DW_AT_LLVM_stmt_sequence names */
     uint32_t first_row;
     uint32_t row_count;      /* the end row included */
+    bool ascending;          /* the addresses of its rows are known to be; false: they may be all the same */
 };
 
 struct csni_line_file {

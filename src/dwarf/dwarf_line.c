@@ -210,12 +210,15 @@ static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *ta
 
 /* ---- sequences ---- */
 
+enum { LEAP = 1 << 20 }; /* an advance, in operations or bytes, that no compiler makes within a function of usual size */
+
 /* The registers of the line machine that matter here. */
 struct machine {
     uint64_t addr;
     uint32_t file, line;
     uint32_t op_index;
     bool dead;             /* the address says that a linker discarded the code */
+    bool leaps;            /* the address may have gone back, or on by so much that several such leaps may wrap around */
     uint64_t sequence_off; /* where the opcodes of the sequence begin */
     size_t first_row;      /* of the sequence */
 };
@@ -232,7 +235,10 @@ static csn_status end_sequence(struct csni_line_table *table, const struct machi
         table->rows.count = m->first_row;
         return CSN_OK;
     }
-    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count };
+    /* Without leaps the advances of all opcodes that fit a section add up to less than 2^64: the end above the beginning
+     * proves that nothing wrapped around in between. */
+    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count,
+                                    !m->leaps };
     return csni_vec_push(&table->sequences, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
@@ -335,7 +341,9 @@ static csn_status set_address(const struct program *pr, struct machine *m, const
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return csni_fail(err, CSN_E_FORMAT, section_name, (uint64_t)(p - pr->base),
                          "DW_LNE_set_address has an address of %" PRIu64 " bytes, need 1, 2, 4 or 8", size);
-    m->addr = csni_get_sized(p, (unsigned)size, pr->big);
+    uint64_t addr = csni_get_sized(p, (unsigned)size, pr->big);
+    if (pr->table->rows.count > m->first_row) m->leaps |= addr < m->addr || addr - m->addr >= LEAP;
+    m->addr = addr;
     m->op_index = 0;
     m->dead = m->addr == UINT64_MAX >> (64 - 8 * size);
     return CSN_OK;
@@ -389,7 +397,9 @@ static inline const uint8_t *standard(const struct program *pr, struct machine *
     uint64_t v;
     switch (op) {
     case DW_LNS_advance_pc:
-        if ((p = csni_uleb(p, end, &v)) != NULL) advance(pr->h, m, v);
+        if ((p = csni_uleb(p, end, &v)) == NULL) return p;
+        m->leaps |= v >= LEAP;
+        advance(pr->h, m, v);
         return p;
     case DW_LNS_advance_line:
         if ((p = read_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;

@@ -33,7 +33,7 @@ static void reserved_rows(void **state) {
     assert_non_null(rows);
     rows[0] = (struct csni_row){ 0, 0, 7 };
     rows[1] = (struct csni_row){ 2, 0, 8 };
-    csni_batch_commit_rows(&s.writer, 2);
+    csni_batch_commit_rows(&s.writer, 2, 2);
     csni_batch_add_row(&s.writer, 4, 0, 8); /* repeats the one before */
     csni_batch_add_row(&s.writer, 6, 0, 9);
     assert_non_null(csni_batch_reserve_rows(&s.writer, 0));
