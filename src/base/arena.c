@@ -22,7 +22,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20, ALIGNMENT = 8 };
+enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 22, ALIGNMENT = 8 };
 enum { POPULATE_MIN = 1 << 17 }; /* bytes of a block whose pages are made present at once: nearly all of it will be used */
 
 struct csni_arena_chunk {
