@@ -205,6 +205,7 @@ struct draft {
     uint64_t size;    /* fixed bytes so far */
     uint64_t taken;   /* slots that have their attribute: the first one counts */
     bool variable, mips_name;
+    bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
 
 static bool push_skip(struct compiler *cc, struct draft *d) {
@@ -231,6 +232,7 @@ static uint8_t claim_slot(struct compiler *cc, struct draft *d, uint64_t at, uin
     if (d->taken >> slot & 1) {
         if (at != DW_AT_MIPS_linkage_name || d->mips_name) return CSNI_NO_SLOT;
         cc->steps.items[d->linkage_step].slot = CSNI_NO_SLOT;
+        d->odd = true;
     }
     if (at == DW_AT_MIPS_linkage_name) d->mips_name = true;
     d->taken |= UINT64_C(1) << slot;
@@ -270,6 +272,7 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     uint64_t size = step.op == CSNI_STEP_FIXED || step.op == CSNI_STEP_BYTES ? step.size : 0;
     d->size += size;
     d->variable |= !fixed;
+    d->odd |= step.op == CSNI_STEP_BYTES;
     if (fixed && step.slot == CSNI_NO_SLOT) {
         d->skip += size;
         return true;
@@ -291,6 +294,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     if (jump) plan->kind |= CSNI_KIND_LEAF;
     if (d->variable) plan->flags |= CSNI_PLAN_VARIABLE;
     else plan->size = (uint16_t)d->size;
+    if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
+    if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
     if (!plan->kind && !d->variable) {
         /* Nothing is ever taken: one END step does for all of them. */
         cc->steps.count = d->first_step;

@@ -37,7 +37,13 @@ enum {
     CSNI_KINDS_ALL = CSNI_KIND_UNIT | CSNI_KINDS_SCOPE | CSNI_KIND_CALL_SITE
 };
 
-enum { CSNI_PLAN_CHILDREN = 1, CSNI_PLAN_VARIABLE = 2, CSNI_PLAN_SIBLING = 4 };
+enum {
+    CSNI_PLAN_CHILDREN = 1,
+    CSNI_PLAN_VARIABLE = 2,
+    CSNI_PLAN_SIBLING = 4,
+    CSNI_PLAN_SHORT_SIBLING = 8, /* the sibling attribute has 4 bytes, and all attributes are of fixed size */
+    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot */
+};
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
 /* One abbreviation. 16 bytes, so that the table of a usual unit (100 to 150 abbreviations) stays in the first-level cache. */
