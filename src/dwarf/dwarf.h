@@ -192,7 +192,7 @@ struct csni_line_sequence {
 };
 
 struct csni_line_file {
-    struct csn_str name;
+    struct csn_str name;     /* ptr NULL: not looked for yet, `len` is its offset in .debug_line_str; see csni_line_file_name() */
     uint64_t directory;      /* index in `directories`, as the format numbers them */
 };
 
@@ -201,6 +201,7 @@ struct csni_line_table {
     uint16_t version;
     uint8_t address_size, offset_size;
     uint64_t size;           /* bytes of the table in .debug_line; 0 where its length cannot be read */
+    struct csni_span line_str;
     CSNI_VEC(struct csn_str) directories; /* [0] exists from version 5 on only; before, index 1 is items[0] */
     CSNI_VEC(struct csni_line_file) files; /* version 5: numbered from 0; before: from 1, items[0] is file 1 */
     CSNI_VEC(struct csni_line_row) rows;
@@ -214,6 +215,8 @@ void csni_line_table_deinit(struct csni_line_table *table);
 csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
                                 const struct csni_unit *unit, struct csn_error *err);
 
+/* The name in files.items[index]: a unit lists many more files than it has rows of. */
+struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t index);
 /* Directory and file name as they stand for DWARF file number `file`. *relative_to_comp_dir: the compilation directory
  * belongs in front of *directory. False: there is no such file. */
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,

@@ -182,6 +182,36 @@ static struct csn_str read_path(struct csni_cursor *c, const struct csni_dwarf *
     return status == CSN_OK ? s : (struct csn_str){ "", 0 };
 }
 
+/* Files as producers list them: a DW_FORM_line_strp, the directory, and what else is of fixed size. */
+static bool is_usual(const struct entry_format *format, size_t *rest) {
+    *rest = 0;
+    if (format->count < 2 || format->fields[0].content != DW_LNCT_path ||
+        format->fields[0].step.form != DW_FORM_line_strp || format->fields[1].content != DW_LNCT_directory_index ||
+        (format->fields[1].step.op != CSNI_STEP_ULEB && format->fields[1].step.op != CSNI_STEP_FIXED))
+        return false;
+    for (unsigned i = 2; i < format->count; i++) {
+        const union csni_step *step = &format->fields[i].step;
+        if (format->fields[i].content == DW_LNCT_path || format->fields[i].content == DW_LNCT_directory_index) return false;
+        if (step->op != CSNI_STEP_FIXED && step->op != CSNI_STEP_BYTES) return false;
+        *rest += step->size;
+    }
+    return true;
+}
+
+/* `files` has room for `count`. */
+static void read_usual_files(struct csni_cursor *c, struct csni_line_table *table, const struct entry_format *format,
+                             size_t rest, uint64_t count) {
+    const union csni_step directory = format->fields[1].step;
+    struct csni_line_file *file = table->files.items;
+    for (uint64_t k = 0; k < count && !c->failed; k++, file++) {
+        uint64_t off = csni_cursor_uint(c, table->offset_size);
+        file->name = off < table->line_str.size ? (struct csn_str){ NULL, (size_t)off } : (struct csn_str){ "", 0 };
+        file->directory = directory.op == CSNI_STEP_ULEB ? csni_cursor_uleb(c) : csni_cursor_uint(c, directory.size);
+        if (rest) csni_cursor_skip(c, rest);
+    }
+    table->files.count = (size_t)(file - table->files.items) - c->failed;
+}
+
 static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *table, const struct csni_dwarf *dwarf,
                                const struct csni_unit *unit, const struct header *h, bool files, struct csn_error *err) {
     struct entry_format format;
@@ -193,6 +223,11 @@ static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *ta
                          files ? "files" : "directories", csni_cursor_left(c));
     bool room = files ? csni_vec_reserve(&table->files, (size_t)count) : csni_vec_reserve(&table->directories, (size_t)count);
     if (!room) return csni_fail_memory(err, count * sizeof(struct csni_line_file));
+    size_t rest;
+    if (files && is_usual(&format, &rest)) {
+        read_usual_files(c, table, &format, rest, count);
+        return c->failed ? header_truncated(c, h, err) : CSN_OK;
+    }
     for (uint64_t k = 0; k < count; k++) {
         struct csni_line_file file = { .name = { "", 0 } };
         for (unsigned i = 0; i < format.count; i++) {
@@ -540,6 +575,7 @@ csn_status csni_line_table_read(struct csni_line_table *table, const struct csni
     table->version = 0;
     table->size = 0;
     table->address_size = unit->address_size;
+    table->line_str = dwarf->sections.line_str;
     if (!unit->has_stmt_list) return CSN_NONE;
     struct csni_span section = dwarf->sections.line;
     if (unit->stmt_list >= section.size)
@@ -570,6 +606,13 @@ static bool is_absolute(struct csn_str path) {
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
 }
 
+struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t index) {
+    struct csn_str name = table->files.items[index].name;
+    if (name.ptr) return name;
+    uint64_t off = name.len;
+    return csni_string_at(table->line_str, ".debug_line_str", off, &name, NULL) == CSN_OK ? name : (struct csn_str){ "", 0 };
+}
+
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
                           struct csn_str *name, bool *relative_to_comp_dir) {
     bool five = table->version >= 5;
@@ -577,10 +620,10 @@ bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, st
     uint64_t i = five ? file : (uint64_t)file - 1;
     if (i >= table->files.count) return false;
     const struct csni_line_file *f = &table->files.items[i];
-    *name = f->name;
+    *name = csni_line_file_name(table, (size_t)i);
     *directory = (struct csn_str){ "", 0 };
     *relative_to_comp_dir = false;
-    if (is_absolute(f->name)) return true;
+    if (is_absolute(*name)) return true;
     uint64_t d = five ? f->directory : f->directory - 1;
     if (d < table->directories.count) *directory = table->directories.items[d];
     *relative_to_comp_dir = (!five || f->directory != 0) && !is_absolute(*directory);
