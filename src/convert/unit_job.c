@@ -12,6 +12,7 @@ csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion 
     job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
+    job->lines.fold = true;
     return csni_scopes_create(dwarf, &job->scopes, err);
 }
 

@@ -180,6 +180,7 @@ struct csni_line_row {
     uint64_t addr;
     uint32_t file;           /* DWARF file number; CSNI_LINE_END for the end of a sequence */
     uint32_t line;
+    uint32_t changes;        /* of a folded table: rows of the sequence so far that differ from the one before in file or line */
 };
 enum { CSNI_LINE_END = UINT32_MAX };
 
@@ -188,7 +189,8 @@ struct csni_line_sequence {
     uint64_t off;            /* where its opcodes begin in .debug_line: what DW_AT_LLVM_stmt_sequence names */
     uint32_t first_row;
     uint32_t row_count;      /* the end row included */
-    bool ascending;          /* the addresses of its rows are known to be; false: they may be all the same */
+    uint32_t first_file, first_line; /* of its first row, which folding may have taken */
+    bool folded;             /* its rows ascend by address, and are of files that there are */
 };
 
 struct csni_line_file {
@@ -200,6 +202,8 @@ struct csni_line_file {
 struct csni_line_table {
     uint16_t version;
     uint8_t address_size, offset_size;
+    bool fold;               /* set after init: of rows at one address only the last is kept. Sequences that cannot be folded
+                              * have all their rows, and say so. */
     uint64_t size;           /* bytes of the table in .debug_line; 0 where its length cannot be read */
     struct csni_span line_str;
     CSNI_VEC(struct csn_str) directories; /* [0] exists from version 5 on only; before, index 1 is items[0] */
@@ -217,6 +221,8 @@ csn_status csni_line_table_read(struct csni_line_table *table, const struct csni
 
 /* The name in files.items[index]: a unit lists many more files than it has rows of. */
 struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t index);
+/* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. Rows of folded tables then name file 1. */
+bool csni_line_table_repeats_first(const struct csni_line_table *table);
 /* Directory and file name as they stand for DWARF file number `file`. *relative_to_comp_dir: the compilation directory
  * belongs in front of *directory. False: there is no such file. */
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
