@@ -205,6 +205,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     while (status == CSN_OK) {
+        walk.outside = jump && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }

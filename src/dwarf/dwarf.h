@@ -113,6 +113,8 @@ struct csni_die_walk {
     uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
+    bool outside;            /* set before a step: types and declarations are neither given nor entered, as far as they say
+                              * where they end. For producers that put no function there, outside of functions */
 };
 csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
                               struct csn_error *err);

@@ -288,7 +288,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
         return csni_vec_push(&cc->plans, *plan);
     }
     if (d->size > UINT16_MAX) d->variable = true;
-    if (plan->reserved) plan->kind = CSNI_KIND_DECLARATION;
+    const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_RANGES;
+    if (plan->reserved && !(d->taken & code)) plan->kind = CSNI_KIND_DECLARATION;
     plan->reserved = 0;
     bool jump = plan->flags & CSNI_PLAN_CHILDREN && plan->flags & CSNI_PLAN_SIBLING && is_leaf_tag(plan->tag);
     if (jump) plan->kind |= CSNI_KIND_LEAF;

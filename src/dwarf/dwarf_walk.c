@@ -277,6 +277,7 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     const uint64_t limit = abbrevs->codes ? 1 : abbrevs->plan_count < 0x80 ? abbrevs->plan_count : 0x80;
     const uint32_t special = want | CSNI_KIND_LEAF | CSNI_KIND_BAD |
                              (walk->in_c ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0);
+    const uint32_t outside = walk->outside ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0;
     uint64_t off = (uint64_t)(walk->p - base), at = off;
     int64_t depth = walk->depth, closed = walk->closed;
     if (depth <= floor && off != unit->first_die) return CSN_NONE;
@@ -296,7 +297,8 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
         if (plan->kind & special) {
             if (plan->kind & CSNI_KIND_BAD) return stop(walk, csni_die_fail(unit, plan, at, code, err));
             uint64_t target = 0;
-            if (plan->kind & want) {
+            bool passed = plan->kind & outside && (plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != CSNI_PLAN_CHILDREN;
+            if (plan->kind & want && !passed) {
                 if (CSNI_UNLIKELY(off > end)) break;
                 csn_status status = csni_die_read(walk->dwarf, unit, plan, off, out, err);
                 if (status < 0) return stop(walk, status);
