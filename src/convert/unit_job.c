@@ -14,6 +14,7 @@ csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion 
     job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
+    job->lines.fold = true;
     return csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 
@@ -218,6 +219,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     while (status == CSN_OK) {
+        walk.outside = jump && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
