@@ -8,15 +8,17 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
 #include "progress_bar.h"
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report;
+    const char *out, *to, *call_sites, *report, *arch;
     uint64_t threads, max_inflate;
     bool strict, quiet;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -24,6 +26,8 @@ static const struct option_spec options[] = {
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
       .help = "gsym (GSYM version 1), which is the default" },
+    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
+      .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
@@ -42,6 +46,18 @@ static const struct option_spec options[] = {
 static bool choice_is_known(const char *option, const char *given, const char *known) {
     if (!given || strcmp(given, known) == 0) return true;
     complain(NULL, "option '%s': '%s' is not supported, only '%s' is", option, given, known);
+    return false;
+}
+
+static bool format_is_known(const char *name) {
+    if (!name || csn_output_format(name)) return true;
+    char known[256] = "";
+    size_t len = 0;
+    for (size_t n = 0; csn_output_name(n) && len < sizeof(known) - 1; n++) {
+        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_output_name(n));
+        if (added > 0) len += (size_t)added;
+    }
+    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
 }
 
@@ -84,9 +100,15 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
     return err->text[0] ? csn_error_text(err) : csn_status_name(status);
 }
 
-static csn_status convert(const struct convert_values *values, const char *input, const char *out_path,
+/* One image of the input on its way to one index. */
+struct target {
+    const char *input, *arch, *out_path; /* arch NULL: the input's only image */
+};
+
+static csn_status convert(const struct convert_values *values, const struct target *target,
                           struct csn_convert_report *report, struct csn_error *err) {
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
@@ -94,8 +116,13 @@ static csn_status convert(const struct convert_values *values, const char *input
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
-    csn_status status = csn_convert_file(input, out_path, &convert_options, report, err);
+    convert_options.arch = target->arch;
+    convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
+    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    companion_search_end(&search);
     return status;
 }
 
@@ -110,36 +137,91 @@ static enum exit_code tell(const struct convert_values *values, const char *inpu
     return EXIT_PARTIAL;
 }
 
-static enum exit_code convert_and_report(const struct convert_values *values, const char *input, const char *out_path,
+static enum exit_code convert_and_report(const struct convert_values *values, const struct target *target,
                                          struct csn_convert_report *report) {
     /* Opened first: a report that cannot be written should not be found out after minutes of work. */
     struct report_file file;
     if (values->report && !report_file_open(&file, values->report)) return EXIT_FAILED;
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = convert(values, input, out_path, report, &err);
+    csn_status status = convert(values, target, report, &err);
     const char *failure = status < 0 ? failure_text(status, &err) : NULL;
-    if (failure) complain(input, "%s", failure);
-    enum exit_code code = failure ? EXIT_FAILED : tell(values, input, out_path, report);
-    if (values->report && !report_file_write(&file, input, out_path, failure, report)) code = EXIT_FAILED;
+    if (failure) complain(target->input, "%s", failure);
+    enum exit_code code = failure ? EXIT_FAILED : tell(values, target->input, target->out_path, report);
+    if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report)) code = EXIT_FAILED;
     return code;
+}
+
+static enum exit_code convert_target(const struct convert_values *values, const struct target *target) {
+    if (!paths_are_distinct(target->input, target->out_path, values->report)) return EXIT_FAILED;
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    enum exit_code code = EXIT_FAILED;
+    if (report) code = convert_and_report(values, target, report);
+    else complain_memory("the report");
+    free(report);
+    return code;
+}
+
+/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once. */
+static char *path_of_image(const char *out_path, const char *arch) {
+    static const char suffix[] = ".gsym";
+    size_t len = strlen(out_path), cut = sizeof(suffix) - 1;
+    if (len > cut && strcmp(out_path + len - cut, suffix) == 0) len -= cut;
+    char *path;
+    return asprintf(&path, "%.*s.%s%s", (int)len, out_path, arch, suffix) < 0 ? NULL : path;
+}
+
+/* Each image goes to a file of its own; the worst outcome is the outcome. */
+static enum exit_code convert_images(const struct convert_values *values, const char *input, const char *out_path,
+                                     const struct csn_image_info *images, size_t count) {
+    enum exit_code worst = EXIT_WORKED;
+    if (values->report) {
+        complain(input, "%zu images; --report needs --arch to choose one", count);
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct target target = { input, images[i].arch, NULL };
+        char *path = path_of_image(out_path, images[i].arch);
+        target.out_path = path;
+        enum exit_code code = EXIT_FAILED;
+        if (path) code = convert_target(values, &target);
+        else complain_memory("a path");
+        if (code > worst) worst = code;
+        free(path);
+    }
+    return worst;
+}
+
+enum { IMAGES_MAX = 32 };
+
+static enum exit_code convert_input(const struct convert_values *values, const char *input, const char *out_path) {
+    struct csn_image_info images[IMAGES_MAX];
+    size_t count = 1;
+    if (!values->arch) {
+        /* What cannot be read here fails when it is converted, with a message. */
+        if (csn_list_images_of_file(input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
+        if (count > IMAGES_MAX) {
+            complain(input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
+            return EXIT_FAILED;
+        }
+    }
+    const struct target only = { input, values->arch, out_path };
+    return count > 1 ? convert_images(values, input, out_path, images, count) : convert_target(values, &only);
 }
 
 static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
     (void)operand_count;
     const struct convert_values *values = given;
     const char *input = operands[0];
-    if (!choice_is_known("--to", values->to, "gsym")) return EXIT_FAILED;
+    if (!format_is_known(values->to)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
-    if (!values->out && asprintf(&beside, "%s.gsym", input) < 0) beside = NULL;
+    size_t len = strlen(input);
+    while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
+    if (!values->out && asprintf(&beside, "%.*s.gsym", (int)len, input) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
-    struct csn_convert_report *report = calloc(1, sizeof(*report));
     enum exit_code code = EXIT_FAILED;
-    if (!out_path || !report)
-        complain_memory("the report");
-    else if (paths_are_distinct(input, out_path, values->report))
-        code = convert_and_report(values, input, out_path, report);
-    free(report);
+    if (out_path) code = convert_input(values, input, out_path);
+    else complain_memory("a path");
     free(beside);
     progress_pass_on_signal();
     return code;
@@ -162,5 +244,6 @@ const struct command convert_command = {
     .values_size = sizeof(struct convert_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct convert_values, companions) },
     .run = run_convert,
 };

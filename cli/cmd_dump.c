@@ -6,12 +6,14 @@
 #include "address_input.h"
 #include "answer.h"
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "dump_out.h"
 #include "open_index.h"
 
 struct dump_values {
     bool summary, json, demangle;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -86,7 +88,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
     if (!name_text_init(&dump.names, values->demangle)) return EXIT_FAILED;
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
-    if (open_index(operands[0], &opened)) {
+    if (open_index(operands[0], &values->companions, &opened)) {
         dump.index = opened.index;
         code = dump_index(&dump, values, operands, operand_count);
         close_index(&opened);
@@ -112,5 +114,6 @@ const struct command dump_command = {
     .values_size = sizeof(struct dump_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct dump_values, companions) },
     .run = run_dump,
 };

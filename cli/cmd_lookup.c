@@ -6,12 +6,14 @@
 #include "address_input.h"
 #include "answer.h"
 #include "command.h"
+#include "companion_options.h"
 #include "complain.h"
 #include "open_index.h"
 #include "question_batch.h"
 
 struct lookup_values {
     bool json, demangle, llvm;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -158,7 +160,7 @@ static enum exit_code run_lookup(const void *values, char **operands, int operan
 
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
-    if (open_index(operands[0], &opened)) {
+    if (open_index(operands[0], &run.values->companions, &opened)) {
         if (asker_init(&run.asker, opened.index, run.values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT))
             code = look_up(&run, operands + 1, operand_count - 1);
         else
@@ -191,5 +193,6 @@ const struct command lookup_command = {
     .values_size = sizeof(struct lookup_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct lookup_values, companions) },
     .run = run_lookup,
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "companion_options.h"
 #include "compare.h"
 #include "complain.h"
 #include "open_index.h"
@@ -13,6 +14,7 @@ enum { PROBLEMS_SHOWN = 100 };
 struct verify_values {
     const char *against;
     bool quiet;
+    struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
@@ -90,7 +92,7 @@ static void compare_build_ids(struct verify_run *run, const struct csn_index *in
 
 static bool check_against(struct verify_run *run, const struct csn_index *index) {
     struct opened_index object;
-    if (!open_object(run->values->against, &object)) return false;
+    if (!open_object(run->values->against, &run->values->companions, &object)) return false;
     compare_build_ids(run, index, object.index);
     struct compare_counts counts = { 0, 0 };
     bool good = compare_answers(index, object.index, run->values->quiet ? NULL : &run->out, &counts);
@@ -109,7 +111,7 @@ static enum exit_code run_verify(const void *values, char **operands, int operan
     run.values = values;
     out_init(&run.out, STDOUT_FILENO);
     struct opened_index opened;
-    if (!open_index(operands[0], &opened)) return EXIT_FAILED;
+    if (!open_index(operands[0], &run.values->companions, &opened)) return EXIT_FAILED;
     bool good = check_records(&run, operands[0], opened.index) &&
                 (!run.values->against || check_against(&run, opened.index));
     close_index(&opened);
@@ -132,5 +134,6 @@ const struct command verify_command = {
     .values_size = sizeof(struct verify_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct verify_values, companions) },
     .run = run_verify,
 };

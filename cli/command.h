@@ -22,6 +22,7 @@ struct command {
     size_t values_size;         /* of the structure that the option table fills */
     const struct option_spec *options;
     size_t option_count;
+    struct option_group shared; /* all zeros: none */
     enum exit_code (*run)(const void *values, char **operands, int operand_count);
 };
 

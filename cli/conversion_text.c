@@ -71,6 +71,7 @@ static void put_counts(const struct csn_convert_report *report, struct json_out 
         { "units_failed", report->units_failed },
         { "functions_from_dwarf", report->functions_from_dwarf },
         { "functions_from_symbols", report->functions_from_symbols },
+        { "functions_from_go", report->functions_from_go },
         { "functions_written", report->functions_written },
         { "functions_pruned", report->functions_pruned },
         { "rows_written", report->rows_written },

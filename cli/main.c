@@ -79,6 +79,7 @@ static void put_command_help(const struct command *command, struct out_buffer *o
     out_text(out, command->description);
     out_text(out, "\noptions:\n");
     for (size_t i = 0; i < command->option_count; i++) put_option(&command->options[i], out);
+    for (size_t i = 0; i < command->shared.count; i++) put_option(&command->shared.options[i], out);
     put_option(&help, out);
     out_text(out, "\nexample:\n  ");
     out_text(out, command->example);
@@ -124,6 +125,7 @@ static enum exit_code run_command(const struct command *command, int argc, char 
     case OPTIONS_HELP: code = show_help(command); break;
     case OPTIONS_BAD: break;
     }
+    options_release(command, values);
     free(values);
     return code;
 }

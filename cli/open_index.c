@@ -4,32 +4,42 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "complain.h"
 #include "conversion_text.h"
 #include "progress_bar.h"
 
-/* What cannot be read here is no object; opening it as an index then says what is wrong. */
+enum { HEAD_SIZE = 4096 }; /* what csn_is_object() looks at */
+
+/* Whether convert reads it: an object file, a list of symbols, a dSYM bundle. What cannot be read here is none of them;
+ * opening it as an index then says what is wrong. */
 static bool is_object_file(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
-    char head[64];
-    ssize_t got = read(fd, head, sizeof(head));
+    struct stat st;
+    char head[HEAD_SIZE];
+    bool is_folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    ssize_t got = is_folder ? 0 : read(fd, head, sizeof(head));
     close(fd);
-    return got > 0 && csn_is_object(head, (size_t)got);
+    return is_folder || (got > 0 && csn_is_object(head, (size_t)got));
 }
 
-static csn_status convert_in_memory(const char *path, struct opened_index *out, struct csn_error *err) {
+static csn_status convert_in_memory(const char *path, const struct companion_values *companions, struct opened_index *out,
+                                    struct csn_error *err) {
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     if (!report) return CSN_E_MEMORY;
     struct progress_bar bar;
+    struct companion_search search;
     progress_begin(&bar, false);
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     options.progress = progress_step;
     options.progress_context = &bar;
-    csn_status status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
+    csn_status status = companion_search_begin(&search, companions, &bar, &options, err);
+    if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
     progress_end(&bar);
+    companion_search_end(&search);
     progress_pass_on_signal();
     if (status >= 0) {
         conversion_say_damage(path, report);
@@ -47,18 +57,18 @@ static bool opened(const char *path, csn_status status, const struct csn_error *
     return false;
 }
 
-bool open_index(const char *path, struct opened_index *out) {
-    if (is_object_file(path)) return open_object(path, out);
+bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
+    if (is_object_file(path)) return open_object(path, companions, out);
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = csn_index_open_file(path, NULL, &out->index, &err);
     return opened(path, status, &err, out);
 }
 
-bool open_object(const char *path, struct opened_index *out) {
+bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = convert_in_memory(path, out, &err);
+    csn_status status = convert_in_memory(path, companions, out, &err);
     return opened(path, status, &err, out);
 }
 

@@ -4,16 +4,19 @@
 
 #include <callsign/convert.h>
 
+#include "companion_options.h"
+
 struct opened_index {
     struct csn_index *index;
     struct csn_bytes bytes;  /* of a conversion in memory */
     bool partial;            /* parts of the object's debug information could not be read */
 };
 
-/* False, with a message on stderr, when there is no index to be had. */
-bool open_index(const char *path, struct opened_index *out);
+/* False, with a message on stderr, when there is no index to be had. `companions`: for an object
+ * file. */
+bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out);
 /* The same for an object file only. */
-bool open_object(const char *path, struct opened_index *out);
+bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out);
 void close_index(struct opened_index *opened); /* a zeroed one is fine */
 
 #endif

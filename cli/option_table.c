@@ -2,6 +2,7 @@
 #include "option_table.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -14,18 +15,33 @@ struct given_option {
     const char *value;     /* attached with "=" or behind the letter; NULL: none */
 };
 
-static const struct option_spec *find_long(const struct command *command, const char *name, size_t size) {
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct option_spec *option = &command->options[i];
-        if (strlen(option->name) == size && memcmp(option->name, name, size) == 0) return option;
-    }
-    return NULL;
+/* An option of the command's table or of the group that it shares, and where its values begin. */
+struct found_option {
+    const struct option_spec *spec; /* NULL: there is none */
+    size_t base;
+};
+
+static struct found_option option_at(const struct command *command, size_t i) {
+    if (i < command->option_count) return (struct found_option){ &command->options[i], 0 };
+    i -= command->option_count;
+    if (i < command->shared.count) return (struct found_option){ &command->shared.options[i], command->shared.offset };
+    return (struct found_option){ NULL, 0 };
 }
 
-static const struct option_spec *find_letter(const struct command *command, char letter) {
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].letter == letter) return &command->options[i];
-    return NULL;
+static struct found_option find_long(const struct command *command, const char *name, size_t size) {
+    size_t i = 0;
+    struct found_option found;
+    while ((found = option_at(command, i++)).spec)
+        if (strlen(found.spec->name) == size && memcmp(found.spec->name, name, size) == 0) break;
+    return found;
+}
+
+static struct found_option find_letter(const struct command *command, char letter) {
+    size_t i = 0;
+    struct found_option found;
+    while ((found = option_at(command, i++)).spec)
+        if (found.spec->letter == letter) break;
+    return found;
 }
 
 static bool parse_number(const char *text, bool with_suffix, uint64_t *out) {
@@ -66,10 +82,35 @@ static bool store_number(const struct option_spec *option, const struct given_op
     return true;
 }
 
+static bool add_text(char *member, const char *text) {
+    struct text_list list;
+    memcpy(&list, member, sizeof(list));
+    const char **grown = realloc(list.items, (list.count + 1) * sizeof(*grown));
+    if (!grown) {
+        complain_memory("options");
+        return false;
+    }
+    grown[list.count] = text;
+    list = (struct text_list){ grown, list.count + 1 };
+    memcpy(member, &list, sizeof(list));
+    return true;
+}
+
+void options_release(const struct command *command, void *values) {
+    struct found_option found;
+    for (size_t i = 0; (found = option_at(command, i)).spec; i++) {
+        if (found.spec->kind != OPTION_TEXTS) continue;
+        struct text_list list;
+        memcpy(&list, (char *)values + found.base + found.spec->offset, sizeof(list));
+        free(list.items);
+    }
+}
+
 /* Stores one option; takes the next argument for its value where none is attached. */
-static bool store(const struct command *command, const struct option_spec *option, struct given_option given,
-                  char **argv, int argc, int *next, void *values) {
-    char *member = (char *)values + option->offset;
+static bool store(const struct command *command, struct found_option found, struct given_option given, char **argv,
+                  int argc, int *next, void *values) {
+    const struct option_spec *option = found.spec;
+    char *member = (char *)values + found.base + option->offset;
     if (option->kind == OPTION_FLAG) {
         if (given.value) {
             complain(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);
@@ -87,6 +128,7 @@ static bool store(const struct command *command, const struct option_spec *optio
         }
         given.value = argv[(*next)++];
     }
+    if (option->kind == OPTION_TEXTS) return add_text(member, given.value);
     if (option->kind != OPTION_TEXT) return store_number(option, &given, member);
     memcpy(member, &given.value, sizeof(given.value));
     return true;
@@ -102,8 +144,8 @@ static enum options_result parse_long(const struct command *command, const char 
     const char *equals = strchr(argument, '=');
     size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
     if (strcmp(argument, "--help") == 0) return OPTIONS_HELP;
-    const struct option_spec *option = find_long(command, argument + 2, size - 2);
-    if (!option) return unknown(command, argument, (int)size);
+    struct found_option option = find_long(command, argument + 2, size - 2);
+    if (!option.spec) return unknown(command, argument, (int)size);
     struct given_option given = { argument, (int)size, equals ? equals + 1 : NULL };
     return store(command, option, given, argv, argc, next, values) ? OPTIONS_GOOD : OPTIONS_BAD;
 }
@@ -113,10 +155,10 @@ static enum options_result parse_letters(const struct command *command, const ch
                                          int *next, void *values) {
     for (const char *letter = argument + 1; *letter; letter++) {
         const char spelling[] = { '-', *letter, 0 };
-        const struct option_spec *option = find_letter(command, *letter);
-        if (!option && *letter == 'h') return OPTIONS_HELP;
-        if (!option) return unknown(command, spelling, 2);
-        bool flag = option->kind == OPTION_FLAG;
+        struct found_option option = find_letter(command, *letter);
+        if (!option.spec && *letter == 'h') return OPTIONS_HELP;
+        if (!option.spec) return unknown(command, spelling, 2);
+        bool flag = option.spec->kind == OPTION_FLAG;
         struct given_option given = { spelling, 2, !flag && letter[1] ? letter + 1 : NULL };
         if (!store(command, option, given, argv, argc, next, values)) return OPTIONS_BAD;
         if (!flag) break;

@@ -9,8 +9,14 @@
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
+    OPTION_TEXTS,  /* struct text_list: may be given several times */
     OPTION_NUMBER, /* uint64_t, decimal */
     OPTION_SIZE    /* uint64_t, decimal with K, M, G or T for powers of 1024 */
+};
+
+struct text_list {
+    const char **items;
+    size_t count;
 };
 
 struct option_spec {
@@ -23,6 +29,13 @@ struct option_spec {
     const char *help;       /* one line or several, separated by newlines */
 };
 
+/* Options that several commands have: they fill a structure of their own within the command's values. */
+struct option_group {
+    const struct option_spec *options;
+    size_t count;
+    size_t offset;          /* of that structure */
+};
+
 struct command;
 
 enum options_result { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_BAD };
@@ -30,5 +43,7 @@ enum options_result { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_BAD };
 /* Fills `values`, moves the operands to the front of argv and counts them. Says on stderr what is wrong. */
 enum options_result options_parse(const struct command *command, int argc, char **argv, void *values,
                                   int *out_operand_count);
+/* Frees the lists in `values`. */
+void options_release(const struct command *command, void *values);
 
 #endif

@@ -46,8 +46,12 @@ static void draw(const char *phase, uint64_t done, uint64_t total) {
     int percent = total ? (int)((done < total ? done : total) * 100 / total) : 0;
     int filled = percent * BAR_WIDTH / 100;
     char line[160];
-    int size = snprintf(line, sizeof(line), "\r%-20.20s [%.*s%*s] %3d%%\x1b[K", phase, filled,
+    int size;
+    if (total)
+        size = snprintf(line, sizeof(line), "\r%-20.20s [%.*s%*s] %3d%%\x1b[K", phase, filled,
                         "########################################", BAR_WIDTH - filled, "", percent);
+    else /* a download of unknown size */
+        size = snprintf(line, sizeof(line), "\r%-20.20s %llu KiB\x1b[K", phase, (unsigned long long)(done / 1024));
     ssize_t ignored = write(STDERR_FILENO, line, (size_t)size);
     (void)ignored;
 }

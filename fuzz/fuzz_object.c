@@ -2,6 +2,8 @@
  * stay within their limit, symbols within their table. */
 #include <stdlib.h>
 
+#include "object/debug_links.h"
+#include "object/mini_debug.h"
 #include "object/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -38,12 +40,50 @@ static void read_symbols(struct csni_object *object, enum csni_symbol_table tabl
     struct csni_symbol symbol;
     uint64_t count = 0;
     if (csni_symbol_iter_init(&iter, object, table, NULL) != CSN_OK) return;
+    uint64_t damaged_before = iter.damaged; /* parts of tables that gave no entry */
     while (csni_symbol_iter_next(&iter, &symbol) == CSN_OK) {
         require(symbol.section == CSNI_NO_SECTION || symbol.section < object->section_count);
         require(symbol.name.len <= object->file.size);
         count++;
     }
-    require(count + iter.damaged <= iter.count);
+    require(count + iter.damaged - damaged_before <= iter.count);
+}
+
+static void read_bounds(struct csni_object *object) {
+    csni_function_bounds bounds = { .alloc = &csni_libc_allocator };
+    (void)csni_object_function_bounds(object, &bounds, NULL);
+    for (size_t i = 1; i < bounds.count; i++) require(bounds.items[i - 1].start <= bounds.items[i].start);
+    csni_vec_deinit(&bounds);
+}
+
+/* A name ends with a NUL within the section. */
+static void check_link(struct csn_str name, struct csni_span id) {
+    require(strlen(name.ptr) == name.len);
+    (void)sum_of(id);
+}
+
+static void read_links(struct csni_object *object) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csni_debug_link link;
+    struct csni_alt_link alt;
+    csn_status status = csni_object_debug_link(object, &link, &err);
+    require(status == CSN_NONE || status == err.code);
+    if (status == CSN_OK) check_link(link.name, (struct csni_span){ NULL, 0 });
+    err = (struct csn_error)CSN_ERROR_INIT;
+    status = csni_object_alt_link(object, &alt, &err);
+    require(status == CSN_NONE || status == err.code);
+    if (status == CSN_OK) check_link(alt.name, alt.id);
+}
+
+static void read_mini_debug(struct csni_object *object, const struct csni_object_options *options) {
+    struct csni_mini_debug *mini = NULL;
+    csn_status status = csni_mini_debug_read(object, options, &mini, NULL);
+    require((status == CSN_OK) == (mini != NULL));
+    if (mini) {
+        require(mini->bytes.size <= options->max_decompressed_bytes);
+        (void)sum_of(mini->bytes);
+    }
+    csni_mini_debug_free(mini);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -56,9 +96,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < object->section_count && i < MAX_SECTIONS; i++) read_section(object, i);
     for (int table = CSNI_SYMBOLS_STATIC; table <= CSNI_SYMBOLS_DYNAMIC; table++)
         read_symbols(object, (enum csni_symbol_table)table);
+    read_bounds(object);
     struct csni_relocation_counts counts;
     csni_object_relocation_counts(object, &counts);
     (void)csni_object_find_debug_section(object, "info", false);
+    read_links(object);
+    read_mini_debug(object, &options);
     csni_object_close(object);
     return 0;
 }

@@ -3,6 +3,7 @@
 #define CALLSIGN_CALLSIGN_H
 
 #include <callsign/builder.h>
+#include <callsign/companion.h>
 #include <callsign/convert.h>
 #include <callsign/error.h>
 #include <callsign/index.h>

@@ -6,6 +6,7 @@
 #define CALLSIGN_CONVERT_H
 
 #include <callsign/builder.h>
+#include <callsign/companion.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,13 +24,24 @@ struct csn_convert_options {
     uint64_t max_decompressed_bytes;       /* of all sections together; 0: 64 GiB */
     csn_progress_callback *progress;
     void *progress_context;
+    csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
+    void *resolver_context;
+    const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
+    uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
+    uint32_t reserved;
 };
-#define CSN_CONVERT_OPTIONS_INIT { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL }
+#define CSN_CONVERT_OPTIONS_INIT \
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
 };
+
+/* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
+CSN_API const char *csn_output_name(size_t n);
+/* The format of such a name; 0: there is none. */
+CSN_API uint32_t csn_output_format(const char *name);
 
 /* What a conversion met. The names and their order are part of the interface; new ones are added at the end. */
 enum csn_event {
@@ -57,6 +69,10 @@ enum csn_event {
     CSN_EVENT_CALL_SITE_OUTSIDE,     /* dropped: a call site outside its function */
     CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
+    CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
+    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
+    CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
+    CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -79,11 +95,12 @@ struct csn_convert_report {
     uint64_t rows_written, inline_nodes_written, call_sites_written, files_written;
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
-    uint64_t reserved[8];
+    uint64_t functions_from_go;                        /* Go's function table */
+    uint64_t reserved[7];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
-/* Converts the object file at `path` and writes the index to `out_path`, by way of a temporary file that is synced and
+/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
  * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
  * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
@@ -100,8 +117,19 @@ CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an object file that convert reads (ELF). Looks at no more than 64 bytes. */
+/* Whether the bytes begin like an input that convert reads. Looks at no more than 4 KiB. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
+
+/* One image of a file. Universal Mach-O files hold several, others one. */
+struct csn_image_info {
+    char arch[16];                         /* "x86_64", "arm64", ...; empty where the file does not tell */
+    uint64_t offset, size;                 /* in the file */
+};
+/* Fills at most `capacity` and gives in *count how many there are. */
+CSN_API csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
+                                   size_t *count, struct csn_error *err);
+CSN_API csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                           struct csn_error *err);
 
 /* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
  * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */

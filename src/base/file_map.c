@@ -21,21 +21,63 @@ static csn_status check_kind(const struct stat *st, struct csn_error *err) {
     return CSN_E_IO;
 }
 
+/* Files of /proc and the like are made up when they are read and say that their size is 0. Their bytes go into a memory file,
+ * so that they can be mapped, and forgotten, as others. */
+enum { COPY_STEP = 1 << 16 };
+static const uint64_t COPY_MAX = (uint64_t)1 << 30;
+
+static csn_status write_all(int fd, const uint8_t *bytes, size_t size, struct csn_error *err) {
+    while (size) {
+        ssize_t written = write(fd, bytes, size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return csni_fail_os(err, errno, "cannot keep a copy of it");
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return CSN_OK;
+}
+
+static csn_status copy_fd(int from, int to, uint64_t *size, struct csn_error *err) {
+    uint8_t bytes[COPY_STEP];
+    for (*size = 0;;) {
+        ssize_t got = read(from, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return csni_fail_os(err, errno, "cannot read it");
+        if (!got) return CSN_OK;
+        *size += (size_t)got;
+        if (*size > COPY_MAX)
+            return csni_fail(err, CSN_E_LIMIT, NULL, 0, "says that its size is 0, but has more than %" PRIu64 " bytes", COPY_MAX);
+        CSNI_TRY(write_all(to, bytes, (size_t)got, err));
+    }
+}
+
+static csn_status map_bytes(struct csni_file_map *map, int fd, uint64_t size, struct csn_error *err) {
+    if (size > SIZE_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%" PRIu64 " bytes do not fit the address space", size);
+    void *address = NULL;
+    if (size) {
+        address = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (address == MAP_FAILED) return csni_fail_os(err, errno, "cannot map it");
+    }
+    *map = (struct csni_file_map){ { address, (size_t)size }, address, (size_t)size };
+    return CSN_OK;
+}
+
+static csn_status map_unsized(struct csni_file_map *map, int fd, struct csn_error *err) {
+    uint64_t size;
+    int copy = memfd_create("callsign", MFD_CLOEXEC);
+    if (copy < 0) return csni_fail_os(err, errno, "cannot keep a copy of it");
+    csn_status status = copy_fd(fd, copy, &size, err);
+    if (status >= 0) status = map_bytes(map, copy, size, err);
+    close(copy);
+    return status;
+}
+
 static csn_status map_fd(struct csni_file_map *map, int fd, struct csn_error *err) {
     struct stat st;
     if (fstat(fd, &st) != 0) return csni_fail_os(err, errno, "cannot read its size");
     CSNI_TRY(check_kind(&st, err));
-    if ((uint64_t)st.st_size > SIZE_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%" PRIu64 " bytes do not fit the address space",
-                         (uint64_t)st.st_size);
-    size_t size = (size_t)st.st_size;
-    void *address = NULL;
-    if (size) {
-        address = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (address == MAP_FAILED) return csni_fail_os(err, errno, "cannot map it");
-    }
-    *map = (struct csni_file_map){ { address, size }, address, size };
-    return CSN_OK;
+    return st.st_size > 0 ? map_bytes(map, fd, (uint64_t)st.st_size, err) : map_unsized(map, fd, err);
 }
 
 csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err) {

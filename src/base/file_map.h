@@ -11,7 +11,7 @@ struct csni_file_map {
 };
 
 /* Refuses directories and other things that are not regular files, with text that says so. Pipes and the like are
- * refused too, without waiting for a writer. Texts do not name the file. */
+ * refused too, without waiting for a writer. A file that says it has no bytes but has some (/proc) is copied. Texts do not name the file. */
 csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err);
 void csni_file_map_close(struct csni_file_map *map); /* NULL, a zeroed one and a second time are fine */
 

@@ -3,22 +3,22 @@
 #include "convert/source.h"
 
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
-    if (!c->text_count) return true;
-    uint32_t low = 0, high = c->text_count;
+    if (!c->image.text_count) return true;
+    uint32_t low = 0, high = c->image.text_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (c->text[middle].start <= addr) low = middle + 1;
+        if (c->image.text[middle].start <= addr) low = middle + 1;
         else high = middle;
     }
-    return low && addr < c->text[low - 1].end;
+    return low && addr < c->image.text[low - 1].end;
 }
 
 csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err) {
     if (!c->options.progress) return CSN_OK;
-    pthread_mutex_lock(&c->progress_lock);
+    pthread_mutex_lock(&c->lock);
     c->progress_done += amount;
     bool go_on = c->options.progress(c->options.progress_context, phase, c->progress_done, c->progress_total);
-    pthread_mutex_unlock(&c->progress_lock);
+    pthread_mutex_unlock(&c->lock);
     return go_on ? CSN_OK : csni_fail(err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller");
 }
 

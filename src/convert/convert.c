@@ -1,16 +1,16 @@
 /* A conversion from start to end: object -> sources -> model -> writer. */
 #include <callsign/convert.h>
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
 #include "convert/convert_output.h"
-#include "convert/source.h"
-#include "gsym/gsym_write.h"
+#include "convert/input_path.h"
+#include "convert/outputs.h"
+#include "convert/companions.h"
 
-static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
 enum { ARENA_CHUNK = 64 * 1024 };
 
 /* ---- steps ---- */
@@ -22,6 +22,8 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
     uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
+    if (!csni_output_of(out->format))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
     return CSN_OK;
 }
 
@@ -34,31 +36,6 @@ static csn_status make_workers(struct csni_conversion *c, struct csn_error *err)
     for (uint32_t i = 0; i < c->workers; i++) {
         csni_arena_init(&c->arenas[i], c->alloc, ARENA_CHUNK);
         csni_batch_writer_init(&c->writers[i], c->alloc);
-    }
-    return CSN_OK;
-}
-
-static int by_start(const void *pa, const void *pb) {
-    const struct csni_text_range *a = pa, *b = pb;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* Executable sections, of debug-only files too: those have no bytes but keep flags and sizes. */
-static csn_status find_text(struct csni_conversion *c, struct csn_error *err) {
-    c->text_room = c->object->section_count;
-    c->text = csni_alloc_zeroed(c->alloc, c->text_room, sizeof *c->text);
-    if (c->text_room && !c->text) return csni_fail_memory(err, c->text_room * sizeof *c->text);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c->object->section_count; i++) {
-        const struct csni_section *s = &c->object->sections[i];
-        if (!(s->flags & CSNI_SECTION_EXEC) || !s->size || s->addr > UINT64_MAX - s->size) continue;
-        c->text[count++] = (struct csni_text_range){ s->addr, s->addr + s->size };
-    }
-    if (count) qsort(c->text, count, sizeof *c->text, by_start);
-    for (uint32_t i = 0; i < count; i++) {
-        struct csni_text_range *last = c->text_count ? &c->text[c->text_count - 1] : NULL;
-        if (!last || c->text[i].start > last->end) c->text[c->text_count++] = c->text[i];
-        else if (c->text[i].end > last->end) last->end = c->text[i].end;
     }
     return CSN_OK;
 }
@@ -78,12 +55,15 @@ static csn_status check_strict(const struct csni_conversion *c, struct csn_error
 static void describe_image(const struct csni_conversion *c, struct csni_model *model) {
     model->batches = c->batches;
     model->batch_count = c->batch_count;
-    model->base_address = c->object->image_base;
-    model->has_base_address = c->object->has_image_base;
-    model->big_endian = c->object->big_endian;
-    model->uuid = c->object->build_id;
-    model->text = c->text;
-    model->text_count = c->text_count;
+    model->base_address = c->image.base_address;
+    model->has_base_address = c->image.has_base_address;
+    model->big_endian = c->image.big_endian;
+    model->uuid = c->image.uuid;
+    model->text = c->image.text;
+    model->text_count = c->image.text_count;
+    model->bounds = c->image.bounds.items;
+    model->bound_count = (uint32_t)c->image.bounds.count;
+    model->symbols_lack_sizes = c->image.symbols_lack_sizes;
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
@@ -93,18 +73,32 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     CSNI_TRY(csni_model_finalize(model, c->report, err));
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
-    return csni_gsym_write_v1(model, c->pool, sink, c->report, err);
+    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
 }
 
-static csn_status convert_object(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
+static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
+    uint8_t head[4] = { 0 };
+    memcpy(head, file.size ? file.ptr : head, file.size < sizeof head ? file.size : sizeof head);
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "of no kind that is known: %zu bytes, beginning with %02x %02x %02x %02x", file.size, head[0], head[1],
+                     head[2], head[3]);
+}
+
+/* No function at all: the debug file that was not found would have had them. */
+static void explain_emptiness(const struct csni_conversion *c, struct csn_error *err) {
+    const char *missing = c->report->events[CSN_EVENT_MISSING_DEBUG_FILE].example;
+    if (err && *missing) csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s (%s)", csn_error_text(err), missing);
+}
+
+static csn_status convert_input(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
+    const struct csni_input_kind *kind = csni_input_kind_of(c->input.file);
+    if (!kind) return fail_unknown_kind(c->input.file, err);
     CSNI_TRY(make_workers(c, err));
-    CSNI_TRY(find_text(c, err));
-    CSNI_TRY(csni_source_dwarf(c, err));
-    CSNI_TRY(csni_source_symbols(c, err));
-    c->report->inflated_bytes = csni_object_inflated_bytes(c->object);
+    CSNI_TRY(kind->read(c, err));
     struct csni_model model;
     csni_model_init(&model, c->alloc);
     csn_status status = write_model(c, &model, sink, err);
+    if (status == CSN_E_NOT_FOUND) explain_emptiness(c, err);
     csni_model_deinit(&model);
     return status;
 }
@@ -117,58 +111,69 @@ static void release(struct csni_conversion *c) {
     csni_free(c->alloc, c->writers, c->workers * sizeof *c->writers);
     csni_free(c->alloc, c->arenas, c->workers * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
-    csni_free(c->alloc, c->text, c->text_room * sizeof *c->text);
+    csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
+    csni_vec_deinit(&c->image.bounds);
     csni_pool_destroy(c->pool);
     csni_object_close(c->object);
-    pthread_mutex_destroy(&c->progress_lock);
+    csni_companions_release(c);
+    pthread_mutex_destroy(&c->lock);
 }
 
+/* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections, which sources add. */
+enum { EFFORT_FREE = 1 << 22 };
+
 /* `options` have been checked. */
-static csn_status convert_span(struct csni_span file, bool mapped, const struct csn_convert_options *options,
-                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_conversion c = { .report = report, .options = *options };
+static csn_status convert(const struct csni_input *input, const struct csn_convert_options *options,
+                          const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
+    struct csni_conversion c = { .report = report, .options = *options, .input = *input, .effort_max = EFFORT_FREE };
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
-    *c.report = (struct csn_convert_report){ .input_bytes = file.size };
-    c.alloc = csni_allocator_or_default(c.options.allocator);
-    const struct csni_object_options object_options = {
-        .allocator = c.alloc,
-        .max_decompressed_bytes =
-            c.options.max_decompressed_bytes ? c.options.max_decompressed_bytes : DEFAULT_MAX_DECOMPRESSED,
-        .file_is_mapped = mapped,
-    };
-    CSNI_TRY(csni_object_open(file, &object_options, &c.object, err));
-    pthread_mutex_init(&c.progress_lock, NULL);
-    csn_status status = convert_object(&c, sink, err);
+    *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
+    c.alloc = c.companions.alloc = c.image.bounds.alloc = csni_allocator_or_default(c.options.allocator);
+    pthread_mutex_init(&c.lock, NULL);
+    csn_status status = convert_input(&c, sink, err);
     release(&c);
     return status;
 }
 
 /* ---- public calls ---- */
 
+/* The file at `path`, or inside the bundle there, mapped. */
+static csn_status map_input(const char *path, const struct csn_allocator *alloc, struct csni_file_map *map,
+                            char **file_path, struct csn_error *err) {
+    CSNI_TRY(csni_input_path(path, alloc, file_path, err));
+    csn_status status = csni_file_map_open(map, *file_path, err);
+    if (status < 0) csni_input_path_free(alloc, *file_path);
+    return status;
+}
+
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csni_file_output out;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = csni_file_output_open(&out, out_path, csni_allocator_or_default(own.allocator), err);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csni_file_output_open(&out, out_path, alloc, err);
     if (status >= 0) {
         struct csni_sink sink = csni_file_sink(&out);
-        status = convert_span(map.bytes, true, &own, &sink, report, err);
+        const struct csni_input input = { file_path, map.bytes, true };
+        status = convert(&input, &own, &sink, report, err);
         if (status >= 0) status = csni_file_output_commit(&out, err);
         csni_file_output_abort(&out);
     }
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
-static csn_status convert_to_memory(struct csni_span file, bool mapped, const struct csn_convert_options *options,
+static csn_status convert_to_memory(const struct csni_input *input, const struct csn_convert_options *options,
                                     struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options->allocator) };
     struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = convert_span(file, mapped, options, &sink, report, err);
+    csn_status status = convert(input, options, &sink, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     return status;
@@ -178,20 +183,53 @@ csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_c
                               struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    return convert_to_memory((struct csni_span){ bytes, size }, false, &own, out, report, err);
+    const struct csni_input input = { NULL, { bytes, size }, false };
+    return convert_to_memory(&input, &own, out, report, err);
 }
 
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
                                       struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
     struct csn_convert_options own;
+    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = convert_to_memory(map.bytes, true, &own, out, report, err);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    const struct csni_input input = { file_path, map.bytes, true };
+    csn_status status = convert_to_memory(&input, &own, out, report, err);
     csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
     return status;
 }
 
 bool csn_is_object(const void *bytes, size_t size) {
-    return csni_object_recognize((struct csni_span){ bytes, size });
+    return csni_input_kind_of((struct csni_span){ bytes, size }) != NULL;
+}
+
+csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity, size_t *count,
+                           struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
+    struct csni_slice *slices;
+    uint32_t found;
+    CSNI_TRY(csni_object_slices((struct csni_span){ bytes, size }, alloc, &slices, &found, err));
+    for (uint32_t i = 0; i < found && i < capacity; i++) {
+        memcpy(out[i].arch, slices[i].arch, sizeof out[i].arch);
+        out[i].offset = (uint64_t)(slices[i].file.ptr - (const uint8_t *)bytes);
+        out[i].size = slices[i].file.size;
+    }
+    *count = found;
+    csni_free(alloc, slices, found * sizeof *slices);
+    return CSN_OK;
+}
+
+csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                   struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
+    struct csni_file_map map;
+    char *file_path;
+    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
+    csn_status status = csn_list_images(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
+    csni_file_map_close(&map);
+    csni_input_path_free(alloc, file_path);
+    return status;
 }

@@ -13,10 +13,15 @@
 #else
 #define WITH_ZSTD "no zstd (zstd-compressed sections are refused)"
 #endif
+#ifdef CSNI_HAVE_LIBLZMA
+#define WITH_XZ "liblzma " CSNI_LIBLZMA_VERSION
+#else
+#define WITH_XZ "no liblzma (.gnu_debugdata is not read)"
+#endif
 #ifdef CSNI_HAVE_LIBIBERTY
 #define WITH_DEMANGLER "libiberty"
 #else
 #define WITH_DEMANGLER "no libiberty (names are not demangled)"
 #endif
 
-const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_DEMANGLER; }
+const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER ", libdebuginfod when it is needed"; }

@@ -10,21 +10,43 @@
 #include "model/model.h"
 #include "object/object.h"
 
+/* What was given to convert. */
+struct csni_input {
+    const char *path;      /* NULL: from memory */
+    struct csni_span file;
+    bool is_mapped;
+};
+
+/* What the source tells about the image, for the model. */
+struct csni_image {
+    uint64_t base_address;
+    bool has_base_address, big_endian;
+    struct csni_span uuid;            /* bytes that last as long as the conversion */
+    struct csni_text_range *text;     /* executable ranges, ascending, joined; none: not known */
+    uint32_t text_count, text_room;
+    CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
+    bool symbols_lack_sizes;
+};
+
+struct csni_companion_file;
+struct csni_address_map;
+
 /* One conversion on its way. */
 struct csni_conversion {
     const struct csn_allocator *alloc;
     struct csn_convert_options options;
     struct csn_convert_report *report;
-    struct csni_object *object;
+    struct csni_input input;
+    struct csni_image image;
+    struct csni_object *object;       /* of the input, where it is one */
+    CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;
     uint32_t workers;
     struct csni_arena *arenas;        /* one per worker */
     struct csni_batch_writer *writers; /* one per worker */
-    struct csni_text_range *text;     /* executable ranges of the image, ascending, joined */
-    uint32_t text_count, text_room;
     struct csni_batch *batches;
     uint32_t batch_count, batch_room;
-    pthread_mutex_t progress_lock;
+    pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
      * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
@@ -41,9 +63,47 @@ csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t 
 /* Room for `count` more batches at the end of c->batches; NULL when out of memory. They are zeroed. */
 struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count);
 
-/* Functions from DWARF: one batch per unit. The strings of batches are views into sections of c->object. */
-csn_status csni_source_dwarf(struct csni_conversion *c, struct csn_error *err);
-/* Functions from the symbol table: one batch. */
-csn_status csni_source_symbols(struct csni_conversion *c, struct csn_error *err);
+/* ---- kinds of input (inputs.c) ---- */
+
+/* A kind of file that convert reads: a row of the table in inputs.c. */
+struct csni_input_kind {
+    const char *name;
+    bool (*recognize)(struct csni_span file); /* by the first 4 KiB at most */
+    /* Fills c->image and adds batches. Their strings may be views into the input and into what the conversion keeps. */
+    csn_status (*read)(struct csni_conversion *c, struct csn_error *err);
+};
+/* NULL: of no kind that is known. */
+const struct csni_input_kind *csni_input_kind_of(struct csni_span file);
+
+/* ---- object files (source_object.c) ---- */
+
+csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
+/* Options for opening object files of this conversion. */
+struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
+
+/* ---- text files of symbols (source_text.c) ---- */
+
+csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
+csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- sources of functions ---- */
+
+/* An object file with DWARF for the image, or for a part of it. */
+struct csni_dwarf_input {
+    struct csni_object *object;
+    const struct csni_address_map *map; /* of a part: where its functions are in the image; NULL: at the same addresses */
+};
+
+/* Functions from DWARF: one batch per unit. The strings of batches are views into sections of the object. */
+csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err);
+/* Functions from the object files that a Mach-O debug map names. Nothing where there is none. */
+csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *err);
+/* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
+ * table. */
+csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
+/* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
+csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
+/* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
+csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 
 #endif

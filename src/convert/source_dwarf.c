@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "convert/supplement.h"
 #include "convert/unit_job.h"
 
 enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
@@ -29,13 +30,16 @@ struct giving_back {
 };
 enum { PIECE = 8 << 20 };
 
-/* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections. */
-enum { EFFORT_FREE = 1 << 22, EFFORT_A_BYTE = 8 };
+enum { EFFORT_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {
     struct csni_conversion *conversion;
+    struct csni_object *object;
+    const struct csni_address_map *map;
     struct csni_dwarf *dwarf;
+    struct csni_supplement supplement;
+    bool wants_supplement;
     uint32_t section[SECTIONS];        /* indexes in the object */
     struct csni_span bytes[SECTIONS];
     uint32_t read_order[SECTIONS], read_count;
@@ -53,11 +57,11 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     (void)worker;
     struct reading *r = context;
     uint32_t which = r->read_order[item];
-    return csni_object_read_section(r->conversion->object, r->section[which], &r->bytes[which], err);
+    return csni_object_read_section(r->object, r->section[which], &r->bytes[which], err);
 }
 
 static csn_status read_sections(struct reading *r, struct csn_error *err) {
-    const struct csni_object *object = r->conversion->object;
+    const struct csni_object *object = r->object;
     for (uint32_t i = 0; i < SECTIONS; i++) {
         r->section[i] = csni_object_find_debug_section(object, section_names[i], false);
         if (r->section[i] == CSNI_NO_SECTION || (object->sections[r->section[i]].flags & CSNI_SECTION_NOBITS)) continue;
@@ -74,7 +78,7 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     const struct csni_dwarf_sections sections = {
         .info = b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE], .str = b[STR],
         .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
-        .rnglists = b[RNGLISTS], .big_endian = r->conversion->object->big_endian,
+        .rnglists = b[RNGLISTS], .big_endian = r->object->big_endian,
     };
     return csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err);
 }
@@ -93,6 +97,15 @@ static csn_status prepare_one(void *context, uint32_t worker, size_t item, struc
     struct reading *r = context;
     csn_status status = csni_unit_prepare(r->dwarf, &r->dwarf->units[item], err);
     return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is converted */
+}
+
+/* What its DIEs refer to in another file; unit DIEs do so, too. */
+static csn_status open_supplement(struct reading *r, struct csn_error *err) {
+    r->wants_supplement = csni_dwarf_has_supplement_references(r->dwarf);
+    if (!r->wants_supplement) return CSN_OK;
+    CSNI_TRY(csni_supplement_open(r->conversion, r->object, &r->supplement, err));
+    r->dwarf->supplement = r->supplement.dwarf;
+    return CSN_OK;
 }
 
 /* ---- units ---- */
@@ -122,7 +135,7 @@ static void give_back(struct reading *r, uint32_t index) {
     if (piece) r->back.next = behind;
     pthread_mutex_unlock(&r->back.lock);
     if (piece)
-        csni_object_discard(r->conversion->object, r->section[INFO], units[first].off,
+        csni_object_discard(r->object, r->section[INFO], units[first].off,
                             units[behind - 1].end - units[first].off);
 }
 
@@ -164,8 +177,10 @@ static csn_status make_jobs(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     r->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *r->jobs);
     if (!r->jobs) return csni_fail_memory(err, c->workers * sizeof *r->jobs);
-    for (uint32_t i = 0; i < c->workers; i++)
+    for (uint32_t i = 0; i < c->workers; i++) {
         CSNI_TRY(csni_unit_job_init(&r->jobs[i], c, r->dwarf, i, r->discard, err));
+        r->jobs[i].map = r->map;
+    }
     return CSN_OK;
 }
 
@@ -174,7 +189,7 @@ static csn_status make_jobs(struct reading *r, struct csn_error *err) {
 static bool may_discard(const struct reading *r) {
     uint32_t info = r->section[INFO];
     if (info == CSNI_NO_SECTION) return false;
-    const struct csni_object *object = r->conversion->object;
+    const struct csni_object *object = r->object;
     bool plain = !(object->sections[info].flags & CSNI_SECTION_COMPRESSED) && object->kind != CSNI_OBJECT_RELOCATABLE;
     return plain || !csni_dwarf_has_cross_references(r->dwarf);
 }
@@ -182,10 +197,11 @@ static bool may_discard(const struct reading *r) {
 static csn_status convert_units(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
+    CSNI_TRY(open_supplement(r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);
-    c->effort_max = EFFORT_FREE;
     for (uint32_t i = 0; i < SECTIONS; i++) c->effort_max += EFFORT_A_BYTE * (uint64_t)r->bytes[i].size;
+    c->effort_max += EFFORT_A_BYTE * r->supplement.size;
     r->back.done = csni_alloc_zeroed(c->alloc, r->dwarf->unit_count, 1);
     if (r->dwarf->unit_count && !r->back.done) return csni_fail_memory(err, r->dwarf->unit_count);
     CSNI_TRY(order_units(r, err));
@@ -200,7 +216,7 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
 
 static void report_relocations(const struct reading *r) {
     struct csni_relocation_counts counts;
-    csni_object_relocation_counts(r->conversion->object, &counts);
+    csni_object_relocation_counts(r->object, &counts);
     if (!counts.unknown && !counts.damaged) return;
     char text[CSN_EXAMPLE_SIZE];
     int len = snprintf(text, sizeof text, "%llu of unknown type (first: %u), %llu with place or symbol out of range",
@@ -219,8 +235,7 @@ static void report(const struct reading *r) {
         out->units_failed++;
     }
     report_relocations(r);
-    if (csni_dwarf_has_supplement_references(r->dwarf))
-        csni_report_add(out, CSN_EVENT_MISSING_SUPPLEMENT, 1, csni_str("names that a dwz supplement holds are missing"));
+    if (r->wants_supplement) csni_supplement_report(&r->supplement);
 }
 
 static void release(struct reading *r) {
@@ -231,6 +246,7 @@ static void release(struct reading *r) {
     if (r->dwarf) csni_free(c->alloc, r->back.done, r->dwarf->unit_count);
     pthread_mutex_destroy(&r->back.lock);
     csni_dwarf_close(r->dwarf);
+    csni_supplement_close(&r->supplement);
 }
 
 /* Strings are views into .debug_str and .debug_line_str. Those in units are, too, but where .debug_info was to be given
@@ -238,12 +254,12 @@ static void release(struct reading *r) {
 static void release_sections(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
         bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && !r->discard);
-        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->conversion->object, r->section[i]);
+        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
     }
 }
 
-csn_status csni_source_dwarf(struct csni_conversion *c, struct csn_error *err) {
-    struct reading r = { .conversion = c };
+csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
+    struct reading r = { .conversion = c, .object = input->object, .map = input->map };
     pthread_mutex_init(&r.back.lock, NULL);
     csn_status status = read_sections(&r, err);
     if (status >= 0) status = open_dwarf(&r, err);

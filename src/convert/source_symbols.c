@@ -1,6 +1,10 @@
-/* Functions from the symbol table: .symtab, or .dynsym where a file has no other. */
+/* Functions from symbol tables (.symtab, or .dynsym and .gnu_debugdata where a file has no other), and from tables that
+ * give functions without names. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/fail.h"
-#include "convert/source.h"
+#include "convert/companions.h"
 
 static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, const struct csni_symbol *s) {
     if (s->kind != CSNI_SYMBOL_FUNCTION || !s->defined || !s->name.len || !csni_in_text(c, s->addr)) return;
@@ -28,21 +32,98 @@ static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_write
     }
     if (iter->damaged) {
         csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
-        w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] = iter->damaged;
+        w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] += iter->damaged - 1;
     }
     return CSN_OK;
 }
 
-csn_status csni_source_symbols(struct csni_conversion *c, struct csn_error *err) {
+/* Symbols of a stripped image that its own .gnu_debugdata holds. That it cannot be read is a note. CSN_NONE: none. */
+static csn_status mini_debug_symbols(struct csni_conversion *c, struct csni_batch_writer *w, struct csni_symbol_iter *iter,
+                                     struct csn_error *err) {
+    struct csni_companion_file *mini;
+    struct csn_error inner = CSN_ERROR_INIT;
+    csn_status status = csni_companion_open_mini_debug(c, c->object, &mini, &inner);
+    if (status == CSN_OK) status = csni_symbol_iter_init(iter, mini->object, CSNI_SYMBOLS_STATIC, &inner);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
+    if (status >= 0) return status;
+    csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "%s", csn_error_text(&inner));
+    return CSN_NONE;
+}
+
+/* The image's own table, else that of its debug file, else what the image exports and what its .gnu_debugdata adds to it:
+ * that leaves out what .dynsym has. */
+static csn_status read_tables(struct csni_conversion *c, struct csni_object *debug, struct csni_batch_writer *w,
+                              struct csn_error *err) {
     struct csni_symbol_iter iter;
     csn_status status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_STATIC, err);
-    if (status == CSN_NONE) status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
+    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&iter, debug, CSNI_SYMBOLS_STATIC, err);
+    if (status != CSN_NONE) return status < 0 ? status : add_symbols(c, w, &iter, err);
+    status = mini_debug_symbols(c, w, &iter, err);
+    if (status == CSN_OK) CSNI_TRY(add_symbols(c, w, &iter, err));
     if (status < 0) return status;
+    status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
+    return status == CSN_OK ? add_symbols(c, w, &iter, err) : status;
+}
+
+/* ---- functions without names ---- */
+
+static int by_address(const void *pa, const void *pb) {
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* The starts of all functions that a writer holds, ascending. */
+static csn_status sorted_starts(const struct csni_conversion *c, const struct csni_batch_writer *w, uint64_t **out,
+                                struct csn_error *err) {
+    size_t count = w->functions.count;
+    *out = csni_alloc_zeroed(c->alloc, count, sizeof **out);
+    if (count && !*out) return csni_fail_memory(err, count * sizeof **out);
+    for (size_t i = 0; i < count; i++) (*out)[i] = w->functions.items[i].start;
+    if (count) qsort(*out, count, sizeof **out, by_address);
+    return CSN_OK;
+}
+
+static csn_status add_nameless(struct csni_batch_writer *w, uint64_t start, struct csn_error *err) {
+    char text[32];
+    int len = snprintf(text, sizeof text, "sub_%llx", (unsigned long long)start);
+    char *name = csni_arena_copy(w->arena, text, (size_t)len);
+    if (!name) return csni_fail_memory(err, (size_t)len);
+    csni_batch_begin_function(w, start, 0, csni_batch_add_string(w, (struct csn_str){ name, (size_t)len }),
+                              CSNI_SOURCE_SYMBOL);
+    return CSN_OK;
+}
+
+/* LC_FUNCTION_STARTS lists every function of an image, also where its symbol was stripped: they are named by address. Other
+ * containers have no such list that is sure to be of functions. */
+static csn_status add_functions_without_symbols(struct csni_conversion *c, struct csni_batch_writer *w,
+                                                struct csn_error *err) {
+    uint64_t *starts;
+    size_t count = w->functions.count, at = 0;
+    csn_status status = sorted_starts(c, w, &starts, err);
+    for (size_t i = 0; status >= 0 && i < c->image.bounds.count; i++) {
+        uint64_t start = c->image.bounds.items[i].start;
+        while (at < count && starts[at] < start) at++;
+        if ((at < count && starts[at] == start) || !csni_in_text(c, start)) continue;
+        status = add_nameless(w, start, err);
+    }
+    csni_free(c->alloc, starts, count * sizeof *starts);
+    return status;
+}
+
+static bool lacks_sizes(const struct csni_batch_writer *w) {
+    for (size_t i = 0; i < w->functions.count; i++)
+        if (!w->functions.items[i].size) return true;
+    return false;
+}
+
+csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
-    if (status == CSN_OK) CSNI_TRY(add_symbols(c, w, &iter, err));
+    CSNI_TRY(read_tables(c, debug, w, err));
+    if (lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
     c->report->functions_from_symbols += w->functions.count;
     return csni_batch_finish(w, batch, err);
 }

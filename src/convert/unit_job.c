@@ -2,6 +2,7 @@
 #include "convert/unit_job.h"
 
 #include "base/fail.h"
+#include "object/address_map.h"
 
 csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
                               uint32_t worker, bool copy_names, struct csn_error *err) {
@@ -35,15 +36,25 @@ void csni_unit_job_deinit(struct csni_unit_job *job) {
 
 /* ---- functions ---- */
 
+/* Where `addr` of the object is in the image. False: the linker left it out. */
+static bool image_address(const struct csni_unit_job *job, uint64_t addr, uint64_t *out) {
+    *out = addr;
+    if (!job->map) return true;
+    const struct csni_mapped_range *range = csni_address_map_find(job->map, addr);
+    if (range) *out = range->image_start + (addr - range->object_start);
+    return range != NULL;
+}
+
 /* How many of the DIE's ranges, in its order, become functions: those up to the first that a linker marked as removed or
  * that is not code. */
 static uint32_t count_usable(struct csni_unit_job *job, uint32_t first) {
     uint64_t removed = job->unit->address_size == 8 ? UINT64_MAX : job->unit->address_size == 4 ? UINT32_MAX : UINT16_MAX;
     for (size_t i = first; i < job->ranges.count; i++) {
         struct csni_address_range r = job->ranges.items[i];
-        if (r.low >= r.high || r.low == removed) {
+        uint64_t start;
+        if (r.low >= r.high || r.low == removed || !image_address(job, r.low, &start)) {
             csni_batch_note(job->writer, CSN_EVENT_FUNCTION_DISCARDED, NULL);
-        } else if (!csni_in_text(job->conversion, r.low)) {
+        } else if (!csni_in_text(job->conversion, start)) {
             enum csn_event event = r.low ? CSN_EVENT_FUNCTION_OUTSIDE_TEXT : CSN_EVENT_FUNCTION_DISCARDED;
             csni_batch_note(job->writer, event, "[0x%llx, 0x%llx)", (unsigned long long)r.low, (unsigned long long)r.high);
         } else {
@@ -117,7 +128,9 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
     size_t looked_at = job->ranges.count - (f->first_range + f->range_count) + job->inlined.count - f->first_inlined +
                        job->calls.count - f->first_call;
     CSNI_TRY(csni_unit_spend(job, looked_at / 16));
-    csni_batch_begin_function(job->writer, r.low, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
+    uint64_t start;
+    image_address(job, r.low, &start);
+    csni_batch_begin_function(job->writer, start, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
     add_call_sites(job, f, r.low, r.high);

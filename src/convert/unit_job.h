@@ -54,6 +54,7 @@ typedef CSNI_VEC(uint32_t) csni_numbers;
 struct csni_unit_job {
     struct csni_conversion *conversion;
     const struct csni_dwarf *dwarf;
+    const struct csni_address_map *map; /* from addresses of the object to those of the image; NULL: they are the same */
     struct csni_batch_writer *writer;
     struct csni_arena *arena;
     struct csni_scopes *scopes;

@@ -44,10 +44,15 @@ static csn_status reserve_string(struct csni_unit_job *job, const struct csni_un
     return CSN_OK;
 }
 
+/* Offsets are below 2^62: sections are no larger than memory. */
+static uint64_t key_of(const struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off) {
+    return die_off | (uint64_t)unit->in_types << 63 | (uint64_t)(unit->dwarf != job->dwarf) << 62;
+}
+
 /* The name of the DIE at `die_off`, asked for once per unit. */
 static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off, uint32_t *out) {
     if (job->name_count * 2 >= job->name_slots && !grow_names(job)) return CSN_E_MEMORY;
-    uint64_t key = die_off | (uint64_t)unit->in_types << 63;
+    uint64_t key = key_of(job, unit, die_off);
     struct csni_name_slot *slot = find_slot(job->names, job->name_slots, job->stamp, key);
     if (slot->stamp != job->stamp) {
         uint32_t string;
@@ -62,7 +67,8 @@ static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit 
 /* Views into sections that are given back while names are still needed must not be kept. */
 static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
     const struct csni_dwarf_sections *sections = &job->dwarf->sections;
-    return !job->copy_names || csni_span_holds(sections->str, s.ptr) || csni_span_holds(sections->line_str, s.ptr);
+    if (!job->copy_names || csni_span_holds(sections->str, s.ptr) || csni_span_holds(sections->line_str, s.ptr)) return true;
+    return job->dwarf->supplement && csni_span_holds(job->dwarf->supplement->sections.str, s.ptr);
 }
 
 static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
@@ -88,18 +94,33 @@ csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_d
     const struct csni_unit *unit = die->unit;
     uint64_t off = die->off;
     if (!csni_die_has(die, CSNI_AT_LINKAGE_NAME) && !csni_die_has(die, CSNI_AT_NAME))
-        (void)csni_die_target(job->dwarf, die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off);
+        (void)csni_die_target(die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off);
     return shared_name(job, unit, off, out);
 }
 
 /* ---- when the unit has been walked ---- */
 
-static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_name *pending) {
+static csn_status find_name(struct csni_unit_job *job, const struct csni_pending_name *pending, struct csn_str *out,
+                            struct csn_error *err) {
     struct csni_die die;
+    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, err);
+    return status == CSN_OK ? csni_scopes_name(job->scopes, job->unit, &die, job->arena, out, err) : status;
+}
+
+/* A name that cannot be read: whether the reason lies in the supplement. */
+static CSNI_COLD void note_supplement(struct csni_unit_job *job, const struct csni_pending_name *pending) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csn_str ignored;
+    if (find_name(job, pending, &ignored, &damage) < 0 && strncmp(damage.section, "supplement", 10) == 0)
+        csni_batch_note(job->writer, CSN_EVENT_MISSING_SUPPLEMENT, "%s", csn_error_text(&damage));
+}
+
+static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_name *pending) {
     struct csn_str name;
-    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, NULL);
-    if (status == CSN_OK) status = csni_scopes_name(job->scopes, job->unit, &die, job->arena, &name, NULL);
+    csn_status status = find_name(job, pending, &name, NULL);
     if (status == CSN_E_MEMORY) return status;
+    if (status < 0 && job->dwarf->supplement) note_supplement(job, pending);
+    CSNI_TRY(csni_unit_spend(job, csni_scopes_take_effort(job->scopes)));
     if (status != CSN_OK) return CSN_OK;
     CSNI_TRY(keep(job, &name));
     job->writer->strings.items[pending->string] = name;
@@ -131,7 +152,7 @@ csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *di
     const struct csni_unit *unit;
     uint64_t off;
     *out = 0;
-    if (csni_die_target(job->dwarf, die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
+    if (csni_die_target(die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
     return shared_name(job, unit, off, out);
 }
 

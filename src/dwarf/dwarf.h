@@ -12,6 +12,7 @@
 struct csni_dwarf_sections {
     struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
     bool big_endian;
+    bool is_supplement;      /* errors say so */
 };
 
 /* ---- attributes that a conversion wants; everything else is stepped over ---- */
@@ -46,6 +47,7 @@ struct csni_unit {
     uint8_t unit_type;       /* DW_UT_; DW_UT_compile or DW_UT_type before version 5 */
     bool in_types;           /* in .debug_types (DWARF 4), else in .debug_info */
     const struct csni_abbrevs *abbrevs;
+    const struct csni_dwarf *dwarf; /* that lists it: an image's, or that of its supplementary file */
     /* From the unit DIE; valid once csni_unit_prepare() gave CSN_OK. */
     bool prepared, has_stmt_list, has_low_pc, is_skeleton;
     uint16_t tag;            /* DW_TAG_compile_unit, DW_TAG_partial_unit, ... */
@@ -63,6 +65,9 @@ struct csni_dwarf {
     uint32_t abbrev_table_count;
     /* Where the list of units broke off: a damaged header. code 0: it did not. */
     struct csn_error damage;
+    /* The supplementary file that its DIEs refer to, with all units prepared; NULL: none. Set before units are prepared,
+     * and never in a supplement, so that references lead into one file and no further. */
+    const struct csni_dwarf *supplement;
     struct csni_dwarf_private *priv;
 };
 
@@ -86,7 +91,10 @@ csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, s
 /* The unit of .debug_info that contains offset `off`, or NULL. */
 const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off);
 
-/* ---- DIEs ---- */
+/* ---- DIEs ----
+ *
+ * Where a call takes a unit or a DIE, that one tells which file is read: DIEs of the supplement may be given together with
+ * the image's `dwarf`. */
 
 struct csni_die {
     const struct csni_unit *unit;
@@ -126,9 +134,9 @@ csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct 
 csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
                        struct csn_error *err);
 /* Where a reference attribute leads: unit and offset of the DIE, which is not read. CSN_NONE as below. */
-csn_status csni_die_target(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
-                           const struct csni_unit **unit, uint64_t *off);
-/* Follows a reference attribute. CSN_NONE: absent, or it leads into a supplementary file or to an unknown type unit. */
+csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
+/* Follows a reference attribute. CSN_NONE: absent, or it leads into a supplementary file that is not there or to an unknown
+ * type unit. */
 csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
                            struct csni_die *out, struct csn_error *err);
 
@@ -154,6 +162,20 @@ typedef CSNI_VEC(struct csni_address_range) csni_address_ranges;
 csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
                            struct csn_error *err);
 
+/* ---- ranges from unwind tables ---- */
+
+struct csni_eh_frame {
+    struct csni_span bytes;  /* .eh_frame */
+    uint64_t addr;           /* its address, which pointers are relative to */
+    uint64_t text_base, data_base; /* other bases, that few machines use */
+    uint8_t address_size;    /* 4 or 8 */
+    bool big_endian;
+};
+
+/* Appends the ranges that .eh_frame describes, ascending by start, one for each start. Records that cannot be understood are
+ * passed over; one that does not fit the section ends the list with CSN_E_TRUNCATED, what stands before it is given. */
+csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_address_ranges *out, struct csn_error *err);
+
 /* ---- names ---- */
 
 /* For names by the rules of GSYM producers: the linkage name, else DW_AT_name, both looked for through specification and
@@ -173,6 +195,9 @@ csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_u
  * in `arena`; others are views into sections. CSN_NONE: it has no name. */
 csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,
                             struct csni_arena *arena, struct csn_str *out, struct csn_error *err);
+/* How much looking up names took since this was last asked, in a measure of its own that depends on the names alone. A hostile
+ * file makes one name take a thousand times what others do. */
+uint64_t csni_scopes_take_effort(struct csni_scopes *scopes);
 
 /* ---- line tables ---- */
 

@@ -46,6 +46,7 @@ csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_di
                             struct csn_str *out, struct csn_error *err) {
     if (!csni_die_has(die, at)) return CSN_NONE;
     const struct csni_attr *a = &die->at[at];
+    dwarf = die->unit->dwarf;
     switch (a->form) {
     case DW_FORM_strp: return csni_string_at(dwarf->sections.str, ".debug_str", a->value, out, err);
     case DW_FORM_line_strp: return csni_string_at(dwarf->sections.line_str, ".debug_line_str", a->value, out, err);
@@ -56,7 +57,10 @@ csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_di
         return CSN_OK;
     case DW_FORM_strx: case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
     case DW_FORM_GNU_str_index: return csni_string_index(dwarf, die->unit, a->value, out, err);
-    default: return CSN_NONE; /* DW_FORM_strp_sup, DW_FORM_GNU_strp_alt, and what is no string */
+    case DW_FORM_strp_sup: case DW_FORM_GNU_strp_alt:
+        if (!dwarf->supplement) return CSN_NONE;
+        return csni_string_at(dwarf->supplement->sections.str, "supplement .debug_str", a->value, out, err);
+    default: return CSN_NONE; /* what is no string */
     }
 }
 

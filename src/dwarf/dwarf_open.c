@@ -143,7 +143,7 @@ static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_
 static csn_status scan(struct opener *o, struct csni_span section, bool in_types, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(section, o->dwarf->sections.big_endian);
     while (csni_cursor_left(&c)) {
-        struct csni_unit unit = { .in_types = in_types };
+        struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
         csn_status status = read_header(&c, section, &unit, &damage);
         if (status < 0 && o->dwarf->damage.code == CSN_OK) o->dwarf->damage = damage;

@@ -120,6 +120,7 @@ static inline const struct csni_plan *csni_plan_find(const struct csni_abbrevs *
 /* ---- reading by plans ---- */
 
 static inline const char *csni_unit_section(const struct csni_unit *unit) {
+    if (unit->dwarf->sections.is_supplement) return unit->in_types ? "supplement .debug_types" : "supplement .debug_info";
     return unit->in_types ? ".debug_types" : ".debug_info";
 }
 static inline struct csni_span csni_unit_span(const struct csni_dwarf *dwarf, const struct csni_unit *unit) {
@@ -165,8 +166,8 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
 bool csni_die_sibling(const struct csni_die *die, uint64_t *out);
 
 /* Where a reference attribute leads; the DIE there is not read. As csni_die_follow() otherwise. */
-csn_status csni_die_resolve(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
-                            const struct csni_unit **unit, uint64_t *off, struct csn_error *err);
+csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off,
+                            struct csn_error *err);
 
 /* ---- indexed sections ---- */
 

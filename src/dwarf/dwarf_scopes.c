@@ -2,8 +2,8 @@
  *
  * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents. Three things give them:
  * - the DIEs around the walk's place, which csni_scopes_add() keeps, for a DIE that stands there itself;
- * - an index of scopes per unit, made when a name first needs it. It goes down only where it must: subtrees with a sibling
- *   attribute are jumped over and indexed by themselves once a DIE within them is asked for;
+ * - an index of scopes per unit, of the image or of its supplement, made when a name first needs it. It goes down only where
+ *   it must: subtrees with a sibling attribute are jumped over and indexed by themselves once a DIE within them is asked for;
  * - a cache of names of abstract origins, since the same function is inlined many times. */
 #include "base/hash.h"
 #include "dwarf/dwarf_private.h"
@@ -17,7 +17,10 @@ enum {
     MAX_NAME = 1 << 20,      /* bytes of such a name */
     CACHE_SIZE = 4096,
     MAX_CACHED_BYTES = 1 << 20,
-    MAX_INDEX_NODES = 1 << 21 /* of all units, before the indexes are made anew */
+    MAX_INDEX_NODES = 1 << 21, /* of all units, before the indexes are dropped */
+    MAX_REBUILT = 4,         /* times that; when so many nodes were made again, more are kept */
+    MAX_SEGMENTS = 256,      /* subtrees within each other that were jumped over */
+    STEP_EFFORT = 8          /* of a DIE that is looked at for a name: it comes from anywhere in memory */
 };
 
 enum { NO_NODE = UINT32_MAX };
@@ -30,6 +33,7 @@ struct node {
     uint32_t depth;
     uint16_t tag;
     bool unexplored;   /* its children were jumped over */
+    bool damaged;      /* they cannot be indexed */
 };
 
 struct segment {
@@ -39,6 +43,8 @@ struct segment {
 struct scope_index {
     CSNI_VEC(struct node) nodes;
     CSNI_VEC(struct segment) segments; /* 0: top level of the unit */
+    csn_status status; /* a failure: the unit is damaged, and is not looked at again */
+    bool again;        /* made before, and dropped */
 };
 
 struct open_scope {
@@ -52,6 +58,7 @@ struct known_name {
     struct csn_str name;
     bool final;        /* holds for whatever has this DIE as its origin; else that one's own place may qualify it */
     bool joined;       /* put together, not a view of a section */
+    uint64_t effort;   /* that it took, so that the sum does not depend on what is in the cache */
 };
 
 struct cached_name {
@@ -67,8 +74,12 @@ struct csni_scopes {
     const struct csn_allocator *alloc;
     const struct csni_unit *unit; /* that is being walked */
     CSNI_VEC(struct open_scope) open;
-    struct scope_index **indexes; /* per unit, or NULL */
-    size_t index_nodes;
+    struct scope_index **indexes; /* per unit, or NULL; those of the supplement behind the image's */
+    uint8_t *was_indexed;         /* per unit */
+    size_t index_count;           /* of both */
+    size_t index_nodes;           /* of all indexes; at index_limit they are dropped */
+    size_t index_limit, rebuilt;
+    uint64_t effort;
     struct csni_arena names;      /* of names in the cache that were put together */
     struct csni_arena_mark names_mark;
     size_t joined_bytes;
@@ -83,8 +94,11 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
     s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
-    s->indexes = csni_alloc_zeroed(s->alloc, dwarf->unit_count, sizeof *s->indexes);
-    if (!s->cache || (dwarf->unit_count && !s->indexes)) {
+    s->index_count = (size_t)dwarf->unit_count + (dwarf->supplement ? dwarf->supplement->unit_count : 0);
+    s->index_limit = MAX_INDEX_NODES;
+    s->indexes = csni_alloc_zeroed(s->alloc, s->index_count, sizeof *s->indexes);
+    s->was_indexed = csni_alloc_zeroed(s->alloc, s->index_count, 1);
+    if (!s->cache || (s->index_count && (!s->indexes || !s->was_indexed))) {
         csni_scopes_destroy(s);
         return csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
     }
@@ -92,7 +106,7 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     return CSN_OK;
 }
 
-static void drop_index(struct csni_scopes *s, uint32_t unit) {
+static void drop_index(struct csni_scopes *s, size_t unit) {
     struct scope_index *index = s->indexes[unit];
     if (!index) return;
     csni_vec_deinit(&index->nodes);
@@ -102,14 +116,26 @@ static void drop_index(struct csni_scopes *s, uint32_t unit) {
 }
 
 static void drop_indexes(struct csni_scopes *s) {
-    for (uint32_t i = 0; s->indexes && i < s->dwarf->unit_count; i++) drop_index(s, i);
+    for (size_t i = 0; s->indexes && i < s->index_count; i++) drop_index(s, i);
     s->index_nodes = 0;
+}
+
+/* Indexes are dropped to save memory, but input that leads from unit to unit and back must not have them made over and over:
+ * then more of them are kept, so that all work on them stays in proportion to the input. */
+static void limit_indexes(struct csni_scopes *s) {
+    if (s->index_nodes <= s->index_limit) return;
+    if (s->rebuilt / MAX_REBUILT > s->index_limit) {
+        s->index_limit *= 2;
+        s->rebuilt = 0;
+    }
+    if (s->index_nodes > s->index_limit) drop_indexes(s);
 }
 
 void csni_scopes_destroy(struct csni_scopes *s) {
     if (!s) return;
     drop_indexes(s);
-    csni_free(s->alloc, s->indexes, s->dwarf->unit_count * sizeof *s->indexes);
+    csni_free(s->alloc, s->indexes, s->index_count * sizeof *s->indexes);
+    csni_free(s->alloc, s->was_indexed, s->index_count);
     csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
     csni_arena_deinit(&s->names);
     csni_vec_deinit(&s->open);
@@ -152,10 +178,11 @@ static csn_status index_subtree(struct csni_scopes *s, struct scope_index *index
         last = (uint32_t)index->nodes.count;
         if (last >= NO_NODE - 1) return csni_fail(err, CSN_E_LIMIT, NULL, die.off, "more than %u scopes", NO_NODE);
         if (!csni_vec_push(&index->nodes, node)) return csni_fail_memory(err, sizeof node);
-        s->index_nodes++;
     }
     if (status < 0) return status;
     segment.count = (uint32_t)index->nodes.count - segment.first;
+    s->index_nodes += segment.count;
+    if (index->again) s->rebuilt += segment.count;
     return csni_vec_push(&index->segments, segment) ? CSN_OK : csni_fail_memory(err, sizeof segment);
 }
 
@@ -166,27 +193,38 @@ static csn_status walk_for_index(const struct csni_scopes *s, const struct csni_
     return CSN_OK;
 }
 
-static csn_status index_of_unit(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index **out,
-                                struct csn_error *err) {
-    uint32_t number = (uint32_t)(unit - s->dwarf->units);
-    if (s->indexes[number]) {
-        *out = s->indexes[number];
-        return CSN_OK;
-    }
-    if (s->index_nodes > MAX_INDEX_NODES) drop_indexes(s);
+static csn_status fill_index(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index *index,
+                             struct csn_error *err) {
     struct csni_die_walk walk;
     CSNI_TRY(walk_for_index(s, unit, &walk, err));
-    struct scope_index *index = csni_alloc_zeroed(s->alloc, 1, sizeof *index);
-    if (!index) return csni_fail_memory(err, sizeof *index);
-    index->nodes.alloc = index->segments.alloc = s->alloc;
-    s->indexes[number] = index;
-    csn_status status = index_subtree(s, index, &walk, 0, NO_NODE, err);
-    if (status < 0) drop_index(s, number);
-    else *out = index;
+    return index_subtree(s, index, &walk, 0, NO_NODE, err);
+}
+
+static csn_status index_of_unit(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index **out,
+                                struct csn_error *err) {
+    size_t number = (size_t)(unit - unit->dwarf->units) + (unit->dwarf == s->dwarf ? 0 : s->dwarf->unit_count);
+    struct scope_index *index = s->indexes[number];
+    csn_status status = CSN_OK;
+    if (!index) {
+        limit_indexes(s);
+        index = csni_alloc_zeroed(s->alloc, 1, sizeof *index);
+        if (!index) return csni_fail_memory(err, sizeof *index);
+        index->nodes.alloc = index->segments.alloc = s->alloc;
+        index->again = s->was_indexed[number];
+        s->indexes[number] = index;
+        s->was_indexed[number] = 1;
+        status = index->status = fill_index(s, unit, index, err);
+        if (status < 0) csni_vec_deinit(&index->nodes);
+        if (status == CSN_E_MEMORY) drop_index(s, number);
+    } else if (index->status < 0) {
+        status = csni_fail(err, index->status, csni_unit_section(unit), unit->off, "the unit is damaged");
+    }
+    if (status == CSN_OK) *out = index;
     return status;
 }
 
-/* Indexes the children of a node that were jumped over. */
+/* Indexes the children of a node that were jumped over: up to where the jump led, so that nothing is walked twice whatever
+ * sibling attributes say. */
 static csn_status explore(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint32_t node,
                           struct csn_error *err) {
     struct csni_die_walk walk;
@@ -194,9 +232,18 @@ static csn_status explore(struct csni_scopes *s, struct scope_index *index, cons
     CSNI_TRY(walk_for_index(s, unit, &walk, err));
     CSNI_TRY(csni_die_at(s->dwarf, unit, index->nodes.items[node].off, &die, err));
     uint32_t depth = index->nodes.items[node].depth;
+    struct csni_unit within = *unit;
+    if (!csni_die_sibling(&die, &within.end)) within.end = die.next;
+    walk.unit = &within;
     walk.p = walk.begin + die.next;
     walk.depth = depth + 1;
-    CSNI_TRY(index_subtree(s, index, &walk, depth, node, err));
+    size_t before = index->nodes.count;
+    csn_status status = index_subtree(s, index, &walk, depth, node, err);
+    if (status < 0) {
+        index->nodes.count = before;
+        index->nodes.items[node].damaged = status != CSN_E_MEMORY;
+        return status;
+    }
     index->nodes.items[node].segment = (uint32_t)index->segments.count - 1;
     index->nodes.items[node].unexplored = false;
     return CSN_OK;
@@ -216,25 +263,41 @@ static uint32_t last_at_or_before(const struct scope_index *index, const struct 
 static csn_status find_node(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint64_t off,
                             uint32_t *out, struct csn_error *err) {
     uint32_t segment = 0;
-    for (;;) {
+    for (uint32_t level = 0;; level++) {
+        if (level == MAX_SEGMENTS)
+            return csni_fail(err, CSN_E_LIMIT, csni_unit_section(unit), off, "more than %d scopes are around a DIE", MAX_SEGMENTS);
+        s->effort++;
         uint32_t n = last_at_or_before(index, &index->segments.items[segment], off);
         if (n == NO_NODE) return CSN_NONE;
         if (index->nodes.items[n].off == off) {
             *out = n;
             return CSN_OK;
         }
+        if (index->nodes.items[n].damaged)
+            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), index->nodes.items[n].off,
+                             "what is within the DIE is damaged");
         if (index->nodes.items[n].unexplored) CSNI_TRY(explore(s, index, unit, n, err));
         segment = index->nodes.items[n].segment;
         if (!segment) return CSN_NONE;
     }
 }
 
+/* The same for a DIE that is still open, or the last one of the walk: the scope at `off`, or NULL. */
+static const struct open_scope *find_open(const struct csni_scopes *s, uint64_t off) {
+    size_t low = 0, high = s->open.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s->open.items[mid].off < off) low = mid + 1;
+        else high = mid;
+    }
+    return low < s->open.count && s->open.items[low].off == off ? &s->open.items[low] : NULL;
+}
+
 /* The DIE that the one at `off` stands in, if it is one of the kinds that are indexed. */
 static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit, uint64_t off, uint64_t *parent,
                             uint16_t *tag, struct csn_error *err) {
-    for (size_t i = unit == s->unit ? s->open.count : 0; i-- > 1 && s->open.items[i].off >= off;) {
-        const struct open_scope *at = &s->open.items[i];
-        if (at->off != off || at[-1].depth + 1 != at->depth) continue;
+    const struct open_scope *at = unit == s->unit ? find_open(s, off) : NULL;
+    if (at && at != s->open.items && at[-1].depth + 1 == at->depth) {
         *parent = at[-1].off;
         *tag = at[-1].tag;
         return CSN_OK;
@@ -281,6 +344,16 @@ struct plain_names {
     bool has_linkage, has_name; /* an attribute was found, or need not be looked for */
 };
 
+/* A part of a name that is in no file at hand. The name is better left out than half right. */
+static csn_status check_missing(const struct csni_die *die, enum csni_at at, struct csn_error *err) {
+    uint32_t form = die->at[at].form;
+    bool supplement = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8 ||
+                      form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup;
+    if (!supplement || die->unit->dwarf->supplement) return CSN_OK;
+    return csni_fail(err, CSN_E_NOT_FOUND, csni_unit_section(die->unit), die->off,
+                     "the DIE refers to a supplementary file that is not there");
+}
+
 static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_die *die, struct plain_names *names,
                              struct csn_error *err) {
     if (!names->has_linkage && csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
@@ -289,12 +362,13 @@ static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_d
     }
     if (!names->has_name && !names->linkage.len && csni_die_has(die, CSNI_AT_NAME)) {
         names->has_name = true;
-        CSNI_TRY(csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err));
+        csn_status status = csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err);
+        return status == CSN_NONE ? check_missing(die, CSNI_AT_NAME, err) : status;
     }
     return CSN_OK;
 }
 
-static csn_status find_names(const struct csni_dwarf *dwarf, const struct csni_die *die, bool want_linkage,
+static csn_status find_names(struct csni_scopes *s, const struct csni_die *die, bool want_linkage,
                              struct plain_names *names, struct csn_error *err) {
     static const enum csni_at ways[] = { CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_SPECIFICATION, CSNI_AT_SIGNATURE };
     *names = (struct plain_names){ .linkage = { "", 0 }, .name = { "", 0 }, .has_linkage = !want_linkage };
@@ -304,17 +378,18 @@ static csn_status find_names(const struct csni_dwarf *dwarf, const struct csni_d
     chain.seen[0] = (struct place){ die->unit, die->off };
     struct csni_die other;
     for (;;) {
-        CSNI_TRY(take_names(dwarf, die, names, err));
+        s->effort += STEP_EFFORT;
+        CSNI_TRY(take_names(s->dwarf, die, names, err));
         if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct place to;
-            csn_status status = csni_die_resolve(dwarf, die, ways[i], &to.unit, &to.off, err);
+            csn_status status = csni_die_resolve(die, ways[i], &to.unit, &to.off, err);
             if (status < 0) return status;
             if (status == CSN_OK) wait_for(&chain, to);
         }
         if (!chain.waiting_count) return CSN_OK;
         struct place next = chain.waiting[--chain.waiting_count];
-        CSNI_TRY(csni_die_at(dwarf, next.unit, next.off, &other, err));
+        CSNI_TRY(csni_die_at(s->dwarf, next.unit, next.off, &other, err));
         die = &other;
     }
 }
@@ -353,6 +428,7 @@ static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, 
     if (!csni_die_has(die, way)) return CSN_NONE;
     struct csni_die other;
     csn_status status = csni_die_follow(s->dwarf, die, way, &other, err);
+    if (status == CSN_NONE) CSNI_TRY(check_missing(die, way, err));
     return status == CSN_OK ? context_of(s, &other, search, out, err) : status;
 }
 
@@ -363,6 +439,7 @@ static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, 
     if (search->steps == MAX_CONTEXT_STEPS || search->depth == MAX_CHAIN) return CSN_NONE;
     search->steps++;
     search->depth++;
+    s->effort += STEP_EFFORT;
     csn_status status = context_by(s, die, CSNI_AT_SPECIFICATION, search, out, err);
     if (status == CSN_NONE) status = context_by(s, die, CSNI_AT_ABSTRACT_ORIGIN, search, out, err);
     if (status == CSN_NONE && die->tag != DW_TAG_inlined_subroutine) {
@@ -406,7 +483,7 @@ static csn_status gather_parts(struct csni_scopes *s, const struct csni_die *die
         parts->in_context = true;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &scope, err));
         struct plain_names names;
-        CSNI_TRY(find_names(s->dwarf, &scope, false, &names, err));
+        CSNI_TRY(find_names(s, &scope, false, &names, err));
         if (names.name.len) {
             parts->names[parts->count++] = names.name;
             parts->size += names.name.len + 2;
@@ -448,7 +525,7 @@ static csn_status join(const struct parts *parts, struct csn_str name, struct cs
 static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, bool qualified, struct csni_arena *arena,
                             struct known_name *out, struct csn_error *err) {
     struct plain_names names;
-    CSNI_TRY(find_names(s->dwarf, die, true, &names, err));
+    CSNI_TRY(find_names(s, die, true, &names, err));
     *out = (struct known_name){ .name = names.linkage.len ? names.linkage : names.name };
     if (!out->name.len) return CSN_NONE;
     out->final = names.linkage.len || !qualified || is_clone_name(out->name);
@@ -474,13 +551,17 @@ static csn_status name_of_origin(struct csni_scopes *s, struct place place, bool
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
         struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
+        uint64_t before = s->effort;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
         made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
+        made.known.effort = s->effort - before;
+        s->effort = before;
         if (made.known.joined) s->joined_bytes += made.known.name.len;
         *slot = made;
     }
     *out = slot->known;
+    s->effort += slot->known.effort;
     return slot->status;
 }
 
@@ -506,7 +587,7 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
     csn_status status = CSN_NONE;
     /* A DIE with nothing of its own has the name of its origin, unless it is the place where it stands that tells. */
     if (!(die->present & own)) {
-        status = csni_die_resolve(s->dwarf, die, CSNI_AT_ABSTRACT_ORIGIN, &origin.unit, &origin.off, err);
+        status = csni_die_resolve(die, CSNI_AT_ABSTRACT_ORIGIN, &origin.unit, &origin.off, err);
         if (status != CSN_OK) return status;
         status = name_of_origin(s, origin, qualified, &known, err);
         if (status != CSN_OK) return status;
@@ -520,4 +601,10 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
     status = make_name(s, die, qualified, arena, &known, err);
     if (status == CSN_OK) *out = known.name;
     return status;
+}
+
+uint64_t csni_scopes_take_effort(struct csni_scopes *s) {
+    uint64_t effort = s->effort;
+    s->effort = 0;
+    return effort;
 }

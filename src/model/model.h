@@ -37,7 +37,7 @@ struct csni_call_site {
     uint32_t flags;         /* CSN_CALL_SITE_ */
 };
 
-enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER };
+enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO };
 
 struct csni_function {
     uint64_t start;
@@ -155,6 +155,9 @@ struct csni_model {
     struct csni_span uuid;
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
+    const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
+    uint32_t bound_count;
+    bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
     /* Set by csni_model_finalize(). */
     struct csni_entry *entries;         /* ascending by address */
     uint32_t entry_count, entry_room;
@@ -173,6 +176,9 @@ void csni_model_deinit(struct csni_model *model);
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
  * rules). Adds to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
+
+/* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
+void csni_model_size_functions(struct csni_model *model);
 
 /* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in
  * arenas[worker], one for each worker of the pool. */

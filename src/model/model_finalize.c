@@ -172,17 +172,6 @@ static size_t choose(const struct csni_model *m, struct key *keys, size_t count,
     return kept;
 }
 
-/* A symbol without a size that is the last function reaches to the end of its text. */
-static void bound_last(struct csni_model *m) {
-    if (!m->entry_count) return;
-    struct csni_function *f = csni_model_function(m, &m->entries[m->entry_count - 1]);
-    for (uint32_t i = 0; !f->size && i < m->text_count; i++)
-        if (f->start >= m->text[i].start && f->start < m->text[i].end) {
-            uint64_t size = m->text[i].end - f->start;
-            f->size = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-        }
-}
-
 csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
@@ -206,7 +195,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
         csni_model_function(m, &m->entries[i])->kept = true;
     }
     csni_free(m->alloc, keys, 2 * count * sizeof *keys);
-    bound_last(m);
+    csni_model_size_functions(m);
     report->functions_written = m->entry_count;
     report->functions_pruned = count - m->entry_count;
     return CSN_OK;

@@ -29,6 +29,10 @@ static const struct {
     [CSN_EVENT_CALL_SITE_OUTSIDE] = { "call-site-outside-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_RELOCATION] = { "relocation-not-applied", CSN_CLASS_DROPPED },
     [CSN_EVENT_INLINE_TOO_DEEP] = { "inline-too-deep", CSN_CLASS_DROPPED },
+    [CSN_EVENT_MISSING_DEBUG_FILE] = { "missing-debug-file", CSN_CLASS_NORMAL },
+    [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }

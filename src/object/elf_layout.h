@@ -58,4 +58,7 @@ enum { R_PPC64_NONE = 0, R_PPC64_ADDR32 = 1, R_PPC64_UADDR32 = 24, R_PPC64_REL32
 enum { R_390_NONE = 0, R_390_8 = 1, R_390_16 = 3, R_390_32 = 4, R_390_PC32 = 5, R_390_64 = 22, R_390_PC64 = 23,
        R_390_TLS_LDO32 = 52, R_390_TLS_LDO64 = 53 };
 
+/* Dynamic relocations: the load bias + A. */
+enum { R_X86_64_RELATIVE = 8, R_AARCH64_RELATIVE = 1027, R_RISCV_RELATIVE = 3, R_PPC64_RELATIVE = 22, R_390_RELATIVE = 12 };
+
 #endif

@@ -167,39 +167,6 @@ static csn_status name_sections(struct csni_object_private *priv, const struct e
     return CSN_OK;
 }
 
-static uint64_t sane_align(uint64_t align) { return align && (align & (align - 1)) == 0 ? align : 1; }
-
-/* The end of a section in memory, its beginning moved to its alignment; false when that is beyond 64 bits. */
-static bool place_behind(uint64_t *end, uint64_t align, uint64_t size, uint64_t *addr) {
-    uint64_t padded;
-    if (!csni_add_u64(*end, align - 1, &padded)) return false;
-    *addr = padded & ~(align - 1);
-    return csni_add_u64(*addr, size, end);
-}
-
-/* Sections of an object that is not linked all begin at 0. Those that will be in memory get places of their own, so that an
- * address means one thing: in section order, each at its alignment, from 0 on. So an object with a single code section,
- * which comes first, keeps the addresses that a disassembler shows. Sections that do have an address keep it; the others
- * are then placed behind them. */
-static csn_status place_sections(struct csni_object_private *priv, struct csn_error *err) {
-    uint64_t end = 0;
-    for (uint32_t i = 1; i < priv->object.section_count; i++) {
-        const struct csni_section *s = &priv->sections[i];
-        uint64_t section_end;
-        if ((s->flags & CSNI_SECTION_ALLOC) && s->addr && csni_add_u64(s->addr, s->size, &section_end) && section_end > end)
-            end = section_end;
-    }
-    for (uint32_t i = 1; i < priv->object.section_count; i++) {
-        struct csni_section *s = &priv->sections[i];
-        if (!(s->flags & CSNI_SECTION_ALLOC) || s->addr) continue;
-        if (!place_behind(&end, sane_align(s->align), s->size, &s->addr))
-            return csni_fail(err, CSN_E_FORMAT, NULL, 0,
-                             "section %" PRIu32 ": 0x%" PRIx64 " bytes behind 0x%" PRIx64 " exceed 64-bit addresses", i,
-                             s->size, end);
-    }
-    return CSN_OK;
-}
-
 /* The raw fields of one program header. */
 struct elf_program_header {
     uint32_t type, flags;
@@ -317,7 +284,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     CSNI_TRY(read_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));
     csni_size_compressed_sections(priv);
-    if (object->kind == CSNI_OBJECT_RELOCATABLE) CSNI_TRY(place_sections(priv, err));
+    if (object->kind == CSNI_OBJECT_RELOCATABLE) CSNI_TRY(csni_place_sections(priv, err));
     CSNI_TRY(read_segments(priv, &header, err));
     read_build_id(object, &header);
     return CSN_OK;

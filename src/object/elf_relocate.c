@@ -250,14 +250,6 @@ bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t sectio
     return false;
 }
 
-static void add_counts(struct csni_object_private *priv, const struct csni_relocation_counts *counts) {
-    uint64_t none = 0;
-    if (counts->unknown)
-        atomic_compare_exchange_strong(&priv->first_unknown_relocation, &none, (uint64_t)counts->unknown_type + 1);
-    atomic_fetch_add(&priv->unknown_relocations, counts->unknown);
-    atomic_fetch_add(&priv->damaged_relocations, counts->damaged);
-}
-
 csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
                              struct csn_error *err) {
     struct csni_object *object = &priv->object;
@@ -269,14 +261,6 @@ csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section,
                            .entries_left = object->file.size };
     for (uint32_t i = 1; i < object->section_count; i++)
         if (is_relocation_of(&object->sections[i], section)) CSNI_TRY(apply_section(&r, i, err));
-    add_counts(priv, &r.counts);
+    csni_add_relocation_counts(priv, &r.counts);
     return CSN_OK;
-}
-
-void csni_object_relocation_counts(const struct csni_object *object, struct csni_relocation_counts *out) {
-    const struct csni_object_private *priv = csni_object_priv_const(object);
-    uint64_t first = atomic_load(&priv->first_unknown_relocation);
-    out->unknown = atomic_load(&priv->unknown_relocations);
-    out->unknown_type = first ? (uint32_t)(first - 1) : 0;
-    out->damaged = atomic_load(&priv->damaged_relocations);
 }

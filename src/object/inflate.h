@@ -1,8 +1,9 @@
-/* Decompression of sections. inflate.c is the only file that knows the libraries, which are found at configure time:
- * CSNI_HAVE_LIBDEFLATE, CSNI_HAVE_ZSTD. */
+/* Decompression of sections. inflate.c and inflate_xz.c are the only files that know the libraries, which are found at
+ * configure time: CSNI_HAVE_LIBDEFLATE, CSNI_HAVE_ZSTD, CSNI_HAVE_LIBLZMA. */
 #ifndef CSNI_INFLATE_H
 #define CSNI_INFLATE_H
 
+#include "base/alloc.h"
 #include "base/span.h"
 
 enum csni_compression { CSNI_COMPRESSION_NONE, CSNI_COMPRESSION_ZLIB, CSNI_COMPRESSION_ZSTD };
@@ -15,5 +16,10 @@ csn_status csni_inflate_check(enum csni_compression compression, struct csni_spa
 /* Inflates all of `data` into exactly `size` bytes. CSN_E_FORMAT names both sizes where they differ. */
 csn_status csni_inflate(enum csni_compression compression, struct csni_span data, uint8_t *out, size_t size,
                         const char *section, struct csn_error *err);
+
+/* All of an .xz file, whose size nobody promises: at most `max_size` bytes, in memory of `alloc` that csni_free(alloc, *out,
+ * *room) gives back. CSN_E_LIMIT: it inflates to more, or needs more than 256 MiB for its dictionary. */
+csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struct csn_allocator *alloc,
+                           struct csni_span *out, size_t *room, const char *section, struct csn_error *err);
 
 #endif

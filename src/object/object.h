@@ -75,8 +75,8 @@ struct csni_object {
     uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; Mach-O: vmaddr of __TEXT; PE:
                               * ImageBase; 0 without one */
     bool has_image_base;
-    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; CodeView's GUID and age where a PE
-                                * image has no build id; empty without one */
+    struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
+                                * build_id section of wasm; empty without one */
 };
 
 struct csni_object_options {
@@ -89,7 +89,8 @@ struct csni_object_options {
 bool csni_object_recognize(struct csni_span file);
 
 /* Reads headers and section table, not content. The bytes of `file` stay borrowed until close.
- * CSN_E_UNSUPPORTED: not an object file of a known container. Errors name header and values. */
+ * CSN_E_UNSUPPORTED: not an object file of a known container. CSN_E_ARGUMENT: a universal file of several images, of which
+ * csni_object_slices() gives one to open. Errors name header and values. */
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
                             struct csn_error *err);
 void csni_object_close(struct csni_object *object); /* NULL is fine */
@@ -132,7 +133,8 @@ void csni_object_relocation_counts(const struct csni_object *object, struct csni
 
 enum csni_symbol_table { CSNI_SYMBOLS_STATIC, CSNI_SYMBOLS_DYNAMIC };
 
-/* Static: .symtab, nlist, COFF symbols, the name section of wasm. Dynamic: .dynsym, a PE's export table. */
+/* Static: .symtab, nlist (and symbol stubs), COFF symbols, the name section of wasm. Dynamic: .dynsym, a PE's export table, a
+ * Mach-O image's export trie. */
 struct csni_symbol_iter {
     struct csni_object *object;
     struct csni_span symbols, strings;
@@ -156,6 +158,14 @@ typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
 /* Appends them in ascending order; `out` needs its allocator. CSN_NONE: the object has no such table. Damage ends the list,
  * which then holds what stands before it. */
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+
+/* A pointer that the dynamic linker sets to `value` and the load bias; the bytes of its place tell nothing. */
+struct csni_object_pointer {
+    uint64_t place, value;
+};
+typedef CSNI_VEC(struct csni_object_pointer) csni_object_pointers;
+/* Appends those of a shared ELF image, ascending by place; `out` needs its allocator. CSN_NONE: none of that kind. */
+csn_status csni_object_relative_pointers(const struct csni_object *object, csni_object_pointers *out, struct csn_error *err);
 
 /* One image of a universal file. */
 struct csni_slice {

@@ -5,9 +5,11 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "object/macho_universal.h"
 #include "object/object_private.h"
 
-static const struct csni_container_reader *const readers[] = { &csni_elf_reader };
+static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader, &csni_pe_reader,
+                                                              &csni_wasm_reader };
 
 static const struct csni_container_reader *reader_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -15,7 +17,7 @@ static const struct csni_container_reader *reader_of(struct csni_span file) {
     return NULL;
 }
 
-bool csni_object_recognize(struct csni_span file) { return reader_of(file) != NULL; }
+bool csni_object_recognize(struct csni_span file) { return reader_of(file) || csni_macho_is_universal(file); }
 
 static csn_status fail_not_an_object(struct csni_span file, struct csn_error *err) {
     if (file.size < 4)
@@ -27,9 +29,10 @@ static csn_status fail_not_an_object(struct csni_span file, struct csn_error *er
 
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,
                             struct csn_error *err) {
+    const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
+    if (csni_macho_is_universal(file)) CSNI_TRY(csni_macho_only_slice(file, alloc, &file, err));
     const struct csni_container_reader *reader = reader_of(file);
     if (!reader) return fail_not_an_object(file, err);
-    const struct csn_allocator *alloc = csni_allocator_or_default(options ? options->allocator : NULL);
     struct csni_object_private *priv = csni_alloc_zeroed(alloc, 1, sizeof *priv);
     if (!priv) return csni_fail_memory(err, sizeof *priv);
     priv->alloc = alloc;
@@ -119,8 +122,10 @@ csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_obje
     const struct csni_container_reader *reader = csni_object_priv(object)->reader;
     struct csni_symbol_iter set_up = { .object = object, .table = table };
     csn_status status = reader->symbols ? reader->symbols(&set_up, object, table, err) : CSN_NONE;
-    if (status == CSN_OK) *iter = set_up;
-    return status;
+    if (status != CSN_OK) return status;
+    *iter = set_up;
+    iter->table = table; /* readers may set up all of it */
+    return CSN_OK;
 }
 
 csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symbol *out) {
@@ -139,6 +144,7 @@ csn_status csni_object_function_bounds(struct csni_object *object, csni_function
 
 csn_status csni_object_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
                               uint32_t *count, struct csn_error *err) {
+    if (csni_macho_is_universal(file)) return csni_macho_slices(file, alloc, out, count, err);
     struct csni_slice *slices = csni_alloc_zeroed(alloc, 1, sizeof *slices);
     if (!slices) return csni_fail_memory(err, sizeof *slices);
     slices->file = file;

@@ -38,7 +38,7 @@ struct csni_container_reader {
     /* Frees what `read` keeps in priv->own. */
     void (*close)(struct csni_object_private *priv);
 };
-extern const struct csni_container_reader csni_elf_reader;
+extern const struct csni_container_reader csni_elf_reader, csni_macho_reader, csni_pe_reader, csni_wasm_reader;
 
 struct csni_object_private {
     struct csni_object object; /* first: a pointer to it is a pointer to all of this */
@@ -88,6 +88,15 @@ void csni_size_compressed_sections(struct csni_object_private *priv);
 /* Memory for `count` sections, zeroed, and what goes with them. Section 0 of containers without one is left as it is: it
  * has no name and no bytes. */
 csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, struct csn_error *err);
+
+/* Sections of an object that is not linked all begin at 0. Those that will be in memory get places of their own, so that an
+ * address means one thing: in section order, each at its alignment, from 0 on. So an object with a single code section,
+ * which comes first, keeps the addresses that a disassembler shows. Sections that do have an address keep it; the others
+ * are then placed behind them. */
+csn_status csni_place_sections(struct csni_object_private *priv, struct csn_error *err);
+
+/* Counts of relocations left out, from any thread. */
+void csni_add_relocation_counts(struct csni_object_private *priv, const struct csni_relocation_counts *counts);
 
 /* ---- ELF ---- */
 

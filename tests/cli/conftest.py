@@ -28,7 +28,7 @@ class Callsign:
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run([self.path, *map(str, args)], input=stdin, timeout=TIMEOUT,
-                              env={**os.environ, **(env or {})}, **more)
+                              env={**os.environ, "DEBUGINFOD_URLS": "", **(env or {})}, **more)
         for name in ("stdout", "stderr"):
             if getattr(done, name) is not None:
                 setattr(done, name, getattr(done, name).decode("utf-8", "surrogateescape"))

@@ -157,7 +157,8 @@ def targets():
     yield Case("arm-gcc-thumb", c_steps("arm-linux-gnueabihf-gcc", *free, link=thumb))
     yield Case("arm-gcc-arm", c_steps("arm-linux-gnueabihf-gcc", *free, "-marm", link=thumb))
     yield Case("i386-gcc", c_steps("gcc", *free, "-m32", "-fno-pie", link=[*alone, "-no-pie"]))
-    yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]))
+    yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]),
+               improvements=["bounded-by-frame"])
     yield Case("gcc-text-at-zero", c_steps("gcc", *free, "-ffunction-sections", "-fno-pie",
                                             link=[*alone, "-no-pie", "-Wl,-Ttext=0", "-Wl,--gc-sections"]))
     lld = [*alone, *LLD_22]
@@ -174,7 +175,23 @@ def targets():
                    quick=False, improvements=expected)
 
 
+def mach_o():
+    """dSYMs, made on Linux: a dylib whose unresolved symbols are left to the loader needs no SDK."""
+    free = ["-DFREESTANDING", "-ffreestanding", "-w", "-g"]
+    for arch, version, level in itertools.product(("x86_64", "arm64"), "45", ("-O0", "-O2")):
+        target = [f"--target={arch}-apple-macos11", *INCLUDE, f"-gdwarf-{version}", level]
+        for language, compiler, flags, sources in (("c", "clang-22", free, C_SOURCES),
+                                                   ("c++", "clang++-22", ["-w", "-g"], CXX_SOURCES)):
+            objects = [f"{number}.o" for number in range(len(sources))]
+            steps = [[compiler, *target, *flags, "-c", f"../src/{source}", "-o", name]
+                     for source, name in zip(sources, objects)]
+            steps.append(["ld64.lld-22", "-arch", arch, "-platform_version", "macos", "11.0", "11.0", "-dylib",
+                          "-undefined", "dynamic_lookup", "-o", "libprog.dylib", *objects])
+            steps.append(["dsymutil-22", "--flat", "libprog.dylib", "-o", "prog"])
+            yield Case(f"macho-{arch}-{language}-dwarf{version}{level}", steps, quick=(version, level) != ("4", "-O0"))
+
+
 def all_cases():
-    cases = [*product(), *packaging(), *shapes_of_dwarf(), *improvements(), *targets()]
+    cases = [*product(), *packaging(), *shapes_of_dwarf(), *improvements(), *targets(), *mach_o()]
     assert len({case.name for case in cases}) == len(cases)
     return cases

@@ -62,7 +62,7 @@ struct csni_dwarf_sections dwarf_sample_sections(struct dwarf_sample *s) {
         .info = wire_span(&s->info), .types = wire_span(&s->types), .abbrev = wire_span(&s->abbrev),
         .line = wire_span(&s->line), .str = wire_span(&s->str), .line_str = wire_span(&s->line_str),
         .str_offsets = wire_span(&s->str_offsets), .addr = wire_span(&s->addr), .ranges = wire_span(&s->ranges),
-        .rnglists = wire_span(&s->rnglists), .big_endian = s->big };
+        .rnglists = wire_span(&s->rnglists), .big_endian = s->big, .is_supplement = s->is_supplement };
 }
 
 struct csni_dwarf *dwarf_sample_open(struct dwarf_sample *s) {
@@ -73,6 +73,7 @@ struct csni_dwarf *dwarf_sample_open(struct dwarf_sample *s) {
     assert_int_equal(csni_dwarf_open(&sections, NULL, &s->dwarf, &err), CSN_OK);
     for (uint32_t i = 0; i < s->dwarf->abbrev_table_count; i++)
         if (csni_dwarf_compile_abbrevs(s->dwarf, i, &err) != CSN_OK) fail_msg("%s", err.text);
+    if (s->supplement) s->dwarf->supplement = s->supplement->dwarf;
     for (uint32_t i = 0; i < s->dwarf->unit_count; i++)
         if (csni_unit_prepare(s->dwarf, &s->dwarf->units[i], &err) != CSN_OK) fail_msg("%s", err.text);
     return s->dwarf;

@@ -11,6 +11,8 @@ struct dwarf_sample {
     uint16_t version;                  /* of the units that are begun next */
     unsigned address_size, offset_size;
     uint64_t abbrev_off;
+    bool is_supplement;
+    struct dwarf_sample *supplement;   /* that its DIEs refer to, opened before; NULL: none */
     struct csni_dwarf *dwarf;          /* once opened */
 };
 

@@ -68,10 +68,30 @@ static const struct number layout[] = {
         AT(csn_builder_options, uuid_size, 32), AT(csn_builder_options, has_base_address, 40),
         AT(csn_builder_options, big_endian, 41), AT(csn_builder_options, reserved, 42),
     SIZE(csn_bytes, 24), AT(csn_bytes, ptr, 0), AT(csn_bytes, size, 8), AT(csn_bytes, allocator, 16),
-    SIZE(csn_convert_options, 48), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
+    SIZE(csn_convert_options, 80), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
         AT(csn_convert_options, threads, 16), AT(csn_convert_options, flags, 20),
         AT(csn_convert_options, max_decompressed_bytes, 24), AT(csn_convert_options, progress, 32),
-        AT(csn_convert_options, progress_context, 40),
+        AT(csn_convert_options, progress_context, 40), AT(csn_convert_options, resolver, 48),
+        AT(csn_convert_options, resolver_context, 56), AT(csn_convert_options, arch, 64),
+        AT(csn_convert_options, format, 72),
+    SIZE(csn_image_info, 32), AT(csn_image_info, arch, 0), AT(csn_image_info, offset, 16), AT(csn_image_info, size, 24),
+    SIZE(csn_companion_request, 80), AT(csn_companion_request, struct_size, 0), AT(csn_companion_request, kind, 8),
+        AT(csn_companion_request, crc, 12), AT(csn_companion_request, has_crc, 16),
+        AT(csn_companion_request, has_debug_info, 17), AT(csn_companion_request, skip, 20),
+        AT(csn_companion_request, image_path, 24), AT(csn_companion_request, id, 32),
+        AT(csn_companion_request, id_size, 40), AT(csn_companion_request, name, 48),
+        AT(csn_companion_request, directory, 56), AT(csn_companion_request, dwo_id, 64),
+        AT(csn_companion_request, modified, 72),
+    SIZE(csn_companion, 56), AT(csn_companion, bytes, 0), AT(csn_companion, size, 8),
+        AT(csn_companion, is_mapped, 16), AT(csn_companion, path, 24), AT(csn_companion, modified, 32),
+        AT(csn_companion, release, 40), AT(csn_companion, context, 48),
+    SIZE(csn_companion_search_options, 96), AT(csn_companion_search_options, struct_size, 0),
+        AT(csn_companion_search_options, allocator, 8), AT(csn_companion_search_options, debug_dirs, 16),
+        AT(csn_companion_search_options, debug_dir_count, 24), AT(csn_companion_search_options, debug_file, 32),
+        AT(csn_companion_search_options, dwp_files, 40), AT(csn_companion_search_options, dwp_file_count, 48),
+        AT(csn_companion_search_options, object_prefix, 56), AT(csn_companion_search_options, flags, 64),
+        AT(csn_companion_search_options, timeout_ms, 68), AT(csn_companion_search_options, max_download_bytes, 72),
+        AT(csn_companion_search_options, progress, 80), AT(csn_companion_search_options, progress_context, 88),
     SIZE(csn_event_count, 208), AT(csn_event_count, count, 0), AT(csn_event_count, example, 8),
     SIZE(csn_convert_report, 8512), AT(csn_convert_report, units, 0), AT(csn_convert_report, units_failed, 8),
         AT(csn_convert_report, functions_from_dwarf, 16), AT(csn_convert_report, functions_from_symbols, 24),
@@ -81,7 +101,7 @@ static const struct number layout[] = {
         AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
         AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
-        AT(csn_convert_report, reserved, 128), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, reserved, 136), AT(csn_convert_report, events, 192),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
@@ -96,7 +116,8 @@ static const struct number values[] = {
     VALUE(CSN_CALL_SITE_INTERNAL, 1), VALUE(CSN_CALL_SITE_EXTERNAL, 2), VALUE(CSN_INLINE_DEPTH_MAX, 512),
     VALUE(CSN_CONVERT_STRICT, 1), VALUE(CSN_CONVERT_CALL_SITES, 2), VALUE(CSN_EVENT_ROOM, 40),
     VALUE(CSN_CLASS_NORMAL, 0), VALUE(CSN_CLASS_MERGED, 1), VALUE(CSN_CLASS_CLIPPED, 2), VALUE(CSN_CLASS_DROPPED, 3),
-    VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
+    VALUE(CSN_COMPANION_DEBUG_FILE, 0), VALUE(CSN_COMPANION_SUPPLEMENT, 1), VALUE(CSN_COMPANION_DWP, 2),
+    VALUE(CSN_SEARCH_DEBUGINFOD, 1), VALUE(CSN_COMPANION_DWO, 3), VALUE(CSN_COMPANION_OBJECT, 4), VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
 };
 
 /* In the order of enum csn_event; new ones are added at the end. */
@@ -106,7 +127,7 @@ static const char *const events[] = {
     "function-too-large", "line-bad-file", "line-start-clipped", "line-not-ascending", "line-bad-sequence",
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
-    "inline-too-deep",
+    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
@@ -139,7 +160,9 @@ static void initialisers(void **state) {
     struct csn_index_options index = CSN_INDEX_OPTIONS_INIT;
     struct csn_builder_options builder = CSN_BUILDER_OPTIONS_INIT;
     struct csn_convert_options convert = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
+    assert_int_equal(search.struct_size, sizeof search);
     assert_int_equal(index.struct_size, sizeof index);
     assert_int_equal(builder.struct_size, sizeof builder);
     assert_int_equal(convert.struct_size, sizeof convert);
@@ -147,6 +170,7 @@ static void initialisers(void **state) {
     assert_memory_equal(&err, zeros, sizeof err);
     assert_memory_equal((uint8_t *)&index + sizeof(size_t), zeros, sizeof index - sizeof(size_t));
     assert_memory_equal((uint8_t *)&builder + sizeof(size_t), zeros, sizeof builder - sizeof(size_t));
+    assert_memory_equal((uint8_t *)&search + sizeof(size_t), zeros, sizeof search - sizeof(size_t));
     assert_memory_equal((uint8_t *)&convert + sizeof(size_t), zeros, sizeof convert - sizeof(size_t));
 }
 

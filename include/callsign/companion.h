@@ -1,0 +1,113 @@
+/* Callsign: companions, the other files in which an image's debug information lies.
+ *
+ * A conversion opens no file but its input. What else it needs it asks a resolver for: a callback of the caller's, or the
+ * stock one of this header, which looks where debuggers look. */
+#ifndef CALLSIGN_COMPANION_H
+#define CALLSIGN_COMPANION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum csn_companion_kind {
+    CSN_COMPANION_DEBUG_FILE, /* the image's own debug information, split off: by build id, .gnu_debuglink or UUID */
+    CSN_COMPANION_SUPPLEMENT, /* what dwz took out of several files: .gnu_debugaltlink, .debug_sup */
+    CSN_COMPANION_DWP,        /* the package of the image's split DWARF */
+    CSN_COMPANION_DWO,        /* one unit of split DWARF */
+    CSN_COMPANION_OBJECT      /* object file or archive that a Mach-O debug map names */
+};
+
+/* What is looked for. Pointers are valid during the call. */
+struct csn_companion_request {
+    size_t struct_size;
+    uint32_t kind;          /* enum csn_companion_kind */
+    uint32_t crc;           /* CRC-32 of the whole file, as .gnu_debuglink tells it; valid where has_crc */
+    bool has_crc;
+    bool has_debug_info;    /* CSN_COMPANION_DEBUG_FILE: the image has some of its own, so only a file that the user chose
+                             * is wanted */
+    uint32_t skip;          /* candidates that the caller found unfit or has already (several packages): give the next one */
+    const char *image_path; /* of the file that names the companion; NULL: it came from memory */
+    const uint8_t *id;      /* build id or UUID that the companion must have; NULL: none is known */
+    size_t id_size;
+    const char *name;       /* file name or path, as the image has it; NULL: it tells none. CSN_COMPANION_DWP: path of the
+                             * image's debug file, where it has one */
+    const char *directory;  /* where a relative name begins: DW_AT_comp_dir; NULL: unknown */
+    uint64_t dwo_id;        /* CSN_COMPANION_DWO */
+    uint64_t modified;      /* CSN_COMPANION_OBJECT: seconds since 1970; 0: unknown */
+};
+
+/* What was found. The bytes stay as they are until release(), which is called once, from any thread. */
+struct csn_companion {
+    const void *bytes;
+    size_t size;
+    bool is_mapped;         /* a file mapping: its pages may be given back to the kernel meanwhile */
+    const char *path;       /* for messages; valid until release(); NULL: none */
+    uint64_t modified;      /* when, in seconds since 1970; 0: unknown */
+    void (*release)(struct csn_companion *companion); /* NULL: nothing to do */
+    void *context;          /* the resolver's own */
+};
+
+/* CSN_OK: *out is filled. CSN_NONE: there is no such file; the conversion goes on without it. A text in `err` then goes into
+ * its report: what was looked for, why a candidate was passed over. A failure fails the conversion. Called from any worker,
+ * one call at a time. */
+typedef csn_status csn_companion_resolver(void *context, const struct csn_companion_request *request,
+                                          struct csn_companion *out, struct csn_error *err);
+
+/* ---- the stock resolver ---- */
+
+/* Looks for companions in the file system, where debuggers look for them, and asks debuginfod servers if told to. Which
+ * places, in which order and why: docs/companions.md.
+ *
+ * It does not change once it is created: any number of conversions may use it at the same time, each from any thread. What
+ * it found belongs to the conversion and outlives the search itself. */
+struct csn_companion_search;
+
+/* How far a download is, in bytes; total 0: not known yet. Called from the thread that asked for the companion. Return false
+ * to stop: the request fails with CSN_E_CANCELLED. */
+typedef bool csn_download_progress(void *context, const char *what, uint64_t done, uint64_t total);
+
+enum {
+    /* Ask the servers that the environment variable DEBUGINFOD_URLS lists, through libdebuginfod: it is loaded when it is
+     * needed, caches where elfutils does, and obeys the other DEBUGINFOD_ variables. Without this flag nothing goes over
+     * the network and no environment variable is looked at. */
+    CSN_SEARCH_DEBUGINFOD = 1
+};
+
+struct csn_companion_search_options {
+    size_t struct_size;                    /* set by CSN_COMPANION_SEARCH_OPTIONS_INIT */
+    const struct csn_allocator *allocator; /* NULL: malloc; called from the threads that ask and release */
+    const char *const *debug_dirs;         /* roots of debug files: DIR/.build-id/, DIR/usr/bin/; none: /usr/lib/debug */
+    size_t debug_dir_count;
+    const char *debug_file;                /* the image's debug file, or a dSYM bundle; NULL: it is searched for */
+    const char *const *dwp_files;          /* packages of split DWARF, asked before those beside the image */
+    size_t dwp_file_count;
+    const char *object_prefix;             /* put in front of paths of a debug map that are not found as they stand */
+    uint32_t flags;                        /* CSN_SEARCH_ */
+    uint32_t timeout_ms;                   /* for one download; 0: none but that of libdebuginfod */
+    uint64_t max_download_bytes;           /* larger files are not taken; 0: no limit but that of libdebuginfod */
+    csn_download_progress *progress;
+    void *progress_context;
+};
+#define CSN_COMPANION_SEARCH_OPTIONS_INIT \
+    { sizeof(struct csn_companion_search_options), NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL }
+
+/* Copies all strings. Files named in the options are opened when they are asked for: a debug_file that is missing, is no
+ * object file or has another build id fails the conversion, and the text shows both ids. `options` may be NULL. */
+CSN_API csn_status csn_companion_search_create(const struct csn_companion_search_options *options,
+                                               struct csn_companion_search **out, struct csn_error *err);
+CSN_API void csn_companion_search_destroy(struct csn_companion_search *search); /* NULL is fine */
+
+/* A csn_companion_resolver; the context is the search. */
+CSN_API csn_status csn_companion_search_resolve(void *search, const struct csn_companion_request *request,
+                                                struct csn_companion *out, struct csn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

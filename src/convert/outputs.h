@@ -1,0 +1,20 @@
+/* The formats that a conversion writes. */
+#ifndef CSNI_OUTPUTS_H
+#define CSNI_OUTPUTS_H
+
+#include "base/sink.h"
+#include "model/model.h"
+
+/* One format: a row of the table in outputs.c. */
+struct csni_output {
+    uint32_t format;  /* enum csn_format */
+    const char *name; /* for people: what `--to` takes */
+    /* Drains a finalized and linked model into `sink`; adds sizes and counts to `report`. `pool` may be NULL. */
+    csn_status (*write)(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
+                        const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err);
+};
+
+/* Format 0 is the default. NULL: this library does not write it. */
+const struct csni_output *csni_output_of(uint32_t format);
+
+#endif

@@ -1,0 +1,52 @@
+/* Which of a function's lists tell of inlined calls. The numbers changed with releases that wrote the same table. */
+#include "go/go_private.h"
+
+enum { SAMPLE = 512 }; /* functions with inlined calls that decide */
+
+static bool is_plausible(const struct csni_go_function *f) {
+    for (size_t i = 0; i < f->call_count; i++) {
+        struct csn_str name = f->calls[i].name;
+        if (!name.len || name.ptr[0] < ' ' || f->calls[i].call_file == CSNI_GO_NO_FILE || !f->calls[i].call_line) return false;
+    }
+    return true;
+}
+
+/* By how many functions the lists make sense, less those by which they do not. */
+static csn_status try_lists(const struct csni_go_table *table, int64_t *score, struct csn_error *err) {
+    struct csni_go_reader reader;
+    csni_go_reader_init(&reader, table);
+    csn_status status = CSN_OK;
+    *score = 0;
+    for (uint64_t i = 0, seen = 0; i < table->function_count && seen < SAMPLE && status != CSN_E_LIMIT; i++) {
+        struct csni_go_function f;
+        status = csni_go_read_function(&reader, i, &f, NULL);
+        if (status == CSN_E_MEMORY) break;
+        if (status >= 0 && !f.call_count) continue;
+        seen++;
+        *score += status >= 0 && is_plausible(&f) ? 1 : -1;
+    }
+    csni_go_reader_deinit(&reader);
+    return status == CSN_E_MEMORY ? csni_fail_memory(err, 0) : CSN_OK;
+}
+
+csn_status csni_go_choose_lists(struct csni_go_table *table, struct csn_error *err) {
+    static const uint8_t old[][2] = { { GO_PCDATA_INLINE_TREE_1_13, GO_FUNCDATA_INLINE_TREE_1_13 },
+                                      { GO_PCDATA_INLINE_TREE_1_12, GO_FUNCDATA_INLINE_TREE_1_12 } };
+    table->inline_pc_data = GO_PCDATA_INLINE_TREE;
+    table->inline_func_data = GO_FUNCDATA_INLINE_TREE;
+    if (table->version != CSNI_GO_1_2) return CSN_OK;
+    int64_t best = 0;
+    struct csni_go_table trial = *table;
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+        int64_t score;
+        trial.inline_pc_data = old[i][0];
+        trial.inline_func_data = old[i][1];
+        CSNI_TRY(try_lists(&trial, &score, err));
+        if (score <= best) continue;
+        best = score;
+        table->inline_pc_data = old[i][0];
+        table->inline_func_data = old[i][1];
+    }
+    table->has_func_data = best > 0;
+    return CSN_OK;
+}

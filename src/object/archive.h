@@ -1,0 +1,32 @@
+/* Archives of object files (`ar`): GNU, BSD and System V spellings of long names. */
+#ifndef CSNI_ARCHIVE_H
+#define CSNI_ARCHIVE_H
+
+#include "base/span.h"
+
+struct csni_archive_member {
+    struct csn_str name;   /* a view into the archive */
+    uint64_t mtime;        /* seconds since 1970; 0 in archives that are made to be reproducible */
+    struct csni_span bytes;
+};
+
+/* A walk over the members. */
+struct csni_archive {
+    struct csni_span file, long_names;
+    uint64_t off;          /* of the next header */
+};
+
+/* Whether bytes begin like an archive, also a thin one. */
+bool csni_archive_recognize(struct csni_span file);
+
+/* CSN_E_UNSUPPORTED: not an archive, or a thin one, whose members are files of their own. */
+csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, struct csn_error *err);
+
+/* The next member, symbol and name tables left out. CSN_NONE at the end. After a failure the walk is over. */
+csn_status csni_archive_next(struct csni_archive *archive, struct csni_archive_member *out, struct csn_error *err);
+
+/* The member `name`; of several, the first with that time, else the first. CSN_NONE: there is none. Linear. */
+csn_status csni_archive_find(struct csni_span file, struct csn_str name, uint64_t mtime, struct csni_archive_member *out,
+                             struct csn_error *err);
+
+#endif

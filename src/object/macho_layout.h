@@ -1,0 +1,72 @@
+/* Mach-O on the wire: constants and sizes, nothing else. Names are those of Apple's <mach-o/loader.h>, <mach-o/nlist.h>,
+ * <mach-o/stab.h>, <mach-o/fat.h>, <mach-o/reloc.h> and <mach/machine.h>. */
+#ifndef CSNI_MACHO_LAYOUT_H
+#define CSNI_MACHO_LAYOUT_H
+
+#include <stdint.h>
+
+/* As a file of the reader's own byte order has them. */
+static const uint32_t MH_MAGIC = 0xfeedface, MH_MAGIC_64 = 0xfeedfacf;
+enum { MACHO_MAGIC_SIZE = 4, MACH_HEADER_SIZE = 28, MACH_HEADER_64_SIZE = 32 };
+enum { MH_OBJECT = 1, MH_EXECUTE = 2, MH_FVMLIB = 3, MH_CORE = 4, MH_PRELOAD = 5, MH_DYLIB = 6, MH_DYLINKER = 7,
+       MH_BUNDLE = 8, MH_DYLIB_STUB = 9, MH_DSYM = 10, MH_KEXT_BUNDLE = 11, MH_FILESET = 12 };
+enum { MH_PIE = 0x200000 };
+
+enum { CPU_ARCH_ABI64 = 0x01000000, CPU_ARCH_ABI64_32 = 0x02000000, CPU_SUBTYPE_MASK = 0x00ffffff };
+enum { CPU_TYPE_I386 = 7, CPU_TYPE_ARM = 12, CPU_TYPE_POWERPC = 18, CPU_TYPE_X86_64 = CPU_TYPE_I386 | CPU_ARCH_ABI64,
+       CPU_TYPE_ARM64 = CPU_TYPE_ARM | CPU_ARCH_ABI64, CPU_TYPE_ARM64_32 = CPU_TYPE_ARM | CPU_ARCH_ABI64_32,
+       CPU_TYPE_POWERPC64 = CPU_TYPE_POWERPC | CPU_ARCH_ABI64 };
+enum { CPU_SUBTYPE_X86_64_H = 8, CPU_SUBTYPE_ARM64_V8 = 1, CPU_SUBTYPE_ARM64E = 2 };
+enum { CPU_SUBTYPE_ARM_V4T = 5, CPU_SUBTYPE_ARM_V6 = 6, CPU_SUBTYPE_ARM_V5TEJ = 7, CPU_SUBTYPE_ARM_XSCALE = 8,
+       CPU_SUBTYPE_ARM_V7 = 9, CPU_SUBTYPE_ARM_V7S = 11, CPU_SUBTYPE_ARM_V7K = 12, CPU_SUBTYPE_ARM_V6M = 14,
+       CPU_SUBTYPE_ARM_V7M = 15, CPU_SUBTYPE_ARM_V7EM = 16 };
+enum { CPU_SUBTYPE_POWERPC_750 = 9, CPU_SUBTYPE_POWERPC_7400 = 10, CPU_SUBTYPE_POWERPC_7450 = 11,
+       CPU_SUBTYPE_POWERPC_970 = 100 };
+
+/* Load commands. */
+enum { LOAD_COMMAND_SIZE = 8 };
+enum { LC_SEGMENT = 0x1, LC_SYMTAB = 0x2, LC_DYSYMTAB = 0xb, LC_SEGMENT_64 = 0x19, LC_UUID = 0x1b, LC_DYLD_INFO = 0x22,
+       LC_FUNCTION_STARTS = 0x26 };
+static const uint32_t LC_DYLD_INFO_ONLY = 0x80000022, LC_DYLD_EXPORTS_TRIE = 0x80000033;
+enum { MACHO_NAME_SIZE = 16 }; /* of segments and sections: without a NUL when they take all of it */
+enum { SEGMENT_COMMAND_SIZE = 56, SEGMENT_COMMAND_64_SIZE = 72, SECTION_SIZE = 68, SECTION_64_SIZE = 80 };
+enum { SYMTAB_COMMAND_SIZE = 24, DYSYMTAB_COMMAND_SIZE = 80, UUID_COMMAND_SIZE = 24, DYLD_INFO_COMMAND_SIZE = 48,
+       LINKEDIT_DATA_COMMAND_SIZE = 16 };
+enum { DYSYMTAB_INDIRECTSYMOFF = 56, DYLD_INFO_EXPORT_OFF = 40 }; /* within the command */
+enum { MACHO_UUID_SIZE = 16 };
+enum { VM_PROT_WRITE = 2, VM_PROT_EXECUTE = 4 };
+
+/* Flags of a section: its type in the low byte, then attributes. */
+enum { SECTION_TYPE = 0xff };
+enum { S_ZEROFILL = 0x1, S_SYMBOL_STUBS = 0x8, S_GB_ZEROFILL = 0xc, S_THREAD_LOCAL_REGULAR = 0x11,
+       S_THREAD_LOCAL_ZEROFILL = 0x12 };
+static const uint32_t S_ATTR_PURE_INSTRUCTIONS = 0x80000000, S_ATTR_DEBUG = 0x02000000, S_ATTR_SOME_INSTRUCTIONS = 0x400;
+
+/* Symbols. */
+enum { NLIST_STRX = 0, NLIST_TYPE = 4, NLIST_SECT = 5, NLIST_DESC = 6, NLIST_VALUE = 8, NLIST_SIZE = 12, NLIST_64_SIZE = 16 };
+enum { N_STAB = 0xe0, N_PEXT = 0x10, N_TYPE = 0x0e, N_EXT = 0x01 };
+enum { N_UNDF = 0x0, N_ABS = 0x2, N_INDR = 0xa, N_PBUD = 0xc, N_SECT = 0xe };
+enum { NO_SECT = 0, MAX_SECT = 255 };
+enum { N_ARM_THUMB_DEF = 0x0008, N_WEAK_DEF = 0x0080 };
+enum { N_FUN = 0x24, N_BNSYM = 0x2e, N_ENSYM = 0x4e, N_SO = 0x64, N_OSO = 0x66 };
+static const uint32_t INDIRECT_SYMBOL_LOCAL = 0x80000000, INDIRECT_SYMBOL_ABS = 0x40000000;
+enum { INDIRECT_SYMBOL_SIZE = 4 };
+
+/* Relocations. */
+enum { RELOCATION_INFO_SIZE = 8 };
+static const uint32_t R_SCATTERED = 0x80000000;
+enum { X86_64_RELOC_UNSIGNED = 0, X86_64_RELOC_SUBTRACTOR = 5 };
+enum { ARM64_RELOC_UNSIGNED = 0, ARM64_RELOC_SUBTRACTOR = 1 };
+enum { GENERIC_RELOC_VANILLA = 0, GENERIC_RELOC_PAIR = 1, GENERIC_RELOC_SECTDIFF = 2, GENERIC_RELOC_LOCAL_SECTDIFF = 4 };
+enum { ARM_RELOC_LOCAL_SECTDIFF = 3 }; /* the one difference among arm, generic and ppc's names for what matters here */
+enum { PPC_RELOC_SECTDIFF = 8, PPC_RELOC_LOCAL_SECTDIFF = 15 };
+
+/* The export trie. */
+enum { EXPORT_SYMBOL_FLAGS_KIND_MASK = 0x3, EXPORT_SYMBOL_FLAGS_KIND_REGULAR = 0, EXPORT_SYMBOL_FLAGS_KIND_THREAD_LOCAL = 1,
+       EXPORT_SYMBOL_FLAGS_KIND_ABSOLUTE = 2, EXPORT_SYMBOL_FLAGS_WEAK_DEFINITION = 0x4, EXPORT_SYMBOL_FLAGS_REEXPORT = 0x8 };
+
+/* Universal files: always big-endian. */
+static const uint32_t FAT_MAGIC = 0xcafebabe, FAT_MAGIC_64 = 0xcafebabf;
+enum { FAT_HEADER_SIZE = 8, FAT_ARCH_SIZE = 20, FAT_ARCH_64_SIZE = 32 };
+
+#endif

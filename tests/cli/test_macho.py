@@ -1,0 +1,137 @@
+"""Mach-O files made on Linux: dylibs and executables of ld64.lld, dSYMs of dsymutil, universal files of lipo."""
+import subprocess
+
+import pytest
+
+from programs import need
+
+TOOLS = ("clang-22", "ld64.lld-22", "dsymutil-22", "llvm-lipo-22", "llvm-nm-22", "llvm-strip-22")
+ARCHS = ("x86_64", "arm64")
+MAIN = """int area(int);
+int outside(int);
+static __attribute__((noinline)) int helper(int x) { return area(x) + outside(x); }
+int main(int count, char **words) { (void)words; return helper(count) * 2; }
+"""
+AREA = """static inline int twice(int x) { volatile int sum = x + x; return sum; }
+int area(int x) {
+    return twice(x) * x;
+}
+"""
+LIBRARY = """--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/usr/lib/libSystem.B.dylib'
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ dyld_stub_binder, _outside ]
+...
+"""
+
+
+def run(folder, *command):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A folder with, for each architecture, main.ARCH.o, area.ARCH.o, prog.ARCH, prog.ARCH.dwarf (the inside of its dSYM)."""
+    for tool in TOOLS:
+        need(tool)
+    folder = tmp_path_factory.mktemp("macho")
+    for name, text in (("main.c", MAIN), ("area.c", AREA), ("libSystem.tbd", LIBRARY)):
+        (folder / name).write_text(text)
+    for arch in ARCHS:
+        for name in ("main", "area"):
+            run(folder, "clang-22", f"--target={arch}-apple-macos11", "-g", "-O1", "-c", f"{name}.c", "-o", f"{name}.{arch}.o")
+        run(folder, "ld64.lld-22", "-arch", arch, "-platform_version", "macos", "11.0", "11.0", f"main.{arch}.o",
+            f"area.{arch}.o", "libSystem.tbd", "-o", f"prog.{arch}")
+        run(folder, "dsymutil-22", "--flat", f"prog.{arch}", "-o", f"prog.{arch}.dwarf")
+    run(folder, "llvm-lipo-22", "-create", *(f"prog.{arch}" for arch in ARCHS), "-output", "prog.fat")
+    run(folder, "llvm-lipo-22", "-create", "-fat64", *(f"prog.{arch}" for arch in ARCHS), "-output", "prog.fat64")
+    run(folder, "llvm-lipo-22", "-create", "prog.arm64.dwarf", "-output", "single.fat")
+    return folder
+
+
+def symbols(folder, name):
+    """{name: address} of defined symbols in code."""
+    words = [line.split() for line in run(folder, "llvm-nm-22", name).splitlines()]
+    return {word[2][1:]: int(word[0], 16) for word in words if len(word) == 3 and word[1] in "tT"}
+
+
+def frames(callsign, path, address):
+    return callsign.good("lookup", path, hex(address))
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_dsym_has_lines_and_inlined_calls(callsign, files, arch):
+    start = symbols(files, f"prog.{arch}")["area"]
+    text = callsign.good("lookup", files / f"prog.{arch}.dwarf", *(hex(start + offset) for offset in range(0, 12, 2)))
+    assert "twice" in text and "area" in text and "area.c:1" in text and "area.c:3" in text
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_object_file_has_the_same_lines_at_its_own_addresses(callsign, files, arch):
+    image, own = symbols(files, f"prog.{arch}"), symbols(files, f"main.{arch}.o")
+    for name in ("main", "helper"):
+        for offset in (0, 4):
+            in_dsym = frames(callsign, files / f"prog.{arch}.dwarf", image[name] + offset).splitlines()
+            in_object = frames(callsign, files / f"main.{arch}.o", own[name] + offset).splitlines()
+            assert name in in_object[0]
+            assert [line.replace(hex(image[name] + offset), hex(own[name] + offset)) for line in in_dsym] == in_object
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_executable_has_its_symbols_and_stubs(callsign, files, arch):
+    path = files / f"prog.{arch}"
+    index = files / f"prog.{arch}.gsym"
+    callsign.good("convert", path, "-o", index, "--quiet")
+    dump = callsign.good("dump", index)
+    for name, address in symbols(files, path.name).items():
+        if name != "_mh_execute_header":
+            assert f"{address:#x}.." in dump and f" {name} " in dump
+    assert "_mh_execute_header" not in dump
+    assert "symbol stub for: outside" in dump
+
+
+def test_exports_name_what_is_stripped(callsign, files):
+    """Of the two symbol tables, the export trie cannot be stripped."""
+    run(files, "llvm-strip-22", "-x", "prog.arm64", "-o", "stripped")
+    address = symbols(files, "prog.arm64")["main"]
+    assert "main" in frames(callsign, files / "stripped", address)
+
+
+def addresses(folder, arch):
+    """Some at the start of each function, none of which is shorter."""
+    starts = [address for name, address in symbols(folder, f"prog.{arch}").items() if name != "_mh_execute_header"]
+    return [hex(start + offset) for start in starts for offset in range(0, 12, 2)]
+
+
+@pytest.mark.parametrize("name", ("prog.fat", "prog.fat64"))
+def test_universal_file_gives_an_index_for_each_image(callsign, files, name):
+    callsign.good("convert", files / name, "-o", files / f"{name}.gsym", "--quiet")
+    for arch in ARCHS:
+        where = addresses(files, arch)
+        assert (callsign.good("lookup", files / f"{name}.{arch}.gsym", *where) ==
+                callsign.good("lookup", files / f"prog.{arch}", *where))
+    assert "x86_64, arm64" in callsign.bad("lookup", files / name, "0x1000")
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_objects_of_the_debug_map_answer_as_the_dsym(callsign, files, arch):
+    where = addresses(files, arch)
+    answer = callsign.good("lookup", files / f"prog.{arch}", *where)
+    assert answer == callsign.good("lookup", files / f"prog.{arch}.dwarf", *where)
+    assert "area.c:1" in answer and "main.c:3" in answer
+
+
+def test_universal_file_of_one_is_that_one(callsign, files):
+    address = symbols(files, "prog.arm64")["area"]
+    assert frames(callsign, files / "single.fat", address) == frames(callsign, files / "prog.arm64.dwarf", address)
+
+
+def test_java_class_is_no_object(callsign, tmp_path):
+    path = tmp_path / "A.class"
+    path.write_bytes(bytes.fromhex("cafebabe00000034") + bytes(100))
+    assert str(path) in callsign.bad("convert", path, "-o", tmp_path / "out")

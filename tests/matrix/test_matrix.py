@@ -1,0 +1,81 @@
+"""Every cell of the support matrix (docs/support-matrix.md): container x packaging x producer."""
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from matrix_answers import answers, convert
+from matrix_cells import all_cells
+
+HERE = pathlib.Path(__file__).parent
+MAIN = {"main", "_Z4mainv"} # each platform has its own way to start a program, or leaves it out
+CELLS = {cell.name: cell for cell in all_cells()}
+
+
+def run_steps(steps, folder):
+    folder.mkdir()
+    os.symlink(HERE / "sources", folder / "src")
+    for step in steps:
+        done = subprocess.run(step, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, (step, done.stdout[-2000:], done.stderr[-2000:])
+
+
+@pytest.fixture(scope="module")
+def baselines(tmp_path_factory):
+    """Each baseline is built once."""
+    built = {}
+
+    def make(steps, source):
+        key = str(steps)
+        if key not in built:
+            built[key] = tmp_path_factory.mktemp("baseline") / "b"
+            run_steps(steps, built[key])
+        index = built[key] / (source.replace("/", "_") + ".gsym")
+        if not index.exists():
+            convert(built[key] / source, index, "--quiet")
+        return index
+    return make
+
+
+def nesting(stacks):
+    """Which functions are inlined into which: it stays the same under another code generator."""
+    return {tuple(frame[0] for frame in stack) for stack in stacks}
+
+
+def check_shape(got, want, function):
+    """Another code generator: the same nesting; lines come and go with the instructions that they have."""
+    assert nesting(got) == nesting(want), function
+    got_lines, want_lines = ({frame for stack in stacks for frame in stack} for stacks in (got, want))
+    assert {line[1] for line in got_lines} == {line[1] for line in want_lines}, function
+    assert len(got_lines & want_lines) * 2 >= len(got_lines | want_lines), (function, got_lines ^ want_lines)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_cell(name, tmp_path, baselines):
+    cell = CELLS[name]
+    missing = cell.missing_tools()
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    want_index = baselines(*cell.baseline)
+    folder = tmp_path / "cell"
+    run_steps(cell.steps, folder)
+    index = tmp_path / "cell.gsym"
+    options = [str(folder / o) if before in ("--debug-file", "--debug-dir") else o
+               for before, o in zip(("", *cell.options), cell.options)]
+    convert(folder / cell.source, index, "--quiet", *options)
+    if cell.mode == "exact":
+        got, want = answers(index, by_address=True), answers(want_index, by_address=True)
+        assert want and got == want
+        return
+    got, want = answers(index), answers(want_index)
+    if cell.mode == "shape":
+        for index_answers in (got, want):
+            for name in MAIN & set(index_answers):
+                del index_answers[name]
+    assert want and set(got) == set(want)
+    for function in want:
+        if cell.mode == "stacks":
+            assert got[function] == want[function], function
+        else:
+            check_shape(got[function], want[function], function)
