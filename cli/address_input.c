@@ -10,6 +10,13 @@ enum { LONG_LINE_KEPT = 64 };
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
+/* Of hexadecimal digits, plus 1. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
+
 bool address_parse(struct csn_str text, uint64_t *out) {
     const char *at = text.ptr, *end = text.ptr + text.len;
     while (at < end && is_blank(*at)) at++;
@@ -18,15 +25,9 @@ bool address_parse(struct csn_str text, uint64_t *out) {
     if (at == end) return false;
     uint64_t value = 0;
     for (; at < end; at++) {
-        unsigned digit = (unsigned char)*at;
-        if (digit - '0' < 10)
-            digit -= '0';
-        else if ((digit | 32) - 'a' < 6)
-            digit = (digit | 32) - 'a' + 10;
-        else
-            return false;
-        if (value >> 60) return false;
-        value = value << 4 | digit;
+        unsigned digit = digit_values[(unsigned char)*at];
+        if (!digit || value >> 60) return false;
+        value = value << 4 | (digit - 1);
     }
     *out = value;
     return true;

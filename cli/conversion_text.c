@@ -11,6 +11,8 @@ static bool is_damage(uint32_t event) {
     case CSN_EVENT_DAMAGED_SYMBOL:
     case CSN_EVENT_MISSING_SPLIT_UNIT:
     case CSN_EVENT_MISSING_SUPPLEMENT:
+    case CSN_EVENT_DAMAGED_GO_FUNCTION:
+    case CSN_EVENT_DAMAGED_TEXT_LINE:
         return true;
     default:
         return false;

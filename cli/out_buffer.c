@@ -39,24 +39,15 @@ bool out_finish_stdout(struct out_buffer *out) {
     return !out->os_error;
 }
 
-void out_bytes(struct out_buffer *out, const void *bytes, size_t size) {
-    if (size > sizeof(out->bytes) - out->used) {
-        out_flush(out);
-        if (size > sizeof(out->bytes)) {
-            write_all(out, bytes, size);
-            return;
-        }
+void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
+    out_flush(out);
+    if (size > sizeof(out->bytes)) {
+        write_all(out, bytes, size);
+        return;
     }
-    if (size) memcpy(out->bytes + out->used, bytes, size);
-    out->used += size;
+    memcpy(out->bytes, bytes, size);
+    out->used = size;
 }
-
-void out_char(struct out_buffer *out, char c) {
-    if (out->used == sizeof(out->bytes)) out_flush(out);
-    out->bytes[out->used++] = c;
-}
-
-void out_text(struct out_buffer *out, const char *text) { out_bytes(out, text, strlen(text)); }
 
 void out_decimal(struct out_buffer *out, uint64_t value) {
     char digits[20];
@@ -91,8 +82,8 @@ void out_spaces(struct out_buffer *out, size_t count) {
     while (count--) out_char(out, ' ');
 }
 
-/* Whether one of eight bytes is below 0x20 or is 0x7f. */
-static bool has_control(const char *bytes) {
+/* Not 0 where one of eight bytes is below 0x20 or is 0x7f. */
+static uint64_t control_bits(const char *bytes) {
     const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
     uint64_t v;
     memcpy(&v, bytes, sizeof(v));
@@ -100,17 +91,31 @@ static bool has_control(const char *bytes) {
     return (((v - 0x20 * ones) & ~v) | ((delete - ones) & ~delete)) & highs;
 }
 
-void out_safe(struct out_buffer *out, struct csn_str text) {
-    size_t plain = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        while (text.len - i >= 8 && !has_control(text.ptr + i)) i += 8;
-        if (i == text.len) break;
-        unsigned char byte = (unsigned char)text.ptr[i];
-        if (byte >= 0x20 && byte != 0x7f) continue;
-        out_bytes(out, text.ptr + plain, i - plain);
-        const char escape[4] = { '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] };
-        out_bytes(out, escape, sizeof(escape));
-        plain = i + 1;
+static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
+
+/* As nearly all names and paths are. */
+static bool is_plain(struct csn_str text) {
+    uint64_t bits = 0;
+    if (text.len < 8) {
+        for (size_t i = 0; i < text.len; i++) bits |= is_control(text.ptr[i]);
+        return !bits;
     }
-    if (text.len) out_bytes(out, text.ptr + plain, text.len - plain);
+    for (size_t i = 0; i + 8 <= text.len; i += 8) bits |= control_bits(text.ptr + i);
+    return !(bits | control_bits(text.ptr + text.len - 8));
+}
+
+void out_safe(struct out_buffer *out, struct csn_str text) {
+    if (is_plain(text)) {
+        out_bytes(out, text.ptr, text.len);
+        return;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (is_control(text.ptr[i])) {
+            const char escape[4] = { '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] };
+            out_bytes(out, escape, sizeof(escape));
+        } else {
+            out_char(out, text.ptr[i]);
+        }
+    }
 }

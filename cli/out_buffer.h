@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <callsign/error.h>
 
@@ -23,9 +24,19 @@ bool out_flush(struct out_buffer *out);
 /* Flushes standard output, closes it (some file systems report a full disk only then) and complains about a failure. */
 bool out_finish_stdout(struct out_buffer *out);
 
-void out_bytes(struct out_buffer *out, const void *bytes, size_t size);
-void out_char(struct out_buffer *out, char c);
-void out_text(struct out_buffer *out, const char *text);
+/* What does not fit into the rest of the buffer. */
+void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size);
+/* Inline, as a line of an answer is a dozen of these. */
+static inline void out_bytes(struct out_buffer *out, const void *bytes, size_t size) {
+    if (size > sizeof(out->bytes) - out->used) {
+        out_bytes_beyond(out, bytes, size);
+        return;
+    }
+    if (size) memcpy(out->bytes + out->used, bytes, size);
+    out->used += size;
+}
+static inline void out_char(struct out_buffer *out, char c) { out_bytes(out, &c, 1); }
+static inline void out_text(struct out_buffer *out, const char *text) { out_bytes(out, text, strlen(text)); }
 void out_decimal(struct out_buffer *out, uint64_t value);
 void out_hex(struct out_buffer *out, uint64_t value); /* 0x1139 */
 void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count); /* 00ff */

@@ -1,10 +1,11 @@
 /* Any bytes as the DWARF sections of a file: units, all DIEs with their values, ranges and names, all line tables.
  * The input begins with a byte of flags and ten lengths of two bytes; the sections follow one another, the last one has
- * the rest. Invariants: a status and its error agree, offsets ascend and stay within the unit, rows belong to sequences in
+ * the rest. With flag 8 they are a package of split DWARF: .debug_line and .debug_line_str are its two indexes.
+ * Invariants: a status and its error agree, offsets ascend and stay within the unit, rows belong to sequences in
  * order, strings lie within the sections or the arena. */
 #include <stdlib.h>
 
-#include "dwarf/dwarf.h"
+#include "dwarf/dwarf_split.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -99,12 +100,23 @@ static void read_lines(struct state *s, const struct csni_unit *unit) {
     }
 }
 
+/* Makes all units of code find themselves by id, and reads them as split units of themselves. */
+static void bind_units(struct csni_dwarf *dwarf, struct csn_error *err) {
+    require(csni_split_index(dwarf, err) == CSN_OK);
+    for (uint32_t i = 0; i < dwarf->info_unit_count; i++) {
+        struct csni_unit *unit = &dwarf->units[i], *found = csni_split_find(dwarf, unit->dwo_id);
+        if (!unit->prepared || !found || !found->prepared) continue;
+        agree(csni_split_bind(found, unit, err), err);
+    }
+}
+
 static void run(struct state *s, uint8_t flags) {
     struct csni_dwarf *dwarf = s->dwarf;
     for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)
         agree(csni_dwarf_compile_abbrevs(dwarf, i, &s->err), &s->err);
     for (uint32_t i = 0; i < dwarf->unit_count; i++)
         agree(csni_unit_prepare(dwarf, &dwarf->units[i], &s->err), &s->err);
+    if (flags & 8) bind_units(dwarf, &s->err);
     csni_dwarf_has_cross_references(dwarf);
     csni_dwarf_has_supplement_references(dwarf);
     require(csni_scopes_create(dwarf, &s->scopes, &s->err) == CSN_OK);
@@ -128,6 +140,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (i == SECTIONS - 1 || want > size - at) want = size - at;
         *each[i] = (struct csni_span){ data + at, want };
         at += want;
+    }
+    if (data[0] & 8) {
+        sections.cu_index = sections.line;
+        sections.tu_index = sections.line_str;
+        sections.line = sections.line_str = (struct csni_span){ NULL, 0 };
     }
     struct state s = { .err = CSN_ERROR_INIT };
     csn_status status = csni_dwarf_open(&sections, NULL, &s.dwarf, &s.err);

@@ -49,6 +49,13 @@ static void read_symbols(struct csni_object *object, enum csni_symbol_table tabl
     require(count + iter.damaged - damaged_before <= iter.count);
 }
 
+static void read_bounds(struct csni_object *object) {
+    csni_function_bounds bounds = { .alloc = &csni_libc_allocator };
+    (void)csni_object_function_bounds(object, &bounds, NULL);
+    for (size_t i = 1; i < bounds.count; i++) require(bounds.items[i - 1].start <= bounds.items[i].start);
+    csni_vec_deinit(&bounds);
+}
+
 /* A name ends with a NUL within the section. */
 static void check_link(struct csn_str name, struct csni_span id) {
     require(strlen(name.ptr) == name.len);
@@ -89,6 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (uint32_t i = 0; i < object->section_count && i < MAX_SECTIONS; i++) read_section(object, i);
     for (int table = CSNI_SYMBOLS_STATIC; table <= CSNI_SYMBOLS_DYNAMIC; table++)
         read_symbols(object, (enum csni_symbol_table)table);
+    read_bounds(object);
     struct csni_relocation_counts counts;
     csni_object_relocation_counts(object, &counts);
     (void)csni_object_find_debug_section(object, "info", false);

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "object/mini_debug.h"
 
-static const char *companion_path(const struct csni_companion_file *file) {
+const char *csni_companion_path(const struct csni_companion_file *file) {
     return file->found.path ? file->found.path : "companion file";
 }
 
@@ -65,14 +65,14 @@ static csn_status matching_slice(const struct csni_conversion *c, struct csni_sp
                      c->object ? c->object->arch : "this input");
 }
 
-static csn_status open_object(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err) {
+csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err) {
     struct csni_object_options options = csni_object_options_of(c, file->found.is_mapped);
     struct csn_error inner = CSN_ERROR_INIT;
     struct csni_span slice;
     csn_status status = matching_slice(c, file->bytes, &slice, &inner);
     if (status == CSN_OK) status = csni_object_open(slice, &options, &file->object, &inner);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
-    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", companion_path(file), csn_error_text(&inner));
+    if (status < 0) return csni_fail(err, status, NULL, 0, "%s: %s", csni_companion_path(file), csn_error_text(&inner));
     return CSN_OK;
 }
 
@@ -81,7 +81,7 @@ csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_
     struct csni_companion_file *file;
     csn_status status = find_told(c, request, &file, told);
     if (status != CSN_OK) return status;
-    CSNI_TRY(open_object(c, file, told));
+    CSNI_TRY(csni_companion_parse(c, file, told));
     *out = file;
     return CSN_OK;
 }
@@ -127,7 +127,7 @@ csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni
     file->found = (struct csn_companion){ .bytes = mini->bytes.ptr, .size = mini->bytes.size, .path = ".gnu_debugdata",
                                           .release = release_mini_debug, .context = mini };
     CSNI_TRY(keep(c, file, CSN_OK, out, err));
-    return open_object(c, *out, err);
+    return csni_companion_parse(c, *out, err);
 }
 
 enum { ID_TEXT_SIZE = 2 * 32 + 1 };
@@ -145,8 +145,18 @@ csn_status csni_companion_check_id(const struct csni_companion_file *file, const
     if (!id.size || !request->id_size) return CSN_OK;
     if (id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0) return CSN_OK;
     char has[ID_TEXT_SIZE], needs[ID_TEXT_SIZE];
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", companion_path(file),
+    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", csni_companion_path(file),
                      id_text(id.ptr, id.size, has), id_text(request->id, request->id_size, needs));
+}
+
+void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file) {
+    if (!file) return;
+    pthread_mutex_lock(&c->lock);
+    size_t at = c->companions.count;
+    while (at && c->companions.items[at - 1] != file) at--;
+    if (at) c->companions.items[at - 1] = c->companions.items[--c->companions.count];
+    pthread_mutex_unlock(&c->lock);
+    close_file(c, file);
 }
 
 void csni_companions_release(struct csni_conversion *c) {

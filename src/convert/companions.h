@@ -21,9 +21,12 @@ csn_status csni_companion_open(struct csni_conversion *c, const struct csn_compa
 /* The same; with CSN_NONE, `told` holds what the resolver says about it, or is empty. */
 csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_companion_request *request,
                                     struct csni_companion_file **out, struct csn_error *told);
-/* The same, without opening it as an object. */
+/* The same in two steps: damage of the file comes from the second alone. */
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
+csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err);
+/* For messages. */
+const char *csni_companion_path(const struct csni_companion_file *file);
 
 /* Opens a part of the file, such as a member of an archive. It stays open until the conversion ends. */
 csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_companion_file *file, struct csni_span part,
@@ -36,6 +39,8 @@ csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni
 csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
                                    struct csn_error *err);
 
+/* Closes one before the conversion ends. Nothing may look at its bytes any more. */
+void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file);
 void csni_companions_release(struct csni_conversion *c);
 
 #endif

@@ -130,7 +130,8 @@ enum { EFFORT_FREE = 1 << 22 };
 /* `options` have been checked. */
 static csn_status convert(const struct csni_input *input, const struct csn_convert_options *options,
                           const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_conversion c = { .report = report, .options = *options, .input = *input, .effort_max = EFFORT_FREE };
+    struct csni_conversion c = { .report = report, .options = *options, .input = *input };
+    atomic_init(&c.effort_max, EFFORT_FREE);
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };

@@ -52,7 +52,7 @@ struct csni_conversion {
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
      * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
-    uint64_t effort_max;
+    atomic_uint_least64_t effort_max;
     atomic_uint_least64_t effort;
 };
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "convert/split_units.h"
 #include "convert/supplement.h"
-#include "convert/unit_job.h"
 
 enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
 
@@ -44,6 +44,7 @@ struct reading {
     struct csni_span bytes[SECTIONS];
     uint32_t read_order[SECTIONS], read_count;
     struct csni_unit_job *jobs;        /* one per worker */
+    struct csni_split_units *split;    /* NULL: no unit is a skeleton */
     struct unit_key *unit_order;
     struct giving_back back;
     struct csni_batch *batches;
@@ -139,17 +140,27 @@ static void give_back(struct reading *r, uint32_t index) {
                             units[behind - 1].end - units[first].off);
 }
 
-static csn_status convert_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    struct reading *r = context;
-    uint32_t index = r->unit_order[item].index;
+static csn_status convert_unit(struct reading *r, uint32_t worker, uint32_t index, struct csn_error *err) {
     struct csni_unit *unit = &r->dwarf->units[index];
     struct csni_batch *out = &r->batches[index];
-    if (unit->prepared && unit->tag != DW_TAG_type_unit)
+    if (unit->prepared && unit->is_skeleton && r->split)
+        CSNI_TRY(csni_split_units_convert(r->split, &r->jobs[worker], worker, index, out, err));
+    else if (unit->prepared && unit->tag != DW_TAG_type_unit)
         CSNI_TRY(csni_unit_convert(&r->jobs[worker], unit, out, err));
     else if (!unit->prepared)
         CSNI_TRY(note_unprepared(r, worker, unit, out, err));
     if (r->discard) give_back(r, index);
     return csni_progress(r->conversion, "units", unit->end - unit->off, err);
+}
+
+static csn_status convert_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct reading *r = context;
+    uint32_t index = r->unit_order[item].index;
+    if (!r->split) return convert_unit(r, worker, index, err);
+    if (!csni_split_units_is_first(r->split, index)) return CSN_OK; /* done with the first */
+    for (; index != CSNI_NO_SKELETON; index = csni_split_units_next(r->split, index))
+        CSNI_TRY(convert_unit(r, worker, index, err));
+    return CSN_OK;
 }
 
 static int larger_first(const void *pa, const void *pb) {
@@ -158,15 +169,23 @@ static int larger_first(const void *pa, const void *pb) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+static uint64_t size_of_unit(const struct reading *r, uint32_t index) {
+    uint64_t size = r->dwarf->units[index].end - r->dwarf->units[index].off;
+    return r->split ? size + csni_split_units_size(r->split, index) : size;
+}
+
 static csn_status order_units(struct reading *r, struct csn_error *err) {
     uint32_t count = r->dwarf->unit_count;
     r->unit_order = csni_alloc_zeroed(r->conversion->alloc, count, sizeof *r->unit_order);
     if (count && !r->unit_order) return csni_fail_memory(err, count * sizeof *r->unit_order);
-    for (uint32_t i = 0; i < count; i++)
-        r->conversion->progress_total += r->dwarf->units[i].end - r->dwarf->units[i].off;
-    uint64_t large = r->conversion->progress_total / (8 * (uint64_t)r->conversion->workers);
+    uint64_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t size = r->dwarf->units[i].end - r->dwarf->units[i].off;
+        r->conversion->progress_total += r->dwarf->units[i].end - r->dwarf->units[i].off;
+        total += size_of_unit(r, i);
+    }
+    uint64_t large = total / (8 * (uint64_t)r->conversion->workers);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t size = size_of_unit(r, i);
         r->unit_order[i] = (struct unit_key){ size > large ? size : 0, i };
     }
     if (count) qsort(r->unit_order, count, sizeof *r->unit_order, larger_first);
@@ -177,8 +196,9 @@ static csn_status make_jobs(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     r->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *r->jobs);
     if (!r->jobs) return csni_fail_memory(err, c->workers * sizeof *r->jobs);
+    enum csni_lasting lasting = r->discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL;
     for (uint32_t i = 0; i < c->workers; i++) {
-        CSNI_TRY(csni_unit_job_init(&r->jobs[i], c, r->dwarf, i, r->discard, err));
+        CSNI_TRY(csni_unit_job_init(&r->jobs[i], c, r->dwarf, i, lasting, err));
         r->jobs[i].map = r->map;
     }
     return CSN_OK;
@@ -200,8 +220,9 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
     CSNI_TRY(open_supplement(r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);
-    for (uint32_t i = 0; i < SECTIONS; i++) c->effort_max += EFFORT_A_BYTE * (uint64_t)r->bytes[i].size;
-    c->effort_max += EFFORT_A_BYTE * r->supplement.size;
+    for (uint32_t i = 0; i < SECTIONS; i++) atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * (uint64_t)r->bytes[i].size);
+    atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * r->supplement.size);
+    CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &r->split, err));
     r->back.done = csni_alloc_zeroed(c->alloc, r->dwarf->unit_count, 1);
     if (r->dwarf->unit_count && !r->back.done) return csni_fail_memory(err, r->dwarf->unit_count);
     CSNI_TRY(order_units(r, err));
@@ -225,11 +246,19 @@ static void report_relocations(const struct reading *r) {
                     (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
 }
 
+/* Batches of skeletons can have functions from symbols. */
+static uint32_t count_from_dwarf(const struct csni_batch *batch) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < batch->function_count; i++) count += batch->functions[i].source == CSNI_SOURCE_DWARF;
+    return count;
+}
+
 static void report(const struct reading *r) {
     struct csn_convert_report *out = r->conversion->report;
     out->units += r->dwarf->unit_count;
     out->units_failed += atomic_load(&r->failed_units);
-    for (uint32_t i = 0; i < r->dwarf->unit_count; i++) out->functions_from_dwarf += r->batches[i].function_count;
+    if (r->split) out->units_failed += csni_split_units_failed(r->split);
+    for (uint32_t i = 0; i < r->dwarf->unit_count; i++) out->functions_from_dwarf += count_from_dwarf(&r->batches[i]);
     if (r->dwarf->damage.code) {
         csni_report_add(out, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(&r->dwarf->damage)));
         out->units_failed++;
@@ -245,6 +274,7 @@ static void release(struct reading *r) {
     if (r->dwarf) csni_free(c->alloc, r->unit_order, r->dwarf->unit_count * sizeof *r->unit_order);
     if (r->dwarf) csni_free(c->alloc, r->back.done, r->dwarf->unit_count);
     pthread_mutex_destroy(&r->back.lock);
+    csni_split_units_destroy(r->split);
     csni_dwarf_close(r->dwarf);
     csni_supplement_close(&r->supplement);
 }

@@ -5,15 +5,17 @@
 #include "object/address_map.h"
 
 csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
-                              uint32_t worker, bool copy_names, struct csn_error *err) {
-    *job = (struct csni_unit_job){ .conversion = c, .dwarf = dwarf, .copy_names = copy_names };
+                              uint32_t worker, enum csni_lasting lasting, struct csn_error *err) {
+    *job = (struct csni_unit_job){ .conversion = c };
+    job->image = (struct csni_unit_source){ .dwarf = dwarf, .line_dwarf = dwarf, .lasting = lasting };
     job->writer = &c->writers[worker];
     job->arena = &c->arenas[worker];
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
     job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
-    return csni_scopes_create(dwarf, &job->scopes, err);
+    job->lines.fold = true;
+    return csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 
 void csni_unit_job_deinit(struct csni_unit_job *job) {
@@ -31,7 +33,7 @@ void csni_unit_job_deinit(struct csni_unit_job *job) {
     csni_vec_deinit(&job->kept_of);
     csni_vec_deinit(&job->unclosed);
     csni_line_table_deinit(&job->lines);
-    csni_scopes_destroy(job->scopes);
+    csni_scopes_destroy(job->image.scopes);
 }
 
 /* ---- functions ---- */
@@ -217,6 +219,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     while (status == CSN_OK) {
+        walk.outside = jump && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
@@ -225,29 +228,45 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     return closing < 0 ? closing : status;
 }
 
-static bool overspent(const struct csni_unit_job *job) { return job->effort > job->conversion->effort_max; }
+static bool overspent(const struct csni_unit_job *job) { return job->effort > atomic_load(&job->conversion->effort_max); }
 
 /* The sum over all units: whether it is too large does not depend on which unit was read when. */
 static csn_status check_effort(struct csni_unit_job *job, struct csn_error *err) {
     struct csni_conversion *c = job->conversion;
-    if (atomic_fetch_add(&c->effort, job->effort) + job->effort <= c->effort_max) return CSN_OK;
+    uint64_t max = atomic_load(&c->effort_max);
+    if (atomic_fetch_add(&c->effort, job->effort) + job->effort <= max) return CSN_OK;
     return csni_fail(err, CSN_E_LIMIT, NULL, 0,
                      "ranges, rows, inlined calls and names come to over %llu, the limit for debug information of this size",
-                     (unsigned long long)c->effort_max);
+                     (unsigned long long)max);
 }
 
-static void begin_unit(struct csni_unit_job *job, const struct csni_unit *unit) {
-    job->unit = unit;
+static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source *source) {
+    job->dwarf = source->dwarf;
+    job->line_dwarf = source->line_dwarf;
+    job->scopes = source->scopes;
+    job->unit = source->unit;
+    job->line_unit = source->line_unit;
+    job->lasting = source->lasting;
     job->effort = 0;
     job->lines_read = job->has_lines = false;
     job->open.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
     csni_batch_begin(job->writer, job->arena);
 }
 
-csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
-                             struct csn_error *err) {
+/* What split DWARF would tell is left out; what else tells of the unit's code is kept. */
+static csn_status convert_skeleton(struct csni_unit_job *job, const struct csni_unit_source *source) {
+    struct csn_str name = job->unit->dwo_name;
+    if (!source->damage || !source->damage->code)
+        csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s",
+                        (int)(name.len < CSN_EXAMPLE_SIZE ? name.len : CSN_EXAMPLE_SIZE), name.ptr ? name.ptr : "");
+    return source->symbols ? csni_unit_add_symbols(job, source->symbols) : CSN_OK;
+}
+
+csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_unit_source *source,
+                                  struct csni_batch *out, struct csn_error *err) {
     struct csn_error damage = CSN_ERROR_INIT;
-    begin_unit(job, unit);
+    const struct csni_unit *unit = source->unit;
+    begin_unit(job, source);
     csn_status status = csni_unit_names_begin(job);
     if (status >= 0) status = walk_unit(job, &damage);
     if (status < 0 && status != CSN_E_MEMORY && !overspent(job)) {
@@ -255,13 +274,20 @@ csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *
                         csn_error_text(&damage));
         status = CSN_OK;
     }
-    if (status >= 0 && unit->is_skeleton)
-        csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s",
-                        (int)(unit->dwo_name.len < CSN_EXAMPLE_SIZE ? unit->dwo_name.len : CSN_EXAMPLE_SIZE),
-                        unit->dwo_name.ptr ? unit->dwo_name.ptr : "");
+    if (source->damage && source->damage->code)
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)job->line_unit->off,
+                        csn_error_text(source->damage));
+    if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);
     CSNI_TRY(check_effort(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);
+}
+
+csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                             struct csn_error *err) {
+    struct csni_unit_source source = job->image;
+    source.unit = source.line_unit = unit;
+    return csni_unit_convert_from(job, &source, out, err);
 }

@@ -38,6 +38,7 @@ struct csni_found_call {
 struct csni_open_die {
     uint32_t depth;
     bool is_function, ignored;
+    bool has_no_die;                   /* a symbol tells of the function */
     uint32_t inlined;                  /* index in `inlined` of an inlined call */
     /* Of a function: where its own part of the stacks begins. */
     uint32_t name;
@@ -51,17 +52,41 @@ struct csni_open_die {
 
 typedef CSNI_VEC(uint32_t) csni_numbers;
 
+/* Which views into sections last until the model is written. */
+enum csni_lasting {
+    CSNI_LASTING_ALL,
+    CSNI_LASTING_STRINGS,              /* of string sections; .debug_info is given back before */
+    CSNI_LASTING_NONE                  /* the file is closed before */
+};
+
+struct csni_symbol_list;
+
+/* Where a unit is read from. */
+struct csni_unit_source {
+    const struct csni_dwarf *dwarf;    /* of the DIEs */
+    struct csni_scopes *scopes;        /* of `dwarf` */
+    const struct csni_unit *unit;
+    const struct csni_dwarf *line_dwarf; /* of the line table: the image's, where that of split DWARF has no rows */
+    const struct csni_unit *line_unit; /* that names the line table and the compilation directory */
+    enum csni_lasting lasting;
+    /* Of a split unit: where the units of its file break off. Of a skeleton whose split unit is not there: why. Code 0: it
+     * was not found. */
+    const struct csn_error *damage;
+    const struct csni_symbol_list *symbols; /* that tell which functions such a skeleton may have */
+};
+
 struct csni_unit_job {
     struct csni_conversion *conversion;
-    const struct csni_dwarf *dwarf;
     const struct csni_address_map *map; /* from addresses of the object to those of the image; NULL: they are the same */
     struct csni_batch_writer *writer;
     struct csni_arena *arena;
-    struct csni_scopes *scopes;
-    bool copy_names;                   /* views into .debug_info will not last */
+    struct csni_unit_source image;     /* where units are read from that are not split; without a unit */
 
     /* The unit at hand. */
-    const struct csni_unit *unit;
+    const struct csni_dwarf *dwarf, *line_dwarf;
+    struct csni_scopes *scopes;
+    const struct csni_unit *unit, *line_unit;
+    enum csni_lasting lasting;
     uint64_t effort;
     struct csni_line_table lines;
     bool lines_read, has_lines;        /* read when the first function is met */
@@ -83,17 +108,20 @@ struct csni_unit_job {
 };
 
 csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
-                              uint32_t worker, bool copy_names, struct csn_error *err);
+                              uint32_t worker, enum csni_lasting lasting, struct csn_error *err);
 void csni_unit_job_deinit(struct csni_unit_job *job);
 
 /* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */
 csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
                              struct csn_error *err);
+/* The same, of a split unit, or of a skeleton whose split unit is not there. */
+csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_unit_source *source,
+                                  struct csni_batch *out, struct csn_error *err);
 
 /* Counts effort; CSN_E_LIMIT where this unit alone takes more than all may, which ends the conversion. */
 static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amount) {
     job->effort += amount;
-    return job->effort <= job->conversion->effort_max ? CSN_OK : CSN_E_LIMIT;
+    return job->effort <= atomic_load_explicit(&job->conversion->effort_max, memory_order_relaxed) ? CSN_OK : CSN_E_LIMIT;
 }
 
 /* The innermost function that is open, or NULL. */
@@ -123,6 +151,11 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job);
 /* Adds the rows of [start, end) to the function begun last. */
 csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *function, uint64_t start,
                               uint64_t end);
+
+/* ---- functions that symbols alone tell (unit_symbols.c) ---- */
+
+/* Adds the functions of a symbol list that the unit's line table has rows for, but for those that it has already. */
+csn_status csni_unit_add_symbols(struct csni_unit_job *job, const struct csni_symbol_list *symbols);
 
 /* ---- inlined calls (unit_inlines.c) ---- */
 

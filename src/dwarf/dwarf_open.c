@@ -124,13 +124,15 @@ static csn_status read_header(struct csni_cursor *c, struct csni_span section, s
 
 static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_error *err) {
     uint32_t table = NO_TABLE;
-    if (is_supported(unit)) {
+    const struct csni_package *package = o->dwarf->priv->package;
+    bool is_placed = !package || csni_package_place(package, unit);
+    if (is_supported(unit) && is_placed) {
         table = table_of(o, unit);
         if (table == NO_TABLE) return csni_fail_memory(err, sizeof(struct csni_abbrevs));
     }
     if (o->units.count == UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, csni_unit_section(unit), unit->off, "more than %u units", UINT32_MAX);
-    if (unit->unit_type == DW_UT_type) {
+    if (unit->unit_type == DW_UT_type || unit->unit_type == DW_UT_split_type) {
         struct csni_signature s = { unit->type_signature, (uint32_t)o->units.count };
         if (!csni_vec_push(&o->signatures, s)) return csni_fail_memory(err, sizeof s);
     }
@@ -168,7 +170,7 @@ static void sift_signature(struct csni_signature *s, size_t root, size_t count) 
     }
 }
 
-static void sort_signatures(struct csni_signature *s, size_t count) {
+void csni_sort_signatures(struct csni_signature *s, size_t count) {
     for (size_t i = count / 2; i-- > 0;) sift_signature(s, i, count);
     for (size_t n = count; n > 1;) {
         struct csni_signature t = s[0];
@@ -176,6 +178,16 @@ static void sort_signatures(struct csni_signature *s, size_t count) {
         s[n] = t;
         sift_signature(s, 0, n);
     }
+}
+
+const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (s[mid].signature < signature) low = mid + 1;
+        else high = mid;
+    }
+    return low < count && s[low].signature == signature ? &s[low] : NULL;
 }
 
 /* Hands what was gathered to the handle. */
@@ -190,7 +202,7 @@ static void adopt(struct opener *o) {
     priv->units_room = o->units.room;
     priv->tables = o->tables.items;
     priv->tables_room = o->tables.room;
-    sort_signatures(o->signatures.items, o->signatures.count);
+    csni_sort_signatures(o->signatures.items, o->signatures.count);
     priv->signatures = o->signatures.items;
     priv->signature_count = o->signatures.count;
     priv->signatures_room = o->signatures.room;
@@ -214,8 +226,13 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
     }
     struct opener o = { .dwarf = dwarf };
     o.units.alloc = o.tables.alloc = o.unit_tables.alloc = o.signatures.alloc = alloc;
-    csn_status status = scan(&o, sections->info, false, err);
+    csn_status status = CSN_OK;
+    if (sections->cu_index.size)
+        status = csni_package_create(sections->cu_index, sections->tu_index, sections->big_endian, alloc,
+                                     &dwarf->priv->package, &dwarf->damage, err);
+    if (status == CSN_OK) status = scan(&o, sections->info, false, err);
     dwarf->info_unit_count = (uint32_t)o.units.count;
+    csni_abbrev_lookup_make(&dwarf->priv->lookup, 8, 4, false);
     if (status == CSN_OK) status = scan(&o, sections->types, true, err);
     if (status == CSN_OK) adopt(&o);
     csni_vec_deinit(&o.units);
@@ -237,6 +254,8 @@ void csni_dwarf_close(struct csni_dwarf *dwarf) {
             csni_free(alloc, priv->tables[i].memory, priv->tables[i].memory_size);
         csni_free(alloc, priv->tables, priv->tables_room * sizeof *priv->tables);
         csni_free(alloc, priv->signatures, priv->signatures_room * sizeof *priv->signatures);
+        csni_free(alloc, priv->split_ids, priv->split_ids_room * sizeof *priv->split_ids);
+        csni_package_destroy(priv->package);
         csni_free(alloc, dwarf->units, priv->units_room * sizeof *dwarf->units);
         csni_free(alloc, priv, sizeof *priv);
     }

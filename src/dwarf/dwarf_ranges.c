@@ -149,9 +149,11 @@ csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die
     const struct csni_unit *unit = die->unit;
     uint64_t off;
     if (csni_attr_unsigned(die, CSNI_AT_RANGES, &off) != CSN_OK) return CSN_NONE;
+    bool five = unit->version >= 5;
     if (die->at[CSNI_AT_RANGES].form == DW_FORM_rnglistx)
         CSNI_TRY(rnglist_index(dwarf, unit, off, &off, err));
-    bool five = unit->version >= 5;
+    else if (unit->is_split && !csni_add_u64(off, five ? unit->rnglists_at : unit->ranges_base, &off))
+        off = UINT64_MAX;
     struct csni_span section = five ? dwarf->sections.rnglists : dwarf->sections.ranges;
     const char *name = five ? ".debug_rnglists" : ".debug_ranges";
     if (off >= section.size)

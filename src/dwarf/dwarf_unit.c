@@ -7,9 +7,9 @@
  * header has a size that depends on the offset size (DWARF 5, 7.26 to 7.29); GNU's extension of version 4 has no headers. */
 static void read_bases(struct csni_unit *unit, const struct csni_die *die) {
     bool five = unit->version >= 5, wide = unit->offset_size == 8;
-    unit->str_offsets_base = five ? (wide ? 16 : 8) : 0;
+    unit->str_offsets_base = unit->str_offsets_at + (five ? (wide ? 16 : 8) : 0);
     unit->addr_base = five ? (wide ? 16 : 8) : 0;
-    unit->rnglists_base = wide ? 20 : 12;
+    unit->rnglists_base = unit->rnglists_at + (wide ? 20 : 12);
     unit->ranges_base = 0;
     csni_attr_unsigned(die, CSNI_AT_STR_OFFSETS_BASE, &unit->str_offsets_base);
     csni_attr_unsigned(die, CSNI_AT_ADDR_BASE, &unit->addr_base);
@@ -28,6 +28,9 @@ static csn_status check_readable(struct csni_dwarf *dwarf, const struct csni_uni
     const char *section = csni_unit_section(unit);
     if (unit->version < 2 || unit->version > 5)
         return csni_fail(err, CSN_E_UNSUPPORTED, section, unit->off, "unit has DWARF version %u, need 2 to 5", unit->version);
+    bool has_size = unit->address_size == 2 || unit->address_size == 4 || unit->address_size == 8;
+    if (!unit->abbrevs && has_size)
+        return csni_fail(err, CSN_E_FORMAT, section, unit->off, "no row of the package's index has this unit");
     if (!unit->abbrevs)
         return csni_fail(err, CSN_E_UNSUPPORTED, section, unit->off, "unit has addresses of %u bytes, need 2, 4 or 8",
                          unit->address_size);

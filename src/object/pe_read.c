@@ -93,8 +93,8 @@ static csn_status read_image_header(struct csni_span file, struct csni_cursor *c
     uint32_t off = csni_get32(file.ptr + DOS_E_LFANEW, false);
     struct csni_span signature;
     if (!csni_span_sub(file, off, PE_SIGNATURE_SIZE + COFF_HEADER_SIZE, &signature))
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, DOS_E_LFANEW, "PE header: at 0x%" PRIx32 ", but the file has 0x%zx bytes",
-                         off, file.size);
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, DOS_E_LFANEW,
+                         "PE header: at 0x%" PRIx32 ", but the file has 0x%zx bytes", off, file.size);
     if (memcmp(signature.ptr, "PE\0\0", PE_SIGNATURE_SIZE) != 0)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, off,
                          "PE header: begins with %02x %02x %02x %02x, need 50 45 00 00: a DOS program?", signature.ptr[0],
@@ -143,8 +143,8 @@ static csn_status read_optional_header(struct csni_object *object, struct csni_p
     struct csni_span optional;
     if (!csni_span_sub(object->file, h->optional_off, h->optional_size, &optional))
         return csni_fail(err, CSN_E_TRUNCATED, NULL, h->optional_off,
-                         "optional header: %" PRIu32 " bytes at 0x%" PRIx64 ", but the file has 0x%zx bytes", h->optional_size,
-                         h->optional_off, object->file.size);
+                         "optional header: %" PRIu32 " bytes at 0x%" PRIx64 ", but the file has 0x%zx bytes",
+                         h->optional_size, h->optional_off, object->file.size);
     struct csni_cursor c = csni_cursor_at(optional, false);
     uint16_t magic = csni_cursor_u16(&c);
     if (magic != PE32_MAGIC && magic != PE32_PLUS_MAGIC)
@@ -155,8 +155,8 @@ static csn_status read_optional_header(struct csni_object *object, struct csni_p
     csni_cursor_seek(&c, wide ? PE32_PLUS_IMAGE_BASE : PE32_IMAGE_BASE);
     object->image_base = csni_cursor_uint(&c, object->address_size);
     if (c.failed)
-        return csni_fail(err, CSN_E_FORMAT, NULL, h->optional_off, "optional header: %" PRIu32 " bytes, too few for ImageBase",
-                         h->optional_size);
+        return csni_fail(err, CSN_E_FORMAT, NULL, h->optional_off,
+                         "optional header: %" PRIu32 " bytes, too few for ImageBase", h->optional_size);
     object->has_image_base = true;
     read_directories(pe, optional, wide);
     return CSN_OK;

@@ -132,14 +132,16 @@ static csn_status export_symbols(struct csni_symbol_iter *iter, struct csni_obje
     if (!csni_pe_bytes_from(object, rva, &section) || section.size < EXPORT_DIRECTORY_SIZE)
         return csni_fail(err, CSN_E_TRUNCATED, NULL, rva, "export directory: no 40 bytes at RVA 0x%x", pe->exports.rva);
     uint64_t count = csni_get32(section.ptr + EXPORT_NAME_COUNT, false);
-    uint32_t names = csni_get32(section.ptr + EXPORT_NAMES, false), ordinals = csni_get32(section.ptr + EXPORT_ORDINALS, false);
+    uint32_t names = csni_get32(section.ptr + EXPORT_NAMES, false);
+    uint32_t ordinals = csni_get32(section.ptr + EXPORT_ORDINALS, false);
     struct csni_symbol_iter set_up = { .object = object, .table = CSNI_SYMBOLS_DYNAMIC, .strings = section,
                                        .entry_size = rva, .count = count };
     if (!count) return CSN_NONE;
-    if (!part_at(section, rva, names, count * 4, &set_up.symbols) || !part_at(section, rva, ordinals, count * 2, &set_up.extra))
+    if (!part_at(section, rva, names, count * 4, &set_up.symbols) ||
+        !part_at(section, rva, ordinals, count * 2, &set_up.extra))
         return csni_fail(err, CSN_E_TRUNCATED, NULL, rva,
-                         "export directory: %u names at RVA 0x%x, ordinals at 0x%x, do not lie in its section", (uint32_t)count,
-                         names, ordinals);
+                         "export directory: %u names at RVA 0x%x, ordinals at 0x%x, do not lie in its section",
+                         (uint32_t)count, names, ordinals);
     *iter = set_up;
     return CSN_OK;
 }

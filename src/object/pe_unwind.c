@@ -18,7 +18,8 @@ static bool read_unwind(const struct csni_object *object, uint64_t rva, uint64_t
 /* The entry that the one with this unwind information continues; false when it is a function of its own. */
 static bool next_in_chain(const struct csni_object *object, uint32_t unwind, struct csni_span *out) {
     struct csni_span header;
-    if (unwind & RUNTIME_FUNCTION_INDIRECT) return read_unwind(object, unwind - RUNTIME_FUNCTION_INDIRECT, RUNTIME_FUNCTION_SIZE, out);
+    if (unwind & RUNTIME_FUNCTION_INDIRECT)
+        return read_unwind(object, unwind - RUNTIME_FUNCTION_INDIRECT, RUNTIME_FUNCTION_SIZE, out);
     if (!read_unwind(object, unwind, UNWIND_HEADER_SIZE, &header)) return false;
     if (!((header.ptr[0] >> UNWIND_FLAGS_SHIFT) & UNW_FLAG_CHAININFO)) return false;
     uint64_t codes = ((uint64_t)header.ptr[2] + 1) / 2 * 4;
@@ -37,7 +38,8 @@ static uint64_t chain_begin(const struct csni_object *object, const uint8_t *ent
 }
 
 /* RVAs; `belongs_to` is the begin of the function whose part this is. False: no entry. */
-static bool amd64_entry(const struct csni_object *object, const uint8_t *p, struct csni_function_bound *out, uint64_t *belongs_to) {
+static bool amd64_entry(const struct csni_object *object, const uint8_t *p, struct csni_function_bound *out,
+                        uint64_t *belongs_to) {
     *out = (struct csni_function_bound){ csni_get32(p, false), csni_get32(p + 4, false) };
     if (out->end <= out->start) return false;
     *belongs_to = chain_begin(object, p);
@@ -46,7 +48,8 @@ static bool amd64_entry(const struct csni_object *object, const uint8_t *p, stru
 
 /* ---- ARM, ARM64 ---- */
 
-static bool arm_entry(const struct csni_object *object, const uint8_t *p, struct csni_function_bound *out, uint64_t *belongs_to) {
+static bool arm_entry(const struct csni_object *object, const uint8_t *p, struct csni_function_bound *out,
+                      uint64_t *belongs_to) {
     bool is_thumb = object->address_size == 4;
     uint32_t begin = csni_get32(p, false), data = csni_get32(p + 4, false), flag = data & ARM_FLAG_MASK;
     uint64_t start = is_thumb ? begin & ~(uint32_t)1 : begin, length;

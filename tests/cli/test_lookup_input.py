@@ -14,6 +14,23 @@ def test_answers_in_order(callsign, shapes, shapes_index):
     assert text == callsign.good("lookup", shapes_index, *map(hex, addresses))
 
 
+@pytest.mark.parametrize("output", [[], ["--json"]])
+def test_many_lines_in_any_order(callsign, shapes, shapes_index, output):
+    """More than are asked together, repeated and shuffled, with addresses that have no answer and bad lines among them."""
+    marks = [shapes.mark(m) for m in ("main", "square", "hidden")]
+    distinct = sorted({mark + k for mark in marks for k in range(-3, 40)} | {0, 2**64 - 1})
+    alone = {addr: callsign.run("lookup", *output, shapes_index, hex(addr)).stdout for addr in distinct}
+    chosen = random.Random(5)
+    asked = [chosen.choice(distinct) for _ in range(9000)]
+    assert callsign.run("lookup", *output, shapes_index, stdin="".join(f"{a:x}\n" for a in asked)).stdout == \
+        "".join(alone[a] for a in asked)
+    with_bad = [None if chosen.random() < 0.01 else a for a in asked]
+    bad = callsign.run("lookup", *output, shapes_index, stdin="?\n").stdout
+    assert callsign.run("lookup", *output, shapes_index, stdin="".join("?\n" if a is None else f"{a:x}\n"
+                                                                      for a in with_bad)).stdout == \
+        "".join(bad if a is None else alone[a] for a in with_bad)
+
+
 @pytest.mark.parametrize("form", ["{:x}\r\n", "  0x{:X} \n", "\n\r\n {:x}\n\n", "{:x}", "\t{:x}\r"])
 def test_forms_of_lines(callsign, shapes, shapes_index, form):
     addr = shapes.mark("main")

@@ -300,6 +300,7 @@ struct csni_span convert_sample_build(struct convert_sample *s) {
     struct { const char *name; struct wire *content; } sections[] = {
         { ".debug_info", &d->info }, { ".debug_abbrev", &d->abbrev }, { ".debug_line", &d->line },
         { ".debug_str", &d->str }, { ".debug_ranges", &d->ranges }, { ".debug_rnglists", &d->rnglists },
+        { ".debug_addr", &d->addr },
     };
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (sections[i].content->size) wire_elf_add_wire(&elf, sections[i].name, SHT_PROGBITS, 0, 0, sections[i].content);

@@ -164,6 +164,7 @@ static void begin(struct pair *p, struct plan plan) {
     p->bytes = wire_span(&p->sup_file);
     wire_elf_init(&elf, true, plan.big, ET_DYN, plan.big ? EM_PPC64 : EM_X86_64);
     wire_elf_add_nobits(&elf, ".text", SHF_ALLOC | SHF_EXECINSTR, 0x1000, 0x1000);
+    wire_deinit(&p->image.file);
     build(p, &elf, &p->image.dwarf, false, &p->image.file);
 }
 

@@ -1,0 +1,207 @@
+/* The indexes of a package of split DWARF. */
+#include "dwarf/dwarf_package.h"
+
+#include <inttypes.h>
+
+#include "base/cursor.h"
+#include "base/fail.h"
+#include "dwarf/dwarf.h"
+
+/* Numbers of sections in column heads. */
+enum { SECT_INFO = 1, SECT_TYPES = 2, SECT_ABBREV = 3, SECT_STR_OFFSETS = 6, SECT_RNGLISTS = 8 };
+
+/* Tables are at most two thirds full, so that real ones need a few steps. */
+enum { MAX_PROBES = 1024 };
+
+/* Where a unit's parts begin. */
+struct row {
+    uint64_t unit_off, unit_size;
+    uint64_t abbrev, str_offsets, rnglists;
+};
+
+/* One index; offsets are in its section. */
+struct index {
+    const char *name;
+    struct csni_span section;
+    bool big;
+    uint32_t version, columns, units, slots;
+    uint64_t signatures, row_numbers, offsets, sizes;
+    uint32_t unit_column, abbrev_column, str_offsets_column, rnglists_column; /* NO_COLUMN: there is none */
+    struct row *rows;         /* by unit_off */
+    uint32_t row_count;
+};
+enum { NO_COLUMN = UINT32_MAX };
+
+struct csni_package {
+    const struct csn_allocator *alloc;
+    struct index cu, tu;
+};
+
+static uint64_t get(const struct index *x, uint64_t off, unsigned size) {
+    return csni_get_sized(x->section.ptr + off, size, x->big);
+}
+
+static uint32_t cell(const struct index *x, uint64_t table, uint32_t row, uint32_t column) {
+    if (column == NO_COLUMN) return 0;
+    return (uint32_t)get(x, table + 4 * ((uint64_t)row * x->columns + column), 4);
+}
+
+/* ---- reading ---- */
+
+/* Heads of columns; of a section that stands twice, the first counts. */
+static void read_columns(struct index *x, bool of_types) {
+    uint64_t heads = x->offsets - 4 * (uint64_t)x->columns;
+    uint32_t unit_section = of_types && x->version == 2 ? SECT_TYPES : SECT_INFO;
+    x->unit_column = x->abbrev_column = x->str_offsets_column = x->rnglists_column = NO_COLUMN;
+    for (uint32_t i = x->columns; i-- > 0;) {
+        uint64_t section = get(x, heads + 4 * (uint64_t)i, 4);
+        if (section == unit_section) x->unit_column = i;
+        else if (section == SECT_ABBREV) x->abbrev_column = i;
+        else if (section == SECT_STR_OFFSETS) x->str_offsets_column = i;
+        else if (section == SECT_RNGLISTS && x->version == 5) x->rnglists_column = i;
+    }
+}
+
+static csn_status read_header(struct index *x, struct csn_error *err) {
+    struct csni_cursor c = csni_cursor_at(x->section, x->big);
+    x->version = csni_cursor_u32(&c);
+    if (x->version != 2) { /* version 5 has two bytes for it, and two of padding */
+        csni_cursor_seek(&c, 0);
+        x->version = csni_cursor_u16(&c);
+        csni_cursor_u16(&c);
+    }
+    x->columns = csni_cursor_u32(&c);
+    x->units = csni_cursor_u32(&c);
+    x->slots = csni_cursor_u32(&c);
+    if (c.failed)
+        return csni_fail(err, CSN_E_TRUNCATED, x->name, 0, "header has 16 bytes, the section %zu", x->section.size);
+    if (x->version != 2 && x->version != 5)
+        return csni_fail(err, CSN_E_UNSUPPORTED, x->name, 0, "index has version %" PRIu32 ", need 2 or 5", x->version);
+    if (x->slots & (x->slots - 1))
+        return csni_fail(err, CSN_E_FORMAT, x->name, 12, "hash table has %" PRIu32 " slots, need a power of two", x->slots);
+    x->signatures = 16;
+    x->row_numbers = x->signatures + 8 * (uint64_t)x->slots;
+    uint64_t heads = x->row_numbers + 4 * (uint64_t)x->slots;
+    x->offsets = heads + 4 * (uint64_t)x->columns;
+    uint64_t left = x->offsets < x->section.size ? x->section.size - x->offsets : 0;
+    if (x->offsets > x->section.size || (x->columns && x->units > left / 8 / x->columns))
+        return csni_fail(err, CSN_E_TRUNCATED, x->name, 0,
+                         "index of %" PRIu32 " slots, %" PRIu32 " units and %" PRIu32 " columns, the section has %zu bytes",
+                         x->slots, x->units, x->columns, x->section.size);
+    x->sizes = x->offsets + 4 * (uint64_t)x->units * x->columns;
+    return CSN_OK;
+}
+
+static bool row_before(const struct row *a, const struct row *b) {
+    return a->unit_off != b->unit_off ? a->unit_off < b->unit_off : a->abbrev < b->abbrev;
+}
+
+/* Heap sort: no memory, and no bad case for input to find. Mostly the rows ascend already. */
+static void sift_row(struct row *rows, size_t root, size_t count) {
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && row_before(&rows[child], &rows[child + 1])) child++;
+        if (!row_before(&rows[root], &rows[child])) return;
+        struct row t = rows[root];
+        rows[root] = rows[child];
+        rows[child] = t;
+    }
+}
+
+static void sort_rows(struct row *rows, size_t count) {
+    bool ascends = true;
+    for (size_t i = 1; i < count && ascends; i++) ascends = !row_before(&rows[i], &rows[i - 1]);
+    if (ascends) return;
+    for (size_t i = count / 2; i-- > 0;) sift_row(rows, i, count);
+    for (size_t n = count; n > 1;) {
+        struct row t = rows[0];
+        rows[0] = rows[--n];
+        rows[n] = t;
+        sift_row(rows, 0, n);
+    }
+}
+
+static csn_status read_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {
+    if (!x->units) return CSN_OK;
+    if (x->unit_column == NO_COLUMN || x->abbrev_column == NO_COLUMN)
+        return csni_fail(err, CSN_E_FORMAT, x->name, 4, "none of the %" PRIu32 " columns is for %s", x->columns,
+                         x->unit_column == NO_COLUMN ? "units" : "abbreviations");
+    x->rows = csni_alloc_zeroed(alloc, x->units, sizeof *x->rows);
+    if (!x->rows) return csni_fail_memory(err, (uint64_t)x->units * sizeof *x->rows);
+    x->row_count = x->units;
+    for (uint32_t i = 0; i < x->units; i++)
+        x->rows[i] = (struct row){ cell(x, x->offsets, i, x->unit_column), cell(x, x->sizes, i, x->unit_column),
+                                   cell(x, x->offsets, i, x->abbrev_column), cell(x, x->offsets, i, x->str_offsets_column),
+                                   cell(x, x->offsets, i, x->rnglists_column) };
+    sort_rows(x->rows, x->row_count);
+    return CSN_OK;
+}
+
+static csn_status read_index(struct index *x, bool of_types, const struct csn_allocator *alloc, struct csn_error *err) {
+    CSNI_TRY(read_header(x, err));
+    read_columns(x, of_types);
+    return read_rows(x, alloc, err);
+}
+
+csn_status csni_package_create(struct csni_span cu_index, struct csni_span tu_index, bool big_endian,
+                               const struct csn_allocator *alloc, struct csni_package **out, struct csn_error *damage,
+                               struct csn_error *err) {
+    struct csni_package *package = csni_alloc_zeroed(alloc, 1, sizeof *package);
+    if (!package) return csni_fail_memory(err, sizeof *package);
+    package->alloc = alloc;
+    package->cu = (struct index){ .name = ".debug_cu_index", .section = cu_index, .big = big_endian };
+    package->tu = (struct index){ .name = ".debug_tu_index", .section = tu_index, .big = big_endian };
+    csn_status status = read_index(&package->cu, false, alloc, err);
+    if (status >= 0 && tu_index.size) {
+        status = read_index(&package->tu, true, alloc, damage);
+        if (status == CSN_E_MEMORY) csni_fail_memory(err, 0);
+        else status = CSN_OK;
+    }
+    if (status < 0) csni_package_destroy(package);
+    else *out = package;
+    return status;
+}
+
+void csni_package_destroy(struct csni_package *package) {
+    if (!package) return;
+    csni_free(package->alloc, package->cu.rows, package->cu.row_count * sizeof *package->cu.rows);
+    csni_free(package->alloc, package->tu.rows, package->tu.row_count * sizeof *package->tu.rows);
+    csni_free(package->alloc, package, sizeof *package);
+}
+
+/* ---- asking ---- */
+
+/* The row with the contribution that a unit begins in, or NULL. */
+static const struct row *row_of(const struct index *x, uint64_t unit_off) {
+    uint32_t low = 0, high = x->row_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (x->rows[middle].unit_off <= unit_off) low = middle + 1;
+        else high = middle;
+    }
+    const struct row *row = low ? &x->rows[low - 1] : NULL;
+    return row && unit_off - row->unit_off < row->unit_size ? row : NULL;
+}
+
+bool csni_package_place(const struct csni_package *package, struct csni_unit *unit) {
+    bool is_type = unit->unit_type == DW_UT_type || unit->unit_type == DW_UT_split_type;
+    const struct row *row = row_of(is_type ? &package->tu : &package->cu, unit->off);
+    if (!row) return false;
+    unit->abbrev_off += row->abbrev;
+    unit->str_offsets_at = row->str_offsets;
+    unit->rnglists_at = row->rnglists;
+    return true;
+}
+
+bool csni_package_find(const struct csni_package *package, uint64_t dwo_id, uint64_t *info_off) {
+    const struct index *x = &package->cu;
+    uint32_t mask = x->slots - 1, slot = (uint32_t)dwo_id & mask, step = ((uint32_t)(dwo_id >> 32) & mask) | 1;
+    for (uint32_t i = 0; i < x->slots && i < MAX_PROBES; i++, slot = (slot + step) & mask) {
+        uint64_t row = get(x, x->row_numbers + 4 * (uint64_t)slot, 4);
+        if (!row) return false;
+        if (get(x, x->signatures + 8 * (uint64_t)slot, 8) != dwo_id) continue;
+        if (row > x->units) return false;
+        *info_off = cell(x, x->offsets, (uint32_t)row - 1, x->unit_column);
+        return true;
+    }
+    return false;
+}

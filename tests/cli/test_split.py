@@ -1,0 +1,190 @@
+"""Split DWARF of real compilers: the same answers at every byte of code as with the debug information in the program, from .dwo
+files, from packages, and what is left without either."""
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import dwp_pack
+from programs import need
+
+SHAPES = r"""
+namespace ns {
+struct Shape {
+    int w, h;
+    virtual ~Shape();
+    virtual int area() const;
+    struct Inner { int v; int get() const { return v > 3 ? v * 2 : v + 7; } } in;
+    template <class T> T scale(T t) const { return t * w + h; }
+};
+inline int clamp(int a, int low, int high) { return a < low ? low : a > high ? high : a; }
+namespace { inline int hidden(int x) { return clamp(x, 2, 90) * 3; } }
+}
+int helper(int);
+"""
+MAIN = r"""
+#include "shapes.h"
+namespace ns {
+Shape::~Shape() {}
+int Shape::area() const { return clamp(w * h, 0, 1000) + in.get(); }
+static __attribute__((noinline)) int local(int v) { auto l = [v](int q) { return clamp(q + v, 1, 50); }; return l(v) + hidden(v); }
+}
+struct Local { int f(int z) { struct Nest { static int g(int y) { return y * 5 + 1; } }; return Nest::g(z) + ns::local(z); } };
+int main(int argc, char **) {
+    ns::Shape s;
+    s.w = argc; s.h = 3; s.in.v = argc;
+    Local l;
+    return s.area() + (int)s.scale(2.5) + helper(argc) + l.f(argc);
+}
+"""
+HELPER = r"""
+#include "shapes.h"
+int helper(int k) {
+    ns::Shape s;
+    s.w = s.h = k;
+    s.in.v = 1;
+    int r = s.scale(k);
+    for (int i = 0; i < k; i++) r += ns::hidden(r + i);
+    return r;
+}
+"""
+COMPILERS = ("g++", "clang++-22")
+FLAGS = ("-gdwarf-4 -O0", "-gdwarf-4 -O2 -ffunction-sections", "-gdwarf-4 -O2 -fdebug-types-section", "-gdwarf-5 -O0",
+         "-gdwarf-5 -O2 -ffunction-sections", "-gdwarf-5 -O2 -fdebug-types-section")
+
+
+def compile_in(folder, compiler, flags):
+    """The program and its objects in `folder`, from sources beside it."""
+    need(compiler)
+    source = folder.parent
+    (source / "shapes.h").write_text(SHAPES)
+    (source / "main.cc").write_text(MAIN)
+    (source / "helper.cc").write_text(HELPER)
+    folder.mkdir()
+    for name in ("main", "helper"):
+        subprocess.run([compiler, *flags.split(), "-c", source / f"{name}.cc", "-o", f"{name}.o"], cwd=folder, check=True)
+    subprocess.run([compiler, *flags.split(), "main.o", "helper.o", "-o", "prog"], cwd=folder, check=True)
+    return folder / "prog"
+
+
+def text_addresses(program):
+    out = subprocess.run(["readelf", "-SW", program], capture_output=True, text=True, check=True).stdout
+    start, size = re.search(r" \.text +PROGBITS +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", out).groups()
+    return range(int(start, 16), int(start, 16) + int(size, 16))
+
+
+def answers(callsign, index, addresses):
+    done = callsign.run("lookup", "--json", index, stdin="".join(f"{a:#x}\n" for a in addresses))
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(addresses), done.stderr
+    return lines
+
+
+class Pair:
+    """A program with and one without split DWARF, of the same code."""
+
+    def __init__(self, callsign, tmp_path, compiler, flags):
+        self.callsign, self.folder = callsign, tmp_path
+        self.plain = compile_in(tmp_path / "plain", compiler, flags)
+        self.split = compile_in(tmp_path / "split", compiler, flags + " -gsplit-dwarf")
+        self.addresses = text_addresses(self.plain)
+        assert text_addresses(self.split) == self.addresses
+        self.wanted = self.answers_of(self.plain)
+
+    def answers_of(self, program, *options, code=0):
+        index = self.folder / "index.gsym"
+        done = self.callsign.run("convert", "--quiet", *options, program, "-o", index)
+        assert done.returncode == code, done.stderr
+        return answers(self.callsign, index, self.addresses)
+
+    def without_dwo(self):
+        """The split program alone, where its .dwo files are not found."""
+        (self.folder / "split").rename(self.folder / "elsewhere")
+        (self.folder / "alone").mkdir()
+        return shutil.copy(self.folder / "elsewhere" / "prog", self.folder / "alone")
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_answers_are_those_of_plain_dwarf(callsign, tmp_path, compiler, flags):
+    pair = Pair(callsign, tmp_path, compiler, flags)
+    assert any('"inlined":true' in line for line in pair.wanted) == ("-O2" in flags)
+    if compiler == "g++": # Clang gives every function a linkage name
+        assert any("ns::" in line for line in pair.wanted)
+    assert pair.answers_of(pair.split) == pair.wanted
+
+
+# Of version 5, llvm-dwp does not come to an end with what g++ writes, and binutils' dwp fails.
+PACKED = [(compiler, flags, packer) for compiler in COMPILERS for flags in FLAGS[1:3] for packer in ("llvm-dwp-22", "dwp")]
+PACKED += [("g++", flags, "ours") for flags in FLAGS[3:]] + [("clang++-22", flags, "llvm-dwp-22") for flags in FLAGS[3:]]
+
+
+@pytest.mark.parametrize("compiler, flags, packer", PACKED)
+def test_packages(callsign, tmp_path, compiler, flags, packer):
+    pair = Pair(callsign, tmp_path, compiler, flags)
+    package = tmp_path / "package.dwp"
+    if packer == "ours":
+        dwp_pack.pack([tmp_path / "split" / "main.dwo", tmp_path / "split" / "helper.dwo"], package)
+    else:
+        need(packer)
+        subprocess.run([packer, "-e", "prog", "-o", package], cwd=tmp_path / "split", check=True, timeout=60)
+    program = pair.without_dwo()
+    assert pair.answers_of(program, "--dwp", package) == pair.wanted
+    shutil.copy(package, tmp_path / "alone" / "prog.dwp")
+    assert pair.answers_of(program) == pair.wanted
+
+
+@pytest.mark.parametrize("flags", ("-gdwarf-4 -O0", "-gdwarf-5 -O2"))
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_without_dwo_files(callsign, tmp_path, compiler, flags):
+    """Functions by their symbols, lines by the skeletons' line tables; exit status 1, and the report names the first file."""
+    pair = Pair(callsign, tmp_path, compiler, flags)
+    program, report = pair.without_dwo(), tmp_path / "report.json"
+    got = pair.answers_of(program, "--report", report, code=1)
+    missing, = (e for e in json.loads(report.read_text())["events"] if e["name"] == "missing-split-unit")
+    assert missing["count"] == 2 and missing["example"].endswith("main.dwo")
+    lines = 0
+    for want, have in zip(map(json.loads, pair.wanted), map(json.loads, got)):
+        if not want.get("frames"):
+            continue
+        inner, shown = want["frames"][0], have["frames"][0]
+        assert (shown.get("file"), shown.get("line")) == (inner.get("file"), inner.get("line")), (want, have)
+        assert len(have["frames"]) == 1
+        lines += "line" in shown
+    assert lines > len(got) // 2
+
+
+def test_inlined_calls_in_skeletons(callsign, tmp_path):
+    """Clang can leave inlined calls in the skeleton, too: they are used without .dwo files, and not twice with them."""
+    pair = Pair(callsign, tmp_path, "clang++-22", "-gdwarf-5 -O2 -fsplit-dwarf-inlining")
+    assert pair.answers_of(pair.split) == pair.wanted
+    got = pair.answers_of(pair.without_dwo(), code=1)
+    for want, have in zip(map(json.loads, pair.wanted), map(json.loads, got)):
+        frames = [[(f.get("file"), f.get("line")) for f in answer.get("frames", [])] for answer in (want, have)]
+        assert frames[0] == frames[1], (want, have)
+        if want.get("frames"): # the symbol's name, not the plain one that the skeleton has
+            assert want["frames"][-1]["function"] == have["frames"][-1]["function"]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_dwo_files_of_another_build(callsign, tmp_path, compiler):
+    pair = Pair(callsign, tmp_path, compiler, "-gdwarf-5 -O1")
+    shutil.copy(tmp_path / "split" / "helper.dwo", tmp_path / "split" / "main.dwo")
+    report = tmp_path / "report.json"
+    got = pair.answers_of(pair.split, "--report", report, code=1)
+    damage, = (e for e in json.loads(report.read_text())["events"] if e["name"] == "damaged-unit")
+    assert damage["count"] == 1
+    ids = re.search(r"main\.dwo has dwo_id (0x[0-9a-f]{16}), the skeleton needs (0x[0-9a-f]{16})", damage["example"])
+    assert ids and ids[1] != ids[2], damage
+    assert any('"function":"main"' in line and '"line"' in line for line in got)
+
+
+def test_the_number_of_threads_does_not_matter(callsign, tmp_path):
+    program = compile_in(tmp_path / "split", "g++", "-gdwarf-5 -O2 -gsplit-dwarf")
+    indexes = []
+    for threads in (1, 2, 7):
+        callsign.good("convert", "--quiet", "--threads", threads, program, "-o", tmp_path / "index.gsym")
+        indexes.append((tmp_path / "index.gsym").read_bytes())
+    assert indexes[0] == indexes[1] == indexes[2]
