@@ -116,7 +116,7 @@ static void add_rows(struct job *j) {
         uint32_t next = i + 1 < count ? lines[i + 1].start : j->size;
         if (l->end < next && (l->file || l->line)) rows[made++] = (struct csni_row){ .off = l->end, .file = 0, .line = 0 };
     }
-    csni_batch_commit_rows(j->out, made);
+    csni_batch_commit_rows(j->out, made, made);
 }
 
 /* False: the line is no part of the function. */
