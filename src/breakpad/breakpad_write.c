@@ -25,10 +25,6 @@ struct writer {
     struct csni_breakpad_text head;
 };
 
-static struct csn_str entry_name(const struct csni_batch *batch, const struct csni_function *f) {
-    return batch->strings[f->name];
-}
-
 /* ---- numbering ---- */
 
 static bool is_written(const struct writer *w, const struct csni_function *f) { return f->start >= w->base; }
@@ -142,50 +138,51 @@ static csn_status encode_origins(void *context, uint32_t worker, size_t item, st
 
 /* ---- functions ---- */
 
-static void put_inline(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
-                       const struct csni_inline_node *node, uint32_t level) {
+/* False: no part of it is below `size`. */
+static bool put_inline(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                       const struct csni_inline_node *node, uint32_t size, uint32_t level) {
     struct csni_breakpad_text *t = &run->functions;
+    const struct csni_part *parts = batch->parts + node->first_part;
     uint32_t file = batch->file_numbers[node->call_file];
+    if (parts[0].start >= size) return false;
     put_text(t, "INLINE ");
     csni_breakpad_put_dec(t, level, ' ');
     csni_breakpad_put_dec(t, node->call_line, ' ');
     if (file) csni_breakpad_put_dec(t, file - 1, ' ');
     else put_text(t, "-1 ");
-    csni_breakpad_put_dec(t, w->origins[batch->string_numbers[node->name]] - 1, 0);
-    if (t->failed) return;
-    t->size--; /* each range begins with the blank instead */
-    for (uint32_t i = 0; i < node->part_count; i++) {
-        const struct csni_part *part = &batch->parts[node->first_part + i];
-        put_text(t, " ");
-        csni_breakpad_put_hex(t, f->start - w->base + part->start, ' ');
-        csni_breakpad_put_hex(t, part->end - part->start, 0);
-        if (!t->failed) t->size--;
+    csni_breakpad_put_dec(t, w->origins[batch->string_numbers[node->name]] - 1, ' ');
+    for (uint32_t i = 0; i < node->part_count && parts[i].start < size; i++) {
+        uint32_t end = parts[i].end < size ? parts[i].end : size;
+        csni_breakpad_put_hex(t, f->start - w->base + parts[i].start, ' ');
+        csni_breakpad_put_hex(t, end - parts[i].start, ' ');
     }
-    put_text(t, "\n");
+    if (!t->failed) t->bytes[t->size - 1] = '\n'; /* instead of the last blank */
     run->nodes++;
+    return true;
 }
 
 /* A call without a name is left out; those in it move up. */
-static void put_inlines(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f) {
-    uint32_t ends[CSN_INLINE_DEPTH_MAX], depth = 0; /* of the named calls around: index behind the last in each */
+static void put_inlines(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                        uint32_t size) {
+    uint32_t ends[CSN_INLINE_DEPTH_MAX], depth = 0; /* of the written calls around: index behind the last in each */
     size_t before = run->functions.size;
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         while (depth && ends[depth - 1] <= i) depth--;
-        if (!batch->string_numbers[node->name]) continue;
-        put_inline(w, run, batch, f, node, depth);
+        if (!batch->string_numbers[node->name] || !put_inline(w, run, batch, f, node, size, depth)) continue;
         if (node->descendants && depth < CSN_INLINE_DEPTH_MAX) ends[depth++] = i + 1 + node->descendants;
     }
     run->inline_bytes += run->functions.size - before;
 }
 
 /* Rows without a file or a line are left out: what they cover is a gap. */
-static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f) {
+static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                     uint32_t size) {
     struct csni_breakpad_text *t = &run->functions;
     const struct csni_row *rows = batch->rows + f->first_row;
     size_t before = t->size;
     for (uint32_t i = 0; i < f->row_count; i++) {
-        uint32_t end = i + 1 < f->row_count && rows[i + 1].off < f->size ? rows[i + 1].off : f->size;
+        uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
         uint32_t file = batch->file_numbers[rows[i].file];
         if (!file || !rows[i].line || rows[i].off >= end) continue;
         csni_breakpad_put_hex(t, f->start - w->base + rows[i].off, ' ');
@@ -197,20 +194,23 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     run->line_bytes += t->size - before;
 }
 
-static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e) {
+/* `room`: bytes up to the next function. What lies behind it answers for itself, here as in an index; readers of Breakpad's
+ * files would leave out one of two functions that overlap. */
+static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t room) {
     const struct csni_batch *batch = &w->model->batches[e->batch];
     const struct csni_function *f = &batch->functions[e->function];
     if (!is_written(w, f)) return;
-    struct csni_breakpad_text *t = f->size ? &run->functions : &run->symbols;
-    put_text(t, f->size ? "FUNC " : "PUBLIC ");
+    uint32_t size = f->size < room ? f->size : (uint32_t)room;
+    struct csni_breakpad_text *t = size ? &run->functions : &run->symbols;
+    put_text(t, size ? "FUNC " : "PUBLIC ");
     if (e->child_count) put_text(t, "m ");
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
-    if (f->size) csni_breakpad_put_hex(t, f->size, ' ');
+    if (size) csni_breakpad_put_hex(t, size, ' ');
     put_text(t, "0 ");
-    csni_breakpad_put_name(t, entry_name(batch, f), w->demangle);
-    if (!f->size) return;
-    put_inlines(w, run, batch, f);
-    put_rows(w, run, batch, f);
+    csni_breakpad_put_name(t, batch->strings[f->name], w->demangle);
+    if (!size) return;
+    put_inlines(w, run, batch, f, size);
+    put_rows(w, run, batch, f, size);
 }
 
 static uint64_t start_of(const struct csni_model *m, uint32_t entry) {
@@ -231,7 +231,11 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     while (i < end && i < m->entry_count) {
         uint32_t behind = i + 1;
         while (behind < m->entry_count && start_of(m, behind) == start_of(m, i)) behind++;
-        for (uint32_t k = behind; k-- > i;) put_entry(w, run, &m->entries[k]);
+        uint32_t next = behind; /* the next function with a size, if this one has any: the largest is the last */
+        bool has_size = csni_model_function(m, &m->entries[behind - 1])->size > 0;
+        while (has_size && next < m->entry_count && !csni_model_function(m, &m->entries[next])->size) next++;
+        uint64_t room = next < m->entry_count ? start_of(m, next) - start_of(m, i) : UINT64_MAX;
+        for (uint32_t k = behind; k-- > i;) put_entry(w, run, &m->entries[k], room);
         i = behind;
     }
     return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.room) : CSN_OK;

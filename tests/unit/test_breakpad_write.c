@@ -160,6 +160,29 @@ static void order_of_functions(void **state) {
     expect_lines(&s, NULL, "FUNC 0 20 0 large\nFUNC 0 10 0 small\nFUNC 34 1 0 last\nPUBLIC 30 0 o\nPUBLIC 40 0 p\n");
 }
 
+/* One that another begins in ends there, with its rows and calls. */
+static void overlapping_functions(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    uint32_t file = model_sample_file(&s, "", "a");
+    model_sample_function(&s, 0x10, 0x20, "outer");
+    csni_batch_add_row(&s.writer, 0, file, 1);
+    csni_batch_add_row(&s.writer, 6, file, 2);
+    csni_batch_add_row(&s.writer, 8, file, 3);
+    uint32_t node = csni_batch_begin_inline(&s.writer, model_sample_string(&s, "i"), 0, 0);
+    csni_batch_add_part(&s.writer, 4, 10);
+    csni_batch_add_part(&s.writer, 12, 14);
+    model_sample_inline(&s, "j", 0, 0, 8, 10);
+    model_sample_inline(&s, "k", 0, 0, 7, 8);
+    csni_batch_end_inline(&s.writer, node);
+    model_sample_function(&s, 0x18, 8, "within");
+    model_sample_function(&s, 0x14, 0, "symbol");
+    expect_lines(&s, NULL,
+                 "FILE 0 a\nINLINE_ORIGIN 0 i\nINLINE_ORIGIN 1 j\nINLINE_ORIGIN 2 k\nFUNC 10 8 0 outer\nINLINE 0 0 -1 0 14 4\n"
+                 "INLINE 1 0 -1 2 17 1\n10 6 1 0\n16 2 2 0\nFUNC 18 8 0 within\nPUBLIC 14 0 symbol\n");
+}
+
 /* Long for a name in brackets, short for one in parentheses. */
 static csn_status fake_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err) {
     (void)err;
@@ -423,6 +446,7 @@ int main(void) {
         cmocka_unit_test(rows_without_lines),
         cmocka_unit_test(inline_levels),
         cmocka_unit_test(order_of_functions),
+        cmocka_unit_test(overlapping_functions),
         cmocka_unit_test(demangles),
         cmocka_unit_test(keeps_records),
         cmocka_unit_test(comes_back_equal),
