@@ -62,18 +62,21 @@ struct csni_breakpad_inline {
 };
 struct csni_breakpad_inline_range {
     uint32_t start, end;   /* from the function's start */
-    uint32_t record, node, next;
+    uint32_t record;
+};
+struct csni_breakpad_inline_piece {
+    uint32_t start, end, next; /* next of the same call */
 };
 struct csni_breakpad_inline_node {
-    uint32_t record, parent, next_of_record, first_child, last_child, next_sibling, first_range, last_range, batch_node;
+    uint32_t record, parent, next_of_record, first_child, last_child, next_sibling, first_piece, last_piece, batch_node;
 };
 struct csni_breakpad_worker {
     CSNI_VEC(struct csni_breakpad_number) files, origins; /* by index in the tables */
     CSNI_VEC(struct csni_breakpad_line_range) lines;
     CSNI_VEC(struct csni_breakpad_inline) inlines;
     CSNI_VEC(struct csni_breakpad_inline_range) ranges;
+    CSNI_VEC(struct csni_breakpad_inline_piece) pieces;
     CSNI_VEC(struct csni_breakpad_inline_node) nodes;
-    CSNI_VEC(uint32_t) order;
 };
 
 /* Whether the file begins like one; looks at no more than 4 KiB. */

@@ -24,8 +24,8 @@ struct job {
 
 void csni_breakpad_worker_init(struct csni_breakpad_worker *w, const struct csn_allocator *alloc) {
     *w = (struct csni_breakpad_worker){ 0 };
-    w->files.alloc = w->origins.alloc = w->lines.alloc = w->inlines.alloc = w->ranges.alloc = w->nodes.alloc =
-        w->order.alloc = alloc;
+    w->files.alloc = w->origins.alloc = w->lines.alloc = w->inlines.alloc = w->ranges.alloc = w->pieces.alloc =
+        w->nodes.alloc = alloc;
 }
 
 void csni_breakpad_worker_deinit(struct csni_breakpad_worker *w) {
@@ -35,7 +35,7 @@ void csni_breakpad_worker_deinit(struct csni_breakpad_worker *w) {
     csni_vec_deinit(&w->inlines);
     csni_vec_deinit(&w->ranges);
     csni_vec_deinit(&w->nodes);
-    csni_vec_deinit(&w->order);
+    csni_vec_deinit(&w->pieces);
 }
 
 /* ---- numbers of the batch ---- */
@@ -231,7 +231,7 @@ static void add_inline_range(struct job *j, uint64_t addr, uint64_t size) {
     if (end > function_end) end = function_end;
     if (addr >= end) return;
     struct csni_breakpad_inline_range range = { (uint32_t)(addr - j->start), (uint32_t)(end - j->start),
-                                                (uint32_t)j->w->inlines.count, 0, 0 };
+                                                (uint32_t)j->w->inlines.count };
     j->failed |= !csni_vec_push(&j->w->ranges, range);
 }
 

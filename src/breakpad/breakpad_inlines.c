@@ -1,8 +1,9 @@
 /* From INLINE records to a tree of inlined calls.
  *
  * Records name a level, not a parent. Written in order, depth first, the parent is plain; but some writers leave records in other
- * orders and with levels missing. Then the parent of a range is the innermost range around it of a lower level. Ranges of one
- * record that have different parents become calls of their own. */
+ * orders, with levels missing, and with ranges joined that lie in several calls of the level above (Mozilla's dump_syms 2.3 does
+ * all of it). Then the parent at each address is whatever holds it with the highest lower level. What has different parents
+ * becomes calls of its own. */
 #include <stdlib.h>
 
 #include "breakpad/breakpad.h"
@@ -55,65 +56,102 @@ static void add_in_order(const struct csni_breakpad_worker *w, struct csni_batch
 
 /* ---- records in any order ---- */
 
-/* Ranges as the sweep takes them: by start, outer before inner, then by level. */
 struct sweep_key {
-    uint32_t start, end, level, range;
+    uint32_t start, end, level, record;
 };
 
-static int by_nesting(const void *pa, const void *pb) {
+static int by_start(const void *pa, const void *pb) {
     const struct sweep_key *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    if (a->end != b->end) return a->end > b->end ? -1 : 1;
     if (a->level != b->level) return a->level < b->level ? -1 : 1;
-    return a->range < b->range ? -1 : a->range > b->range;
+    return a->record < b->record ? -1 : a->record > b->record;
 }
 
-/* The range around `key` that is its parent: of the level above it, else of the highest below it; NONE: the function. */
-static uint32_t find_parent(const struct csni_breakpad_worker *w, const struct sweep_key *open, uint32_t depth,
-                            const struct sweep_key *key) {
-    const struct sweep_key *best = NULL;
-    for (uint32_t i = key->level ? depth : 0; i-- > 0;) {
-        const struct sweep_key *o = &open[i];
-        if (o->start > key->start || o->end < key->end || o->level >= key->level) continue;
-        if (!best || o->level > best->level) best = o;
-        if (best->level + 1 == key->level) break;
-    }
-    return best ? w->ranges.items[best->range].node : NONE;
-}
+/* A range that holds the address where the sweep is, and the call that it belongs to there. */
+struct open_range {
+    struct sweep_key key;
+    uint32_t node;
+};
 
-/* Puts a range into the call of its record that has this parent: the latest one, or a new one. */
-static bool place(struct csni_breakpad_worker *w, uint32_t range, uint32_t parent) {
-    struct csni_breakpad_inline_range *r = &w->ranges.items[range];
-    struct csni_breakpad_inline *record = &w->inlines.items[r->record];
-    r->next = NONE;
-    if (record->last_node != NONE && w->nodes.items[record->last_node].parent == parent) {
-        struct csni_breakpad_inline_node *node = &w->nodes.items[record->last_node];
-        w->ranges.items[node->last_range].next = range;
-        node->last_range = range;
-        r->node = record->last_node;
-        return true;
-    }
-    struct csni_breakpad_inline_node node = { r->record, parent, NONE, NONE, NONE, NONE, range, range, NONE };
-    uint32_t index = (uint32_t)w->nodes.count;
+struct sweep {
+    struct csni_breakpad_worker *w;
+    struct open_range open[DEPTH_MAX]; /* ascending by level */
+    uint32_t depth;
+    size_t pieces_max;                 /* a file could ask for pieces without end */
+};
+
+/* The call of a record that has this parent: the first one, the latest one, or a new one. */
+static bool find_node(struct csni_breakpad_worker *w, uint32_t record_index, uint32_t parent, uint32_t *out) {
+    struct csni_breakpad_inline *record = &w->inlines.items[record_index];
+    *out = record->last_node;
+    if (*out != NONE && w->nodes.items[*out].parent == parent) return true;
+    *out = record->first_node;
+    if (*out != NONE && w->nodes.items[*out].parent == parent) return true;
+    struct csni_breakpad_inline_node node = { record_index, parent, NONE, NONE, NONE, NONE, NONE, NONE, NONE };
+    *out = (uint32_t)w->nodes.count;
     if (!csni_vec_push(&w->nodes, node)) return false;
-    if (record->last_node == NONE) record->first_node = index;
-    else w->nodes.items[record->last_node].next_of_record = index;
-    record->last_node = index;
-    r->node = index;
+    if (record->last_node == NONE) record->first_node = *out;
+    else w->nodes.items[record->last_node].next_of_record = *out;
+    record->last_node = *out;
     return true;
 }
 
-static bool sweep(struct csni_breakpad_worker *w, const struct sweep_key *keys, size_t count, struct csni_batch_writer *out) {
-    struct sweep_key open[DEPTH_MAX];
-    uint32_t depth = 0;
-    for (size_t i = 0; i < count; i++) {
-        while (depth && open[depth - 1].end <= keys[i].start) depth--;
-        if (depth == DEPTH_MAX) {
-            csni_batch_note(out, CSN_EVENT_INLINE_TOO_DEEP, "INLINE records nest deeper than %d", (int)DEPTH_MAX);
-            continue;
+/* From `at` on, the open ranges of index `first` and up belong to calls within each other. */
+static bool open_from(struct sweep *s, uint32_t first, uint32_t at) {
+    struct csni_breakpad_worker *w = s->w;
+    for (uint32_t i = first; i < s->depth; i++) {
+        uint32_t node_index, piece = (uint32_t)w->pieces.count;
+        if (!find_node(w, s->open[i].key.record, i ? s->open[i - 1].node : NONE, &node_index)) return false;
+        s->open[i].node = node_index;
+        struct csni_breakpad_inline_node *node = &w->nodes.items[node_index];
+        if (node->last_piece != NONE && w->pieces.items[node->last_piece].end == at) continue;
+        if (!csni_vec_push(&w->pieces, ((struct csni_breakpad_inline_piece){ at, at, NONE }))) return false;
+        if (node->last_piece == NONE) node->first_piece = piece;
+        else w->pieces.items[node->last_piece].next = piece;
+        node->last_piece = piece;
+    }
+    return true;
+}
+
+/* All that is open reaches to `at` at least. Gives the lowest index of a range that ends there, and takes such ranges out. */
+static uint32_t close_at(struct sweep *s, uint32_t at) {
+    uint32_t lowest = s->depth, kept = 0;
+    for (uint32_t i = 0; i < s->depth; i++) {
+        s->w->pieces.items[s->w->nodes.items[s->open[i].node].last_piece].end = at;
+        if (s->open[i].key.end > at) s->open[kept++] = s->open[i];
+        else if (lowest == s->depth) lowest = i;
+    }
+    s->depth = kept;
+    return lowest < kept ? lowest : kept;
+}
+
+static uint32_t insert(struct sweep *s, const struct sweep_key *key) {
+    uint32_t i = s->depth++;
+    for (; i && s->open[i - 1].key.level > key->level; i--) s->open[i] = s->open[i - 1];
+    s->open[i] = (struct open_range){ *key, NONE };
+    return i;
+}
+
+static uint32_t next_stop(const struct sweep *s, const struct sweep_key *next) {
+    uint32_t at = next ? next->start : UINT32_MAX;
+    for (uint32_t i = 0; i < s->depth; i++)
+        if (s->open[i].key.end < at) at = s->open[i].key.end;
+    return at;
+}
+
+static bool run_sweep(struct sweep *s, const struct sweep_key *keys, size_t count, struct csni_batch_writer *out) {
+    for (size_t i = 0; i < count || s->depth;) {
+        uint32_t at = next_stop(s, i < count ? &keys[i] : NULL), lowest = close_at(s, at);
+        for (; i < count && keys[i].start == at; i++) {
+            if (s->depth == DEPTH_MAX || s->w->pieces.count > s->pieces_max) {
+                csni_batch_note(out, CSN_EVENT_INLINE_TOO_DEEP, "INLINE records nest deeper than %d, or lie across each other",
+                                (int)DEPTH_MAX);
+                continue;
+            }
+            uint32_t index = insert(s, &keys[i]);
+            if (index < lowest) lowest = index;
         }
-        if (!place(w, keys[i].range, find_parent(w, open, depth, &keys[i]))) return false;
-        open[depth++] = keys[i];
+        if (!open_from(s, lowest, at)) return false;
     }
     return true;
 }
@@ -138,8 +176,8 @@ static void begin_node(const struct csni_breakpad_worker *w, struct csni_breakpa
                        struct csni_batch_writer *out) {
     const struct csni_breakpad_inline *r = &w->inlines.items[node->record];
     node->batch_node = csni_batch_begin_inline(out, r->name, r->call_file, r->call_line);
-    for (uint32_t k = node->first_range; k != NONE; k = w->ranges.items[k].next)
-        csni_batch_add_part(out, w->ranges.items[k].start, w->ranges.items[k].end);
+    for (uint32_t k = node->first_piece; k != NONE; k = w->pieces.items[k].next)
+        csni_batch_add_part(out, w->pieces.items[k].start, w->pieces.items[k].end);
 }
 
 /* Depth first, up again by way of the parents. */
@@ -157,17 +195,19 @@ static void add_tree(struct csni_breakpad_worker *w, uint32_t first, struct csni
 }
 
 static bool add_in_any_order(struct csni_breakpad_worker *w, struct csni_batch_writer *out) {
+    enum { PIECES_FREE = 1 << 12, PIECES_PER_RANGE = 16 };
     size_t count = w->ranges.count;
+    struct sweep s = { .w = w, .pieces_max = PIECES_FREE + PIECES_PER_RANGE * count };
     struct sweep_key *keys = csni_alloc_zeroed(w->nodes.alloc, count, sizeof *keys);
     if (!keys) return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct csni_breakpad_inline_range *r = &w->ranges.items[i];
-        keys[i] = (struct sweep_key){ r->start, r->end, w->inlines.items[r->record].level, i };
+        keys[i] = (struct sweep_key){ r->start, r->end, w->inlines.items[r->record].level, r->record };
     }
-    qsort(keys, count, sizeof *keys, by_nesting);
+    qsort(keys, count, sizeof *keys, by_start);
     for (uint32_t i = 0; i < w->inlines.count; i++) w->inlines.items[i].first_node = w->inlines.items[i].last_node = NONE;
-    w->nodes.count = 0;
-    bool ok = sweep(w, keys, count, out);
+    w->nodes.count = w->pieces.count = 0;
+    bool ok = run_sweep(&s, keys, count, out);
     csni_free(w->nodes.alloc, keys, count * sizeof *keys);
     if (ok) add_tree(w, link_children(w), out);
     return ok;

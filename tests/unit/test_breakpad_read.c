@@ -133,8 +133,13 @@ static void inlines_in_any_order(void **state) {
     /* One record in two calls becomes two. */
     expect(ORIGINS "INLINE 0 1 0 0 110 8\nINLINE 0 2 0 1 118 8\nINLINE 1 3 0 2 112 2 11a 2 11e 2\n",
            "f@100+100 {a c:1 10+8 {d c:3 12+2}} {b c:2 18+8 {d c:3 1a+2 1e+2}}", "");
-    /* Not within the level above, but within the function. */
-    expect(ORIGINS "INLINE 0 1 0 0 110 8\nINLINE 1 3 0 2 114 8\n", "f@100+100 {a c:1 10+8} {d c:3 14+8}", "");
+    /* Partly within the level above, partly in the function alone. */
+    expect(ORIGINS "INLINE 0 1 0 0 110 8\nINLINE 1 3 0 2 114 8\n", "f@100+100 {a c:1 10+8 {d c:3 14+4}} {d c:3 18+4}", "");
+    /* Across two calls of the level above. */
+    expect(ORIGINS "INLINE 0 1 0 0 110 8\nINLINE 1 3 0 2 110 10\nINLINE 0 2 0 1 118 8\n",
+           "f@100+100 {a c:1 10+8 {d c:3 10+8}} {b c:2 18+8 {d c:3 18+8}}", "");
+    expect(ORIGINS "INLINE 1 3 0 2 108 20\nINLINE 0 1 0 0 110 4 118 4\n",
+           "f@100+100 {d c:3 8+8 14+4 1c+c} {a c:1 10+4 18+4 {d c:3 10+4 18+4}}", "");
 }
 
 static void inlines_too_deep(void **state) {
