@@ -58,7 +58,8 @@ static bool find_file(struct job *j, uint32_t number, uint32_t *out) {
     uint32_t at = csni_breakpad_find(&j->b->files, number);
     if (at == UINT32_MAX) return false;
     struct csni_breakpad_number *known = &j->w->files.items[at];
-    if (known->chunk != j->index) *known = (struct csni_breakpad_number){ j->index, add_path(j->out, j->b->files.items.items[at].text) };
+    if (known->chunk != j->index)
+        *known = (struct csni_breakpad_number){ j->index, add_path(j->out, j->b->files.items.items[at].text) };
     *out = known->value;
     return true;
 }
@@ -244,20 +245,10 @@ static bool read_ranges(struct job *j, struct csni_breakpad_line line) {
     return true;
 }
 
-static size_t count_fields(struct csni_breakpad_line line) {
-    size_t count = 0;
-    for (; line.p < line.end; count++) csni_breakpad_field(&line);
-    return count;
-}
-
 /* The file of the call, which only the current form has; -1: none. */
 static bool read_call_file(struct job *j, struct csni_breakpad_line *line, struct csni_breakpad_inline *out) {
     uint32_t number;
-    struct csni_breakpad_line after = *line;
-    if (csni_str_is(csni_breakpad_field(&after), "-1")) {
-        *line = after;
-        return true;
-    }
+    if (line->p < line->end && *line->p == '-') return csni_str_is(csni_breakpad_field(line), "-1");
     if (!csni_breakpad_dec(line, &number)) return false;
     if (!find_file(j, number, &out->call_file))
         csni_batch_note(j->out, CSN_EVENT_INLINE_BAD_FILE, "in the function at 0x%llx: there is no FILE %u",
@@ -267,7 +258,7 @@ static bool read_call_file(struct job *j, struct csni_breakpad_line *line, struc
 
 /* The older form has no call file, and so an odd number of fields. */
 static bool parse_inline(struct job *j, struct csni_breakpad_line line, struct csni_breakpad_inline *out) {
-    size_t fields = count_fields(line);
+    size_t fields = csni_breakpad_count_fields(line);
     bool is_current = fields % 2 == 0;
     uint32_t origin;
     if (fields < (is_current ? 6 : 5) || !csni_breakpad_dec(&line, &out->level) || !csni_breakpad_dec(&line, &out->call_line))

@@ -43,11 +43,14 @@ enum csni_breakpad_keyword csni_breakpad_keyword(struct csni_breakpad_line *line
     return CSNI_BREAKPAD_OTHER;
 }
 
-static unsigned hex_digit(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
-    return 16;
+/* 16 and more: no digit. */
+static inline unsigned hex_digit(char c) {
+    static const uint8_t value_and_1[256] = {
+        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+        ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+        ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    };
+    return value_and_1[(uint8_t)c] - 1u;
 }
 
 bool csni_breakpad_hex(struct csni_breakpad_line *line, uint64_t *out) {
@@ -82,6 +85,17 @@ struct csn_str csni_breakpad_field(struct csni_breakpad_line *line) {
     struct csn_str field = { line->p, (size_t)(p - line->p) };
     end_field(line, p);
     return field;
+}
+
+size_t csni_breakpad_count_fields(struct csni_breakpad_line line) {
+    size_t count = 0;
+    bool after_blank = true;
+    for (const char *p = line.p; p < line.end; p++) {
+        bool blank = is_blank(*p);
+        count += after_blank && !blank;
+        after_blank = blank;
+    }
+    return count;
 }
 
 bool csni_breakpad_rest(struct csni_breakpad_line *line, struct csn_str *out) {

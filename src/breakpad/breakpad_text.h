@@ -38,6 +38,7 @@ enum csni_breakpad_keyword csni_breakpad_keyword(struct csni_breakpad_line *line
 bool csni_breakpad_hex(struct csni_breakpad_line *line, uint64_t *out);     /* 1 to 16 digits */
 bool csni_breakpad_dec(struct csni_breakpad_line *line, uint32_t *out);     /* fits 32 bits */
 struct csn_str csni_breakpad_field(struct csni_breakpad_line *line);        /* empty at the end of the line */
+size_t csni_breakpad_count_fields(struct csni_breakpad_line line);
 /* All that is left, which must be something. */
 bool csni_breakpad_rest(struct csni_breakpad_line *line, struct csn_str *out);
 /* A field that is "m" alone. */

@@ -89,7 +89,8 @@ static csn_status find_bounds(struct csni_conversion *c, struct csn_error *err) 
 
 static void describe_identity(struct csni_conversion *c) {
     const struct csni_object *object = c->object;
-    const char *os = object->container == CSNI_CONTAINER_MACHO ? "mac" : object->container == CSNI_CONTAINER_PE ? "windows" : "Linux";
+    bool is_macho = object->container == CSNI_CONTAINER_MACHO, is_pe = object->container == CSNI_CONTAINER_PE;
+    const char *os = is_macho ? "mac" : is_pe ? "windows" : "Linux";
     const char *slash = c->input.path ? strrchr(c->input.path, '/') : NULL;
     const char *name = slash ? slash + 1 : c->input.path ? c->input.path : "";
     c->image.identity = (struct csni_identity){ csni_str(os), csni_str(object->arch), csni_str(name), object->build_id_age };
