@@ -17,19 +17,21 @@
 struct convert_values {
     const char *out, *to, *call_sites, *report;
     uint64_t threads, max_inflate;
-    bool strict, quiet;
+    bool strict, quiet, mangled;
     struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
-      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, or INPUT.sym for\nbreakpad, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default" },
+      .help = "gsym (GSYM version 1), which is the default, or breakpad\n(Breakpad's text symbol file)" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
       .value_name = "dwarf", .help = "keep the call sites that DWARF describes" },
+    { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
+      .help = "breakpad: keep names mangled, as the input has them" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -110,7 +112,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
-    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u);
+    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u) |
+                            (values->mangled ? CSN_CONVERT_KEEP_MANGLED : 0u);
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
@@ -159,10 +162,13 @@ static enum exit_code convert_target(const struct convert_values *values, const 
     return code;
 }
 
-/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once. */
-static char *path_of_image(const char *out_path, const char *arch) {
-    static const char suffix[] = ".gsym";
-    size_t len = strlen(out_path), cut = sizeof(suffix) - 1;
+static const char *suffix_of(const struct convert_values *values) {
+    return values->to && strcmp(values->to, "breakpad") == 0 ? ".sym" : ".gsym";
+}
+
+/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once; .sym in the same way. */
+static char *path_of_image(const char *out_path, const char *arch, const char *suffix) {
+    size_t len = strlen(out_path), cut = strlen(suffix);
     if (len > cut && strcmp(out_path + len - cut, suffix) == 0) len -= cut;
     char *path;
     return asprintf(&path, "%.*s.%s%s", (int)len, out_path, arch, suffix) < 0 ? NULL : path;
@@ -178,7 +184,7 @@ static enum exit_code convert_images(const struct convert_values *values, const 
     }
     for (size_t i = 0; i < count; i++) {
         struct target target = { input, images[i].arch, NULL };
-        char *path = path_of_image(out_path, images[i].arch);
+        char *path = path_of_image(out_path, images[i].arch, suffix_of(values));
         target.out_path = path;
         enum exit_code code = EXIT_FAILED;
         if (path) code = convert_target(values, &target);
@@ -215,7 +221,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
-    if (!values->out && asprintf(&beside, "%.*s.gsym", (int)len, input) < 0) beside = NULL;
+    if (!values->out && asprintf(&beside, "%.*s%s", (int)len, input, suffix_of(values)) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
     enum exit_code code = EXIT_FAILED;
     if (out_path) code = convert_input(values, input, out_path);

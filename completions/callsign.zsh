@@ -20,9 +20,10 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym)' \
+                    '--to[format of the index]:format:(gsym breakpad)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
+                    '--mangled[breakpad\: keep names mangled]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \

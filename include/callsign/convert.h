@@ -35,7 +35,8 @@ struct csn_convert_options {
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
-    CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
+    CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
+    CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -73,6 +74,7 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };

@@ -42,7 +42,7 @@ CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
 /* ---- what it is ---- */
 
-enum csn_format { CSN_FORMAT_GSYM_V1 = 1 };
+enum csn_format { CSN_FORMAT_GSYM_V1 = 1, CSN_FORMAT_BREAKPAD = 5 };
 
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */

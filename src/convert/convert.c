@@ -20,7 +20,7 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
     if (!given) return CSN_OK;
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
+    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_KEEP_MANGLED);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
@@ -59,6 +59,9 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->has_base_address = c->image.has_base_address;
     model->big_endian = c->image.big_endian;
     model->uuid = c->image.uuid;
+    model->identity = c->image.identity;
+    model->extras = c->image.extras.items;
+    model->extra_count = (uint32_t)c->image.extras.count;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
     model->bounds = c->image.bounds.items;
@@ -71,6 +74,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     describe_image(c, model);
     csni_model_add_notes(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->report, err));
+    csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
@@ -113,6 +117,7 @@ static void release(struct csni_conversion *c) {
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
     csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
     csni_vec_deinit(&c->image.bounds);
+    csni_vec_deinit(&c->image.extras);
     csni_pool_destroy(c->pool);
     csni_object_close(c->object);
     csni_companions_release(c);
@@ -130,7 +135,7 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
-    c.alloc = c.companions.alloc = c.image.bounds.alloc = csni_allocator_or_default(c.options.allocator);
+    c.alloc = c.companions.alloc = c.image.bounds.alloc = c.image.extras.alloc = csni_allocator_or_default(c.options.allocator);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_input(&c, sink, err);
     release(&c);

@@ -26,6 +26,8 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    struct csni_identity identity;
+    CSNI_VEC(struct csni_extra) extras;
 };
 
 struct csni_companion_file;
@@ -85,6 +87,10 @@ struct csni_object_options csni_object_options_of(const struct csni_conversion *
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- Breakpad symbol files (source_breakpad.c) ---- */
+
+csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 

@@ -37,7 +37,7 @@ struct csni_call_site {
     uint32_t flags;         /* CSN_CALL_SITE_ */
 };
 
-enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO };
+enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD };
 
 struct csni_function {
     uint64_t start;
@@ -144,6 +144,19 @@ struct csni_text_range {
     uint64_t start, end;
 };
 
+/* What the image is, in words that Breakpad and others use: "Linux", "x86_64", "libc.so.6"; empty: not known. */
+struct csni_identity {
+    struct csn_str os, arch, name;
+    uint32_t age;     /* counts builds of one GUID: PE */
+};
+
+/* Records of a source that mean something to writers of its own format only. */
+struct csni_extra {
+    uint32_t format;  /* enum csn_format */
+    uint32_t records; /* that are lost where another format is written; 0: it tells of the image or the producer */
+    struct csn_str text;
+};
+
 struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
@@ -156,6 +169,9 @@ struct csni_model {
     uint64_t base_address;
     bool has_base_address, big_endian;
     struct csni_span uuid;
+    struct csni_identity identity;
+    const struct csni_extra *extras;    /* in input order */
+    uint32_t extra_count;
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
