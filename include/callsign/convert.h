@@ -1,7 +1,7 @@
 /* Callsign: convert debug information into an index.
  *
  * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
- * Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
+ * Output: GSYM version 1 or 2. The same input gives the same bytes, whatever the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
@@ -28,8 +28,15 @@ struct csn_convert_options {
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
-    uint32_t reserved;
+    uint32_t byte_order;                   /* enum csn_byte_order of the output */
 };
+
+enum csn_byte_order {
+    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
+    CSN_BYTE_ORDER_LITTLE = 1,
+    CSN_BYTE_ORDER_BIG = 2
+};
+
 #define CSN_CONVERT_OPTIONS_INIT \
     { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
 
@@ -102,7 +109,7 @@ struct csn_convert_report {
 
 /* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
  * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
- * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
+ * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: the format
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
  * debug information describes far more than real programs do with as many bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,

@@ -24,6 +24,9 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
+    if (out->byte_order > CSN_BYTE_ORDER_BIG)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "byte order %u is not known, need <= %d", out->byte_order,
+                         CSN_BYTE_ORDER_BIG);
     return CSN_OK;
 }
 
@@ -57,7 +60,7 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->batch_count = c->batch_count;
     model->base_address = c->image.base_address;
     model->has_base_address = c->image.has_base_address;
-    model->big_endian = c->image.big_endian;
+    model->big_endian = c->options.byte_order ? c->options.byte_order == CSN_BYTE_ORDER_BIG : c->image.big_endian;
     model->uuid = c->image.uuid;
     model->text = c->image.text;
     model->text_count = c->image.text_count;

@@ -23,8 +23,9 @@ static csn_status read_options(const struct csn_index_options *options, struct c
 
 /* The one place that tells formats apart. */
 static csn_status parse(struct csn_index *index, struct csni_span bytes, struct csn_error *err) {
-    index->format = CSN_FORMAT_GSYM_V1;
-    return csni_gsym_parse(&index->gsym, bytes, err);
+    CSNI_TRY(csni_gsym_parse(&index->gsym, bytes, err));
+    index->format = index->gsym.version == CSNI_GSYM_VERSION_1 ? CSN_FORMAT_GSYM_V1 : CSN_FORMAT_GSYM_V2;
+    return CSN_OK;
 }
 
 static csn_status create(struct csn_index *index, const struct csn_index_options *options, struct csn_index **out,
@@ -61,6 +62,8 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
     return status;
 }
 
+bool csn_is_index(const void *bytes, size_t size) { return csni_gsym_recognize((struct csni_span){ bytes, size }); }
+
 void csn_index_close(struct csn_index *index) {
     if (!index) return;
     if (index->mapped) csni_file_map_close(&index->map);
@@ -70,12 +73,14 @@ void csn_index_close(struct csn_index *index) {
 
 void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_gsym *gsym = &index->gsym;
+    size_t uuid_size = gsym->uuid.size < sizeof out->uuid ? gsym->uuid.size : sizeof out->uuid;
     *out = (struct csn_index_info){ .format = index->format, .big_endian = gsym->big,
-                                    .address_size = gsym->address_size, .uuid_size = gsym->uuid_size,
+                                    .address_size = gsym->address_size, .uuid_size = (uint8_t)uuid_size,
+                                    .uuid_bytes = gsym->uuid.size,
                                     .base_address = gsym->base_address, .file_size = gsym->bytes.size,
                                     .function_count = gsym->address_count, .file_count = gsym->file_count,
                                     .string_bytes = gsym->strings.size,
                                     .accelerator_bytes = index->accel.memory_size,
                                     .plain_functions = index->accel.plain_functions };
-    memcpy(out->uuid, gsym->uuid, gsym->uuid_size);
+    if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }

@@ -7,7 +7,7 @@
 
 struct csn_index {
     enum csn_format format;
-    struct csni_gsym gsym; /* CSN_FORMAT_GSYM_V1 */
+    struct csni_gsym gsym; /* CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2 */
     struct csni_gsym_accel accel; /* where csn_index_options.accelerator_bytes asked for it */
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
