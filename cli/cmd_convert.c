@@ -15,7 +15,7 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report, *arch;
+    const char *out, *to, *endian, *call_sites, *report, *arch;
     uint64_t threads, max_inflate;
     bool strict, quiet;
     struct companion_values companions;
@@ -25,7 +25,9 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default" },
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do" },
+    { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
+      .help = "byte order of the index, little or big; otherwise the input's" },
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
       .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
@@ -59,6 +61,15 @@ static bool format_is_known(const char *name) {
     }
     complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
+}
+
+static bool byte_order_of(const char *name, uint32_t *out) {
+    *out = CSN_BYTE_ORDER_INPUT;
+    if (!name) return true;
+    if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
+    else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
+    else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    return *out != CSN_BYTE_ORDER_INPUT;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -118,6 +129,7 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    byte_order_of(values->endian, &convert_options.byte_order);
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
@@ -213,6 +225,8 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
+    uint32_t byte_order;
+    if (!byte_order_of(values->endian, &byte_order)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
@@ -230,10 +244,11 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
 const struct command convert_command = {
     .name = "convert",
     .arguments = "INPUT",
-    .summary = "make an index from a program, library or debug file",
+    .summary = "make an index from a program, library, debug file or index",
     .description =
         "Reads an ELF program, shared library, object file or debug-only file with DWARF 2 to 5 and a symbol table, and\n"
-        "writes an index. The output is the same, byte for byte, whatever the number of threads. It is written\n"
+        "writes an index; or reads an index and writes it anew, in another version or byte order, without loss.\n"
+        "The output is the same, byte for byte, whatever the number of threads. It is written\n"
         "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
         "\n"
         "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"

@@ -13,6 +13,8 @@ static bool is_damage(uint32_t event) {
     case CSN_EVENT_MISSING_SUPPLEMENT:
     case CSN_EVENT_DAMAGED_GO_FUNCTION:
     case CSN_EVENT_DAMAGED_TEXT_LINE:
+    case CSN_EVENT_DAMAGED_RECORD:
+    case CSN_EVENT_UNKNOWN_PART:
         return true;
     default:
         return false;

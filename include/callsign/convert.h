@@ -1,6 +1,7 @@
 /* Callsign: convert debug information into an index.
  *
- * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
+ * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table; or a GSYM
+ * index, which is written anew without loss: nothing in it is merged, sized or dropped.
  * Output: GSYM version 1 or 2. The same input gives the same bytes, whatever the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
@@ -80,6 +81,8 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_DAMAGED_RECORD,        /* dropped: what cannot be read of a function of an index */
+    CSN_EVENT_UNKNOWN_PART,          /* dropped: what an index says of a function in a form that is not known */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -124,7 +127,7 @@ CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an input that convert reads. Looks at no more than 4 KiB. */
+/* Whether the bytes begin like an input that convert reads, an index included. Looks at no more than 4 KiB. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
 
 /* One image of a file. Universal Mach-O files hold several, others one. */

@@ -67,6 +67,7 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->bounds = c->image.bounds.items;
     model->bound_count = (uint32_t)c->image.bounds.count;
     model->symbols_lack_sizes = c->image.symbols_lack_sizes;
+    model->exact = c->image.exact;
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,

@@ -26,6 +26,7 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    bool exact;                       /* an index that is written anew: see struct csni_model */
 };
 
 struct csni_companion_file;
@@ -80,6 +81,10 @@ const struct csni_input_kind *csni_input_kind_of(struct csni_span file);
 csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
+
+/* ---- indexes ---- */
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
 
 /* ---- text files of symbols (source_text.c) ---- */
 

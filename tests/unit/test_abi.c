@@ -128,7 +128,8 @@ static const char *const events[] = {
     "function-too-large", "line-bad-file", "line-start-clipped", "line-not-ascending", "line-bad-sequence",
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
-    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
+    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line", "damaged-record",
+    "unknown-part",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
