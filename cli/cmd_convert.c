@@ -16,7 +16,7 @@
 
 struct convert_values {
     const char *out, *to, *endian, *call_sites, *report, *arch;
-    uint64_t threads, max_inflate;
+    uint64_t threads, max_inflate, segment_size;
     bool strict, quiet;
     struct companion_values companions;
 };
@@ -28,6 +28,8 @@ static const struct option_spec options[] = {
       .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
       .help = "byte order of the index, little or big; otherwise the input's" },
+    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
+      .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
       .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
@@ -130,6 +132,7 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.arch = target->arch;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
     byte_order_of(values->endian, &convert_options.byte_order);
+    convert_options.segment_size = values->segment_size;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);

@@ -30,6 +30,7 @@ struct csn_convert_options {
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
     uint32_t byte_order;                   /* enum csn_byte_order of the output */
+    uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
 };
 
 enum csn_byte_order {
@@ -39,7 +40,7 @@ enum csn_byte_order {
 };
 
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
@@ -106,12 +107,15 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
-    uint64_t reserved[7];
+    uint64_t segments_written;                         /* 0: the index is one file */
+    uint64_t reserved[6];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
 /* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
  * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
+ * With segment_size the files are OUT_PATH-0xSTART, START the first function's, each an index of its own for the functions up
+ * to the next START, and OUT_PATH-manifest.json, written last.
  * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: the format
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
  * debug information describes far more than real programs do with as many bytes. */

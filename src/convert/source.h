@@ -38,6 +38,7 @@ struct csni_conversion {
     struct csn_convert_options options;
     struct csn_convert_report *report;
     struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */

@@ -101,7 +101,8 @@ static const struct number layout[] = {
         AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
         AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
-        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, reserved, 136), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, segments_written, 136),
+        AT(csn_convert_report, reserved, 144), AT(csn_convert_report, events, 192),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
