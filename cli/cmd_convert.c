@@ -15,8 +15,8 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report;
-    uint64_t threads, max_inflate;
+    const char *out, *to, *endian, *call_sites, *report;
+    uint64_t threads, max_inflate, segment_size;
     bool strict, quiet, mangled;
     struct companion_values companions;
 };
@@ -25,7 +25,11 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, or INPUT.sym for\nbreakpad, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default, or breakpad\n(Breakpad's text symbol file)" },
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file)" },
+    { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
+      .help = "byte order of the index, little or big; otherwise the input's" },
+    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
+      .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
@@ -59,6 +63,15 @@ static bool format_is_known(const char *name) {
     }
     complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
+}
+
+static bool byte_order_of(const char *name, uint32_t *out) {
+    *out = CSN_BYTE_ORDER_INPUT;
+    if (!name) return true;
+    if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
+    else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
+    else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    return *out != CSN_BYTE_ORDER_INPUT;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -118,6 +131,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    byte_order_of(values->endian, &convert_options.byte_order);
+    convert_options.segment_size = values->segment_size;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -217,6 +232,8 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
+    uint32_t byte_order;
+    if (!byte_order_of(values->endian, &byte_order)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
@@ -234,10 +251,11 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
 const struct command convert_command = {
     .name = "convert",
     .arguments = "INPUT",
-    .summary = "make an index from a program, library or debug file",
+    .summary = "make an index from a program, library, debug file or index",
     .description =
-        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, or a\n"
-        "list of symbols (/proc/kallsyms, System.map, a perf map), and writes an index. The output is the same, byte for\n"
+        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, a\n"
+        "Breakpad symbol file, or a list of symbols (/proc/kallsyms, System.map, a perf map), and writes an index; or reads\n"
+        "an index and writes it anew, in another version or byte order, without loss. The output is the same, byte for\n"
         "byte, whatever the number of threads. It is written under a temporary name and renamed: a failed conversion\n"
         "leaves an older index as it was.\n"
         "\n"

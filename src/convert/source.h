@@ -28,6 +28,7 @@ struct csni_image {
     bool symbols_lack_sizes;
     struct csni_identity identity;
     CSNI_VEC(struct csni_extra) extras;
+    bool exact;                       /* an index that is written anew: see struct csni_model */
 };
 
 struct csni_companion_file;
@@ -39,6 +40,7 @@ struct csni_conversion {
     struct csn_convert_options options;
     struct csn_convert_report *report;
     struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
@@ -82,6 +84,10 @@ const struct csni_input_kind *csni_input_kind_of(struct csni_span file);
 csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
+
+/* ---- indexes ---- */
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
 
 /* ---- text files of symbols (source_text.c) ---- */
 

@@ -1,6 +1,6 @@
 /* An open index: which format it has, and the parsed view of that format.
  *
- * A format is a row of the table in index_open.c. GSYM version 1 is the one whose lookups must not pay for there being others:
+ * A format is a row of the table in index_open.c. GSYM is the one whose lookups must not pay for there being others:
  * the public calls ask `other` once and then call its reader directly; all other formats are called through their row. */
 #ifndef CSNI_INDEX_PRIVATE_H
 #define CSNI_INDEX_PRIVATE_H
@@ -16,7 +16,7 @@ struct csni_index_reader {
                        struct csn_error *err);
     void (*close)(struct csn_index *index);
     void (*get_info)(const struct csn_index *index, struct csn_index_info *out);
-    /* From here on NULL in the row of GSYM version 1. */
+    /* From here on NULL in the row of GSYM. */
     csn_status (*lookup)(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err);
     void (*resolve)(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out);
@@ -41,8 +41,8 @@ struct csni_index_reader {
 
 struct csn_index {
     const struct csni_index_reader *reader;
-    const struct csni_index_reader *other; /* the same; NULL: GSYM version 1, called directly */
-    struct csni_gsym gsym; /* GSYM version 1 */
+    const struct csni_index_reader *other; /* the same; NULL: GSYM, called directly */
+    struct csni_gsym gsym; /* GSYM version 1 or 2 */
     struct csni_gsym_accel accel; /* of GSYM, where csn_index_options.accelerator_bytes asked for it */
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */

@@ -187,7 +187,44 @@ static size_t choose(const struct csni_model *m, struct key *keys, size_t count,
     return kept;
 }
 
+/* ---- exact models ---- */
+
+/* Functions that are not merged into others become entries, in order of their starts and of the batch. */
+static void take_entries(struct csni_model *m, struct key *keys, struct key *spare) {
+    size_t count = 0;
+    const struct csni_batch *b = m->batches;
+    for (uint32_t f = 0; f < b->function_count; f += 1 + b->functions[f].merged_count)
+        keys[count++] = (struct key){ b->functions[f].start, 0, f };
+    radix_sort(keys, spare, count);
+    uint32_t child = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t first = keys[i].function, merged = b->functions[first].merged_count;
+        m->entries[m->entry_count++] = (struct csni_entry){ 0, first, child, merged };
+        for (uint32_t k = 1; k <= merged; k++) m->children[child++] = (struct csni_entry){ 0, first + k, 0, 0 };
+    }
+}
+
+static csn_status finalize_exact(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
+    uint32_t count = m->batches->function_count;
+    if (!count) return CSN_OK;
+    for (uint32_t f = 0; f < count; f++) {
+        m->child_count += m->batches->functions[f].merged_count;
+        m->batches->functions[f].kept = true;
+    }
+    size_t size = 2 * (size_t)count * sizeof(struct key);
+    struct key *keys = csni_alloc(m->alloc, size);
+    m->entry_room = count;
+    m->entries = csni_alloc_zeroed(m->alloc, count, sizeof *m->entries);
+    if (m->child_count) m->children = csni_alloc_zeroed(m->alloc, m->child_count, sizeof *m->children);
+    bool ok = keys && m->entries && (m->children || !m->child_count);
+    if (ok) take_entries(m, keys, keys + count);
+    csni_free(m->alloc, keys, size);
+    report->functions_written = m->entry_count;
+    return ok ? CSN_OK : csni_fail_memory(err, size);
+}
+
 csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
+    if (m->exact) return finalize_exact(m, report, err);
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
     if (count > UINT32_MAX)

@@ -85,11 +85,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        drop_superseded_rows(b, u, &b->functions[i]);
+        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
         use_function(b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!u->file_uses[i]) continue;
+        if (!u->file_uses[i] && !link->model->exact) continue;
         use_string(b, u, b->files[i].directory);
         use_string(b, u, b->files[i].base);
     }
@@ -156,8 +156,24 @@ static uint32_t number_string(struct csni_model *m, struct csni_distinct_string 
     return d->number;
 }
 
+/* The files of the one batch as they are. */
+static csn_status keep_files(struct link *link, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    struct csni_batch *b = m->batches;
+    m->files = csni_alloc_zeroed(m->alloc, b->file_count, sizeof *m->files);
+    if (!m->files) return csni_fail_memory(err, b->file_count * sizeof *m->files);
+    m->file_count = b->file_count;
+    for (uint32_t i = 1; i < b->file_count; i++) {
+        m->files[i].directory = number_string(m, distinct_of(link, b, b->files[i].directory));
+        m->files[i].base = number_string(m, distinct_of(link, b, b->files[i].base));
+        b->file_numbers[i] = i;
+    }
+    return CSN_OK;
+}
+
 static csn_status number_files(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
+    if (m->exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;

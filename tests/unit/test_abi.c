@@ -31,7 +31,7 @@ static const struct number layout[] = {
         AT(csn_index_info, function_count, 24), AT(csn_index_info, file_count, 28),
         AT(csn_index_info, string_bytes, 32), AT(csn_index_info, uuid, 40),
         AT(csn_index_info, accelerator_bytes, 72), AT(csn_index_info, plain_functions, 80),
-        AT(csn_index_info, reserved1, 84), AT(csn_index_info, reserved, 88),
+        AT(csn_index_info, reserved1, 84), AT(csn_index_info, uuid_bytes, 88), AT(csn_index_info, reserved, 96),
     SIZE(csn_frame, 72), AT(csn_frame, name, 0), AT(csn_frame, directory, 16), AT(csn_frame, base, 32),
         AT(csn_frame, offset, 48), AT(csn_frame, line, 56), AT(csn_frame, flags, 60), AT(csn_frame, reason, 64),
         AT(csn_frame, reserved, 68),
@@ -101,7 +101,8 @@ static const struct number layout[] = {
         AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
         AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
-        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, reserved, 136), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, segments_written, 136),
+        AT(csn_convert_report, reserved, 144), AT(csn_convert_report, events, 192),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
@@ -110,7 +111,9 @@ static const struct number values[] = {
     VALUE(CSN_OK, 0), VALUE(CSN_NONE, 1), VALUE(CSN_E_TRUNCATED, -1), VALUE(CSN_E_FORMAT, -2), VALUE(CSN_E_LIMIT, -3),
     VALUE(CSN_E_UNSUPPORTED, -4), VALUE(CSN_E_MEMORY, -5), VALUE(CSN_E_IO, -6), VALUE(CSN_E_ARGUMENT, -7),
     VALUE(CSN_E_NOT_FOUND, -8), VALUE(CSN_E_CANCELLED, -9),
-    VALUE(CSN_FORMAT_GSYM_V1, 1), VALUE(CSN_FORMAT_BREAKPAD, 5), VALUE(CSN_FRAME_INLINED, 1), VALUE(CSN_LOOKUP_DEFAULT, 0), VALUE(CSN_LOOKUP_LLVM, 1),
+    VALUE(CSN_FORMAT_GSYM_V1, 1), VALUE(CSN_FORMAT_GSYM_V2, 2), VALUE(CSN_FORMAT_BREAKPAD, 5),
+    VALUE(CSN_FORMAT_GSYM_AUTO, 256), VALUE(CSN_BYTE_ORDER_INPUT, 0), VALUE(CSN_BYTE_ORDER_LITTLE, 1),
+    VALUE(CSN_BYTE_ORDER_BIG, 2), VALUE(CSN_FRAME_INLINED, 1), VALUE(CSN_LOOKUP_DEFAULT, 0), VALUE(CSN_LOOKUP_LLVM, 1),
     VALUE(CSN_REASON_COMPLETE, 0), VALUE(CSN_REASON_BEFORE_FIRST, 1), VALUE(CSN_REASON_GAP, 2),
     VALUE(CSN_REASON_NO_LINE_TABLE, 3), VALUE(CSN_REASON_NO_ROW, 4), VALUE(CSN_REASON_BAD_FILE, 5),
     VALUE(CSN_CALL_SITE_INTERNAL, 1), VALUE(CSN_CALL_SITE_EXTERNAL, 2), VALUE(CSN_INLINE_DEPTH_MAX, 512),
@@ -128,7 +131,7 @@ static const char *const events[] = {
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
     "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
-    "not-representable",
+    "not-representable", "damaged-record", "unknown-part",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
