@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff_sort.h"
+#include "sorting.h"
 
 const char *diff_what_name(unsigned k) {
     static const char *const names[] = { "address", "size", "lines", "inlines", "call_sites", "merged", "damaged", NULL };
@@ -19,7 +19,7 @@ struct diff_function diff_function_read(const struct csn_index *index, const str
 
 int diff_by_name(const void *a, const void *b) {
     const struct diff_function *left = a, *right = b;
-    int order = diff_compare_strings(left->function.name, right->function.name);
+    int order = compare_strings(left->function.name, right->function.name);
     if (order) return order;
     if (left->function.size != right->function.size) return left->function.size < right->function.size ? -1 : 1;
     if (left->idx != right->idx) return left->idx < right->idx ? -1 : 1;
@@ -102,11 +102,11 @@ static int by_site(const void *a, const void *b) {
     const struct diff_site *left = a, *right = b;
     if (left->return_offset != right->return_offset) return left->return_offset < right->return_offset ? -1 : 1;
     if (left->flags != right->flags) return left->flags < right->flags ? -1 : 1;
-    return diff_compare_strings(left->pattern, right->pattern);
+    return compare_strings(left->pattern, right->pattern);
 }
 
 static bool add_site(struct diff_room *room, int k, size_t *count, struct diff_site site) {
-    if (!diff_reserve(&room->sites[k], &room->site_room[k], *count + 1, sizeof(site))) return false;
+    if (!reserve_room(&room->sites[k], &room->site_room[k], *count + 1, sizeof(site))) return false;
     room->sites[k][(*count)++] = site;
     return true;
 }
@@ -160,7 +160,7 @@ static csn_status gather_merged(const struct csn_index *index, const struct diff
     csn_status status = csn_merged_iter_init(&iter, index, &function->record, err);
     if (status < 0) return status;
     while ((status = csn_merged_iter_next(&iter, &record, err)) == CSN_OK) {
-        if (!diff_reserve(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
+        if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
         list->items[list->count++] = diff_function_read(index, &record);
     }
     if (list->count) qsort(list->items, list->count, sizeof(*list->items), diff_by_name);
@@ -176,7 +176,7 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
         const struct diff_function *pair[2] = { i < lists[0].count ? &lists[0].items[i] : NULL,
                                                 i < lists[1].count ? &lists[1].items[i] : NULL };
         int order = !pair[0] ? 1 : !pair[1] ? -1
-                  : diff_compare_strings(pair[0]->function.name, pair[1]->function.name);
+                  : compare_strings(pair[0]->function.name, pair[1]->function.name);
         struct function_diff inner = { .what = 0 };
         if (order == 0) {
             csn_status status = compare_parts(room, pair, &inner);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diff_sort.h"
+#include "sorting.h"
 
 void diff_tree_deinit(struct diff_tree *tree) {
     free(tree->nodes);
@@ -72,7 +72,7 @@ static csn_status next_call(struct csn_inline_iter *iter, struct csn_inline_node
 
 static bool heads_equal(const struct diff_side sides[2], const struct csn_inline_node nodes[2]) {
     return nodes[0].depth == nodes[1].depth && nodes[0].call_line == nodes[1].call_line &&
-           diff_compare_strings(nodes[0].name, nodes[1].name) == 0 &&
+           compare_strings(nodes[0].name, nodes[1].name) == 0 &&
            diff_paths_equal(diff_path_of(sides[0].index, nodes[0].call_file),
                             diff_path_of(sides[1].index, nodes[1].call_file));
 }
@@ -132,7 +132,7 @@ static bool gather_ranges(struct diff_tree *tree, struct diff_node *node, struct
     struct csn_range range;
     node->first_range = tree->range_count;
     while (next_range(&reader, &range)) {
-        if (!diff_reserve(&tree->ranges, &tree->range_room, tree->range_count + 1, sizeof(*tree->ranges))) return false;
+        if (!reserve_room(&tree->ranges, &tree->range_room, tree->range_count + 1, sizeof(*tree->ranges))) return false;
         tree->ranges[tree->range_count++] = range;
         node->range_count++;
     }
@@ -148,7 +148,7 @@ static csn_status gather(struct diff_tree *tree, const struct diff_side *side, s
     csn_status status = csn_inline_iter_init(&iter, side->index, side->record, err);
     if (status < 0) return status;
     while ((status = next_call(&iter, &given, err)) == CSN_OK) {
-        if (!diff_reserve(&tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))) return CSN_E_MEMORY;
+        if (!reserve_room(&tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))) return CSN_E_MEMORY;
         struct diff_node *node = &tree->nodes[tree->count];
         *node = (struct diff_node){ .name = given.name, .call_path = diff_path_of(side->index, given.call_file),
                                     .call_line = given.call_line, .depth = given.depth,
@@ -171,7 +171,7 @@ static int compare_nodes(const struct diff_node *left, const struct diff_node *r
     if (left->depth != right->depth) return left->depth < right->depth ? -1 : 1;
     if (left->parent_place != right->parent_place) return left->parent_place < right->parent_place ? -1 : 1;
     int order = by_start(&left->first, &right->first);
-    if (!order) order = diff_compare_strings(left->name, right->name);
+    if (!order) order = compare_strings(left->name, right->name);
     if (!order) order = (left->call_line > right->call_line) - (left->call_line < right->call_line);
     return order ? order : diff_paths_compare(left->call_path, right->call_path);
 }
@@ -186,7 +186,7 @@ static int by_place(const void *a, const void *b) {
 static bool put_in_order(struct diff_tree *tree) {
     struct diff_node *nodes = tree->nodes;
     if (!tree->count) return true;
-    if (!diff_reserve(&tree->places, &tree->place_room, tree->count, sizeof(*tree->places))) return false;
+    if (!reserve_room(&tree->places, &tree->place_room, tree->count, sizeof(*tree->places))) return false;
     qsort(nodes, tree->count, sizeof(*nodes), by_depth);
     for (size_t begin = 0, end; begin < tree->count; begin = end) {
         for (end = begin; end < tree->count && nodes[end].depth == nodes[begin].depth; end++)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "diff_sort.h"
+#include "sorting.h"
 
 /* The functions of one index by ascending address. */
 struct function_list {
@@ -98,7 +98,7 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
     uint32_t idx;
     group->count = 0;
     while (list_peek(list, &walk->counts->unreadable[side], &record, &idx) && record.start == start) {
-        if (!diff_reserve(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
+        if (!reserve_room(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
         struct diff_function *function = &group->items[group->count++];
         *function = diff_function_read(list->index, &record);
         function->idx = idx;
@@ -124,7 +124,7 @@ static bool match_names(struct walk *walk) {
     size_t i = 0, j = 0, kept_a = 0, kept_b = 0;
     while (i < a->count || j < b->count) {
         int order = i == a->count ? 1 : j == b->count ? -1
-                  : diff_compare_strings(a->items[i].function.name, b->items[j].function.name);
+                  : compare_strings(a->items[i].function.name, b->items[j].function.name);
         if (order < 0) {
             a->items[kept_a++] = a->items[i++];
         } else if (order > 0) {
@@ -140,7 +140,7 @@ static bool match_names(struct walk *walk) {
 
 static bool add_loose(struct walk *walk, int side, const struct diff_function *function) {
     struct loose_list *list = &walk->loose[side];
-    if (!diff_reserve(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
+    if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
     list->items[list->count++] = (struct diff_loose){ function->idx, function->record.start, function->function.size,
                                                       function->function.name };
     return true;
@@ -179,7 +179,7 @@ static bool compare_all(struct walk *walk) {
 
 static int loose_by_name(const void *a, const void *b) {
     const struct diff_loose *left = a, *right = b;
-    int order = diff_compare_strings(left->name, right->name);
+    int order = compare_strings(left->name, right->name);
     if (order) return order;
     if (left->start != right->start) return left->start < right->start ? -1 : 1;
     return (left->idx > right->idx) - (left->idx < right->idx);
@@ -214,7 +214,7 @@ static bool match_moved(struct walk *walk) {
     sort_loose(a, loose_by_name);
     sort_loose(b, loose_by_name);
     while (i < a->count || j < b->count) {
-        int order = i == a->count ? 1 : j == b->count ? -1 : diff_compare_strings(a->items[i].name, b->items[j].name);
+        int order = i == a->count ? 1 : j == b->count ? -1 : compare_strings(a->items[i].name, b->items[j].name);
         if (order < 0) {
             a->items[kept_a++] = a->items[i++];
         } else if (order > 0) {

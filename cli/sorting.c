@@ -1,18 +1,18 @@
 /* Comparing strings, growing arrays. */
 #define _GNU_SOURCE
-#include "diff_sort.h"
+#include "sorting.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int diff_compare_strings(struct csn_str a, struct csn_str b) {
+int compare_strings(struct csn_str a, struct csn_str b) {
     size_t size = a.len < b.len ? a.len : b.len;
     int order = size ? memcmp(a.ptr, b.ptr, size) : 0;
     if (order) return order;
     return (a.len > b.len) - (a.len < b.len);
 }
 
-bool diff_reserve(void *items_pointer, size_t *room, size_t need, size_t size) {
+bool reserve_room(void *items_pointer, size_t *room, size_t need, size_t size) {
     if (need <= *room) return true;
     void *items;
     memcpy(&items, items_pointer, sizeof(items));
