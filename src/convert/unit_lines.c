@@ -257,7 +257,7 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
 }
 
 /* What has no rows still has the place of its declaration. */
-static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
     struct csni_die die, origin;
     if (f->has_no_die) return CSN_OK;
     if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
@@ -286,7 +286,7 @@ static csn_status add_declaration(struct csni_unit_job *job, const struct csni_o
  * readers do not find a function at all in front of its first row. */
 static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_die *f, size_t first, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    CSNI_TRY(add_declaration(job, f));
+    CSNI_TRY(csni_unit_add_declaration(job, f));
     bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
     if (declared || first == t->sequences.count || t->sequences.items[first].low >= end) return CSN_OK;
     uint32_t file;
