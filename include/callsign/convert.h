@@ -31,6 +31,10 @@ struct csn_convert_options {
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
     uint32_t byte_order;                   /* enum csn_byte_order of the output */
     uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
+    uint32_t merged_functions;             /* enum csn_merge */
+    uint32_t reserved;
+    const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
+    size_t call_site_file_count;
 };
 
 enum csn_byte_order {
@@ -40,12 +44,30 @@ enum csn_byte_order {
 };
 
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
+    CSN_CONVERT_BARE_PATTERNS = 4,  /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
+                                     * nor escaped; patterns of files unchanged; no flags but those of files */
     CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
+};
+
+/* What becomes of several functions at one range of code, which linkers that fold identical code leave. */
+enum csn_merge {
+    CSN_MERGE_NONE = 0,  /* one of them is kept */
+    CSN_MERGE_ALL = 1,   /* all are kept, the best known on top, the others as its merged functions; but of names that only the
+                          * symbol table tells, no weak and versioned ones that look like second names of one function */
+    CSN_MERGE_ALIASES = 2, /* the same with those */
+    CSN_MERGE_LLVM = 3   /* as the reference converter does: functions from DWARF only, the least known on top */
+};
+
+/* The content of a call-site file: YAML, JSON or lines of text. */
+struct csn_call_site_file {
+    const char *name;    /* for messages */
+    const void *bytes;
+    size_t size;
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -86,6 +108,10 @@ enum csn_event {
     CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
     CSN_EVENT_DAMAGED_RECORD,        /* dropped: what cannot be read of a function of an index */
     CSN_EVENT_UNKNOWN_PART,          /* dropped: what an index says of a function in a form that is not known */
+    CSN_EVENT_FUNCTIONS_MERGED,      /* merged: functions of one range, all kept as candidates of one of them */
+    CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, placed by the code that was kept */
+    CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be placed */
+    CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that is not there */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -110,7 +136,8 @@ struct csn_convert_report {
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
     uint64_t segments_written;                         /* 0: the index is one file */
-    uint64_t reserved[6];
+    uint64_t functions_merged;                         /* written as merged functions of others */
+    uint64_t reserved[5];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 

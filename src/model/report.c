@@ -36,6 +36,10 @@ static const struct {
     [CSN_EVENT_NOT_REPRESENTABLE] = { "not-representable", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_RECORD] = { "damaged-record", CSN_CLASS_DROPPED },
     [CSN_EVENT_UNKNOWN_PART] = { "unknown-part", CSN_CLASS_DROPPED },
+    [CSN_EVENT_FUNCTIONS_MERGED] = { "functions-merged", CSN_CLASS_MERGED },
+    [CSN_EVENT_CALL_SITE_RECOVERED] = { "call-site-recovered", CSN_CLASS_NORMAL },
+    [CSN_EVENT_CALL_SITE_WITHOUT_PLACE] = { "call-site-without-place", CSN_CLASS_NORMAL },
+    [CSN_EVENT_CALL_SITE_NO_FUNCTION] = { "call-site-of-unknown-function", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }
