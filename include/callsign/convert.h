@@ -29,13 +29,23 @@ struct csn_convert_options {
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
     uint32_t reserved;
+    uint32_t format_version;               /* BSYM: major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a
+                                            * checksum are known, else 2.1 */
+    uint32_t tokens;                       /* BSYM: enum csn_tokens */
 };
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
+};
+
+/* The table of a BSYM file that pieces of names are replaced from. */
+enum csn_tokens {
+    CSN_TOKENS_BEST,                /* chosen for this input */
+    CSN_TOKENS_REFERENCE,           /* the list that Symbian's own tool has */
+    CSN_TOKENS_NONE
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -73,6 +83,15 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_LINES_LOST,            /* dropped: functions whose line rows the output cannot hold */
+    CSN_EVENT_INLINES_LOST,          /* dropped: functions whose inlined calls the output cannot hold */
+    CSN_EVENT_PART_LOST,             /* dropped: build id, call sites, renames ... that the output cannot hold */
+    CSN_EVENT_BINARY_LOST,           /* dropped: binaries of an image; their functions are kept, which is whose is not */
+    CSN_EVENT_FUNCTION_NOT_PLACED,   /* dropped: a function of a binary that can be loaded anywhere, beside others */
+    CSN_EVENT_NAME_CHANGED,          /* clipped: a name with bytes, or of a length, that the output cannot hold */
+    CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
+    CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
+    CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };

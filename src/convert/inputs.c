@@ -1,9 +1,11 @@
 /* The kinds of files that convert reads. */
+#include "bsym/bsym.h"
 #include "convert/source.h"
 #include "symbols/symbols_text.h"
 
 static const struct csni_input_kind kinds[] = {
     { "object file", csni_object_recognize, csni_source_object },
+    { "BSYM", csni_bsym_recognize, csni_source_bsym },
     { "kernel symbol list", csni_kallsyms_recognize, csni_source_kallsyms },
     { "perf map", csni_perf_map_recognize, csni_source_perf_map },
 };

@@ -1,6 +1,7 @@
 /* The formats that a conversion writes. */
 #include "convert/outputs.h"
 
+#include "bsym/bsym_write.h"
 #include "gsym/gsym_write.h"
 
 static csn_status write_gsym_v1(const struct csni_model *model, const struct csn_convert_options *options,
@@ -10,8 +11,24 @@ static csn_status write_gsym_v1(const struct csni_model *model, const struct csn
     return csni_gsym_write_v1(model, pool, sink, report, err);
 }
 
+static csn_status write_bsym(const struct csni_model *model, const struct csn_convert_options *options,
+                             struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                             struct csn_error *err) {
+    struct csn_str reference[CSNI_BSYM_REFERENCE_TOKENS];
+    struct csni_bsym_write_options own = { .version = options->format_version,
+                                           .own_tokens = options->tokens == CSN_TOKENS_BEST };
+    if (options->tokens == CSN_TOKENS_REFERENCE) {
+        for (size_t i = 0; i < CSNI_BSYM_REFERENCE_TOKENS; i++) reference[i] = csni_str(csni_bsym_reference_tokens[i]);
+        own.tokens = reference;
+        own.token_count = CSNI_BSYM_REFERENCE_TOKENS;
+        own.all_prefixes = true;
+    }
+    return csni_bsym_write(model, &own, pool, sink, report, err);
+}
+
 static const struct csni_output outputs[] = {
-    { CSN_FORMAT_GSYM_V1, "gsym", write_gsym_v1 },
+    { CSN_FORMAT_GSYM_V1, "gsym", false, write_gsym_v1 },
+    { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
 };
 
 const struct csni_output *csni_output_of(uint32_t format) {

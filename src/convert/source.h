@@ -26,6 +26,10 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    /* Of many binaries: see struct csni_model. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;
+    uint32_t binary_count, rename_count, image_checksum;
 };
 
 struct csni_companion_file;
@@ -85,6 +89,10 @@ struct csni_object_options csni_object_options_of(const struct csni_conversion *
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- images of many binaries ---- */
+
+csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 

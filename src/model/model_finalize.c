@@ -141,11 +141,13 @@ enum verdict { KEEP_BOTH, REPLACE, DROP };
 static enum verdict judge(const struct csni_model *m, const struct key *last, const struct key *current,
                           struct csn_convert_report *report) {
     const struct csni_function *p = function_of(m, last), *c = function_of(m, current);
+    if (p->binary != c->binary) return KEEP_BOTH;
     if (p->start == c->start && p->size == c->size) {
         if (same_function(m, last, current)) {
             note(m, report, CSN_EVENT_DUPLICATE_DROPPED, current, last);
             return DROP;
         }
+        if (m->keeps_aliases) return KEEP_BOTH;
         bool both = csni_function_is_rich(p) && csni_function_is_rich(c);
         note(m, report, both ? CSN_EVENT_DUPLICATE_REPLACED : CSN_EVENT_DUPLICATE_DROPPED, last, current);
         return REPLACE;
@@ -172,6 +174,20 @@ static size_t choose(const struct csni_model *m, struct key *keys, size_t count,
     return kept;
 }
 
+/* Brings the functions of each binary together, in the order that they have. */
+static csn_status group_by_binary(const struct csni_model *m, struct key *keys, struct key *spare, size_t count,
+                                  struct csn_error *err) {
+    size_t groups = (size_t)m->binary_count + 2;
+    size_t *place = csni_alloc_zeroed(m->alloc, groups, sizeof *place);
+    if (!place) return csni_fail_memory(err, groups * sizeof *place);
+    for (size_t i = 0; i < count; i++) place[function_of(m, &keys[i])->binary + 1]++;
+    for (size_t g = 1; g < groups; g++) place[g] += place[g - 1];
+    for (size_t i = 0; i < count; i++) spare[place[function_of(m, &keys[i])->binary]++] = keys[i];
+    if (count) memcpy(keys, spare, count * sizeof *keys);
+    csni_free(m->alloc, place, groups * sizeof *place);
+    return CSN_OK;
+}
+
 csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
@@ -189,6 +205,11 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct key){ m->batches[b].functions[f].start, b, f };
     if (count) sort_keys(m, keys, keys + count, count);
+    csn_status status = m->binary_count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
+    if (status < 0) {
+        csni_free(m->alloc, keys, 2 * count * sizeof *keys);
+        return status;
+    }
     m->entry_count = (uint32_t)choose(m, keys, count, report);
     for (uint32_t i = 0; i < m->entry_count; i++) {
         m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };

@@ -33,6 +33,15 @@ static const struct {
     [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
+    [CSN_EVENT_LINES_LOST] = { "lines-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_INLINES_LOST] = { "inlined-calls-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_PART_LOST] = { "part-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_BINARY_LOST] = { "binary-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_FUNCTION_NOT_PLACED] = { "function-of-unplaced-binary", CSN_CLASS_DROPPED },
+    [CSN_EVENT_NAME_CHANGED] = { "name-changed", CSN_CLASS_CLIPPED },
+    [CSN_EVENT_ADDRESS_ROUNDED] = { "address-rounded", CSN_CLASS_CLIPPED },
+    [CSN_EVENT_FUNCTION_WITHOUT_SIZE] = { "function-without-size", CSN_CLASS_DROPPED },
+    [CSN_EVENT_MISSING_MAP] = { "missing-map-file", CSN_CLASS_NORMAL },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }
