@@ -15,7 +15,7 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report, *arch;
+    const char *out, *to, *call_sites, *report, *arch, *bsym_version, *bsym_tokens;
     uint64_t threads, max_inflate;
     bool strict, quiet;
     struct companion_values companions;
@@ -23,15 +23,19 @@ struct convert_values {
 
 static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
-      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym (.bsym), beside\nthe input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default" },
+      .help = "gsym (GSYM version 1, the default) or bsym (of Symbian ROMs)" },
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
       .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
       .value_name = "dwarf", .help = "keep the call sites that DWARF describes" },
+    { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
+      .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3; otherwise 2.3 where\nnames on the device are known, else 2.1" },
+    { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
+      .value_name = "TABLE", .help = "--to bsym: best (chosen for the input, the default),\nreference (that of Symbian's tool) or none" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -59,6 +63,39 @@ static bool format_is_known(const char *name) {
     }
     complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
+}
+
+/* 0: not given, or not known. */
+static uint32_t bsym_version_of(const char *text) {
+    static const char *const known[] = { "1.0", "2.0", "2.1", "2.2", "2.3" };
+    for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(text, known[i]) == 0) return (uint32_t)(text[0] - '0') << 16 | (uint32_t)(text[2] - '0');
+    return 0;
+}
+
+/* -1: not known. */
+static int token_table_of(const char *text) {
+    static const char *const known[] = { "best", "reference", "none" }; /* as in enum csn_tokens */
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(text, known[i]) == 0) return i;
+    return text ? -1 : CSN_TOKENS_BEST;
+}
+
+static bool bsym_options_are_good(const struct convert_values *values) {
+    const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
+    if (given && csn_output_format(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
+        complain(NULL, "option '--%s' goes with '--to bsym'", given);
+        return false;
+    }
+    if (values->bsym_version && !bsym_version_of(values->bsym_version)) {
+        complain(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
+        return false;
+    }
+    if (token_table_of(values->bsym_tokens) < 0) {
+        complain(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
+        return false;
+    }
+    return true;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -118,6 +155,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    convert_options.format_version = bsym_version_of(values->bsym_version);
+    convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
@@ -208,16 +247,22 @@ static enum exit_code convert_input(const struct convert_values *values, const c
     return count > 1 ? convert_images(values, input, out_path, images, count) : convert_target(values, &only);
 }
 
+/* Of an output whose name was not given. */
+static const char *ending_of(const char *format) {
+    return format && csn_output_format(format) == CSN_FORMAT_BSYM ? "bsym" : "gsym";
+}
+
 static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
     (void)operand_count;
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
+    if (!bsym_options_are_good(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
-    if (!values->out && asprintf(&beside, "%.*s.gsym", (int)len, input) < 0) beside = NULL;
+    if (!values->out && asprintf(&beside, "%.*s.%s", (int)len, input, ending_of(values->to)) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
     enum exit_code code = EXIT_FAILED;
     if (out_path) code = convert_input(values, input, out_path);

@@ -93,6 +93,9 @@ csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err
 /* ---- images of many binaries ---- */
 
 csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_symbol_file(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_rom_log(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_linker_map(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 
