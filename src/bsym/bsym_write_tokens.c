@@ -80,7 +80,7 @@ size_t csni_bsym_encode(const struct csni_bsym_tokens *t, struct csn_str text, u
 
 /* ---- choosing ---- */
 
-enum { ROUNDS = 12, UNITS = 128 + CSNI_BSYM_TOKEN_MAX, SAMPLE_BYTES = 1 << 20, TOKEN_OVERHEAD = 5, SLOTS = 1 << 17 };
+enum { ROUNDS = 12, UNITS = 128 + CSNI_BSYM_TOKEN_MAX, SAMPLE_BYTES = 1 << 20, TOKEN_OVERHEAD = 5 };
 
 struct candidate {
     struct csn_str text;   /* NULL: a free slot */
@@ -94,7 +94,8 @@ struct chooser {
     uint8_t *units;        /* of one string */
     uint32_t *costs;
     uint32_t *singles, *pairs; /* counts: by unit, by two units */
-    struct candidate *slots; /* hash table of texts */
+    struct candidate *slots; /* hash table of texts, a power of two, at most half full */
+    size_t slot_count;
     struct csni_arena *arena; /* of candidates' texts */
 };
 
@@ -143,8 +144,8 @@ static csn_status add_candidate(struct chooser *c, struct csn_str left, struct c
     if (len < 2 || len > CSNI_BSYM_TOKEN_BYTES) return CSN_OK;
     memcpy(text, left.ptr, left.len);
     if (right.len) memcpy(text + left.len, right.ptr, right.len);
-    size_t at = csni_hash_bytes(text, len) & (SLOTS - 1);
-    for (; c->slots[at].text.ptr; at = (at + 1) & (SLOTS - 1))
+    size_t at = csni_hash_bytes(text, len) & (c->slot_count - 1);
+    for (; c->slots[at].text.ptr; at = (at + 1) & (c->slot_count - 1))
         if (csni_str_equal(c->slots[at].text, (struct csn_str){ text, len })) break;
     if (!c->slots[at].text.ptr) {
         char *copy = csni_arena_copy(c->arena, text, len);
@@ -174,7 +175,7 @@ static bool is_better(const struct chooser *c, const struct candidate *a, const 
 static void choose_best(struct chooser *c, struct csn_str *out, uint32_t *out_count) {
     struct candidate best[CSNI_BSYM_TOKEN_MAX];
     uint32_t count = 0;
-    for (size_t i = 0; i < SLOTS; i++) {
+    for (size_t i = 0; i < c->slot_count; i++) {
         const struct candidate *k = &c->slots[i];
         if (!k->text.ptr || !gain_of(c, k)) continue;
         if (count == CSNI_BSYM_TOKEN_MAX && !is_better(c, k, &best[count - 1])) continue;
@@ -187,7 +188,7 @@ static void choose_best(struct chooser *c, struct csn_str *out, uint32_t *out_co
 }
 
 static csn_status gather_candidates(struct chooser *c, struct csn_error *err) {
-    memset(c->slots, 0, SLOTS * sizeof *c->slots);
+    memset(c->slots, 0, c->slot_count * sizeof *c->slots);
     char left_byte, right_byte;
     for (unsigned left = 0; left < UNITS; left++) {
         if (!c->singles[left]) continue;
@@ -233,15 +234,18 @@ csn_status csni_bsym_tokens_choose(struct csni_bsym_tokens *t, const struct csni
     c.costs = csni_alloc_zeroed(alloc, LONGEST + 1, sizeof *c.costs);
     c.singles = csni_alloc_zeroed(alloc, UNITS, sizeof *c.singles);
     c.pairs = csni_alloc_zeroed(alloc, (size_t)UNITS * UNITS, sizeof *c.pairs);
-    c.slots = csni_alloc_zeroed(alloc, SLOTS, sizeof *c.slots);
+    /* Candidates are units, and pairs that occur twice. */
+    size_t most = c.sample_bytes / 2 < (size_t)UNITS * UNITS ? c.sample_bytes / 2 : (size_t)UNITS * UNITS;
+    for (c.slot_count = 1; c.slot_count < 2 * (most + UNITS);) c.slot_count *= 2;
+    c.slots = csni_alloc_zeroed(alloc, c.slot_count, sizeof *c.slots);
     if (status >= 0)
         status = c.units && c.costs && c.singles && c.pairs && c.slots ? run_rounds(&c, err)
-                                                                      : csni_fail_memory(err, SLOTS * sizeof *c.slots);
+                                                                      : csni_fail_memory(err, c.slot_count * sizeof *c.slots);
     csni_free(alloc, c.sample, (count / (c.all_bytes / SAMPLE_BYTES + 1) + 1) * sizeof *c.sample);
     csni_free(alloc, c.units, LONGEST);
     csni_free(alloc, c.costs, (LONGEST + 1) * sizeof *c.costs);
     csni_free(alloc, c.singles, UNITS * sizeof *c.singles);
     csni_free(alloc, c.pairs, (size_t)UNITS * UNITS * sizeof *c.pairs);
-    csni_free(alloc, c.slots, SLOTS * sizeof *c.slots);
+    csni_free(alloc, c.slots, c.slot_count * sizeof *c.slots);
     return status;
 }

@@ -130,7 +130,8 @@ struct gnu {
     uint64_t base, end;     /* of the output section; of the input section at hand */
     uint64_t last;          /* address of the symbol that waits for its size */
     struct csn_str name;    /* of it; empty: none waits */
-    bool is_stub;           /* the object at hand is an import library's */
+    bool is_import;         /* the object at hand is an import library's */
+    bool is_stub;           /* the symbol that waits is of such a one */
     bool in_text, has_base;
     uint32_t load;
     struct csni_batch_writer *w;
@@ -181,7 +182,7 @@ static bool read_place(struct gnu *m, uint64_t address, struct csn_str rest) {
     if (take_number(&behind, &size)) {
         bool good = finish_symbol(m, m->end > m->last && m->end <= address ? m->end : address);
         m->end = address + size;
-        m->is_stub = is_import(csni_text_trim(behind));
+        m->is_import = is_import(csni_text_trim(behind));
         return good;
     }
     struct csn_str name = csni_text_trim(rest);
@@ -191,6 +192,7 @@ static bool read_place(struct gnu *m, uint64_t address, struct csn_str rest) {
     if (!finish_symbol(m, m->end > m->last && m->end < address ? m->end : address)) return false;
     m->last = address;
     m->name = name;
+    m->is_stub = m->is_import && address < m->end;
     return true;
 }
 
