@@ -16,7 +16,7 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *endian, *merged, *report;
+    const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
     bool strict, quiet, mangled, bare_patterns;
@@ -25,9 +25,9 @@ struct convert_values {
 
 static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
-      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, or INPUT.sym for\nbreakpad, beside the input" },
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym (.sym, .bsym), beside\nthe input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file)" },
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file); bsym (of Symbian ROMs)" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
       .help = "byte order of the index, little or big; otherwise the input's" },
     { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
@@ -44,6 +44,10 @@ static const struct option_spec options[] = {
       .help = "write call sites as LLVM's tool does: callees by bare names" },
     { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
       .help = "breakpad: keep names mangled, as the input has them" },
+    { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
+      .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3; otherwise 2.3 where\nnames on the device are known, else 2.1" },
+    { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
+      .value_name = "TABLE", .help = "--to bsym: best (chosen for the input, the default),\nreference (that of Symbian's tool) or none" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -89,6 +93,39 @@ static bool byte_order_of(const char *name, uint32_t *out) {
     else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
     else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
     return *out != CSN_BYTE_ORDER_INPUT;
+}
+
+/* 0: not given, or not known. */
+static uint32_t bsym_version_of(const char *text) {
+    static const char *const known[] = { "1.0", "2.0", "2.1", "2.2", "2.3" };
+    for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(text, known[i]) == 0) return (uint32_t)(text[0] - '0') << 16 | (uint32_t)(text[2] - '0');
+    return 0;
+}
+
+/* -1: not known. */
+static int token_table_of(const char *text) {
+    static const char *const known[] = { "best", "reference", "none" }; /* as in enum csn_tokens */
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(text, known[i]) == 0) return i;
+    return text ? -1 : CSN_TOKENS_BEST;
+}
+
+static bool bsym_options_are_good(const struct convert_values *values) {
+    const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
+    if (given && csn_output_format(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
+        complain(NULL, "option '--%s' goes with '--to bsym'", given);
+        return false;
+    }
+    if (values->bsym_version && !bsym_version_of(values->bsym_version)) {
+        complain(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
+        return false;
+    }
+    if (token_table_of(values->bsym_tokens) < 0) {
+        complain(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
+        return false;
+    }
+    return true;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -156,6 +193,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
     byte_order_of(values->endian, &convert_options.byte_order);
     convert_options.segment_size = values->segment_size;
+    convert_options.format_version = bsym_version_of(values->bsym_version);
+    convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -200,11 +239,16 @@ static enum exit_code convert_target(const struct convert_values *values, const 
     return code;
 }
 
+/* How names of outputs end that were not given. */
 static const char *suffix_of(const struct convert_values *values) {
-    return values->to && strcmp(values->to, "breakpad") == 0 ? ".sym" : ".gsym";
+    switch (values->to ? csn_output_format(values->to) : 0) {
+    case CSN_FORMAT_BREAKPAD: return ".sym";
+    case CSN_FORMAT_BSYM: return ".bsym";
+    default: return ".gsym";
+    }
 }
 
-/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once; .sym in the same way. */
+/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once; other endings in the same way. */
 static char *path_of_image(const char *out_path, const char *arch, const char *suffix) {
     size_t len = strlen(out_path), cut = strlen(suffix);
     if (len > cut && strcmp(out_path + len - cut, suffix) == 0) len -= cut;
@@ -257,6 +301,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     if (!format_is_known(values->to)) return EXIT_FAILED;
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
+    if (!bsym_options_are_good(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */

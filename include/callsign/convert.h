@@ -32,6 +32,9 @@ struct csn_convert_options {
     uint32_t byte_order;                   /* enum csn_byte_order of the output */
     uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
     uint32_t merged_functions;             /* enum csn_merge */
+    uint32_t format_version;               /* BSYM: major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a
+                                            * checksum are known, else 2.1 */
+    uint32_t tokens;                       /* BSYM: enum csn_tokens */
     uint32_t reserved;
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
@@ -44,7 +47,7 @@ enum csn_byte_order {
 };
 
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
@@ -68,6 +71,13 @@ struct csn_call_site_file {
     const char *name;    /* for messages */
     const void *bytes;
     size_t size;
+};
+
+/* The table of a BSYM file that pieces of names are replaced from. */
+enum csn_tokens {
+    CSN_TOKENS_BEST,                /* chosen for this input */
+    CSN_TOKENS_REFERENCE,           /* the list that Symbian's own tool has */
+    CSN_TOKENS_NONE
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -112,8 +122,17 @@ enum csn_event {
     CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, placed by the code that was kept */
     CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be placed */
     CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that is not there */
+    CSN_EVENT_LINES_LOST,            /* dropped: functions whose line rows the output cannot hold */
+    CSN_EVENT_INLINES_LOST,          /* dropped: functions whose inlined calls the output cannot hold */
+    CSN_EVENT_PART_LOST,             /* dropped: build id, call sites, renames ... that the output cannot hold */
+    CSN_EVENT_BINARY_LOST,           /* dropped: binaries of an image; their functions are kept, which is whose is not */
+    CSN_EVENT_FUNCTION_NOT_PLACED,   /* dropped: a function of a binary that can be loaded anywhere, beside others */
+    CSN_EVENT_NAME_CHANGED,          /* clipped: a name with bytes, or of a length, that the output cannot hold */
+    CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
+    CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
+    CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
     CSN_EVENT_COUNT,
-    CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
+    CSN_EVENT_ROOM = 64              /* events that a report has room for: its size stays when events are added */
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 

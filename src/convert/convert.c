@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
+#include "bsym/bsym_write.h"
 #include "convert/convert_output.h"
 #include "convert/input_path.h"
 #include "convert/outputs.h"
@@ -32,6 +33,12 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     if (out->merged_functions > CSN_MERGE_LLVM)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "merged_functions is %u, need <= %d", out->merged_functions,
                          CSN_MERGE_LLVM);
+    bool known_version = !out->format_version || (out->format == CSN_FORMAT_BSYM && csni_bsym_is_written(out->format_version));
+    if (!known_version)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "version %u.%u of output format %u is not known",
+                         out->format_version >> 16, out->format_version & 0xffff, out->format);
+    if (out->tokens > CSN_TOKENS_NONE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "token table %u is not known", out->tokens);
     return CSN_OK;
 }
 
@@ -77,18 +84,29 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->bound_count = (uint32_t)c->image.bounds.count;
     model->symbols_lack_sizes = c->image.symbols_lack_sizes;
     model->exact = c->image.exact;
+    model->binaries = c->image.binaries;
+    model->binary_count = c->image.binary_count;
+    model->renames = c->image.renames;
+    model->rename_count = c->image.rename_count;
+    model->image_checksum = c->image.image_checksum;
+    const char *path = c->input.path ? c->input.path : "", *slash = strrchr(path, '/');
+    model->image_name = csni_str(slash ? slash + 1 : path);
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                               struct csn_error *err) {
+    const struct csni_output *output = csni_output_of(c->options.format);
     describe_image(c, model);
+    model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
+    if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->report, err));
     csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);
-    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
+    CSNI_TRY(output->write(model, &c->options, c->pool, sink, c->report, err));
+    return check_strict(c, err); /* what the format cannot hold */
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {

@@ -29,6 +29,10 @@ struct csni_image {
     struct csni_identity identity;
     CSNI_VEC(struct csni_extra) extras;
     bool exact;                       /* an index that is written anew: see struct csni_model */
+    /* Of many binaries: see struct csni_model. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;
+    uint32_t binary_count, rename_count, image_checksum;
 };
 
 struct csni_companion_file;
@@ -98,6 +102,12 @@ csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err
 /* ---- Breakpad symbol files (source_breakpad.c) ---- */
 
 csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err);
+/* ---- images of many binaries ---- */
+
+csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_symbol_file(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_rom_log(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_linker_map(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 

@@ -24,8 +24,7 @@ static csn_status read_options(const struct csn_index_options *options, struct c
 /* ---- GSYM ---- */
 
 static bool recognize_gsym(struct csni_span bytes) {
-    (void)bytes;
-    return true; /* the last of the table: its message is the one for what no format knows */
+    return bytes.size >= 4 && (memcmp(bytes.ptr, "GSYM", 4) == 0 || memcmp(bytes.ptr, "MYSG", 4) == 0);
 }
 
 static csn_status open_gsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
@@ -63,14 +62,21 @@ static const struct csni_index_reader gsym_reader = {
 /* ---- all formats ---- */
 
 /* The one place that tells formats apart. */
-static const struct csni_index_reader *const readers[] = { &gsym_reader };
+static const struct csni_index_reader *const readers[] = { &csni_bsym_index_reader, &gsym_reader };
+
+static const struct csni_index_reader *reader_of(struct csni_span bytes) {
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (readers[i]->recognize(bytes)) return readers[i];
+    return NULL;
+}
+
+bool csn_is_index(const void *bytes, size_t size) { return reader_of((struct csni_span){ bytes, size }) != NULL; }
 
 static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                         struct csn_error *err) {
-    size_t i = 0;
-    while (!readers[i]->recognize(bytes)) i++;
-    index->reader = readers[i];
-    index->other = readers[i] == &gsym_reader ? NULL : readers[i];
+    const struct csni_index_reader *reader = reader_of(bytes);
+    index->reader = reader ? reader : &gsym_reader; /* whose message then says what the bytes are not */
+    index->other = index->reader == &gsym_reader ? NULL : reader;
     return index->reader->open(index, bytes, options, err);
 }
 
@@ -105,8 +111,6 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
     if (status < 0) csni_file_map_close(&index.map);
     return status;
 }
-
-bool csn_is_index(const void *bytes, size_t size) { return csni_gsym_recognize((struct csni_span){ bytes, size }); }
 
 void csn_index_close(struct csn_index *index) {
     if (!index) return;

@@ -6,6 +6,7 @@
 #define CSNI_INDEX_PRIVATE_H
 
 #include "base/file_map.h"
+#include "bsym/bsym.h"
 #include "gsym/gsym_accel.h"
 
 /* One format. Each call does what the public one of its name does, for an index that this reader has opened. */
@@ -19,6 +20,8 @@ struct csni_index_reader {
     /* From here on NULL in the row of GSYM. */
     csn_status (*lookup)(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err);
+    /* Begins to load what a lookup reads; NULL: not worth it. */
+    void (*prefetch)(const struct csn_index *index, uint64_t addr);
     void (*resolve)(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out);
     csn_status (*file)(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                        struct csn_error *err);
@@ -43,11 +46,14 @@ struct csn_index {
     const struct csni_index_reader *reader;
     const struct csni_index_reader *other; /* the same; NULL: GSYM, called directly */
     struct csni_gsym gsym; /* GSYM version 1 or 2 */
+    struct csni_bsym bsym;
     struct csni_gsym_accel accel; /* of GSYM, where csn_index_options.accelerator_bytes asked for it */
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
     bool mapped;
 };
+
+extern const struct csni_index_reader csni_bsym_index_reader;
 
 /* What the reader found, as a caller sees it; csn_status of a lookup that did not fail. */
 static inline void csni_index_give(const struct csn_index *index, const struct csni_gsym_answer *answer,

@@ -54,6 +54,7 @@ struct csni_function {
     uint32_t given_rows; /* rows and those they supersede, which are not kept */
     uint32_t first_inline, inline_count;
     uint32_t first_site, site_count;
+    uint32_t binary; /* 1 + its number in csni_model.binaries; 0: the image itself */
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
     bool weak;     /* a symbol that gives way to others of its name */
@@ -110,6 +111,7 @@ struct csni_batch_writer {
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
     bool has_homeless;
+    uint32_t binary;          /* of functions that begin from now on: see csni_function; csni_batch_begin() sets 0 */
     bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
     bool overflow;
 };
@@ -172,6 +174,18 @@ struct csni_extra {
     struct csn_str text;
 };
 
+/* One of many binaries in an image (a Symbian ROM). Where it has an address, those of its functions are as they run;
+ * where it has none, they are offsets from its start, and addresses of different binaries mean nothing to each other. */
+struct csni_binary {
+    struct csn_str name;
+    uint64_t address;     /* 0: none */
+};
+
+struct csni_rename {
+    uint32_t binary;      /* its number in csni_model.binaries */
+    struct csn_str name;  /* path on the device */
+};
+
 struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
@@ -192,12 +206,19 @@ struct csni_model {
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
     uint32_t bound_count;
+    /* An image of many binaries; others have none. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;  /* ascending by binary */
+    uint32_t binary_count, rename_count;
+    uint32_t image_checksum;            /* 0: none */
+    bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
+    struct csn_str image_name;          /* file name of the input; may be empty */
     bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
     /* The one batch holds an index as it is: every function, row and file of it stays, files keep their numbers, and
      * merged functions stay where they were merged. */
     bool exact;
     /* Set by csni_model_finalize(). */
-    struct csni_entry *entries;         /* ascending by address */
+    struct csni_entry *entries;         /* ascending by address; with binaries: by binary, then address */
     uint32_t entry_count, entry_room;
     struct csni_entry *children;
     uint32_t child_count, child_room;
@@ -210,6 +231,10 @@ struct csni_model {
 
 void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc);
 void csni_model_deinit(struct csni_model *model);
+
+/* For a writer that knows one image only: functions of binaries with an address become functions of the image; of others too,
+ * if there is but one binary. What is lost goes to the report. Comes before csni_model_finalize(). */
+void csni_model_flatten(struct csni_model *model, struct csn_convert_report *report);
 
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
  * rules), or makes them children of one of them (docs/merged-functions.md); orders those of an exact model by address. Adds

@@ -144,11 +144,13 @@ void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report 
 enum csni_verdict csni_model_judge(const struct csni_model *m, const struct csni_key *last,
                                    const struct csni_key *current, struct csn_convert_report *report) {
     const struct csni_function *p = csni_key_function(m, last), *c = csni_key_function(m, current);
+    if (p->binary != c->binary) return CSNI_KEEP_BOTH;
     if (p->start == c->start && p->size == c->size) {
         if (csni_model_same_function(m, last, current)) {
             csni_model_note_pair(m, report, CSN_EVENT_DUPLICATE_DROPPED, current, last);
             return CSNI_DROP;
         }
+        if (m->keeps_aliases) return CSNI_KEEP_BOTH;
         bool both = csni_function_is_rich(p) && csni_function_is_rich(c);
         csni_model_note_pair(m, report, both ? CSN_EVENT_DUPLICATE_REPLACED : CSN_EVENT_DUPLICATE_DROPPED, last, current);
         return CSNI_REPLACE;
@@ -227,6 +229,20 @@ static uint32_t keep_children(const struct csni_model *m) {
     return count;
 }
 
+/* Brings the functions of each binary together, in the order that they have. */
+static csn_status group_by_binary(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count,
+                                  struct csn_error *err) {
+    size_t groups = (size_t)m->binary_count + 2;
+    size_t *place = csni_alloc_zeroed(m->alloc, groups, sizeof *place);
+    if (!place) return csni_fail_memory(err, groups * sizeof *place);
+    for (size_t i = 0; i < count; i++) place[csni_key_function(m, &keys[i])->binary + 1]++;
+    for (size_t g = 1; g < groups; g++) place[g] += place[g - 1];
+    for (size_t i = 0; i < count; i++) spare[place[csni_key_function(m, &keys[i])->binary]++] = keys[i];
+    if (count) memcpy(keys, spare, count * sizeof *keys);
+    csni_free(m->alloc, place, groups * sizeof *place);
+    return CSN_OK;
+}
+
 csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
     if (m->exact) return finalize_exact(m, report, err);
     size_t count = 0;
@@ -245,10 +261,10 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
     if (count) sort_keys(m, keys, keys + count, count);
-    csn_status status = CSN_OK;
-    if (m->merge != CSN_MERGE_NONE) {
+    csn_status status = m->binary_count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
+    if (status >= 0 && m->merge != CSN_MERGE_NONE && !m->binary_count) {
         status = csni_model_merge(m, keys, count, report, err);
-    } else {
+    } else if (status >= 0) {
         m->entry_count = (uint32_t)choose(m, keys, count, report);
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };
