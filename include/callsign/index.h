@@ -37,18 +37,26 @@ CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_
 CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                          struct csn_index **out, struct csn_error *err);
 
+/* As csn_index_open_file(), which opens the index in an object file's section .gsym, too (__gsym in Mach-O); but CSN_NONE where
+ * `path` is no ELF, Mach-O, PE or COFF file or has no such section. */
+CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
+                                           struct csn_index **out, struct csn_error *err);
+
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
 /* ---- what it is ---- */
 
-enum csn_format { CSN_FORMAT_GSYM_V1 = 1 };
+enum csn_format {
+    CSN_FORMAT_GSYM_V1 = 1,
+    CSN_FORMAT_GSYM_SECTION = 3  /* the section-embedded GSYM of 2017 */
+};
 
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */
     uint8_t big_endian;          /* byte order of the file */
     uint8_t address_size;        /* bytes per entry of the address table: 1, 2, 4 or 8 */
     uint8_t uuid_size;           /* bytes used in uuid */
-    uint8_t reserved0;
+    char revision;               /* of CSN_FORMAT_GSYM_SECTION: 'A' to 'G', as far as its bytes tell; else 0 */
     uint64_t base_address;
     uint64_t file_size;          /* bytes */
     uint32_t function_count;     /* entries of the address table */

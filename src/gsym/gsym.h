@@ -22,6 +22,7 @@ struct csni_gsym {
     uint64_t tables_end;       /* file offset behind the file table */
     uint32_t address_count, file_count;
     uint8_t address_size, uuid_size;
+    uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
     const uint8_t *uuid;
 };
@@ -158,6 +159,7 @@ struct csni_gsym_row_iter {
     const char *section;
     uint64_t offset, addr, range;
     uint32_t min, file, line;
+    uint8_t file_bias; /* see struct csni_gsym */
     bool done; /* `p` is then the byte behind the end mark */
 };
 csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);

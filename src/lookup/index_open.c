@@ -55,10 +55,13 @@ static const struct csni_index_reader gsym_v1_reader = {
 /* ---- all formats ---- */
 
 /* The one place that tells formats apart. */
-static const struct csni_index_reader *const readers[] = { &gsym_v1_reader };
+static const struct csni_index_reader *const readers[] = { &csni_gsection_reader, &gsym_v1_reader };
 
 static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                         struct csn_error *err) {
+    struct csni_span image, section;
+    /* A section that is a GSYM file of its own is opened as one. */
+    if (csni_index_locate(bytes, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section)) bytes = section;
     size_t i = 0;
     while (!readers[i]->recognize(bytes)) i++;
     index->reader = readers[i];
@@ -96,6 +99,17 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
     csn_status status = create(&index, index.map.bytes, &known, out, err);
     if (status < 0) csni_file_map_close(&index.map);
     return status;
+}
+
+csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options, struct csn_index **out,
+                                   struct csn_error *err) {
+    struct csni_file_map map;
+    struct csni_span image, section;
+    CSNI_TRY(csni_file_map_open(&map, path, err));
+    csn_status status = csni_index_locate(map.bytes, &image, &section, err);
+    csni_file_map_close(&map);
+    if (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT) return CSN_NONE; /* damaged headers: nothing is found by them */
+    return status == CSN_OK ? csn_index_open_file(path, options, out, err) : status;
 }
 
 void csn_index_close(struct csn_index *index) {

@@ -6,6 +6,7 @@
 #define CSNI_INDEX_PRIVATE_H
 
 #include "base/file_map.h"
+#include "gsection/gsection.h"
 #include "gsym/gsym_accel.h"
 
 /* One format. Each call does what the public one of its name does, for an index that this reader has opened. */
@@ -28,6 +29,10 @@ struct csni_index_reader {
                            struct csn_error *err);
     csn_status (*verify)(const struct csn_index *index, csn_verify_callback *callback, void *context,
                          struct csn_verify_counts *out, struct csn_error *err);
+    /* For formats with the line tables and inline trees of GSYM, whose index->gsym has what those need: finds the first part of
+     * that type, as csni_gsym_part_find() does, and makes the four calls below needless. */
+    csn_status (*find_part)(const struct csn_index *index, const struct csn_record *record, uint32_t type,
+                            struct csni_gsym_payload *out, struct csn_error *err);
     /* NULL: functions have none. */
     csn_status (*rows)(struct csn_row_iter *iter, const struct csn_index *index, const struct csn_record *record,
                        struct csn_error *err);
@@ -39,10 +44,17 @@ struct csni_index_reader {
                          struct csn_error *err);
 };
 
+/* The section-embedded GSYM of 2017 (index_gsection.c). */
+extern const struct csni_index_reader csni_gsection_reader;
+/* The image of an object file that carries an index, and the section that holds it. CSN_NONE: no object, or without one. */
+csn_status csni_index_locate(struct csni_span file, struct csni_span *out_image, struct csni_span *out_section,
+                             struct csn_error *err);
+
 struct csn_index {
     const struct csni_index_reader *reader;
     const struct csni_index_reader *other; /* the same; NULL: GSYM version 1, called directly */
-    struct csni_gsym gsym; /* GSYM version 1 */
+    struct csni_gsym gsym; /* GSYM version 1; the same as in `section` */
+    struct csni_gsection section; /* the section-embedded GSYM of 2017 */
     struct csni_gsym_accel accel; /* of GSYM, where csn_index_options.accelerator_bytes asked for it */
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
