@@ -15,7 +15,7 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report, *arch;
+    const char *out, *to, *call_sites, *report;
     uint64_t threads, max_inflate;
     bool strict, quiet;
     struct companion_values companions;
@@ -26,8 +26,6 @@ static const struct option_spec options[] = {
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
       .help = "gsym (GSYM version 1), which is the default" },
-    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
-      .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
@@ -102,7 +100,7 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
 
 /* One image of the input on its way to one index. */
 struct target {
-    const char *input, *arch, *out_path; /* arch NULL: the input's only image */
+    const char *input, *arch, *out_path; /* arch NULL: the only image, or that of --arch */
 };
 
 static csn_status convert(const struct convert_values *values, const struct target *target,
@@ -116,9 +114,9 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
-    convert_options.arch = target->arch;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
     if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
@@ -196,7 +194,7 @@ enum { IMAGES_MAX = 32 };
 static enum exit_code convert_input(const struct convert_values *values, const char *input, const char *out_path) {
     struct csn_image_info images[IMAGES_MAX];
     size_t count = 1;
-    if (!values->arch) {
+    if (!values->companions.arch) {
         /* What cannot be read here fails when it is converted, with a message. */
         if (csn_list_images_of_file(input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
         if (count > IMAGES_MAX) {
@@ -204,7 +202,7 @@ static enum exit_code convert_input(const struct convert_values *values, const c
             return EXIT_FAILED;
         }
     }
-    const struct target only = { input, values->arch, out_path };
+    const struct target only = { input, NULL, out_path };
     return count > 1 ? convert_images(values, input, out_path, images, count) : convert_target(values, &only);
 }
 
@@ -232,9 +230,10 @@ const struct command convert_command = {
     .arguments = "INPUT",
     .summary = "make an index from a program, library or debug file",
     .description =
-        "Reads an ELF program, shared library, object file or debug-only file with DWARF 2 to 5 and a symbol table, and\n"
-        "writes an index. The output is the same, byte for byte, whatever the number of threads. It is written\n"
-        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, or a\n"
+        "list of symbols (/proc/kallsyms, System.map, a perf map), and writes an index. The output is the same, byte for\n"
+        "byte, whatever the number of threads. It is written under a temporary name and renamed: a failed conversion\n"
+        "leaves an older index as it was.\n"
         "\n"
         "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
         "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",

@@ -1,7 +1,7 @@
 /* Callsign: convert debug information into an index.
  *
- * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
- * Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
+ * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2 to 5, a
+ * Go function table or symbols; lists of symbols. Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
@@ -100,8 +100,8 @@ struct csn_convert_report {
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
-/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
- * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
+/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a
+ * temporary file that is synced and renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
  * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
  * debug information describes far more than real programs do with as many bytes. */

@@ -14,6 +14,7 @@ csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion 
     job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
+    job->lines.fold = true;
     return csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 
@@ -218,6 +219,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     while (status == CSN_OK) {
+        walk.outside = jump && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
@@ -254,10 +256,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
 /* What split DWARF would tell is left out; what else tells of the unit's code is kept. */
 static csn_status convert_skeleton(struct csni_unit_job *job, const struct csni_unit_source *source) {
     struct csn_str name = job->unit->dwo_name;
-    if (source->damage && source->damage->code)
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)job->unit->off,
-                        csn_error_text(source->damage));
-    else
+    if (!source->damage || !source->damage->code)
         csni_batch_note(job->writer, CSN_EVENT_MISSING_SPLIT_UNIT, "%.*s",
                         (int)(name.len < CSN_EXAMPLE_SIZE ? name.len : CSN_EXAMPLE_SIZE), name.ptr ? name.ptr : "");
     return source->symbols ? csni_unit_add_symbols(job, source->symbols) : CSN_OK;
@@ -275,6 +274,9 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
                         csn_error_text(&damage));
         status = CSN_OK;
     }
+    if (source->damage && source->damage->code)
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)job->line_unit->off,
+                        csn_error_text(source->damage));
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);

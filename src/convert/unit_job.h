@@ -69,9 +69,10 @@ struct csni_unit_source {
     const struct csni_dwarf *line_dwarf; /* of the line table: the image's, where that of split DWARF has no rows */
     const struct csni_unit *line_unit; /* that names the line table and the compilation directory */
     enum csni_lasting lasting;
-    /* Of a skeleton whose split unit is not there. */
-    const struct csn_error *damage;    /* why; code 0: it was not found */
-    const struct csni_symbol_list *symbols; /* that tell which functions it may have */
+    /* Of a split unit: where the units of its file break off. Of a skeleton whose split unit is not there: why. Code 0: it
+     * was not found. */
+    const struct csn_error *damage;
+    const struct csni_symbol_list *symbols; /* that tell which functions such a skeleton may have */
 };
 
 struct csni_unit_job {

@@ -75,7 +75,7 @@ static bool fits(const struct csni_batch_writer *w) {
 }
 
 csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
-    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings in one unit");
+    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     struct csni_batch batch = { 0 };
     if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
         !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||
@@ -96,6 +96,7 @@ uint32_t csni_batch_add_string(struct csni_batch_writer *w, struct csn_str s) {
 
 uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, uint32_t base) {
     uint32_t number = index32(w, w->files.count);
+    if (number >= CSNI_BATCH_FILES_MAX) w->overflow = w->failed = true;
     APPEND(w, files, ((struct csni_file){ directory, base }));
     return number;
 }
@@ -122,6 +123,7 @@ void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file
     }
     APPEND(w, rows, ((struct csni_row){ off, file, line }));
     f->row_count++;
+    f->given_rows++;
 }
 
 struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count) {
@@ -132,9 +134,11 @@ struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t cou
     return w->rows.items + w->rows.count;
 }
 
-void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count) {
+void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t given) {
+    struct csni_function *f = &w->functions.items[w->functions.count - 1];
     w->rows.count += count;
-    w->functions.items[w->functions.count - 1].row_count += (uint32_t)count;
+    f->row_count += (uint32_t)count;
+    f->given_rows += (uint32_t)given;
 }
 
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line) {

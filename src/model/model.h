@@ -44,6 +44,7 @@ struct csni_function {
     uint32_t size;
     uint32_t name;
     uint32_t first_row, row_count;
+    uint32_t given_rows; /* rows and those they supersede, which are not kept */
     uint32_t first_inline, inline_count;
     uint32_t first_site, site_count;
     uint8_t source;
@@ -57,6 +58,7 @@ static inline bool csni_function_is_rich(const struct csni_function *f) {
 struct csni_file {
     uint32_t directory, base; /* string numbers of the batch */
 };
+enum { CSNI_BATCH_FILES_MAX = 1 << CSNI_ROW_FILE_BITS };
 
 /* Something a source met: see enum csn_event. */
 struct csni_note {
@@ -116,10 +118,11 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
                                enum csni_source source);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
-/* The same for many rows: room for `count` more, NULL when out of memory; then how many were written there. The caller
- * leaves out rows that repeat the one before. */
+/* The same for many rows: room for `count` more behind those that are there, NULL when out of memory; then how many were
+ * written there, and how many there would be if none were superseded (row.h). The caller leaves out rows that repeat the
+ * one before. */
 struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count);
-void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count);
+void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t given);
 /* Returns the node's index for csni_batch_end_inline(), which closes it. */
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
 void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */

@@ -15,17 +15,29 @@ static const struct csni_function *function_of(const struct csni_model *m, const
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
+/* Orders by the offsets of all rows given, of which there are as many in both. */
+static int compare_rows(const struct csni_row *a, const struct csni_row *b, uint32_t given) {
+    uint32_t left_a = 0, left_b = 0; /* rows still to come at the offset of a[-1], of b[-1] */
+    for (uint32_t i = 0; i < given; i++) {
+        if (left_a) left_a--;
+        else left_a = csni_row_superseded(*a++);
+        if (left_b) left_b--;
+        else left_b = csni_row_superseded(*b++);
+        if (a[-1].off != b[-1].off) return compare_u64(a[-1].off, b[-1].off);
+    }
+    return 0;
+}
+
 /* Functions of one start: by end, then by how much is known of them, least first, so that the best known comes last. */
 static int compare(const struct csni_model *m, const struct key *ka, const struct key *kb) {
     const struct csni_function *a = function_of(m, ka), *b = function_of(m, kb);
     int by = compare_u64(a->size, b->size);
     if (!by) by = compare_u64(a->inline_count, b->inline_count);
-    if (!by) by = compare_u64(a->row_count, b->row_count);
+    if (!by) by = compare_u64(a->given_rows, b->given_rows);
+    if (!by)
+        by = compare_rows(m->batches[ka->batch].rows + a->first_row, m->batches[kb->batch].rows + b->first_row,
+                          a->given_rows);
     if (by) return by;
-    const struct csni_row *ra = m->batches[ka->batch].rows + a->first_row;
-    const struct csni_row *rb = m->batches[kb->batch].rows + b->first_row;
-    for (uint32_t i = 0; i < a->row_count; i++)
-        if (ra[i].off != rb[i].off) return compare_u64(ra[i].off, rb[i].off);
     /* Or a symbol that comes later would replace a function of which nothing but its call sites is known. */
     return compare_u64(a->site_count > 0, b->site_count > 0);
 }
@@ -87,15 +99,15 @@ static bool same_file(const struct csni_batch *a, uint32_t x, const struct csni_
 
 static bool same_rows(const struct csni_batch *a, const struct csni_function *f, const struct csni_batch *b,
                       const struct csni_function *g) {
-    if (f->row_count != g->row_count) return false;
+    if (f->row_count != g->row_count || f->given_rows != g->given_rows) return false;
     uint32_t file_x = 0, file_y = 0; /* known to be the same: the empty one */
     for (uint32_t i = 0; i < f->row_count; i++) {
         const struct csni_row *x = &a->rows[f->first_row + i], *y = &b->rows[g->first_row + i];
-        if (x->off != y->off || x->line != y->line) return false;
-        if (x->file == file_x && y->file == file_y) continue;
-        if (!same_file(a, x->file, b, y->file)) return false;
-        file_x = x->file;
-        file_y = y->file;
+        if (x->off != y->off || x->line != y->line || csni_row_superseded(*x) != csni_row_superseded(*y)) return false;
+        if (csni_row_file(*x) == file_x && csni_row_file(*y) == file_y) continue;
+        file_x = csni_row_file(*x);
+        file_y = csni_row_file(*y);
+        if (!same_file(a, file_x, b, file_y)) return false;
     }
     return true;
 }
