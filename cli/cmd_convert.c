@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report;
+    const char *out, *to, *call_sites, *report, *revision, *strings_in;
     uint64_t threads, max_inflate;
     bool strict, quiet;
     struct companion_values companions;
@@ -25,7 +26,11 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default" },
+      .help = "gsym (GSYM version 1), which is the default, or\ngsym-section: an object file like INPUT that holds a GSYM of\n2017 in a section, for callsign embed or a linker" },
+    { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, revision), .value_name = "REV",
+      .help = "of gsym-section: A to G, or B-script for the script of that\nday to read; B, the format's first description, is the default" },
+    { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, strings_in),
+      .value_name = "SECTION", .help = "of gsym-section: share the strings of this section of INPUT\n(.strtab, .dynstr, .debug_str, ...), adding what is missing" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
@@ -40,6 +45,24 @@ static const struct option_spec options[] = {
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
       .help = "no progress bar, no summary; errors only" },
 };
+
+/* enum csn_section_revision; 0: not known. */
+static uint32_t revision_of(const char *name) {
+    if (strcasecmp(name, "b-script") == 0) return CSN_REVISION_B_SCRIPT;
+    char letter = (char)(name[0] & ~0x20);
+    return letter >= 'A' && letter <= 'G' && !name[1] ? (uint32_t)letter : 0;
+}
+
+static bool section_options_are_good(const struct convert_values *values) {
+    bool is_section = values->to && csn_output_format(values->to) == CSN_FORMAT_GSYM_SECTION;
+    if (!is_section && (values->revision || values->strings_in)) {
+        complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
+        return false;
+    }
+    if (!values->revision || revision_of(values->revision)) return true;
+    complain(NULL, "option '--revision': '%s' is not known, only 'A' to 'G' and 'B-script' are", values->revision);
+    return false;
+}
 
 static bool choice_is_known(const char *option, const char *given, const char *known) {
     if (!given || strcmp(given, known) == 0) return true;
@@ -115,6 +138,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    convert_options.section_revision = values->revision ? revision_of(values->revision) : 0;
+    convert_options.strings_in = values->strings_in;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -211,6 +236,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
+    if (!section_options_are_good(values)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);

@@ -28,10 +28,18 @@ struct csn_convert_options {
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
-    uint32_t reserved;
+    uint32_t section_revision;             /* CSN_FORMAT_GSYM_SECTION: enum csn_section_revision; 0: B */
+    const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
 };
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL }
+
+/* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
+enum csn_section_revision {
+    CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
+    CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
+    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
+};
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
@@ -73,6 +81,7 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -96,7 +105,8 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
-    uint64_t reserved[7];
+    uint64_t functions_from_index;                     /* an index in a section of the input */
+    uint64_t reserved[6];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 

@@ -59,6 +59,7 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->has_base_address = c->image.has_base_address;
     model->big_endian = c->image.big_endian;
     model->uuid = c->image.uuid;
+    model->object = c->object;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
     model->bounds = c->image.bounds.items;

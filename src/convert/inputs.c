@@ -1,8 +1,10 @@
 /* The kinds of files that convert reads. */
 #include "convert/source.h"
+#include "gsection/gsection.h"
 #include "symbols/symbols_text.h"
 
 static const struct csni_input_kind kinds[] = {
+    { "GSYM file of 2017", csni_gsection_recognize_head, csni_source_gsection_file },
     { "object file", csni_object_recognize, csni_source_object },
     { "kernel symbol list", csni_kallsyms_recognize, csni_source_kallsyms },
     { "perf map", csni_perf_map_recognize, csni_source_perf_map },

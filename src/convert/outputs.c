@@ -1,6 +1,7 @@
 /* The formats that a conversion writes. */
 #include "convert/outputs.h"
 
+#include "convert/output_gsection.h"
 #include "gsym/gsym_write.h"
 
 static csn_status write_gsym_v1(const struct csni_model *model, const struct csn_convert_options *options,
@@ -12,6 +13,7 @@ static csn_status write_gsym_v1(const struct csni_model *model, const struct csn
 
 static const struct csni_output outputs[] = {
     { CSN_FORMAT_GSYM_V1, "gsym", write_gsym_v1 },
+    { CSN_FORMAT_GSYM_SECTION, "gsym-section", csni_write_gsection },
 };
 
 const struct csni_output *csni_output_of(uint32_t format) {

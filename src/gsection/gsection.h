@@ -29,6 +29,9 @@ struct csni_gsection {
  * version 1 whose unused bytes of the UUID are 0; linear in the functions otherwise. */
 bool csni_gsection_recognize(struct csni_span bytes);
 
+/* The same by the header alone, for bytes that are the first of a file: true of some that are none. */
+bool csni_gsection_recognize_head(struct csni_span head);
+
 /* Whether a section holds a whole GSYM file, which needs nothing of the object around it: version 2, or version 1 with its
  * strings inside. */
 bool csni_gsection_is_whole(struct csni_span section);

@@ -296,6 +296,12 @@ bool csni_gsection_recognize(struct csni_span bytes) {
     return parse_by_offset(&g, NULL, NULL) >= 0 && g.revision != 'G';
 }
 
+bool csni_gsection_recognize_head(struct csni_span head) {
+    struct csni_gsym gsym = { .bytes = head };
+    return read_common(&gsym, NULL) >= 0 && head.size >= CSNI_GSECTION_HEADER_SIZE && !head.ptr[CSNI_GSECTION_H_PAD] &&
+           !looks_long(head);
+}
+
 bool csni_gsection_is_whole(struct csni_span section) {
     struct csni_gsection g = { .gsym = { .bytes = section } };
     csn_status status = read_common(&g.gsym, NULL);

@@ -148,6 +148,8 @@ struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
 
+struct csni_object;
+
 struct csni_model {
     const struct csn_allocator *alloc;
     struct csni_batch *batches; /* in input order */
@@ -156,6 +158,7 @@ struct csni_model {
     uint64_t base_address;
     bool has_base_address, big_endian;
     struct csni_span uuid;
+    struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
