@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "conversion_text.h"
 #include "progress_bar.h"
 #include "report_file.h"
+#include "section_options.h"
 
 struct convert_values {
     const char *out, *to, *call_sites, *report, *revision, *strings_in;
@@ -46,22 +46,14 @@ static const struct option_spec options[] = {
       .help = "no progress bar, no summary; errors only" },
 };
 
-/* enum csn_section_revision; 0: not known. */
-static uint32_t revision_of(const char *name) {
-    if (strcasecmp(name, "b-script") == 0) return CSN_REVISION_B_SCRIPT;
-    char letter = (char)(name[0] & ~0x20);
-    return letter >= 'A' && letter <= 'G' && !name[1] ? (uint32_t)letter : 0;
-}
-
 static bool section_options_are_good(const struct convert_values *values) {
     bool is_section = values->to && csn_output_format(values->to) == CSN_FORMAT_GSYM_SECTION;
     if (!is_section && (values->revision || values->strings_in)) {
         complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
         return false;
     }
-    if (!values->revision || revision_of(values->revision)) return true;
-    complain(NULL, "option '--revision': '%s' is not known, only 'A' to 'G' and 'B-script' are", values->revision);
-    return false;
+    uint32_t revision;
+    return section_revision(values->revision, &revision);
 }
 
 static bool choice_is_known(const char *option, const char *given, const char *known) {
@@ -138,7 +130,7 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
-    convert_options.section_revision = values->revision ? revision_of(values->revision) : 0;
+    (void)section_revision(values->revision, &convert_options.section_revision); /* checked before */
     convert_options.strings_in = values->strings_in;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;

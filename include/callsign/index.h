@@ -39,7 +39,7 @@ CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const s
                                          struct csn_index **out, struct csn_error *err);
 
 /* As csn_index_open_file(), which opens the index in an object file's section .gsym, too (__gsym in Mach-O); but CSN_NONE where
- * `path` is no ELF, Mach-O, PE or COFF file or has no such section. */
+ * `path` is no ELF, Mach-O, PE or COFF file, nor a GSYM file of 2017, or has no such section. */
 CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
                                            struct csn_index **out, struct csn_error *err);
 

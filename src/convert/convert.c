@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "convert/input_path.h"
 #include "convert/outputs.h"
 #include "convert/companions.h"

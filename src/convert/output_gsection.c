@@ -6,7 +6,7 @@
 
 #include "base/endian.h"
 #include "base/fail.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "embed/new_object.h"
 #include "gsection/gsection_write.h"
 #include "gsym/gsym_write.h"
@@ -68,7 +68,7 @@ static csn_status write_object(struct output *o, struct csni_span index, struct 
     else if (strings.size) add_section(o, o->options.strings_name, strings, nothing, true);
     CSNI_TRY(csni_new_object_lay_out(made, err));
     const struct csni_new_section *last = &made->sections[made->section_count - 1];
-    if (o->options.revision == 'C') {
+    if (o->options.revision == 'C' || o->options.revision == 'D') {
         if (last->off > UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, last->off, "the strings begin beyond 4 GiB");
         csni_put32(o->image.section.items + CSNI_GSECTION_STRINGS_OFFSET_AT, (uint32_t)last->off, o->model->big_endian);
     }

@@ -22,12 +22,18 @@ struct reader {
     const struct csni_gsection *g;
     struct csni_batch_writer *w;
     uint32_t *files;      /* file numbers of the batch */
+    uint32_t unknown_file; /* for numbers that the table does not have; 0: not met yet */
     uint64_t bytes_left;
     struct open_node open[CSN_INLINE_DEPTH_MAX + 1];
     uint64_t bases[CSN_INLINE_DEPTH_MAX];
 };
 
-static uint32_t file_of(const struct reader *r, uint32_t file) { return file < r->g->gsym.file_count ? r->files[file] : 0; }
+/* The tools of 2017 wrote the table before they had met the files that inlined calls come from: such a call keeps its frame. */
+static uint32_t file_of(struct reader *r, uint32_t file) {
+    if (file < r->g->gsym.file_count) return r->files[file];
+    if (!r->unknown_file) r->unknown_file = csni_batch_add_file(r->w, 0, csni_batch_add_string(r->w, csni_str("<unknown>")));
+    return r->unknown_file;
+}
 
 static csn_status read_files(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
     uint32_t count = r->g->gsym.file_count;

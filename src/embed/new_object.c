@@ -157,7 +157,7 @@ static void put_macho(const struct csni_new_object *o, struct headers *h) {
         put(h, s->is_strings ? 0 : 4, 4); /* power of two */
         put(h, 0, 4);                     /* reloff */
         put(h, 0, 4);                     /* nreloc */
-        put(h, S_ATTR_DEBUG, 4);
+        put(h, 0, 4);                     /* flags: regular */
         put(h, 0, 4);
         put(h, 0, 4);
         if (wide) put(h, 0, 4);

@@ -384,7 +384,6 @@ static csn_status write_all(struct writer *w, struct csn_error *err) {
     }
     if (w->options->revision == 'E') put_strings_inside(w);
     put_records(w, infos);
-    if (w->options->revision == 'D') put_strings_inside(w);
     if (w->overflow || w->out->count > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index or its strings need over 4 GiB: 0x%llx and 0x%llx bytes so far",
                          (ull)w->out->count, (ull)(w->options->shared.size + w->strings->count));

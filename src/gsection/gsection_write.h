@@ -17,11 +17,11 @@ typedef CSNI_VEC(uint8_t) csni_bytes;
 
 struct csni_gsection_image {
     csni_bytes section;
-    csni_bytes strings;          /* of A, B, C: their own section, or what goes behind `shared` */
+    csni_bytes strings;          /* of A to D: their own section, or what goes behind `shared` */
     uint64_t strings_found;      /* in `shared` */
 };
 
-enum { CSNI_GSECTION_STRINGS_OFFSET_AT = 20 }; /* of C: where the strings' offset in the object file is to be filled in */
+enum { CSNI_GSECTION_STRINGS_OFFSET_AT = 20 }; /* of C and D: where the strings' offset in the object file is to be filled in */
 
 /* CSN_E_NOT_FOUND: no functions. CSN_E_LIMIT names what does not fit 4 GiB. Adds sizes and counts to `report`. */
 csn_status csni_gsection_build(const struct csni_model *model, const struct csni_gsection_options *options,

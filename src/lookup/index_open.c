@@ -107,6 +107,7 @@ csn_status csn_index_open_embedded(const char *path, const struct csn_index_opti
     struct csni_span image, section;
     CSNI_TRY(csni_file_map_open(&map, path, err));
     csn_status status = csni_index_locate(map.bytes, &image, &section, err);
+    if (status == CSN_NONE && csni_gsection_recognize(map.bytes)) status = CSN_OK;
     csni_file_map_close(&map);
     if (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT) return CSN_NONE; /* damaged headers: nothing is found by them */
     return status == CSN_OK ? csn_index_open_file(path, options, out, err) : status;
