@@ -61,7 +61,9 @@ bool open_index(const char *path, const struct companion_values *companions, str
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     if (is_object_file(path)) {
-        csn_status embedded = csn_index_open_embedded(path, NULL, &out->index, &err);
+        struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+        options.arch = companions->arch;
+        csn_status embedded = csn_index_open_embedded(path, &options, &out->index, &err);
         /* What cannot be read here says what is wrong when it is converted. */
         if (embedded == CSN_NONE || embedded == CSN_E_IO) return open_object(path, companions, out);
         return opened(path, embedded, &err, out);

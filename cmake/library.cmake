@@ -36,7 +36,7 @@ if(GSECTION_WRITE_FILES)
 endif()
 # An index in a section of an object file is found without the rest of that layer.
 set(OBJECT_FIND_FILES ${OBJECT_FILES})
-list(FILTER OBJECT_FIND_FILES INCLUDE REGEX "/section_find[a-z_]*\\.c$")
+list(FILTER OBJECT_FIND_FILES INCLUDE REGEX "/(section_find[a-z_]*|macho_arch)\\.c$")
 list(REMOVE_ITEM OBJECT_FILES ${OBJECT_FIND_FILES})
 list(JOIN CSN_LOOKUP_BASE "|" pattern)
 set(BASE_LOOKUP_FILES ${BASE_FILES})

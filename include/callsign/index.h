@@ -26,8 +26,9 @@ struct csn_index_options {
      * is built, at about 100 MB of index a second). What does not fit, and what is damaged, is answered from the index
      * itself: answers never differ. */
     uint64_t accelerator_bytes;
+    const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0 }
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0, NULL }
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */

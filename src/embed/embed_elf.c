@@ -200,7 +200,8 @@ static void put_table(struct elf *x, struct csni_assembly *out, uint64_t added) 
         bool is_index = !c->is_strings && !c->is_names;
         bool loaded = (x->e->flags & CSN_EMBED_LOADED) && !c->is_names;
         csni_put32(shdr, (uint32_t)name, x->big);
-        csni_put32(shdr + 4, is_index ? SHT_PROGBITS : SHT_STRTAB, x->big);
+        /* The index's strings are not SHT_STRTAB: llvm-strip builds such sections anew, from the symbols it knows of. */
+        csni_put32(shdr + 4, c->is_names ? SHT_STRTAB : SHT_PROGBITS, x->big);
         csni_put_sized(shdr + x->f->sh_flags, loaded ? SHF_ALLOC : 0, x->f->word, x->big);
         csni_put_sized(shdr + x->f->sh_align, is_index ? SECTION_ALIGN : 1, x->f->word, x->big);
         name += c->name.len + 1;

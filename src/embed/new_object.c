@@ -106,7 +106,8 @@ static void put_elf(const struct csni_new_object *o, struct headers *h) {
     uint64_t name = 1 + sizeof shstrtab;
     for (uint32_t i = 0; i < o->section_count; i++) {
         const struct csni_new_section *s = &o->sections[i];
-        put_shdr(h, name, s->is_strings ? SHT_STRTAB : SHT_PROGBITS, s->off, csni_new_section_size(s),
+        /* Not SHT_STRTAB: llvm-objcopy and llvm-strip build such sections anew, from the symbols they know of. */
+        put_shdr(h, name, SHT_PROGBITS, s->off, csni_new_section_size(s),
                  s->is_strings ? 1 : CSNI_INDEX_ALIGN);
         name += s->name.len + 1;
     }

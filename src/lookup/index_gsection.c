@@ -4,7 +4,7 @@
 #include "object/section_find.h"
 
 /* The image that carries an index, and its section. CSN_NONE: there is none. */
-csn_status csni_index_locate(struct csni_span file, struct csni_span *out_image, struct csni_span *out_section,
+csn_status csni_index_locate(struct csni_span file, const char *arch, struct csni_span *out_image, struct csni_span *out_section,
                              struct csn_error *err) {
     if (!csni_section_find_recognize(file)) return CSN_NONE;
     bool found = false;
@@ -12,12 +12,12 @@ csn_status csni_index_locate(struct csni_span file, struct csni_span *out_image,
     for (uint32_t i = 0; i < count; i++) {
         struct csni_span image, section;
         if (!csni_section_find_image(file, i, &image)) continue;
+        if (arch && count > 1 && !csni_str_is(csni_str(arch), csni_section_find_arch(image))) continue;
         csn_status status = csni_section_find_index(image, &section, err);
         if (status < 0) return status;
         if (status == CSN_NONE) continue;
         if (found)
-            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "several images of this universal file carry an index; take one out "
-                             "(callsign extract --arch)");
+            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "several images of this universal file carry an index; choose one (--arch)");
         found = true;
         *out_image = image;
         *out_section = section;
@@ -27,15 +27,14 @@ csn_status csni_index_locate(struct csni_span file, struct csni_span *out_image,
 
 static bool recognize(struct csni_span bytes) {
     struct csni_span image, section;
-    return csni_gsection_recognize(bytes) || csni_index_locate(bytes, &image, &section, NULL) != CSN_NONE;
+    return csni_gsection_recognize(bytes) || csni_index_locate(bytes, NULL, &image, &section, NULL) != CSN_NONE;
 }
 
 static csn_status open_section(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                                struct csn_error *err) {
-    (void)options; /* no accelerator */
     struct csni_gsection_home home = { { NULL, 0 }, csni_section_find };
     struct csni_span section;
-    csn_status status = csni_index_locate(bytes, &home.object, &section, err);
+    csn_status status = csni_index_locate(bytes, options->arch, &home.object, &section, err);
     if (status < 0) return status;
     status = status == CSN_OK ? csni_gsection_parse(&index->section, section, &home, err)
                               : csni_gsection_parse(&index->section, bytes, NULL, err);

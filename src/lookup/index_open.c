@@ -61,7 +61,7 @@ static csn_status parse(struct csn_index *index, struct csni_span bytes, const s
                         struct csn_error *err) {
     struct csni_span image, section;
     /* A section that is a GSYM file of its own is opened as one. */
-    if (csni_index_locate(bytes, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section)) bytes = section;
+    if (csni_index_locate(bytes, options->arch, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section)) bytes = section;
     size_t i = 0;
     while (!readers[i]->recognize(bytes)) i++;
     index->reader = readers[i];
@@ -105,8 +105,10 @@ csn_status csn_index_open_embedded(const char *path, const struct csn_index_opti
                                    struct csn_error *err) {
     struct csni_file_map map;
     struct csni_span image, section;
+    struct csn_index_options known;
+    CSNI_TRY(read_options(options, &known, err));
     CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = csni_index_locate(map.bytes, &image, &section, err);
+    csn_status status = csni_index_locate(map.bytes, known.arch, &image, &section, err);
     if (status == CSN_NONE && csni_gsection_recognize(map.bytes)) status = CSN_OK;
     csni_file_map_close(&map);
     if (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT) return CSN_NONE; /* damaged headers: nothing is found by them */

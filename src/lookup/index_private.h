@@ -46,8 +46,9 @@ struct csni_index_reader {
 
 /* The section-embedded GSYM of 2017 (index_gsection.c). */
 extern const struct csni_index_reader csni_gsection_reader;
-/* The image of an object file that carries an index, and the section that holds it. CSN_NONE: no object, or without one. */
-csn_status csni_index_locate(struct csni_span file, struct csni_span *out_image, struct csni_span *out_section,
+/* The image of an object file that carries an index, and the section that holds it. `arch` NULL: of the only one of a universal
+ * file that does. CSN_NONE: no object, or without one. */
+csn_status csni_index_locate(struct csni_span file, const char *arch, struct csni_span *out_image, struct csni_span *out_section,
                              struct csn_error *err);
 
 struct csn_index {

@@ -3,6 +3,7 @@
 
 #include "base/endian.h"
 #include "object/macho_layout.h"
+#include "object/macho_private.h"
 
 /* Where a universal file has the number of its images, a Java class has its version, which began at 45. */
 enum { IMAGES_MAX = 44 };
@@ -34,6 +35,13 @@ bool csni_section_find_image(struct csni_span file, uint32_t idx, struct csni_sp
     if (!csni_span_sub(file, FAT_HEADER_SIZE + (uint64_t)idx * size, size, &arch)) return false;
     const uint8_t *place = arch.ptr + 8; /* behind cputype and cpusubtype */
     return csni_span_sub(file, csni_get_sized(place, word, true), csni_get_sized(place + word, word, true), out);
+}
+
+const char *csni_section_find_arch(struct csni_span image) {
+    if (!csni_section_find_is_macho(image)) return "";
+    uint32_t magic = csni_get32(image.ptr, false);
+    bool big = magic != MH_MAGIC && magic != MH_MAGIC_64;
+    return csni_macho_arch_name(csni_get32(image.ptr + 4, big), csni_get32(image.ptr + 8, big));
 }
 
 csn_status csni_section_find(struct csni_span image, struct csn_str name, struct csni_span *out, struct csn_error *err) {

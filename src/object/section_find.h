@@ -13,6 +13,9 @@ uint32_t csni_section_find_images(struct csni_span file);
 /* Image idx < csni_section_find_images(). False where it lies outside of the file. */
 bool csni_section_find_image(struct csni_span file, uint32_t idx, struct csni_span *out);
 
+/* The name of the machine that a Mach-O image is for, as "x86_64" and "arm64"; "" for other files. */
+const char *csni_section_find_arch(struct csni_span image);
+
 /* The stored bytes of the first section of that name in an image that is no universal file. A Mach-O section is found in any
  * segment, first in __GSYM. CSN_NONE: there is none. CSN_E_UNSUPPORTED: it is compressed, or has no bytes in this file.
  * CSN_E_TRUNCATED and CSN_E_FORMAT tell what is wrong with the headers. */

@@ -23,8 +23,8 @@ static const struct number layout[] = {
     SIZE(csn_str, 16), AT(csn_str, ptr, 0), AT(csn_str, len, 8),
     SIZE(csn_allocator, 32), AT(csn_allocator, alloc, 0), AT(csn_allocator, realloc, 8), AT(csn_allocator, free, 16),
         AT(csn_allocator, context, 24),
-    SIZE(csn_index_options, 24), AT(csn_index_options, struct_size, 0), AT(csn_index_options, allocator, 8),
-        AT(csn_index_options, accelerator_bytes, 16),
+    SIZE(csn_index_options, 32), AT(csn_index_options, struct_size, 0), AT(csn_index_options, allocator, 8),
+        AT(csn_index_options, accelerator_bytes, 16), AT(csn_index_options, arch, 24),
     SIZE(csn_index_info, 104), AT(csn_index_info, format, 0), AT(csn_index_info, big_endian, 4),
         AT(csn_index_info, address_size, 5), AT(csn_index_info, uuid_size, 6), AT(csn_index_info, revision, 7),
         AT(csn_index_info, base_address, 8), AT(csn_index_info, file_size, 16),
@@ -129,7 +129,7 @@ static const char *const events[] = {
     "function-too-large", "line-bad-file", "line-start-clipped", "line-not-ascending", "line-bad-sequence",
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
-    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
+    "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line", "not-representable",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
