@@ -55,6 +55,8 @@ static void read_rows(struct reader *r, const struct csni_gsym_record *record, c
     uint64_t before = 0;
     csn_status status = csni_gsection_rows(r->g, part, 0, &rows, NULL);
     while (status == CSN_OK && (status = csni_gsym_row_next(&rows, &row, NULL)) == CSN_OK) {
+        /* The scripts of 2017 write the row that stands at the function's end, too. */
+        if (r->g->self_counting && row.addr >= before && row.addr >= record->size) continue;
         if (row.addr < before || (record->size && row.addr >= record->size) || row.addr > UINT32_MAX) {
             csni_batch_note(r->w, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx", (ull)record->start);
             continue;

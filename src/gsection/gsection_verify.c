@@ -1,5 +1,5 @@
 /* Checking what a lookup in the section-embedded GSYM of 2017 relies on. Habits of the tools of that time are no problems:
- * lengths that count themselves, short end marks, indexes of files that the table lacks in inlined calls. */
+ * lengths that count themselves, short end marks, a row at a function's end, indexes of files that the table lacks in inlined calls. */
 #include "gsection/gsection.h"
 
 typedef unsigned long long ull; /* for %llx */
@@ -60,7 +60,9 @@ static void check_lines(struct verifier *v, const struct csni_gsym_record *recor
     csn_status status = csni_gsection_rows(v->g, part, record->start, &rows, &v->err);
     while (status == CSN_OK && (status = csni_gsym_row_next(&rows, &row, &v->err)) == CSN_OK) {
         v->counts->rows++;
-        bool outside = row.addr < before || (record->size && row.addr - record->start >= record->size);
+        bool behind = record->size && row.addr - record->start >= record->size;
+        /* The scripts of 2017 write the row that stands at the function's end, too. */
+        bool outside = row.addr < before || (behind && !v->g->self_counting);
         bool bad_file = row.file >= v->g->gsym.file_count && row.file;
         before = row.addr;
         if (told || (!outside && !bad_file)) continue;
