@@ -14,9 +14,10 @@
 #include "conversion_text.h"
 #include "progress_bar.h"
 #include "report_file.h"
+#include "section_options.h"
 
 struct convert_values {
-    const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens;
+    const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
     bool strict, quiet, mangled, bare_patterns;
@@ -27,11 +28,15 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
       .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym (.sym, .bsym), beside\nthe input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file); bsym (of Symbian ROMs)" },
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file); bsym (of Symbian ROMs);\ngsym-section: an object file like INPUT that holds a GSYM of\n2017 in a section, for callsign embed or a linker" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
       .help = "byte order of the index, little or big; otherwise the input's" },
     { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
       .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
+    { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, revision), .value_name = "REV",
+      .help = "of gsym-section: A to G, or B-script for the script of that\nday to read; B, the format's first description, is the default" },
+    { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, strings_in),
+      .value_name = "SECTION", .help = "of gsym-section: share the strings of this section of INPUT\n(.strtab, .dynstr, .debug_str, ...), adding what is missing" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "merged-functions", .kind = OPTION_CHOICE, .offset = offsetof(struct convert_values, merged),
@@ -58,6 +63,16 @@ static const struct option_spec options[] = {
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
       .help = "no progress bar, no summary; errors only" },
 };
+
+static bool section_options_are_good(const struct convert_values *values) {
+    bool is_section = values->to && csn_output_format(values->to) == CSN_FORMAT_GSYM_SECTION;
+    if (!is_section && (values->revision || values->strings_in)) {
+        complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
+        return false;
+    }
+    uint32_t revision;
+    return section_revision(values->revision, &revision);
+}
 
 /* enum csn_merge of the option's value; false: said that it is none. */
 static bool merge_mode(const char *given, uint32_t *out) {
@@ -195,6 +210,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.segment_size = values->segment_size;
     convert_options.format_version = bsym_version_of(values->bsym_version);
     convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
+    (void)section_revision(values->revision, &convert_options.section_revision); /* checked before */
+    convert_options.strings_in = values->strings_in;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -301,7 +318,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     if (!format_is_known(values->to)) return EXIT_FAILED;
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
-    if (!bsym_options_are_good(values)) return EXIT_FAILED;
+    if (!bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */

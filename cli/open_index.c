@@ -58,9 +58,16 @@ static bool opened(const char *path, csn_status status, const struct csn_error *
 }
 
 bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
-    if (is_object_file(path)) return open_object(path, companions, out);
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
+    if (is_object_file(path)) {
+        struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+        options.arch = companions->arch;
+        csn_status embedded = csn_index_open_embedded(path, &options, &out->index, &err);
+        /* What cannot be read here says what is wrong when it is converted. */
+        if (embedded == CSN_NONE || embedded == CSN_E_IO) return open_object(path, companions, out);
+        return opened(path, embedded, &err, out);
+    }
     csn_status status = csn_index_open_file(path, NULL, &out->index, &err);
     return opened(path, status, &err, out);
 }

@@ -35,7 +35,8 @@ struct csn_convert_options {
     uint32_t format_version;               /* BSYM: major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a
                                             * checksum are known, else 2.1 */
     uint32_t tokens;                       /* BSYM: enum csn_tokens */
-    uint32_t reserved;
+    uint32_t section_revision;             /* CSN_FORMAT_GSYM_SECTION: enum csn_section_revision; 0: B */
+    const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
 };
@@ -47,7 +48,14 @@ enum csn_byte_order {
 };
 
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0 }
+
+/* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
+enum csn_section_revision {
+    CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
+    CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
+    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
+};
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
@@ -156,7 +164,8 @@ struct csn_convert_report {
     uint64_t functions_from_go;                        /* Go's function table */
     uint64_t segments_written;                         /* 0: the index is one file */
     uint64_t functions_merged;                         /* written as merged functions of others */
-    uint64_t reserved[5];
+    uint64_t functions_from_index;                     /* an index in a section of the input */
+    uint64_t reserved[4];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 

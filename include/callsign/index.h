@@ -26,8 +26,9 @@ struct csn_index_options {
      * is built, at about 100 MB of index a second). What does not fit, and what is damaged, is answered from the index
      * itself: answers never differ. */
     uint64_t accelerator_bytes;
+    const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0 }
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0, NULL }
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
@@ -37,6 +38,11 @@ CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_
 /* The same over bytes that the caller keeps alive and unchanged until csn_index_close(). Any alignment. */
 CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                          struct csn_index **out, struct csn_error *err);
+
+/* As csn_index_open_file(), which opens the index in an object file's section .gsym, too (__gsym in Mach-O); but CSN_NONE where
+ * `path` is no ELF, Mach-O, PE or COFF file, nor a GSYM file of 2017, or has no such section. */
+CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
+                                           struct csn_index **out, struct csn_error *err);
 
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
@@ -48,6 +54,7 @@ CSN_API bool csn_is_index(const void *bytes, size_t size);
 enum csn_format {
     CSN_FORMAT_GSYM_V1 = 1,
     CSN_FORMAT_GSYM_V2 = 2,
+    CSN_FORMAT_GSYM_SECTION = 3, /* the section-embedded GSYM of 2017 */
     CSN_FORMAT_BSYM = 4,
     CSN_FORMAT_BREAKPAD = 5,     /* to be written only */
     CSN_FORMAT_GSYM_AUTO = 256   /* to be written only: version 1 where that can hold the input, else version 2 */
@@ -58,7 +65,7 @@ struct csn_index_info {
     uint8_t big_endian;          /* byte order of the file */
     uint8_t address_size;        /* bytes per entry of the address table: 1, 2, 4 or 8 */
     uint8_t uuid_size;           /* bytes used in uuid */
-    uint8_t reserved0;
+    char revision;               /* of CSN_FORMAT_GSYM_SECTION: 'A' to 'G', as far as its bytes tell; else 0 */
     uint64_t base_address;
     uint64_t file_size;          /* bytes */
     uint32_t function_count;     /* entries of the address table */

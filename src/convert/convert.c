@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
+#include "base/output_sink.h"
 #include "bsym/bsym_write.h"
-#include "convert/convert_output.h"
 #include "convert/input_path.h"
 #include "convert/outputs.h"
 #include "convert/segments.h"
@@ -78,6 +78,7 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->identity = c->image.identity;
     model->extras = c->image.extras.items;
     model->extra_count = (uint32_t)c->image.extras.count;
+    model->object = c->object;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
     model->bounds = c->image.bounds.items;

@@ -5,6 +5,7 @@
 
 #include "breakpad/breakpad.h"
 #include "bsym/bsym_write.h"
+#include "convert/output_gsection.h"
 #include "gsym/gsym_write.h"
 
 static csn_status write_gsym(const struct csni_model *model, const struct csn_convert_options *options,
@@ -42,6 +43,7 @@ static const struct csni_output outputs[] = {
     { CSN_FORMAT_GSYM_V1, "gsym", false, write_gsym },
     { CSN_FORMAT_GSYM_V2, "gsym-v2", false, write_gsym },
     { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, write_gsym },
+    { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, csni_write_gsection },
     { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
     { CSN_FORMAT_BREAKPAD, "breakpad", false, write_breakpad },
 };

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/file_output.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "convert/outputs.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write_record.h"

@@ -90,9 +90,12 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
-/* ---- indexes ---- */
+/* ---- indexes (source_gsym.c, source_gsection.c) ---- */
 
 csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
+/* Functions from an index in a section of the object. CSN_NONE: it has none. */
+csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- text files of symbols (source_text.c) ---- */
 

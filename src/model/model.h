@@ -190,6 +190,8 @@ struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
 
+struct csni_object;
+
 struct csni_model {
     const struct csn_allocator *alloc;
     uint32_t merge;             /* enum csn_merge */
@@ -202,6 +204,7 @@ struct csni_model {
     struct csni_identity identity;
     const struct csni_extra *extras;    /* in input order */
     uint32_t extra_count;
+    struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
