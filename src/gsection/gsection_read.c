@@ -273,14 +273,16 @@ csn_status csni_gsection_parse(struct csni_gsection *out, struct csni_span bytes
                                struct csn_error *err) {
     struct csni_gsection g = { .gsym = { .bytes = bytes } };
     CSNI_TRY(read_common(&g.gsym, err));
-    csn_status status = home ? parse_by_name(&g, home, err) : CSN_NONE;
+    csn_status status = CSN_NONE;
+    if (home) status = parse_by_name(&g, home, err);
+    else read_strings_name(bytes, &g.strings_name); /* to be told of */
     if (status < 0) return status;
     if (status == CSN_NONE) {
         struct csn_str missing = g.strings_name;
         status = parse_by_offset(&g, home, err);
         if (status < 0 && missing.len)
             return csni_fail(err, CSN_E_NOT_FOUND, header_name, CSNI_GSECTION_H_NAME,
-                             "the strings are in section %.*s, which this object does not have", (int)missing.len, missing.ptr);
+                             "the strings are in section %.*s, which is not there", (int)missing.len, missing.ptr);
         CSNI_TRY(status);
     }
     if (!g.regular) find_habits(&g);
