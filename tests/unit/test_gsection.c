@@ -378,7 +378,7 @@ static void shared_strings(void **state) {
     assert_true(csni_gsection_file(&g, 2, &directory, &base));
     assert_true(csni_str_is(directory, "/s") && csni_str_is(base, "b.h"));
     assert_false(csni_gsection_file(&g, 3, &directory, &base));
-    struct csni_gsym_record record;
+    struct csni_gsym_record record = { 0 };
     assert_int_equal(csni_gsym_record(&g.gsym, 0, &record, NULL), CSN_OK);
     assert_true(csni_str_is(csni_gsym_string(&g.gsym, record.name), "main"));
     csni_gsection_image_free(&image);
