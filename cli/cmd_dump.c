@@ -1,5 +1,6 @@
 /* callsign dump: what an index holds. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,19 +27,26 @@ static const struct option_spec options[] = {
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
-    if (json)
+    if (dump->info.binary_count)
+        dump_rom_function(dump, idx, json);
+    else if (json)
         dump_json_function(dump, idx);
     else
         dump_text_function(dump, idx);
 }
 
 static void put_all(struct dump *dump, const struct dump_values *values, const char *path) {
-    if (values->json)
+    bool many = dump->info.binary_count != 0;
+    if (many)
+        dump_rom_header(dump, path, values->json);
+    else if (values->json)
         dump_json_header(dump, path);
     else
         dump_text_header(dump, path);
     if (values->summary) return;
-    if (values->json)
+    if (many)
+        dump_rom_binaries(dump, values->json);
+    else if (values->json)
         dump_json_files(dump);
     else
         dump_text_files(dump);
@@ -94,6 +102,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
         close_index(&opened);
     }
     name_text_deinit(&dump.names);
+    free(dump.scratch);
     return code;
 }
 
@@ -103,7 +112,7 @@ const struct command dump_command = {
     .summary = "what an index holds: header, files, functions",
     .description =
         "Prints the header, the files and every function with its lines, inlined calls, call sites and merged functions.\n"
-        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an ELF file: it is then converted\n"
+        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an object file: it is then converted\n"
         "in memory first.\n"
         "\n"
         "A record that is damaged is shown as far as it can be read, with 'error:' in place of the rest.\n"

@@ -11,7 +11,7 @@
 #include "conversion_text.h"
 #include "progress_bar.h"
 
-enum { HEAD_SIZE = 4096 }; /* what csn_is_object() looks at */
+enum { HEAD_SIZE = 4096 }; /* what csn_is_object() and csn_is_index() look at */
 
 /* Whether it has to be converted: an object file, a list of symbols, a dSYM bundle. An index is opened as it is, and so is
  * what cannot be read here: opening it then says what is wrong. */

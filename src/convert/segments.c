@@ -69,7 +69,7 @@ static void copy_rows(struct segmenter *s, const struct csni_batch *batch, const
         out[i] = batch->rows[f->first_row + i];
         out[i].file = map_file(s, batch, out[i].file);
     }
-    csni_batch_commit_rows(s->w, f->row_count);
+    csni_batch_commit_rows(s->w, f->row_count, f->row_count);
 }
 
 static void copy_inlines(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {

@@ -104,7 +104,7 @@ static void add_rows(struct reader *r, const struct csni_gsym_record *record, co
         uint32_t file = known_file(r, row.file, row.addr, CSN_EVENT_LINE_BAD_FILE);
         out[count++] = (struct csni_row){ (uint32_t)off, file, row.line };
     }
-    if (count) csni_batch_commit_rows(r->w, count);
+    if (count) csni_batch_commit_rows(r->w, count, count);
     if (status < 0) note_damage(r, &err);
 }
 

@@ -42,26 +42,26 @@ static void use_string(const struct csni_batch *b, struct usage *u, uint32_t num
 }
 
 /* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
- * before them. Compilers that tell views of a variable apart leave many. */
-static void drop_superseded_rows(struct csni_batch *b, struct csni_function *f) {
+ * before them. Compilers that tell views of a variable apart leave many. What is kept counts as a use of its file where
+ * the encoder will have to name it. */
+static void drop_superseded_rows(struct csni_batch *b, struct usage *u, struct csni_function *f) {
     struct csni_row *rows = b->rows + f->first_row;
-    uint32_t kept = 0;
+    uint32_t kept = 0, file = UINT32_MAX, line = 0;
     for (uint32_t i = 0; i < f->row_count; i++) {
-        if (i + 1 < f->row_count && rows[i + 1].off == rows[i].off) continue;
-        if (kept && rows[kept - 1].file == rows[i].file && rows[kept - 1].line == rows[i].line) continue;
-        rows[kept++] = rows[i];
+        struct csni_row row = rows[i];
+        if (i + 1 < f->row_count && rows[i + 1].off == row.off) continue;
+        row.file = csni_row_file(row);
+        if (row.file != file) u->file_uses[row.file]++;
+        else if (row.line == line) continue;
+        file = row.file;
+        line = row.line;
+        rows[kept++] = row;
     }
     f->row_count = kept;
 }
 
 static void use_function(const struct csni_batch *b, struct usage *u, const struct csni_function *f) {
     use_string(b, u, f->name);
-    uint32_t file = 1; /* the encoder's state at the start of a function */
-    for (uint32_t i = 0; i < f->row_count; i++) {
-        uint32_t now = b->rows[f->first_row + i].file;
-        if (now != file || !i) u->file_uses[now]++;
-        file = now;
-    }
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &b->inlines[f->first_inline + i];
         use_string(b, u, node->name);
@@ -85,7 +85,7 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        if (!link->model->exact) drop_superseded_rows(b, &b->functions[i]);
+        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
         use_function(b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {

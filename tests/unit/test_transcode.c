@@ -100,7 +100,7 @@ static void merged_and_equal(void **state) {
                 size_t last = s.writer.functions.count - 1;
                 if (!s.writer.functions.items[last].row_count && i % 2) {
                     rows[0] = rows[1] = (struct csni_row){ 0, 4, 9 };
-                    csni_batch_commit_rows(&s.writer, 2);
+                    csni_batch_commit_rows(&s.writer, 2, 2);
                 }
                 s.writer.functions.items[last].size = s.writer.functions.items[first].size;
             }
