@@ -13,10 +13,12 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to -j --threads --call-sites --mangled --strict --max-inflate --report -q --quiet
+            options="-o --out --to --endian --segment-size -j --threads --call-sites --mangled --strict --max-inflate --report -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values="gsym breakpad" ;;
+                --to) values="gsym gsym-v2 gsym-auto breakpad bsym" ;;
+                --endian) values="little big" ;;
+                --segment-size) values="1M 16M 256M" ;;
                 --call-sites) values=dwarf ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;

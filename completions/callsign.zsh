@@ -20,7 +20,9 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym breakpad)' \
+                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto breakpad bsym)' \
+                    '--endian[byte order of the index]:order:(little big)' \
+                    '--segment-size[size of each of several indexes]:bytes:' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
                     '--mangled[breakpad\: keep names mangled]' \
