@@ -11,13 +11,14 @@
 #include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
+#include "name_text.h"
 #include "progress_bar.h"
 #include "report_file.h"
 
 struct convert_values {
     const char *out, *to, *call_sites, *report, *arch;
     uint64_t threads, max_inflate;
-    bool strict, quiet;
+    bool strict, quiet, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -32,6 +33,10 @@ static const struct option_spec options[] = {
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
       .value_name = "dwarf", .help = "keep the call sites that DWARF describes" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten),
+      .help = "store demangled names, without what the C++ library's\ndefaults add to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -59,6 +64,19 @@ static bool format_is_known(const char *name) {
     }
     complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
+}
+
+/* The patterns of call sites are made for the names of the input. */
+static bool names_can_change(const struct convert_values *values) {
+    if (!values->shorten && !values->shorten_nested) return true;
+    if (values->call_sites) {
+        complain(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
+        return false;
+    }
+    struct name_text probe;
+    if (!name_text_init(&probe, true)) return false;
+    name_text_deinit(&probe);
+    return true;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -117,6 +135,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
     convert_options.arch = target->arch;
+    if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
+    else if (values->shorten) convert_options.rename = csn_rename_short;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -214,6 +234,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
+    if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */

@@ -22,6 +22,9 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
     uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
+    if (out->rename && (out->flags & CSN_CONVERT_CALL_SITES))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed where call sites are kept: the patterns of "
+                         "these are made for the names of the input");
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
     return CSN_OK;
@@ -64,6 +67,8 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->bounds = c->image.bounds.items;
     model->bound_count = (uint32_t)c->image.bounds.count;
     model->symbols_lack_sizes = c->image.symbols_lack_sizes;
+    model->rename = c->options.rename;
+    model->rename_context = c->options.rename_context;
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,

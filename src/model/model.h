@@ -161,6 +161,8 @@ struct csni_model {
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
     uint32_t bound_count;
     bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
+    csn_rename_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
+    void *rename_context;
     /* Set by csni_model_finalize(). */
     struct csni_entry *entries;         /* ascending by address */
     uint32_t entry_count, entry_room;
