@@ -5,15 +5,15 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | dump | verify | help) command=$word && break ;;
+            convert | lookup | dump | verify | diff | stats | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
+            options="-o --out --to --arch -j --threads --call-sites --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values=gsym ;;
@@ -22,11 +22,15 @@ _callsign() {
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac
             ;;
-        lookup) options="--json -C --demangle --llvm
+        lookup) options="--json -C --demangle --shorten-names --shorten-nested --llvm
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        dump) options="-s --summary --json -C --demangle
+        dump) options="-s --summary --json -C --demangle --shorten-names --shorten-nested
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         verify) options="--against -q --quiet
+                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        diff) options="-a --all --json -C --demangle -q --quiet
+                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        stats) options="--json --html -n --top -C --demangle
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
     esac
     if [ -n "$values" ]; then

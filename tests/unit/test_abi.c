@@ -63,7 +63,7 @@ static const struct number layout[] = {
         AT(csn_verify_counts, inline_nodes, 16), AT(csn_verify_counts, call_sites, 24),
         AT(csn_verify_counts, merged_functions, 32), AT(csn_verify_counts, files, 40),
         AT(csn_verify_counts, strings, 48), AT(csn_verify_counts, problems, 56), AT(csn_verify_counts, reserved, 64),
-    SIZE(csn_function_stats, 208), AT(csn_function_stats, function, 0), AT(csn_function_stats, idx, 64),
+    SIZE(csn_function_stats, 200), AT(csn_function_stats, function, 0), AT(csn_function_stats, idx, 64),
         AT(csn_function_stats, file, 68), AT(csn_function_stats, record_bytes, 72), AT(csn_function_stats, line_bytes, 80),
         AT(csn_function_stats, inline_bytes, 88), AT(csn_function_stats, merged_bytes, 96),
         AT(csn_function_stats, call_site_bytes, 104), AT(csn_function_stats, rows, 112),
