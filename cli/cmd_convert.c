@@ -16,19 +16,21 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report, *arch;
-    uint64_t threads, max_inflate;
-    bool strict, quiet, shorten, shorten_nested;
+    const char *out, *to, *endian, *call_sites, *report;
+    uint64_t threads, max_inflate, segment_size;
+    bool strict, quiet, mangled, shorten, shorten_nested;
     struct companion_values companions;
 };
 
 static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
-      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, beside the input" },
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym, or INPUT.sym for\nbreakpad, beside the input" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default" },
-    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, arch), .value_name = "ARCH",
-      .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file)" },
+    { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
+      .help = "byte order of the index, little or big; otherwise the input's" },
+    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
+      .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
     { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
@@ -37,6 +39,8 @@ static const struct option_spec options[] = {
       .help = "store demangled names, without what the C++ library's\ndefaults add to them" },
     { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten_nested),
       .help = "the same, and within template arguments too" },
+    { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
+      .help = "breakpad: keep names mangled, as the input has them" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -77,6 +81,15 @@ static bool names_can_change(const struct convert_values *values) {
     if (!name_text_init(&probe, true)) return false;
     name_text_deinit(&probe);
     return true;
+}
+
+static bool byte_order_of(const char *name, uint32_t *out) {
+    *out = CSN_BYTE_ORDER_INPUT;
+    if (!name) return true;
+    if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
+    else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
+    else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    return *out != CSN_BYTE_ORDER_INPUT;
 }
 
 static bool is_same_file(const char *a, const char *b) {
@@ -120,7 +133,7 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
 
 /* One image of the input on its way to one index. */
 struct target {
-    const char *input, *arch, *out_path; /* arch NULL: the input's only image */
+    const char *input, *arch, *out_path; /* arch NULL: the only image, or that of --arch */
 };
 
 static csn_status convert(const struct convert_values *values, const struct target *target,
@@ -130,15 +143,18 @@ static csn_status convert(const struct convert_values *values, const struct targ
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
-    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u);
+    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u) |
+                            (values->mangled ? CSN_CONVERT_KEEP_MANGLED : 0u);
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
-    convert_options.arch = target->arch;
     if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
     else if (values->shorten) convert_options.rename = csn_rename_short;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    byte_order_of(values->endian, &convert_options.byte_order);
+    convert_options.segment_size = values->segment_size;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
     if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
@@ -181,10 +197,13 @@ static enum exit_code convert_target(const struct convert_values *values, const 
     return code;
 }
 
-/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once. */
-static char *path_of_image(const char *out_path, const char *arch) {
-    static const char suffix[] = ".gsym";
-    size_t len = strlen(out_path), cut = sizeof(suffix) - 1;
+static const char *suffix_of(const struct convert_values *values) {
+    return values->to && strcmp(values->to, "breakpad") == 0 ? ".sym" : ".gsym";
+}
+
+/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once; .sym in the same way. */
+static char *path_of_image(const char *out_path, const char *arch, const char *suffix) {
+    size_t len = strlen(out_path), cut = strlen(suffix);
     if (len > cut && strcmp(out_path + len - cut, suffix) == 0) len -= cut;
     char *path;
     return asprintf(&path, "%.*s.%s%s", (int)len, out_path, arch, suffix) < 0 ? NULL : path;
@@ -200,7 +219,7 @@ static enum exit_code convert_images(const struct convert_values *values, const 
     }
     for (size_t i = 0; i < count; i++) {
         struct target target = { input, images[i].arch, NULL };
-        char *path = path_of_image(out_path, images[i].arch);
+        char *path = path_of_image(out_path, images[i].arch, suffix_of(values));
         target.out_path = path;
         enum exit_code code = EXIT_FAILED;
         if (path) code = convert_target(values, &target);
@@ -216,7 +235,7 @@ enum { IMAGES_MAX = 32 };
 static enum exit_code convert_input(const struct convert_values *values, const char *input, const char *out_path) {
     struct csn_image_info images[IMAGES_MAX];
     size_t count = 1;
-    if (!values->arch) {
+    if (!values->companions.arch) {
         /* What cannot be read here fails when it is converted, with a message. */
         if (csn_list_images_of_file(input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
         if (count > IMAGES_MAX) {
@@ -224,7 +243,7 @@ static enum exit_code convert_input(const struct convert_values *values, const c
             return EXIT_FAILED;
         }
     }
-    const struct target only = { input, values->arch, out_path };
+    const struct target only = { input, NULL, out_path };
     return count > 1 ? convert_images(values, input, out_path, images, count) : convert_target(values, &only);
 }
 
@@ -233,12 +252,14 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
+    uint32_t byte_order;
+    if (!byte_order_of(values->endian, &byte_order)) return EXIT_FAILED;
     if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
     if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
-    if (!values->out && asprintf(&beside, "%.*s.gsym", (int)len, input) < 0) beside = NULL;
+    if (!values->out && asprintf(&beside, "%.*s%s", (int)len, input, suffix_of(values)) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
     enum exit_code code = EXIT_FAILED;
     if (out_path) code = convert_input(values, input, out_path);
@@ -251,11 +272,13 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
 const struct command convert_command = {
     .name = "convert",
     .arguments = "INPUT",
-    .summary = "make an index from a program, library or debug file",
+    .summary = "make an index from a program, library, debug file or index",
     .description =
-        "Reads an ELF program, shared library, object file or debug-only file with DWARF 2 to 5 and a symbol table, and\n"
-        "writes an index. The output is the same, byte for byte, whatever the number of threads. It is written\n"
-        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, a\n"
+        "Breakpad symbol file, or a list of symbols (/proc/kallsyms, System.map, a perf map), and writes an index; or reads\n"
+        "an index and writes it anew, in another version or byte order, without loss. The output is the same, byte for\n"
+        "byte, whatever the number of threads. It is written under a temporary name and renamed: a failed conversion\n"
+        "leaves an older index as it was.\n"
         "\n"
         "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
         "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",

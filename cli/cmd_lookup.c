@@ -185,7 +185,7 @@ const struct command lookup_command = {
         "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It\n"
         "is an address of the image's file, load bias removed. Without ADDR, addresses are read from standard input,\n"
         "one a line, and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a\n"
-        "line that is no address is answered by an error in its place. INDEX may be an ELF file: it is then converted in\n"
+        "line that is no address is answered by an error in its place. INDEX may be an object file: it is then converted in\n"
         "memory first.\n"
         "\n"
         "A field that is not known is left out of the JSON, and \"reason\" says why. Bytes of names that are not UTF-8\n"

@@ -22,16 +22,17 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym)' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--to[format of the index]:format:(gsym breakpad)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
+                    '--mangled[breakpad\: keep names mangled]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \
                     '(-q --quiet)'{-q,--quiet}'[errors only]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -48,6 +49,7 @@ case $state in
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
                     "--llvm[answer as LLVM's reader does]" \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -64,6 +66,7 @@ case $state in
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -77,6 +80,7 @@ case $state in
                 _arguments $help \
                     '--against[the object that it was made from]:object:_files' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -92,6 +96,7 @@ case $state in
                     '--json[one JSON object]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -107,6 +112,7 @@ case $state in
                     '--html[also write a page with a map]:file:_files' \
                     '(-n --top)'{-n,--top}'[how many to show]:count:' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \

@@ -1,7 +1,8 @@
 /* Callsign: convert debug information into an index.
  *
- * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
- * Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
+ * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2 to 5, a
+ * Go function table or symbols; Breakpad symbol files; lists of symbols; or a GSYM index, which is written anew without loss:
+ * nothing in it is merged, sized or dropped. The same input gives the same bytes, whatever the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
@@ -33,17 +34,26 @@ struct csn_convert_options {
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
-    uint32_t reserved;
+    uint32_t byte_order;                   /* enum csn_byte_order of the output */
+    uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
     csn_rename_callback *rename;           /* NULL: names are stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns
                                             * are made for the names of the input */
     void *rename_context;
 };
+
+enum csn_byte_order {
+    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
+    CSN_BYTE_ORDER_LITTLE = 1,
+    CSN_BYTE_ORDER_BIG = 2
+};
+
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, NULL, NULL }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
-    CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
+    CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
+    CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -81,6 +91,9 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
+    CSN_EVENT_DAMAGED_RECORD,        /* dropped: what cannot be read of a function of an index */
+    CSN_EVENT_UNKNOWN_PART,          /* dropped: what an index says of a function in a form that is not known */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -104,13 +117,16 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
-    uint64_t reserved[7];
+    uint64_t segments_written;                         /* 0: the index is one file */
+    uint64_t reserved[6];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
-/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
- * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
- * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
+/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a
+ * temporary file that is synced and renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
+ * With segment_size the files are OUT_PATH-0xSTART, START the first function's, each an index of its own for the functions up
+ * to the next START, and OUT_PATH-manifest.json, written last.
+ * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: the format
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
  * debug information describes far more than real programs do with as many bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
@@ -125,7 +141,7 @@ CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an input that convert reads. Looks at no more than 4 KiB. */
+/* Whether the bytes begin like an input that convert reads, an index included. Looks at no more than 4 KiB. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
 
 /* One image of a file. Universal Mach-O files hold several, others one. */

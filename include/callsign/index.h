@@ -38,11 +38,19 @@ CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_
 CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                          struct csn_index **out, struct csn_error *err);
 
+/* Whether the bytes begin like an index that csn_index_open_memory() reads. Looks at no more than 4 bytes. */
+CSN_API bool csn_is_index(const void *bytes, size_t size);
+
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
 /* ---- what it is ---- */
 
-enum csn_format { CSN_FORMAT_GSYM_V1 = 1 };
+enum csn_format {
+    CSN_FORMAT_GSYM_V1 = 1,
+    CSN_FORMAT_GSYM_V2 = 2,
+    CSN_FORMAT_BREAKPAD = 5,     /* to be written only */
+    CSN_FORMAT_GSYM_AUTO = 256   /* to be written only: version 1 where that can hold the input, else version 2 */
+};
 
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */
@@ -59,7 +67,8 @@ struct csn_index_info {
     uint64_t accelerator_bytes;  /* memory that the accelerator takes; 0: there is none */
     uint32_t plain_functions;    /* functions that it leaves to the index itself */
     uint32_t reserved1;
-    uint64_t reserved[2];
+    uint64_t uuid_bytes;         /* of the file's UUID, of which uuid has the first 32 */
+    uint64_t reserved[1];
 };
 CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
 

@@ -26,6 +26,9 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    struct csni_identity identity;
+    CSNI_VEC(struct csni_extra) extras;
+    bool exact;                       /* an index that is written anew: see struct csni_model */
 };
 
 struct csni_companion_file;
@@ -37,6 +40,7 @@ struct csni_conversion {
     struct csn_convert_options options;
     struct csn_convert_report *report;
     struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
@@ -81,10 +85,18 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
+/* ---- indexes ---- */
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
+
 /* ---- text files of symbols (source_text.c) ---- */
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- Breakpad symbol files (source_breakpad.c) ---- */
+
+csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 

@@ -37,7 +37,8 @@ struct csni_call_site {
     uint32_t flags;         /* CSN_CALL_SITE_ */
 };
 
-enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO };
+enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD,
+                   CSNI_SOURCE_INDEX };
 
 struct csni_function {
     uint64_t start;
@@ -49,6 +50,7 @@ struct csni_function {
     uint32_t first_site, site_count;
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
+    uint32_t merged_count; /* of an exact model: the functions behind this one in the batch that are merged into it */
 };
 
 static inline bool csni_function_is_rich(const struct csni_function *f) {
@@ -144,6 +146,19 @@ struct csni_text_range {
     uint64_t start, end;
 };
 
+/* What the image is, in words that Breakpad and others use: "Linux", "x86_64", "libc.so.6"; empty: not known. */
+struct csni_identity {
+    struct csn_str os, arch, name;
+    uint32_t age;     /* counts builds of one GUID: PE */
+};
+
+/* Records of a source that mean something to writers of its own format only. */
+struct csni_extra {
+    uint32_t format;  /* enum csn_format */
+    uint32_t records; /* that are lost where another format is written; 0: it tells of the image or the producer */
+    struct csn_str text;
+};
+
 struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
@@ -156,6 +171,9 @@ struct csni_model {
     uint64_t base_address;
     bool has_base_address, big_endian;
     struct csni_span uuid;
+    struct csni_identity identity;
+    const struct csni_extra *extras;    /* in input order */
+    uint32_t extra_count;
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
@@ -163,6 +181,9 @@ struct csni_model {
     bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
     csn_rename_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;
+    /* The one batch holds an index as it is: every function, row and file of it stays, files keep their numbers, and
+     * merged functions stay where they were merged. */
+    bool exact;
     /* Set by csni_model_finalize(). */
     struct csni_entry *entries;         /* ascending by address */
     uint32_t entry_count, entry_room;
@@ -179,13 +200,13 @@ void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc
 void csni_model_deinit(struct csni_model *model);
 
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
- * rules). Adds to the report. */
+ * rules); orders those of an exact model by address. Adds to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
 
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
 void csni_model_size_functions(struct csni_model *model);
 
-/* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in
+/* Drops rows that no lookup can answer with (unless the model is exact), then numbers strings and files of the functions that are left. Maps live in
  * arenas[worker], one for each worker of the pool. */
 csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err);

@@ -85,6 +85,10 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     struct link *link = context;
     struct csni_batch *b = &link->model->batches[item];
     struct usage *u = &link->usages[item];
+    /* Also those of an index that is converted, which no option asked for. */
+    if (link->model->rename && b->pattern_count)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
+                         "names of the input", b->pattern_count);
     u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
     u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
     b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
@@ -93,11 +97,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        drop_superseded_rows(b, u, &b->functions[i]);
+        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
         use_function(link, b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!u->file_uses[i]) continue;
+        if (!u->file_uses[i] && !link->model->exact) continue;
         use_string(b, u, b->files[i].directory);
         use_string(b, u, b->files[i].base);
     }
@@ -187,8 +191,25 @@ static bool number_string(struct link *link, struct csni_distinct_string *d, uin
     return true;
 }
 
+/* The files of the one batch as they are. */
+static csn_status keep_files(struct link *link, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    struct csni_batch *b = m->batches;
+    m->files = csni_alloc_zeroed(m->alloc, b->file_count, sizeof *m->files);
+    if (!m->files) return csni_fail_memory(err, b->file_count * sizeof *m->files);
+    m->file_count = b->file_count;
+    for (uint32_t i = 1; i < b->file_count; i++) {
+        if (!number_string(link, distinct_of(link, b, b->files[i].directory), &m->files[i].directory) ||
+            !number_string(link, distinct_of(link, b, b->files[i].base), &m->files[i].base))
+            return csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
+        b->file_numbers[i] = i;
+    }
+    return CSN_OK;
+}
+
 static csn_status number_files(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
+    if (m->exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;

@@ -33,6 +33,9 @@ static const struct {
     [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
+    [CSN_EVENT_NOT_REPRESENTABLE] = { "not-representable", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_RECORD] = { "damaged-record", CSN_CLASS_DROPPED },
+    [CSN_EVENT_UNKNOWN_PART] = { "unknown-part", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }

@@ -17,7 +17,7 @@ namespace shop {
 __attribute__((noinline)) int count(const std::vector<int> &v) { return sink = (int)v.size(); }
 __attribute__((noinline)) int names(const std::map<int, long> &m) { return sink = (int)m.size(); }
 __attribute__((noinline)) int deep(const std::pair<int, std::vector<int>> &p) { return sink = p.first; }
-static inline __attribute__((always_inline)) int quick(const std::vector<long> &v) { return sink = (int)v.size() + 1; }
+inline __attribute__((always_inline)) int quick(const std::vector<long> &v) { return sink = (int)v.size() + 1; }
 struct thing { __attribute__((noinline)) thing() { sink = 1; } };
 }
 extern "C" int plain(int a) { return sink = a; }
