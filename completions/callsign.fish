@@ -1,15 +1,17 @@
 # fish completion for callsign
 
-set -l commands convert lookup dump verify help
+set -l commands convert lookup dump verify diff stats help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library or debug file'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d 'show what an index holds'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a verify -d 'check every record of an index'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a diff -d 'compare two indexes by what they say'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stats -d 'where the bytes of an index go'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup dump verify'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup dump verify diff stats'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'where to write'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto breakpad bsym' -d 'format of the index'
@@ -17,6 +19,8 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l endian -x -a 'l
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l segment-size -x -d 'size of each of several indexes'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s j -l threads -x -d 'how many threads work'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l call-sites -x -a dwarf -d 'keep call sites'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-names -d 'names without what the C++ library adds to them'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-nested -d 'the same within template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l mangled -d 'breakpad: keep names mangled'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail when anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -d 'limit of what compressed sections inflate to'
@@ -33,6 +37,8 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-companions -
 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l json -d 'one JSON object a line'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-names -d 'names without what the C++ library adds to them'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-nested -d 'the same within template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l llvm -d "answer as LLVM's reader does"
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
@@ -46,6 +52,8 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-companions -d
 complete -c callsign -n '__fish_seen_subcommand_from dump' -s s -l summary -d 'the header only'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l json -d 'one JSON object a line'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from dump' -l shorten-names -d 'names without what the C++ library adds to them'
+complete -c callsign -n '__fish_seen_subcommand_from dump' -l shorten-nested -d 'the same within template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l debug-dir -x -a '(__fish_complete_directories)' -d 'root of debug files'
@@ -65,3 +73,29 @@ complete -c callsign -n '__fish_seen_subcommand_from verify' -l oso-prefix -x -a
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l fetch-timeout -x -d 'seconds for a download'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l fetch-limit -x -d 'size of a download'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l no-companions -d 'look for no other file'
+
+complete -c callsign -n '__fish_seen_subcommand_from diff' -s a -l all -d 'every difference'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l json -d 'one JSON object'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -s q -l quiet -d 'print nothing'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l debug-dir -x -a '(__fish_complete_directories)' -d 'root of debug files'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l dwp -r -F -d 'package of split DWARF'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l oso-prefix -x -a '(__fish_complete_directories)' -d 'put before paths of a debug map'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l fetch-timeout -x -d 'seconds for a download'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l fetch-limit -x -d 'size of a download'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l no-companions -d 'look for no other file'
+
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l json -d 'one JSON object'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l html -r -F -d 'also write a page with a map'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -s n -l top -x -d 'how many to show'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l debug-dir -x -a '(__fish_complete_directories)' -d 'root of debug files'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l dwp -r -F -d 'package of split DWARF'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l oso-prefix -x -a '(__fish_complete_directories)' -d 'put before paths of a debug map'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-timeout -x -d 'seconds for a download'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-limit -x -d 'size of a download'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l no-companions -d 'look for no other file'

@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-READERS = [["lookup", "{}", "12"], ["dump", "{}"], ["verify", "{}"], ["convert", "-o", "out", "{}"]]
+READERS = [["lookup", "{}", "12"], ["dump", "{}"], ["verify", "{}"], ["diff", "{}", "{}"], ["stats", "{}"],
+           ["convert", "-o", "out", "{}"]]
 
 
 def write(path, data):
