@@ -68,12 +68,15 @@ static const struct number layout[] = {
         AT(csn_builder_options, uuid_size, 32), AT(csn_builder_options, has_base_address, 40),
         AT(csn_builder_options, big_endian, 41), AT(csn_builder_options, reserved, 42),
     SIZE(csn_bytes, 24), AT(csn_bytes, ptr, 0), AT(csn_bytes, size, 8), AT(csn_bytes, allocator, 16),
-    SIZE(csn_convert_options, 80), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
+    SIZE(csn_convert_options, 96), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
         AT(csn_convert_options, threads, 16), AT(csn_convert_options, flags, 20),
         AT(csn_convert_options, max_decompressed_bytes, 24), AT(csn_convert_options, progress, 32),
         AT(csn_convert_options, progress_context, 40), AT(csn_convert_options, resolver, 48),
         AT(csn_convert_options, resolver_context, 56), AT(csn_convert_options, arch, 64),
-        AT(csn_convert_options, format, 72),
+        AT(csn_convert_options, format, 72), AT(csn_convert_options, merged_functions, 76),
+        AT(csn_convert_options, call_site_files, 80), AT(csn_convert_options, call_site_file_count, 88),
+    SIZE(csn_call_site_file, 24), AT(csn_call_site_file, name, 0), AT(csn_call_site_file, bytes, 8),
+        AT(csn_call_site_file, size, 16),
     SIZE(csn_image_info, 32), AT(csn_image_info, arch, 0), AT(csn_image_info, offset, 16), AT(csn_image_info, size, 24),
     SIZE(csn_companion_request, 80), AT(csn_companion_request, struct_size, 0), AT(csn_companion_request, kind, 8),
         AT(csn_companion_request, crc, 12), AT(csn_companion_request, has_crc, 16),
@@ -101,7 +104,8 @@ static const struct number layout[] = {
         AT(csn_convert_report, string_bytes, 80), AT(csn_convert_report, line_bytes, 88),
         AT(csn_convert_report, inline_bytes, 96), AT(csn_convert_report, input_bytes, 104),
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
-        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, reserved, 136), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, functions_merged, 136),
+        AT(csn_convert_report, reserved, 144), AT(csn_convert_report, events, 192),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
@@ -128,6 +132,7 @@ static const char *const events[] = {
     "declaration-bad-file", "inline-outside-parent", "inline-bad-file", "inline-without-ranges", "duplicate-replaced",
     "duplicate-dropped", "functions-overlap", "call-site-outside-function", "relocation-not-applied",
     "inline-too-deep", "missing-debug-file", "missing-object-file", "damaged-go-function", "damaged-text-line",
+    "functions-merged", "call-site-recovered", "call-site-without-place", "call-site-of-unknown-function",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {
