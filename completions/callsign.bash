@@ -13,16 +13,15 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
+            options="-o --out --to --arch -j --threads --merged-functions --call-sites --bare-patterns --strict --max-inflate --report -q --quiet
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values=gsym ;;
-                --call-sites) values=dwarf ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac
             ;;
-        lookup) options="--json -C --demangle --llvm
+        lookup) options="--json -C --demangle --merged --llvm
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;

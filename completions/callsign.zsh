@@ -23,7 +23,9 @@ case $state in
                     '--to[format of the index]:format:(gsym)' \
                     '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
-                    '--call-sites[keep call sites]:source:(dwarf)' \
+                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
+                    '*--call-sites[keep call sites]:source:_files' \
+                    '--bare-patterns[write call sites as LLVM'"'"'s tool does]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \
@@ -41,6 +43,7 @@ case $state in
                 _arguments $help \
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--merged[list all functions that share the code]' \
                     "--llvm[answer as LLVM's reader does]" \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
