@@ -112,6 +112,14 @@ struct csni_abbrev_lookup {
     uint8_t slots[CSNI_SLOT_TABLES][CSNI_ATTRIBUTES];        /* enum csni_at, or CSNI_NO_SLOT */
 };
 void csni_abbrev_lookup_make(struct csni_abbrev_lookup *lookup, uint8_t address_size, uint8_t offset_size, bool version2);
+/* The kind of a tag, CSNI_KIND_; 0: nobody asks for it. */
+uint16_t csni_tag_kind(uint64_t tag);
+/* Tags under which no function can be described. */
+bool csni_tag_is_leaf(uint64_t tag);
+/* The slot that an attribute of a DIE with that kind and tag fills, or CSNI_NO_SLOT. */
+uint8_t csni_attribute_slot(uint16_t kind, uint64_t tag, uint64_t at);
+/* Which of the lookup's tables of slots an abbreviation needs. */
+unsigned csni_slot_table(uint16_t kind, uint64_t tag);
 
 struct csni_signature {
     uint64_t signature;
