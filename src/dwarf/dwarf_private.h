@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/fail.h"
+#include "base/vec.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/dwarf_package.h"
 
@@ -88,12 +89,18 @@ union csni_step {
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
 
+typedef CSNI_VEC(union csni_step) csni_steps;
+
+/* What the DIEs of an abbreviation can refer to, apart from their own unit. */
+enum { CSNI_REFERS_ACROSS = 1, CSNI_REFERS_TO_SUPPLEMENT = 2 };
+
 struct csni_abbrevs {
     uint64_t off;         /* in .debug_abbrev */
     uint8_t address_size, offset_size;
     bool version2;        /* DW_FORM_ref_addr has the size of an address */
     bool compiled, cross_references, supplement_references;
     csn_status status;    /* of compiling */
+    uint32_t worker;      /* whose steps it uses */
     uint32_t plan_count;  /* plan 0 included: the null entry */
     const struct csni_plan *plans;
     const union csni_step *steps;
@@ -129,6 +136,8 @@ struct csni_signature {
 struct csni_dwarf_private {
     struct csni_abbrevs *tables;
     size_t tables_room;
+    csni_steps *steps;                 /* by worker, of tables compiled together; they share equal abbreviations' */
+    uint32_t steps_count;
     struct csni_abbrev_lookup lookup;
     size_t units_room;
     struct csni_signature *signatures; /* ascending */
