@@ -21,14 +21,21 @@ struct buffer {
     bool failed;
 };
 
-/* Room for `size` more bytes, or NULL. */
-static uint8_t *buffer_room(struct buffer *b, size_t size) {
-    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
-    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, b->size + size, 1, b->alloc)) {
+enum { FIRST_ROOM = 16 << 10 };
+
+static CSNI_COLD uint8_t *grow_buffer(struct buffer *b, size_t size) {
+    size_t need = b->size + size, room = b->room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * b->room;
+    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, need > room ? need : room, 1, b->alloc)) {
         b->failed = true;
         return NULL;
     }
     return b->bytes + b->size;
+}
+
+/* Room for `size` more bytes, or NULL. */
+static inline uint8_t *buffer_room(struct buffer *b, size_t size) {
+    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
+    return grow_buffer(b, size);
 }
 
 /* The encoded records of one run of functions. */
