@@ -131,8 +131,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     plan->reserved = 0;
     bool jump = plan->flags & CSNI_PLAN_CHILDREN && plan->flags & CSNI_PLAN_SIBLING && csni_tag_is_leaf(plan->tag);
     if (jump) plan->kind |= CSNI_KIND_LEAF;
+    plan->size = d->variable ? 0 : (uint16_t)d->size;
     if (d->variable) plan->flags |= CSNI_PLAN_VARIABLE;
-    else plan->size = (uint16_t)d->size;
     if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
     if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
     if (!plan->kind && !d->variable) {
@@ -141,6 +141,7 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
         plan->steps = 0;
         return true;
     }
+    if (d->variable) plan->kind |= CSNI_KIND_VARIABLE;
     if (!push_skip(cc, d)) return false;
     union csni_step end = { .op = CSNI_STEP_END, .slot = CSNI_NO_SLOT, .skip = (uint16_t)d->skip };
     plan->steps = (uint32_t)d->first_step;

@@ -31,7 +31,8 @@ enum {
     CSNI_KIND_CALL_SITE = 64,
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
-    CSNI_KIND_BAD = 512          /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {
     CSNI_KINDS_SCOPE = CSNI_KIND_NAMESPACE | CSNI_KIND_TYPE | CSNI_KIND_SUBPROGRAM | CSNI_KIND_DECLARATION |

@@ -28,7 +28,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
 }
 
 /* Where the children of a DIE at `off` (behind its code) end by its sibling attribute, or 0. */
-static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
+CSNI_NOINLINE static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
     uint64_t target;
     if (CSNI_UNLIKELY(plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE)) {
         struct csni_die die;
@@ -51,6 +51,68 @@ static csn_status stop(struct csni_die_walk *walk, csn_status status) {
     return status;
 }
 
+/* A DIE that the loop has come to. */
+struct met {
+    const struct csni_plan *plan;
+    uint64_t at, off; /* of its code, behind it */
+    int64_t depth, closed;
+};
+
+/* Reads a DIE that was asked for, and moves the walk behind it. This and what is rare are kept out of the loop's function,
+ * which has no register to spare. */
+CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
+    const struct csni_plan *plan = met->plan;
+    if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
+    csn_status status = csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
+    if (status < 0) return stop(walk, status);
+    out->unit = walk->unit;
+    out->off = met->at;
+    out->depth = (uint32_t)met->depth;
+    out->closed = (uint32_t)met->closed;
+    out->tag = plan->tag;
+    out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    uint64_t off = out->next;
+    int64_t depth = met->depth;
+    if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
+    walk->p = walk->begin + off;
+    walk->depth = (uint32_t)depth;
+    walk->closed = UINT32_MAX;
+    return CSN_OK;
+}
+
+/* Where the children of a DIE that is not given end, or 0: it has none, or does not say. */
+static inline uint64_t behind_children(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
+                                       uint64_t end, bool big) {
+    const struct csni_unit *unit = walk->unit;
+    if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) return 0;
+    if (CSNI_UNLIKELY(!(plan->flags & CSNI_PLAN_SHORT_SIBLING) || off + plan->size > end))
+        return jump_target(walk, plan, off, end);
+    /* Where it leads is checked as in jump_target(): forward, and within the unit. */
+    uint64_t to = csni_get32(walk->begin + off + plan->sibling, big);
+    return CSNI_LIKELY(to <= end - unit->off && unit->off + to >= off + plan->size) ? unit->off + to : 0;
+}
+
+/* A code that the fast way does not know, at `at`: its plan, NULL where the code does not end, and the offset behind it. */
+struct long_code {
+    const struct csni_plan *plan;
+    uint64_t off;
+};
+
+CSNI_NOINLINE static struct long_code read_long_code(const struct csni_die_walk *walk, uint64_t at) {
+    uint64_t code;
+    const uint8_t *p = csni_uleb(walk->begin + at, walk->begin + walk->unit->end, &code);
+    if (!p) return (struct long_code){ NULL, 0 };
+    return (struct long_code){ csni_plan_find(walk->unit->abbrevs, code), (uint64_t)(p - walk->begin) };
+}
+
+/* Ends the walk at a DIE without a plan that can be used: NULL, or a BAD one. */
+CSNI_NOINLINE static csn_status stop_at_bad(struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t at,
+                                            struct csn_error *err) {
+    uint64_t code = 0;
+    csni_uleb(walk->begin + at, walk->begin + walk->unit->end, &code);
+    return stop(walk, csni_die_fail(walk->unit, plan, at, code, err));
+}
+
 csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t floor, struct csni_die *out,
                           struct csn_error *err) {
     const struct csni_unit *unit = walk->unit;
@@ -61,69 +123,50 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     const bool big = walk->dwarf->sections.big_endian;
     /* Codes of more than one byte, and tables with gaps, take the slow way: limit is what the fast one may index. */
     const uint64_t limit = abbrevs->codes ? 1 : abbrevs->plan_count < 0x80 ? abbrevs->plan_count : 0x80;
-    const uint32_t special = want | CSNI_KIND_LEAF | CSNI_KIND_BAD |
-                             (walk->in_c ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0);
-    const uint32_t outside = walk->outside ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0;
+    const uint32_t types = CSNI_KIND_TYPE | CSNI_KIND_DECLARATION, outside = walk->outside ? types : 0;
+    const uint32_t looked_at = want | CSNI_KIND_LEAF | CSNI_KIND_BAD | (walk->in_c ? types : 0);
+    const uint32_t special = looked_at | CSNI_KIND_VARIABLE;
     uint64_t off = (uint64_t)(walk->p - base), at = off;
-    int64_t depth = walk->depth, closed = walk->closed;
+    int64_t depth = walk->depth, closed = depth < walk->closed ? depth : walk->closed;
     if (depth <= floor && off != unit->first_die) return CSN_NONE;
+    /* Not below it: neither has more been closed, nor has the floor been reached. */
+    int64_t mark = closed > floor ? closed : (int64_t)floor + 1;
     while (off < end) {
         at = off;
-        closed = depth < closed ? depth : closed;
         uint64_t code = base[off++];
         const struct csni_plan *plan;
         if (CSNI_LIKELY(code < limit)) {
             plan = &plans[code];
         } else {
-            const uint8_t *p = csni_uleb(base + at, base + end, &code);
-            off = p ? (uint64_t)(p - base) : end + 1;
-            if (!p) break;
-            plan = csni_plan_find(abbrevs, code);
+            struct long_code found = read_long_code(walk, at);
+            plan = found.plan;
+            off = found.off;
+            if (!plan) return stop_at_bad(walk, plan, at, err);
         }
         if (plan->kind & special) {
-            if (plan->kind & CSNI_KIND_BAD) return stop(walk, csni_die_fail(unit, plan, at, code, err));
-            uint64_t target = 0;
-            bool passed = plan->kind & outside && (plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != CSNI_PLAN_CHILDREN;
-            if (plan->kind & want && !passed) {
-                if (CSNI_UNLIKELY(off > end)) break;
-                csn_status status = csni_die_read(walk->dwarf, unit, plan, off, out, err);
-                if (status < 0) return stop(walk, status);
-                out->unit = unit;
-                out->off = at;
-                out->depth = (uint32_t)depth;
-                out->closed = (uint32_t)closed;
-                out->tag = plan->tag;
-                out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
-                off = out->next;
-                if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
-                walk->p = base + off;
-                walk->depth = (uint32_t)depth;
-                walk->closed = UINT32_MAX;
-                return CSN_OK;
+            if (CSNI_UNLIKELY(plan->kind & CSNI_KIND_BAD)) return stop_at_bad(walk, plan, at, err);
+            bool passed = plan->kind & outside &&
+                          (plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != CSNI_PLAN_CHILDREN;
+            if (plan->kind & want && !passed) return give(walk, &(struct met){ plan, at, off, depth, closed }, out, err);
+            uint64_t target = plan->kind & looked_at ? behind_children(walk, plan, off, end, big) : 0;
+            if (target) {
+                off = target;
+                continue;
             }
-            if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) == (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) {
-                if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SHORT_SIBLING && off + plan->size <= end)) {
-                    /* Where it leads is checked as in jump_target(): forward, and within the unit. */
-                    uint64_t to = csni_get32(base + off + plan->sibling, big);
-                    if (CSNI_LIKELY(to <= end - unit->off && unit->off + to >= off + plan->size)) {
-                        off = unit->off + to;
-                        continue;
-                    }
-                } else if ((target = jump_target(walk, plan, off, end)) != 0) {
-                    off = target;
-                    continue;
-                }
+            if (plan->kind & CSNI_KIND_VARIABLE) {
+                if (CSNI_UNLIKELY(off > end)) break;
+                off = csni_die_pass(walk->dwarf, unit, plan, off);
             }
         }
         depth += plan->nesting;
         off += plan->size;
-        if (plan->flags & CSNI_PLAN_VARIABLE) {
-            if (CSNI_UNLIKELY(off > end)) break;
-            off = csni_die_pass(walk->dwarf, unit, plan, off);
+        if (depth < mark) {
+            if (depth < closed) closed = depth;
+            if (CSNI_UNLIKELY(depth <= floor)) break;
+            mark = closed > floor ? closed : (int64_t)floor + 1;
         }
-        if (CSNI_UNLIKELY(depth <= floor)) break;
     }
-    if (off > end) return stop(walk, csni_die_fail(unit, NULL, at, 0, err));
+    if (off > end) return stop_at_bad(walk, NULL, at, err);
     walk->p = base + off;
     walk->depth = off < end ? floor : 0;
     walk->closed = (uint32_t)closed;
