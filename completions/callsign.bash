@@ -5,18 +5,19 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | dump | verify | help) command=$word && break ;;
+            convert | lookup | dump | verify | embed | extract | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup dump verify embed extract help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup dump verify embed extract" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to -j --threads --call-sites --strict --max-inflate --report -q --quiet
+            options="-o --out --to --revision --strings-in -j --threads --call-sites --strict --max-inflate --report -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values=gsym ;;
+                --to) values="gsym gsym-section" ;;
+                --revision) values="A B B-script C D E F G" ;;
                 --call-sites) values=dwarf ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
@@ -26,6 +27,9 @@ _callsign() {
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        embed) options="-o --out --revision --strings-in --loaded --drop-signature
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        extract) options="-o --out --arch -h --help" ;;
         verify) options="--against -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
     esac

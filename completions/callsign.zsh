@@ -6,6 +6,8 @@ commands=(
     'lookup:function, source line and inlined calls at addresses'
     'dump:show what an index holds'
     'verify:check every record of an index'
+    'embed:put an index into the program it belongs to'
+    'extract:take the index out of a program that carries one'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -20,7 +22,9 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym)' \
+                    '--to[format of the index]:format:(gsym gsym-section)' \
+                    '--revision[revision of a section GSYM]:revision:(A B B-script C D E F G)' \
+                    '--strings-in[section whose strings are shared]:section:(.strtab .dynstr .debug_str)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
                     '--strict[fail when anything is dropped or damaged]' \
@@ -80,6 +84,29 @@ case $state in
                     '--fetch-limit[size of a download]:bytes:' \
                     '--no-companions[look for no other file]' \
                     '1:index:_files'
+                ;;
+            embed)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:file:_files' \
+                    '--revision[make a section GSYM first]:revision:(A B B-script C D E F G)' \
+                    '--strings-in[section whose strings are shared]:section:(.strtab .dynstr .debug_str)' \
+                    '--loaded[load the section with the program]' \
+                    '--drop-signature[remove a code signature]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
+                    '*--debug-dir[root of debug files]:folder:_files -/' \
+                    '*--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
+                    '--fetch-timeout[seconds for a download]:seconds:' \
+                    '--fetch-limit[size of a download]:bytes:' \
+                    '--no-companions[look for no other file]' \
+                    '1:index:_files' '2:object:_files'
+                ;;
+            extract)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:file:_files' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '1:object:_files'
                 ;;
             help) _describe command commands ;;
         esac
