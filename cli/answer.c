@@ -66,7 +66,7 @@ static const char *failure_text(const struct answer *answer) {
     return answer->err.text[0] ? csn_error_text(&answer->err) : csn_status_name(answer->status);
 }
 
-static void put_frame(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
     if (frame->name.len)
         out_safe(out, name_text(names, frame->name));
     else
@@ -90,7 +90,6 @@ static void put_frame(const struct csn_frame *frame, struct name_text *names, st
         out_char(out, ')');
     }
     if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
-    out_char(out, '\n');
 }
 
 static void put_after_label(const struct answer *answer, size_t indent, struct name_text *names,
@@ -98,7 +97,8 @@ static void put_after_label(const struct answer *answer, size_t indent, struct n
     if (answer->status == CSN_OK) {
         for (size_t i = 0; i < answer->found.frame_count; i++) {
             if (i) out_spaces(out, indent);
-            put_frame(&answer->frames[i], names, out);
+            frame_put_text(&answer->frames[i], names, out);
+            out_char(out, '\n');
         }
         if (!answer->found.frame_count) out_char(out, '\n');
         return;
@@ -123,7 +123,7 @@ void answer_put_labelled(const struct answer *answer, const char *label, struct 
     put_after_label(answer, strlen(label), names, out);
 }
 
-static void put_json_frame(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
+void frame_put_json(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
     json_begin_object(json);
     if (frame->name.len) {
         json_key(json, "function");
@@ -145,7 +145,7 @@ void answer_put_json(const struct answer *answer, struct name_text *names, struc
     json_member_hex(json, "address", answer->addr);
     json_key(json, "frames");
     json_begin_array(json);
-    for (size_t i = 0; i < answer->found.frame_count; i++) put_json_frame(&answer->frames[i], names, json);
+    for (size_t i = 0; i < answer->found.frame_count; i++) frame_put_json(&answer->frames[i], names, json);
     json_end_array(json);
     if (answer->status < 0) {
         json_member_text(json, "error", failure_text(answer));

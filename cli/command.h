@@ -30,5 +30,7 @@ extern const struct command convert_command;
 extern const struct command lookup_command;
 extern const struct command dump_command;
 extern const struct command verify_command;
+extern const struct command stack_command;
+extern const struct command explain_command;
 
 #endif

@@ -185,7 +185,7 @@ struct site_walk {
     const struct csni_place *place;
     struct csn_call_site_iter iter;
     uint64_t offset;
-    bool before;
+    bool either;
 };
 
 /* CSN_OK, CSN_NONE at the end, CSN_E_LIMIT when the work is used up, or damage. */
@@ -194,14 +194,14 @@ static csn_status next_site(struct site_walk *walk, uint64_t *work, struct csn_c
         csn_status status = csn_call_site_iter_next(&walk->iter, out, NULL);
         if (status != CSN_OK) return status;
         if (!csni_spend(work, 1)) return CSN_E_LIMIT;
-        if (out->return_offset == walk->offset || (walk->before && out->return_offset == walk->offset + 1)) return CSN_OK;
+        if (out->return_offset == walk->offset || (walk->either && out->return_offset == walk->offset + 1)) return CSN_OK;
     }
 }
 
-static csn_status begin_walk(const struct csni_place *place, uint32_t k, uint64_t ret, bool before,
+static csn_status begin_walk(const struct csni_place *place, uint32_t k, uint64_t ret, bool either,
                              struct site_walk *out) {
     const struct csn_record *record = &place->records[k];
-    *out = (struct site_walk){ .place = place, .offset = ret - record->start, .before = before };
+    *out = (struct site_walk){ .place = place, .offset = ret - record->start, .either = either };
     return csn_call_site_iter_init(&out->iter, place->index, record, NULL);
 }
 
@@ -216,12 +216,12 @@ static void keep_patterns(const struct csni_place *place, const struct csn_call_
 }
 
 /* Sites of one return address add up. Damage ends the list, and what stands behind it cannot be known. */
-bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool before, struct csni_arena *arena,
+bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool either, struct csni_arena *arena,
                     uint64_t *work, struct csni_say *out) {
     struct site_walk walk;
     struct csn_call_site site;
     uint64_t site_count = 0, pattern_count = 0;
-    csn_status status = begin_walk(place, k, ret, before, &walk);
+    csn_status status = begin_walk(place, k, ret, either, &walk);
     while (status == CSN_OK && (status = next_site(&walk, work, &site)) == CSN_OK) {
         site_count++;
         pattern_count += site.pattern_count;
@@ -240,7 +240,7 @@ bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bo
     if (!patterns) return false;
     if (out->pattern_count) memcpy(patterns, out->patterns, out->pattern_count * sizeof(*patterns));
     out->patterns = patterns;
-    status = begin_walk(place, k, ret, before, &walk);
+    status = begin_walk(place, k, ret, either, &walk);
     for (; site_count && status == CSN_OK && next_site(&walk, work, &site) == CSN_OK; site_count--)
         keep_patterns(place, &site, patterns, out);
     if (site_count) out->notes |= CSN_STACK_NOTE_LIMIT;

@@ -58,8 +58,8 @@ csn_status csni_place_find(const struct csn_index *index, uint64_t addr, unsigne
 const struct csni_sibling *csni_place_sibling(struct csni_place *place, uint32_t k, struct csni_arena *arena,
                                               uint64_t *work);
 
-/* Adds to `out` what record `k` says of a call that returns to `ret` (or to ret + 1, with `before`). False: no memory. */
-bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool before, struct csni_arena *arena,
+/* Adds to `out` what record `k` says of a call that returns to `ret` (or to ret + 1, with `either`). False: no memory. */
+bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool either, struct csni_arena *arena,
                     uint64_t *work, struct csni_say *out);
 
 #endif

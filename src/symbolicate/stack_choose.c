@@ -133,12 +133,12 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
         if (!name_remains(answer, place->name_of[k])) continue;
         struct csni_say own = { 0 };
         if (asked++ == SPEAKERS_MAX) own.notes = CSN_STACK_NOTE_LIMIT;
-        else if (!csni_place_say(place, k, at->addr, at->before, &walk->s->arena, walk->work, &own)) return false;
+        else if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &own)) return false;
         if (!own.pattern_count || (own.notes & CSN_STACK_NOTE_LIMIT)) {
             *out = (struct csni_say){ .notes = own.notes | (undecided ? CSN_STACK_NOTE_CALLER_UNDECIDED : 0) };
             return true;
         }
-        if (!csni_place_say(place, k, at->addr, at->before, &walk->s->arena, walk->work, &whole)) return false;
+        if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &whole)) return false;
     }
     *out = whole;
     return true;
@@ -147,9 +147,10 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
 /* The usual case; kept with the place for the next stack. */
 static bool ask_one(struct stack_walk *walk, const struct csni_stack_place *at, struct csni_say *out) {
     struct csni_place *place = at->place;
+    if (at->either && at->shift) return csni_place_say(place, 0, at->addr, true, &walk->s->arena, walk->work, out);
     if (!place->said) {
         struct csni_say say = { 0 };
-        if (!csni_place_say(place, 0, at->addr, at->before, &walk->s->seen_arena, walk->work, &say)) return false;
+        if (!csni_place_say(place, 0, at->addr, at->either, &walk->s->seen_arena, walk->work, &say)) return false;
         place->say = say;
         place->said = !(say.notes & CSN_STACK_NOTE_LIMIT);
     }

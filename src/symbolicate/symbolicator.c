@@ -119,9 +119,12 @@ static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack
     bool by_address = frame->flags & CSN_STACK_ADDRESS;
     if (by_address && frame->module >= s->module_count)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "frame %zu: module %u of %u", i, frame->module, s->module_count);
-    out->before = frame->flags & CSN_STACK_BEFORE;
-    out->exact = (frame->flags & CSN_STACK_EXACT) || (i == 0 && !(frame->flags & (CSN_STACK_RETURN | CSN_STACK_BEFORE)));
-    uint64_t step = out->exact || out->before ? 0 : 1;
+    enum { CALLING = CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
+    out->exact = (frame->flags & CSN_STACK_EXACT) || (i == 0 && !(frame->flags & CALLING));
+    out->either = frame->flags & (CSN_STACK_BEFORE | CSN_STACK_EITHER);
+    /* With EITHER, the byte before is within the call for both: no call is shorter than 2 bytes. */
+    unsigned step = out->exact || (frame->flags & CSN_STACK_BEFORE) ? 0 : 1;
+    out->shift = (uint8_t)step;
     /* A return address may be the first byte behind its module. */
     out->module = by_address ? frame->module : csni_module_map_find(&s->map, frame->pc - step);
     out->addr = frame->pc;
@@ -132,8 +135,7 @@ static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack
 static bool look_up(struct csn_symbolicator *s, struct csni_stack_place *at, uint64_t *work) {
     const struct csn_index *index = at->module == CSNI_NO_MODULE ? NULL : s->modules[at->module].index;
     if (!index) return true;
-    unsigned shift = at->exact || at->before ? 0 : 1;
-    at->place = find_place(s, index, at->addr - shift, shift, work);
+    at->place = find_place(s, index, at->addr - at->shift, at->shift, work);
     return at->place != NULL;
 }
 

@@ -24,7 +24,8 @@ struct csni_stack_place {
     struct csni_place *place; /* NULL: no module, or no index */
     uint64_t addr;                  /* as it came */
     uint32_t module;
-    bool exact, before;             /* not a return address; the byte before one */
+    bool exact, either;             /* not a return address; perhaps the byte before one */
+    uint8_t shift;                  /* it is looked up at that many bytes before */
 };
 
 /* Chooses among merged functions, from the outermost frame inwards. `answers` has names and frames of the index's own
