@@ -37,8 +37,12 @@ uint32_t answer_reason(const struct answer *answer);
 void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out);
 /* The same after a label of one's own instead of the address. */
 void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names, struct out_buffer *out);
+/* How far further lines of answer_put_text() are indented. */
+size_t answer_indent(const struct answer *answer);
 /* One JSON object, without a newline. */
 void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json);
+/* The same, but the object is left open for more members. */
+void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json);
 
 /* One frame: "area + 25 at /src/shapes.h:6 [inlined]", without a newline, or a JSON object. */
 void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "call_site_options.h"
 #include "command.h"
 #include "companion_options.h"
 #include "complain.h"
@@ -15,9 +16,10 @@
 #include "report_file.h"
 
 struct convert_values {
-    const char *out, *to, *call_sites, *report, *arch;
+    const char *out, *to, *merged, *report, *arch;
+    struct text_list call_sites;
     uint64_t threads, max_inflate;
-    bool strict, quiet;
+    bool strict, quiet, bare_patterns;
     struct companion_values companions;
 };
 
@@ -30,8 +32,14 @@ static const struct option_spec options[] = {
       .help = "which image of a universal file; otherwise all are converted,\neach to OUT.ARCH.gsym" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
       .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
-    { .name = "call-sites", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, call_sites),
-      .value_name = "dwarf", .help = "keep the call sites that DWARF describes" },
+    { .name = "merged-functions", .kind = OPTION_CHOICE, .offset = offsetof(struct convert_values, merged),
+      .value_name = "MODE", .help = "keep all functions that share their code, the best known on\n"
+                                    "top; MODE: aliases (second names, too), llvm (as its tool does)" },
+    { .name = "call-sites", .kind = OPTION_TEXTS, .offset = offsetof(struct convert_values, call_sites),
+      .value_name = "dwarf|FILE", .help = "keep the call sites that DWARF describes; add those of a YAML,\n"
+                                          "JSON or text file; may be given several times" },
+    { .name = "bare-patterns", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, bare_patterns),
+      .help = "write call sites as LLVM's tool does: callees by bare names" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail when anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -43,9 +51,18 @@ static const struct option_spec options[] = {
       .help = "no progress bar, no summary; errors only" },
 };
 
-static bool choice_is_known(const char *option, const char *given, const char *known) {
-    if (!given || strcmp(given, known) == 0) return true;
-    complain(NULL, "option '%s': '%s' is not supported, only '%s' is", option, given, known);
+/* enum csn_merge of the option's value; false: said that it is none. */
+static bool merge_mode(const char *given, uint32_t *out) {
+    static const char *const names[] = { "", "aliases", "llvm" };
+    static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
+    *out = CSN_MERGE_NONE;
+    if (!given) return true;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        if (strcmp(given, names[i]) != 0) continue;
+        *out = modes[i];
+        return true;
+    }
+    complain(NULL, "option '--merged-functions': '%s' is not supported, only 'aliases' and 'llvm' are", given);
     return false;
 }
 
@@ -103,6 +120,7 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
 /* One image of the input on its way to one index. */
 struct target {
     const char *input, *arch, *out_path; /* arch NULL: the input's only image */
+    const struct call_site_files *call_sites;
 };
 
 static csn_status convert(const struct convert_values *values, const struct target *target,
@@ -112,7 +130,12 @@ static csn_status convert(const struct convert_values *values, const struct targ
     progress_begin(&bar, values->quiet);
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
-    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) | (values->call_sites ? CSN_CONVERT_CALL_SITES : 0u);
+    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
+                            (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
+                            (values->bare_patterns ? CSN_CONVERT_BARE_PATTERNS : 0u);
+    convert_options.call_site_files = target->call_sites->items;
+    convert_options.call_site_file_count = target->call_sites->count;
+    merge_mode(values->merged, &convert_options.merged_functions);
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
@@ -171,16 +194,17 @@ static char *path_of_image(const char *out_path, const char *arch) {
 }
 
 /* Each image goes to a file of its own; the worst outcome is the outcome. */
-static enum exit_code convert_images(const struct convert_values *values, const char *input, const char *out_path,
+static enum exit_code convert_images(const struct convert_values *values, const struct target *whole,
                                      const struct csn_image_info *images, size_t count) {
     enum exit_code worst = EXIT_WORKED;
     if (values->report) {
-        complain(input, "%zu images; --report needs --arch to choose one", count);
+        complain(whole->input, "%zu images; --report needs --arch to choose one", count);
         return EXIT_FAILED;
     }
     for (size_t i = 0; i < count; i++) {
-        struct target target = { input, images[i].arch, NULL };
-        char *path = path_of_image(out_path, images[i].arch);
+        struct target target = *whole;
+        target.arch = images[i].arch;
+        char *path = path_of_image(whole->out_path, images[i].arch);
         target.out_path = path;
         enum exit_code code = EXIT_FAILED;
         if (path) code = convert_target(values, &target);
@@ -193,19 +217,18 @@ static enum exit_code convert_images(const struct convert_values *values, const 
 
 enum { IMAGES_MAX = 32 };
 
-static enum exit_code convert_input(const struct convert_values *values, const char *input, const char *out_path) {
+static enum exit_code convert_input(const struct convert_values *values, const struct target *whole) {
     struct csn_image_info images[IMAGES_MAX];
     size_t count = 1;
     if (!values->arch) {
         /* What cannot be read here fails when it is converted, with a message. */
-        if (csn_list_images_of_file(input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
+        if (csn_list_images_of_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
         if (count > IMAGES_MAX) {
-            complain(input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
+            complain(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
             return EXIT_FAILED;
         }
     }
-    const struct target only = { input, values->arch, out_path };
-    return count > 1 ? convert_images(values, input, out_path, images, count) : convert_target(values, &only);
+    return count > 1 ? convert_images(values, whole, images, count) : convert_target(values, whole);
 }
 
 static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
@@ -213,15 +236,19 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const struct convert_values *values = given;
     const char *input = operands[0];
     if (!format_is_known(values->to)) return EXIT_FAILED;
-    if (!choice_is_known("--call-sites", values->call_sites, "dwarf")) return EXIT_FAILED;
+    uint32_t merge;
+    if (!merge_mode(values->merged, &merge)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
     if (!values->out && asprintf(&beside, "%.*s.gsym", (int)len, input) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
     enum exit_code code = EXIT_FAILED;
-    if (out_path) code = convert_input(values, input, out_path);
-    else complain_memory("a path");
+    struct call_site_files call_sites = { 0 };
+    const struct target whole = { input, values->arch, out_path, &call_sites };
+    if (!out_path) complain_memory("a path");
+    else if (call_site_files_read(&call_sites, &values->call_sites)) code = convert_input(values, &whole);
+    call_site_files_release(&call_sites);
     free(beside);
     progress_pass_on_signal();
     return code;

@@ -160,6 +160,7 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     out_hex(out, record->start + site->return_offset);
     if (site->flags & CSN_CALL_SITE_INTERNAL) out_text(out, " internal");
     if (site->flags & CSN_CALL_SITE_EXTERNAL) out_text(out, " external");
+    if (site->flags & CSN_CALL_SITE_RECOVERED) out_text(out, " recovered");
     for (uint32_t k = 0; k < site->pattern_count; k++) {
         struct csn_str pattern;
         struct csn_error err = CSN_ERROR_INIT;

@@ -39,6 +39,7 @@ struct dialect_state {
     struct process_map *maps; /* of perf's lines and of /proc/PID/maps */
     size_t map_count, map_room;
     uint64_t pid;             /* of perf's sample */
+    uint64_t kernel_start;    /* where perf says that the kernel's text begins; 0: not known */
     char symbol[512];         /* Go: the function of the line before */
     size_t symbol_size;
     struct csn_str go_module; /* Go names no modules: the only index there is */

@@ -3,7 +3,8 @@
  *     main.(*Shape).Area(0xc000012345)
  *     	/src/shapes.go:12 +0x1d           from the start of the function that the call was compiled into
  *
- * Arguments of an inlined call are "...": its offset counts in the next function that is not inlined. */
+ * Arguments of an inlined call are "..."; it has no offset of its own. The frames of the function that it was compiled
+ * into have it too. */
 #include "line_scan.h"
 #include "stack_dialect.h"
 
@@ -56,11 +57,11 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
         state->after_head = true;
         return KIND_CONTEXT;
     }
+    if (state->symbol_size && state->inlined && line.len && line.ptr[0] == '\t') {
+        state->symbol_size = 0;
+        return KIND_INSIDE;
+    }
     if (state->symbol_size && read_place(line, out)) {
-        if (state->inlined) {
-            state->symbol_size = 0;
-            return KIND_INSIDE;
-        }
         bool first = state->after_head;
         out->symbol = (struct csn_str){ state->symbol, state->symbol_size };
         out->module = state->go_module;

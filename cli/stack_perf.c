@@ -58,15 +58,17 @@ static void place_frame(struct line_frame *out, bool in_chain) {
 static void read_map(struct dialect_state *state, struct line_scan *s) {
     uint64_t pid, thread, start, size, offset;
     struct csn_str access;
-    bool signed_pid = scan_char(s, '-');
+    bool kernel = scan_char(s, '-');
     if (!scan_number(s, 10, &pid) || !scan_char(s, '/') || !scan_number(s, 10, &thread)) return;
-    if (signed_pid || !scan_text(s, ": [") || !scan_hex(s, &start) || !scan_char(s, '(') || !scan_hex(s, &size)) return;
+    if (!scan_text(s, ": [") || !scan_hex(s, &start) || !scan_char(s, '(') || !scan_hex(s, &size)) return;
     if (!scan_text(s, ") @ ")) return;
     if (!scan_hex(s, &offset) && !scan_number(s, 10, &offset)) return;
     size_t end;
     if (!scan_find(s, "]: ", &end)) return;
     s->at = end + strlen("]: ");
-    if (!scan_word(s, &access) || !scan_blanks(s) || scan_peek(s) != '/') return;
+    if (!scan_word(s, &access) || !scan_blanks(s)) return;
+    if (kernel && scan_text(s, "[kernel.kallsyms]_")) state->kernel_start = start;
+    if (kernel || scan_peek(s) != '/') return;
     places_add_map(state, pid, start, start + size < start ? UINT64_MAX : start + size, offset, scan_rest(s));
     state->maps_changed = true;
 }

@@ -128,6 +128,11 @@ bool places_add_frame(struct dialect_state *state, const struct line_frame *fram
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->place == PLACE_SYMBOL) return symbols_add_frame(state, frame, module);
     if (frame->place == PLACE_FILE_OFFSET) value = places_of_file_offset(state, frame->module, value);
+    if (frame->place == PLACE_ADDRESS && state->kernel_start) {
+        uint64_t base = places_image_base(state, module, frame->module);
+        /* The kernel is loaded at a random place; its index begins with its text. */
+        if (base >> 32) value += base - state->kernel_start;
+    }
     if (frame->place == PLACE_OFFSET) {
         uint64_t base = places_image_base(state, module, frame->module);
         if (value < base) value += base;

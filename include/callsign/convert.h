@@ -28,14 +28,34 @@ struct csn_convert_options {
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
-    uint32_t reserved;
+    uint32_t merged_functions;             /* enum csn_merge */
+    const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
+    size_t call_site_file_count;
 };
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0 }
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
-    CSN_CONVERT_CALL_SITES = 2      /* keep DWARF's call sites */
+    CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
+    CSN_CONVERT_BARE_PATTERNS = 4   /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
+                                     * nor escaped; patterns of files unchanged; no flags but those of files */
+};
+
+/* What becomes of several functions at one range of code, which linkers that fold identical code leave. */
+enum csn_merge {
+    CSN_MERGE_NONE = 0,  /* one of them is kept */
+    CSN_MERGE_ALL = 1,   /* all are kept, the best known on top, the others as its merged functions; but of names that only the
+                          * symbol table tells, no weak and versioned ones that look like second names of one function */
+    CSN_MERGE_ALIASES = 2, /* the same with those */
+    CSN_MERGE_LLVM = 3   /* as the reference converter does: functions from DWARF only, the least known on top */
+};
+
+/* The content of a call-site file: YAML, JSON or lines of text. */
+struct csn_call_site_file {
+    const char *name;    /* for messages */
+    const void *bytes;
+    size_t size;
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -73,6 +93,10 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_FUNCTIONS_MERGED,      /* merged: functions of one range, all kept as candidates of one of them */
+    CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, placed by the code that was kept */
+    CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be placed */
+    CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that is not there */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
 };
@@ -96,7 +120,8 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
-    uint64_t reserved[7];
+    uint64_t functions_merged;                         /* written as merged functions of others */
+    uint64_t reserved[6];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 

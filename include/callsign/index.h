@@ -234,7 +234,11 @@ CSN_API csn_status csn_inline_iter_next(struct csn_inline_iter *iter, struct csn
 CSN_API csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t k, struct csn_range *out,
                                          struct csn_error *err);
 
-enum { CSN_CALL_SITE_INTERNAL = 1, CSN_CALL_SITE_EXTERNAL = 2 };
+enum {
+    CSN_CALL_SITE_INTERNAL = 1,  /* the callee is defined in the image */
+    CSN_CALL_SITE_EXTERNAL = 2,  /* it is defined in another one */
+    CSN_CALL_SITE_RECOVERED = 128 /* of a folded function: its place is that of the same call of the code that was kept */
+};
 struct csn_call_site {
     uint64_t return_offset;  /* return address less the function's start */
     uint32_t flags;          /* CSN_CALL_SITE_ */

@@ -20,10 +20,13 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
     if (!given) return CSN_OK;
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES);
+    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
+    if (out->merged_functions > CSN_MERGE_LLVM)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "merged_functions is %u, need <= %d", out->merged_functions,
+                         CSN_MERGE_LLVM);
     return CSN_OK;
 }
 
@@ -53,6 +56,7 @@ static csn_status check_strict(const struct csni_conversion *c, struct csn_error
 }
 
 static void describe_image(const struct csni_conversion *c, struct csni_model *model) {
+    model->merge = c->options.merged_functions;
     model->batches = c->batches;
     model->batch_count = c->batch_count;
     model->base_address = c->image.base_address;
@@ -95,6 +99,7 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     if (!kind) return fail_unknown_kind(c->input.file, err);
     CSNI_TRY(make_workers(c, err));
     CSNI_TRY(kind->read(c, err));
+    CSNI_TRY(csni_finish_batches(c, err));
     struct csni_model model;
     csni_model_init(&model, c->alloc);
     csn_status status = write_model(c, &model, sink, err);

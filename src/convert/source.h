@@ -39,6 +39,7 @@ struct csni_conversion {
     struct csni_input input;
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
+    struct csni_object *debug;        /* its debug file; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;
     uint32_t workers;
@@ -103,6 +104,9 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
 /* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
 csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
+/* When all sources are read: gives folded functions their place, and call sites their flags and patterns, with those of
+ * call-site files. Nothing where neither was asked for (finish_batches.c). */
+csn_status csni_finish_batches(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

@@ -155,6 +155,7 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(open_image(c, err));
     struct csni_object *debug;
     CSNI_TRY(find_debug_file(c, &debug, err));
+    c->debug = debug;
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
     if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));

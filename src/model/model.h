@@ -34,10 +34,17 @@ struct csni_call_site {
     uint64_t return_off;    /* return address less the function's start */
     uint32_t first_pattern; /* in the batch's patterns */
     uint32_t pattern_count;
-    uint32_t flags;         /* CSN_CALL_SITE_ */
+    uint32_t flags;         /* CSN_CALL_SITE_, and CSNI_SITE_ until sources are done */
+};
+enum {
+    CSNI_SITE_TAIL = 0x100, /* a tail call, which returns to nowhere in this function */
+    CSNI_SITE_LOST = 0x200  /* of a homeless function: where it returns to is not known */
 };
 
-enum csni_source { CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO };
+enum csni_source {
+    CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO,
+    CSNI_SOURCE_FOLDED /* DWARF of a function whose code the linker took out for another's: see csni_batch_mark_homeless() */
+};
 
 struct csni_function {
     uint64_t start;
@@ -49,6 +56,8 @@ struct csni_function {
     uint32_t first_site, site_count;
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
+    bool weak;     /* a symbol that gives way to others of its name */
+    bool homeless; /* its place is not known */
 };
 
 static inline bool csni_function_is_rich(const struct csni_function *f) {
@@ -80,6 +89,8 @@ struct csni_batch {
     struct csni_note *notes;
     uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
         note_count;
+    uint32_t homeless_count;  /* functions behind the last one whose place is not known: they are in no index, unless a
+                               * source finds it and counts them among the others */
     /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
     uint32_t *string_numbers, *file_numbers;
 };
@@ -97,6 +108,7 @@ struct csni_batch_writer {
     uint64_t note_counts[CSN_EVENT_COUNT];
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
+    bool has_homeless;
     bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
     bool overflow;
 };
@@ -116,6 +128,8 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
 /* What follows until the next one belongs to this function. */
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source);
+/* The function begun last has no place of its own: the linker let another function's code stand for its. */
+void csni_batch_mark_homeless(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
 /* The same for many rows: room for `count` more behind those that are there, NULL when out of memory; then how many were
@@ -150,6 +164,7 @@ struct csni_model_file {
 
 struct csni_model {
     const struct csn_allocator *alloc;
+    uint32_t merge;             /* enum csn_merge */
     struct csni_batch *batches; /* in input order */
     uint32_t batch_count;
     /* What the image tells. */
@@ -165,7 +180,7 @@ struct csni_model {
     struct csni_entry *entries;         /* ascending by address */
     uint32_t entry_count, entry_room;
     struct csni_entry *children;
-    uint32_t child_count;
+    uint32_t child_count, child_room;
     /* Set by csni_model_link(). */
     struct csn_str *strings;            /* [0] is empty; files' strings first, then names by address */
     uint32_t string_count, string_room;
@@ -177,7 +192,7 @@ void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc
 void csni_model_deinit(struct csni_model *model);
 
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
- * rules). Adds to the report. */
+ * rules), or makes them children of one of them (docs/merged-functions.md). Adds to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
 
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */

@@ -33,6 +33,10 @@ static const struct {
     [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
+    [CSN_EVENT_FUNCTIONS_MERGED] = { "functions-merged", CSN_CLASS_MERGED },
+    [CSN_EVENT_CALL_SITE_RECOVERED] = { "call-site-recovered", CSN_CLASS_NORMAL },
+    [CSN_EVENT_CALL_SITE_WITHOUT_PLACE] = { "call-site-without-place", CSN_CLASS_NORMAL },
+    [CSN_EVENT_CALL_SITE_NO_FUNCTION] = { "call-site-of-unknown-function", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }
