@@ -7,10 +7,10 @@
 
 /* Offsets in the file header and in a program header (gABI, chapters 4 and 5), by class. */
 struct elf_shape {
-    unsigned word, header_size, phoff, phentsize, phnum, entry_size, p_offset, p_vaddr, p_filesz;
+    unsigned word, header_size, phoff, phentsize, phnum, entry_size, p_offset, p_vaddr, p_filesz, p_flags;
 };
-static const struct elf_shape elf32 = { 4, 52, 28, 42, 44, 32, 4, 8, 16 };
-static const struct elf_shape elf64 = { 8, 64, 32, 54, 56, 56, 8, 16, 32 };
+static const struct elf_shape elf32 = { 4, 52, 28, 42, 44, 32, 4, 8, 16, 24 };
+static const struct elf_shape elf64 = { 8, 64, 32, 54, 56, 56, 8, 16, 32, 4 };
 
 static uint64_t get(const uint8_t *bytes, unsigned size, bool big) {
     uint64_t value = 0;
@@ -19,7 +19,7 @@ static uint64_t get(const uint8_t *bytes, unsigned size, bool big) {
 }
 
 static bool read_headers(int fd, struct image_segments *out) {
-    enum { PT_LOAD = 1, HEADERS_MAX = 512 };
+    enum { PT_LOAD = 1, PF_X = 1, HEADERS_MAX = 512 };
     uint8_t head[64], entry[56];
     static const uint8_t magic[4] = { 0x7f, 'E', 'L', 'F' };
     ssize_t got = pread(fd, head, sizeof(head), 0);
@@ -38,7 +38,8 @@ static bool read_headers(int fd, struct image_segments *out) {
         if (get(entry, 4, big) != PT_LOAD) continue;
         out->items[out->count++] = (struct image_segment){ get(entry + shape->p_offset, shape->word, big),
                                                            get(entry + shape->p_vaddr, shape->word, big),
-                                                           get(entry + shape->p_filesz, shape->word, big) };
+                                                           get(entry + shape->p_filesz, shape->word, big),
+                                                           get(entry + shape->p_flags, 4, big) & PF_X };
     }
     return out->count > 0;
 }
@@ -57,6 +58,17 @@ bool image_segments_addr(const struct image_segments *segments, uint64_t file_of
         const struct image_segment *segment = &segments->items[i];
         if (file_offset < segment->file_offset || file_offset - segment->file_offset >= segment->file_size) continue;
         *out = file_offset - segment->file_offset + segment->addr;
+        return true;
+    }
+    return false;
+}
+
+bool image_segments_code_addr(const struct image_segments *segments, uint64_t file_offset, uint64_t size, uint64_t *out) {
+    for (unsigned i = 0; i < segments->count; i++) {
+        const struct image_segment *segment = &segments->items[i];
+        bool before = segment->file_offset + segment->file_size <= file_offset;
+        if (!segment->executable || before || segment->file_offset >= file_offset + size) continue;
+        *out = segment->addr - (segment->file_offset - file_offset);
         return true;
     }
     return false;

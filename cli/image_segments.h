@@ -9,6 +9,7 @@ enum { SEGMENTS_MAX = 32 };
 
 struct image_segment {
     uint64_t file_offset, addr, file_size;
+    bool executable;
 };
 struct image_segments {
     struct image_segment items[SEGMENTS_MAX];
@@ -19,5 +20,8 @@ struct image_segments {
 bool image_segments_read(const char *path, struct image_segments *out);
 /* False: no segment has this byte. */
 bool image_segments_addr(const struct image_segments *segments, uint64_t file_offset, uint64_t *out);
+/* The address of the first byte of an executable mapping of `size` bytes of the file: mappings are of whole pages, so that the
+ * byte may belong to the segment before. */
+bool image_segments_code_addr(const struct image_segments *segments, uint64_t file_offset, uint64_t size, uint64_t *out);
 
 #endif

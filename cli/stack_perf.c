@@ -69,32 +69,34 @@ static void read_map(struct dialect_state *state, struct line_scan *s) {
     if (!scan_word(s, &access) || !scan_blanks(s)) return;
     if (kernel && scan_text(s, "[kernel.kallsyms]_")) state->kernel_start = start;
     if (kernel || scan_peek(s) != '/') return;
-    places_add_map(state, pid, start, start + size < start ? UINT64_MAX : start + size, offset, scan_rest(s));
+    places_add_map(state, pid, start, start + size < start ? UINT64_MAX : start + size, offset,
+                   access.len < 3 || access.ptr[2] == 'x', scan_rest(s));
     state->maps_changed = true;
 }
 
-/* The process of "app  4242/4242 [001] ..." or "app  4242 [001] ...": the last number in front of the processor or time. */
+/* "12.345678:" */
+static bool is_time(struct csn_str word) {
+    struct line_scan s = scan_on(word);
+    uint64_t number;
+    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':')
+           && scan_at_end(&s);
+}
+
+/* The process of "app  4242/4242 [001] 12.345678: ...": the last number in front of the processor and the time. */
 static bool read_head(struct line_scan *s, uint64_t *pid) {
-    size_t from = s->at, colon;
     struct csn_str word;
     bool found = false;
-    if (!scan_find(s, ": ", &colon) && !(s->line.len && s->line.ptr[s->line.len - 1] == ':')) return false;
     while (scan_blanks(s), scan_word(s, &word)) {
         struct line_scan number = scan_on(word);
         uint64_t value, thread;
-        if (!scan_number(&number, 10, &value)) {
-            if (found) break;
+        if (is_time(word)) return found;
+        if (!scan_number(&number, 10, &value)) continue;
+        if (!scan_at_end(&number) && !(scan_char(&number, '/') && scan_number(&number, 10, &thread) && scan_at_end(&number)))
             continue;
-        }
-        if (scan_at_end(&number) || (scan_char(&number, '/') && scan_number(&number, 10, &thread) && scan_at_end(&number))) {
-            *pid = value;
-            found = true;
-            continue;
-        }
-        if (found && word.ptr[word.len - 1] == ':') break; /* the time */
+        *pid = value;
+        found = true;
     }
-    s->at = from;
-    return found;
+    return false;
 }
 
 /* The address of a sample alone stands behind the event's name: the last ": " that a frame follows. */
@@ -120,10 +122,15 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
         read_map(state, &s);
         return KIND_CONTEXT;
     }
-    if ((scan_peek(&s) == '\t' || scan_peek(&s) == ' ') && (open || state->after_head)) {
+    /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
+    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || state->after_head))) {
         scan_blanks(&s);
         if (read_frame(&s, out)) {
-            bool first = state->after_head;
+            static const char inlined[] = "inlined";
+            /* The frame that it was inlined into brings it along. */
+            if (out->module.len == sizeof(inlined) - 1 && memcmp(out->module.ptr, inlined, sizeof(inlined) - 1) == 0)
+                return KIND_INSIDE;
+            bool first = state->after_head || !open;
             state->after_head = false;
             place_frame(out, true);
             if (first) out->flags = CSN_STACK_EXACT;

@@ -13,9 +13,9 @@ static bool same_path(const struct process_map *map, struct csn_str path) {
 }
 
 void places_add_map(struct dialect_state *state, uint64_t pid, uint64_t start, uint64_t end, uint64_t file_offset,
-                    struct csn_str path) {
+                    bool executable, struct csn_str path) {
     if (start >= end || !path.len || memchr(path.ptr, 0, path.len)) return;
-    struct process_map map = { pid, start, end, file_offset, NULL };
+    struct process_map map = { pid, start, end, file_offset, NULL, executable };
     size_t i = 0;
     /* What was mapped there before is gone. */
     while (i < state->map_count
@@ -61,15 +61,19 @@ static const struct process_map *first_map(const struct dialect_state *state, co
     return first;
 }
 
+/* The program headers of the file at a path, as far as this machine has it. */
+static bool read_image(struct csn_str path, struct image_segments *out) {
+    char text[4096];
+    if (path.len >= sizeof(text) || !path.len || path.ptr[0] != '/') return false;
+    memcpy(text, path.ptr, path.len);
+    text[path.len] = 0;
+    return image_segments_read(text, out);
+}
+
 uint64_t places_of_file_offset(struct dialect_state *state, struct csn_str path, uint64_t offset) {
     struct image_segments segments;
     uint64_t addr;
-    char text[4096];
-    if (path.len < sizeof(text) && path.len && path.ptr[0] == '/') {
-        memcpy(text, path.ptr, path.len);
-        text[path.len] = 0;
-        if (image_segments_read(text, &segments) && image_segments_addr(&segments, offset, &addr)) return addr;
-    }
+    if (read_image(path, &segments) && image_segments_addr(&segments, offset, &addr)) return addr;
     for (size_t i = 0; i < state->map_count; i++) {
         const struct process_map *map = &state->maps[i];
         if (offset < map->file_offset || offset - map->file_offset >= map->end - map->start) continue;
@@ -93,6 +97,10 @@ static uint64_t bias_of(struct dialect_state *state, const struct process_map *m
     struct csn_str path = { map->path, strlen(map->path) };
     uint64_t base = places_image_base(state, module, path);
     if (base >= map->start && base < map->end) return 0;
+    struct image_segments segments;
+    uint64_t addr;
+    if (read_image(path, &segments) && image_segments_code_addr(&segments, map->file_offset, map->end - map->start, &addr))
+        return map->start - addr;
     return map->start - places_of_file_offset(state, path, map->file_offset);
 }
 
@@ -103,7 +111,7 @@ void places_use_process(struct dialect_state *state, uint64_t pid) {
         const struct process_map *map = &state->maps[i];
         struct module_names names = { .name = { map->path, strlen(map->path) } };
         uint32_t module;
-        if (map->pid != pid) continue;
+        if (map->pid != pid || !map->executable) continue;
         if (!session_add_module(session, &names, map->start, map->end, 0, &module)) return;
         session->modules->items[module].bias = bias_of(state, map, module);
     }

@@ -8,13 +8,14 @@
 struct process_map {
     uint64_t pid, start, end, file_offset;
     char *path;
+    bool executable;
 };
 
 enum { MAPS_MAX = 1 << 16 };
 
 /* Remembers a mapping; a later one of the same place takes over. */
 void places_add_map(struct dialect_state *state, uint64_t pid, uint64_t start, uint64_t end, uint64_t file_offset,
-                    struct csn_str path);
+                    bool executable, struct csn_str path);
 void places_deinit(struct dialect_state *state);
 /* Makes the mappings of a process the modules of the stacks that follow. */
 void places_use_process(struct dialect_state *state, uint64_t pid);

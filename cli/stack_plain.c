@@ -9,14 +9,14 @@
 
 static enum line_kind read_map(struct dialect_state *state, struct line_scan *s) {
     uint64_t start, end, offset, number;
-    struct csn_str word;
+    struct csn_str word, access;
     if (!scan_number(s, 16, &start) || !scan_char(s, '-') || !scan_number(s, 16, &end) || !scan_blanks(s)) return KIND_NONE;
-    if (!scan_word(s, &word) || word.len != 4 || !scan_blanks(s)) return KIND_NONE;
+    if (!scan_word(s, &access) || access.len != 4 || !scan_blanks(s)) return KIND_NONE;
     if (!scan_number(s, 16, &offset) || !scan_blanks(s) || !scan_word(s, &word) || !scan_blanks(s)) return KIND_NONE;
     if (!scan_number(s, 10, &number)) return KIND_NONE;
     scan_blanks(s);
     if (scan_peek(s) == '/') {
-        places_add_map(state, 0, start, end, offset, scan_rest(s));
+        places_add_map(state, 0, start, end, offset, access.ptr[2] == 'x', scan_rest(s));
         state->maps_changed = true;
     }
     return KIND_CONTEXT;

@@ -19,8 +19,8 @@ struct held_line {
     size_t module_at;         /* of place.module within the line; SIZE_MAX: it is elsewhere */
 };
 
-const struct stack_dialect *const stack_dialects[DIALECT_COUNT] = { &sanitizer_dialect, &kernel_dialect, &perf_dialect,
-                                                                    &go_dialect, &crash_dialect, &plain_dialect };
+const struct stack_dialect *const stack_dialects[DIALECT_COUNT] = { &sanitizer_dialect, &kernel_dialect, &go_dialect,
+                                                                    &perf_dialect, &crash_dialect, &plain_dialect };
 
 static const struct stack_dialect *find_dialect(const char *name) {
     for (size_t i = 0; i < DIALECT_COUNT; i++)
