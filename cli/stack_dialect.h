@@ -34,6 +34,7 @@ struct line_frame {
 /* What a stream has said so far, for the dialects. */
 struct process_map;
 struct symbol_table;
+struct known_image;
 struct dialect_state {
     struct stack_session *session;
     struct process_map *maps; /* of perf's lines and of /proc/PID/maps */
@@ -44,6 +45,7 @@ struct dialect_state {
     size_t symbol_size;
     struct csn_str go_module; /* Go names no modules: the only index there is */
     bool inlined, after_head; /* Go: that one was inlined. perf: a sample's chain may follow */
+    struct known_image *images; /* whose program headers were read */
     struct symbol_table *tables; /* names of indexes */
     size_t table_count;
     bool maps_changed;        /* since they were made modules */

@@ -26,8 +26,8 @@ void places_add_module(struct dialect_state *state, const struct module_names *n
  * image cannot be read, by where its first bytes were mapped. */
 uint64_t places_of_file_offset(struct dialect_state *state, struct csn_str path, uint64_t offset);
 
-/* The address of the image's first byte, as its index or its headers have it. */
-uint64_t places_image_base(struct dialect_state *state, uint32_t module, struct csn_str path);
+/* The address of the image's first byte, as its index has it; 0 where there is none. */
+uint64_t places_image_base(struct dialect_state *state, uint32_t module);
 
 /* Adds a frame to the session, as the line places it. False: no memory. */
 bool places_add_frame(struct dialect_state *state, const struct line_frame *frame);
