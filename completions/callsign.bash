@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | dump | verify | help) command=$word && break ;;
+            convert | lookup | stack | explain | dump | verify | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
@@ -23,6 +23,15 @@ _callsign() {
             esac
             ;;
         lookup) options="--json -C --demangle --llvm
+                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        stack)
+            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache -h --help"
+            case $prev in
+                -f | --format) values="json ips plain perf sanitizer kernel go crash" ;;
+                --cache) values="8M 32M 128M" ;;
+            esac
+            ;;
+        explain) options="--json -C --demangle
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;

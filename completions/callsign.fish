@@ -1,15 +1,17 @@
 # fish completion for callsign
 
-set -l commands convert lookup dump verify help
+set -l commands convert lookup stack explain dump verify help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library or debug file'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stack -d 'whole call stacks, merged functions told apart'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a explain -d 'why the answer to an address is what it is'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d 'show what an index holds'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a verify -d 'check every record of an index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup dump verify'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'where to write'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a gsym -d 'format of the index'
@@ -38,6 +40,26 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l oso-prefix -x -a
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-timeout -x -d 'seconds for a download'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-limit -x -d 'size of a download'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-companions -d 'look for no other file'
+
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s i -l index -r -F -d 'an index or object file'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s s -l symbols -x -a '(__fish_complete_directories)' -d 'folder of indexes by build id'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s f -l format -x -a 'json ips plain perf sanitizer kernel go crash' -d 'kind of the input'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l json -d 'one JSON object for each stack'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l in-place -d 'the input again, its frames filled in'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'why each name was chosen'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l max-frames -x -d 'longest stack that is answered'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache -x -d 'memory for answers that may come again'
+
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l json -d 'one JSON object a line'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -s C -l demangle -d 'names as in the source'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l debug-dir -x -a '(__fish_complete_directories)' -d 'root of debug files'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l dwp -r -F -d 'package of split DWARF'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l oso-prefix -x -a '(__fish_complete_directories)' -d 'put before paths of a debug map'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l fetch-timeout -x -d 'seconds for a download'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l fetch-limit -x -d 'size of a download'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l no-companions -d 'look for no other file'
 
 complete -c callsign -n '__fish_seen_subcommand_from dump' -s s -l summary -d 'the header only'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l json -d 'one JSON object a line'

@@ -1,7 +1,7 @@
 """Help, version, and command lines that make no sense."""
 import pytest
 
-COMMANDS = ["convert", "lookup", "dump", "verify"]
+COMMANDS = ["convert", "lookup", "stack", "explain", "dump", "verify"]
 
 
 def test_version(callsign):
