@@ -10,9 +10,12 @@
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     uint64_t number, start;
     if (!scan_number(s, 10, &number) || !scan_blanks(s)) return KIND_NONE;
-    size_t from = s->at, at;
+    size_t from = s->at, at = s->line.len, tab = s->line.len;
     /* A name may have blanks: it ends at the address. */
-    if (!scan_find(s, " 0x", &at) && !scan_find(s, "\t0x", &at)) return KIND_NONE;
+    scan_find(s, " 0x", &at);
+    scan_find(s, "\t0x", &tab);
+    if (tab < at) at = tab;
+    if (at == s->line.len) return KIND_NONE;
     out->module = (struct csn_str){ s->line.ptr + from, at - from };
     while (out->module.len && strchr(" \t", out->module.ptr[out->module.len - 1])) out->module.len--;
     s->at = at + 1;

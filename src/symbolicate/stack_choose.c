@@ -116,12 +116,25 @@ static bool name_remains(const struct csn_stack_answer *answer, uint32_t name) {
     return false;
 }
 
-/* Several share the caller's code: each that remains is asked, and one that does not speak silences all. */
+/* Whether a say names one of the callee's candidates. False for `out` too where nothing is known of the callee. */
+static bool names_callee(struct stack_walk *walk, const struct csni_stack_place *callee, const struct csni_say *say,
+                         bool *out) {
+    struct match_result match = { 0 };
+    *out = false;
+    if (!callee->place || !callee->place->name_count) return true;
+    if (!match_say(walk, callee->place, say, false, &match)) return false;
+    *out = match.count > 0 && !match.unknown;
+    return true;
+}
+
+/* Several share the caller's code: each that remains is asked. One that does not speak silences all, and so does one that
+ * names somebody else: had it called, then through a tail call, whose callee nobody names. For the same reason
+ * nothing is expected further in. */
 static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say *out) {
     const struct csni_stack_place *at = &walk->places[caller];
     const struct csn_stack_answer *answer = &walk->answers[caller];
     const struct csni_place *place = at->place;
-    uint32_t asked = 0;
+    uint32_t asked = 0, speakers = 0;
     struct csni_say whole = { 0 };
     bool undecided = answer->chosen == CSN_NOT_CHOSEN;
     bool too_many = place->truncated || answer->remaining_count > SPEAKERS_MAX;
@@ -129,18 +142,22 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
         out->notes |= CSN_STACK_NOTE_CALLER_UNDECIDED;
         return true;
     }
+    for (uint32_t k = 0; k < place->record_count; k++) speakers += name_remains(answer, place->name_of[k]);
     for (uint32_t k = 0; k < place->record_count; k++) {
         if (!name_remains(answer, place->name_of[k])) continue;
         struct csni_say own = { 0 };
         if (asked++ == SPEAKERS_MAX) own.notes = CSN_STACK_NOTE_LIMIT;
         else if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &own)) return false;
-        if (!own.pattern_count || (own.notes & CSN_STACK_NOTE_LIMIT)) {
+        bool fits = true;
+        if (speakers > 1 && own.pattern_count && !names_callee(walk, &walk->places[caller - 1], &own, &fits)) return false;
+        if (!own.pattern_count || !fits || (own.notes & CSN_STACK_NOTE_LIMIT)) {
             *out = (struct csni_say){ .notes = own.notes | (undecided ? CSN_STACK_NOTE_CALLER_UNDECIDED : 0) };
             return true;
         }
         if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &whole)) return false;
     }
     *out = whole;
+    if (speakers > 1) out->flags &= ~(uint32_t)CSN_CALL_SITE_EXTERNAL;
     return true;
 }
 
