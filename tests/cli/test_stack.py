@@ -1,5 +1,6 @@
 """callsign stack: JSON in and out, each dialect of text, the ways to an index, hostile input."""
 import json
+import pathlib
 import re
 import subprocess
 
@@ -92,6 +93,28 @@ def test_text_output(callsign, app):
         " ^square$: square, confidence high\n"
         "#1   app 0x2010: main + 16 at /src/main.cc:20\n"
         "#2   libc.so.6 0x10: not found: there is no index for the module\n")
+
+
+def test_example(callsign, app):
+    program = pathlib.Path(callsign.path).parent / "examples" / "stack"
+    done = subprocess.run([program, app, "1004", "2010", "9999"], capture_output=True, text=True, check=True)
+    assert done.stdout == ("0x1004: square (frame 1 says so)\n0x2010: main\n"
+                           "0x9999: the address is behind the end of the function that starts before it\n")
+    done = subprocess.run([program, app, "1004", "2020"], capture_output=True, text=True, check=True)
+    assert done.stdout == "0x1004: area? square?\n0x2020: main\n"
+
+
+def test_explain(callsign, app):
+    text = callsign.good("explain", app, "0x1004")
+    assert "  record      at " in text and "area 0x1000..0x1040" in text
+    assert "1 other function shares this code: square." in text and "the last at or below, 0x1000 says line 5" in text
+    answer = json.loads(callsign.good("explain", app, "0x2010", "--json"))
+    assert answer["call_site"] == {"internal": True, "external": False, "patterns": ["^square$"]}
+    assert answer["record"]["function"] == "main" and answer["tables"]["call_sites"] == 3
+    done = callsign.run("explain", app, "0x10", "0x1ff0")
+    assert done.returncode == 1
+    assert "no function starts at or below; the next is area 0x1000..0x1040" in done.stdout
+    assert "the last function that starts at or below is area 0x1000..0x1040; the next is main" in done.stdout
 
 
 # ---- ways to an index ----
