@@ -96,7 +96,7 @@ static void put_page_files(const struct stats *stats, struct json_out *json) {
         const struct stats_sum *sum = &stats->by_file[file];
         struct stats_place place = stats_place_of(stats, file);
         if (!sum->functions) {
-            json_null(json);
+            json_none(json);
             continue;
         }
         json_begin_array(json);
