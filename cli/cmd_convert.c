@@ -278,8 +278,9 @@ const struct command convert_command = {
     .summary = "make an index from a program, library or debug file",
     .description =
         "Reads an ELF program, shared library, object file or debug-only file with DWARF 2 to 5 and a symbol table, and\n"
-        "writes an index. The output is the same, byte for byte, whatever the number of threads. It is written\n"
-        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "writes an index. Of Symbian ROMs it reads .symbol files, build logs with linkers' maps, and BSYM. The output is the\n"
+        "same, byte for byte, whatever the number of threads. It is written under a temporary name and renamed: a failed\n"
+        "conversion leaves an older index as it was.\n"
         "\n"
         "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
         "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",

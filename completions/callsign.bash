@@ -13,11 +13,13 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
+            options="-o --out --to --bsym-version --bsym-tokens --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
                      --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values=gsym ;;
+                --to) values="gsym bsym" ;;
                 --call-sites) values=dwarf ;;
+                --bsym-version) values="1.0 2.0 2.1 2.2 2.3" ;;
+                --bsym-tokens) values="best reference none" ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac

@@ -20,9 +20,11 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym)' \
+                    '--to[format of the index]:format:(gsym bsym)' \
                     '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
+                    '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
+                    '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
