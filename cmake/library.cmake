@@ -21,7 +21,8 @@ csn_glob(GSYM_FILES src/gsym)
 csn_glob(BSYM_FILES src/bsym)
 csn_glob(LOOKUP_FILES src/lookup)
 # Searching the line window is a loop over 16-bit lanes that only this level turns into vector code with every compiler.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gsym/gsym_line_encode.c PROPERTIES
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gsym/gsym_line_encode.c
+                            ${PROJECT_SOURCE_DIR}/src/bsym/bsym_accel.c PROPERTIES
     COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 set(GSYM_WRITE_FILES ${GSYM_FILES})
 list(FILTER GSYM_WRITE_FILES INCLUDE REGEX "/gsym(_v[0-9]+)?_write[a-z_]*\\.c$")
