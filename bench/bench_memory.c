@@ -52,7 +52,7 @@ static double measure(size_t size, int advice) {
         double start = now_ns();
         for (int k = 0; k < READS; k++)
             at = *(volatile size_t *)(void *)(region + at * LINE);
-        ns[round] = (now_ns() - start) / READS;
+        ns[round] = (now_ns() - start) / (double)READS;
     }
     munmap(region, size);
     qsort(ns, ROUNDS, sizeof ns[0], compare_doubles);

@@ -182,9 +182,13 @@ static void put_after_label(const struct answer *answer, size_t indent, struct n
     out_char(out, '\n');
 }
 
-void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out) {
+size_t answer_indent(const struct answer *answer) {
     size_t digits = 1;
     for (uint64_t rest = answer->addr >> 4; rest; rest >>= 4) digits++;
+    return digits + strlen("0x: ");
+}
+
+void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out) {
     if (answer->asked.len) {
         out_safe(out, answer->asked);
         out_char(out, '+');
@@ -193,7 +197,7 @@ void answer_put_text(const struct answer *answer, struct name_text *names, struc
         out_hex(out, answer->addr);
     }
     out_text(out, ": ");
-    put_after_label(answer, digits + strlen("0x: "), names, out);
+    put_after_label(answer, answer_indent(answer), names, out);
 }
 
 void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names,
@@ -224,6 +228,11 @@ static void put_json_frame(const struct csn_frame *frame, struct name_text *name
 }
 
 void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
+    answer_begin_json(answer, names, json);
+    json_end_object(json);
+}
+
+void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
     json_begin_object(json);
     if (answer->asked.len) {
         json_key(json, "asked");
@@ -248,5 +257,4 @@ void answer_put_json(const struct answer *answer, struct name_text *names, struc
     } else if (answer_reason(answer) != CSN_REASON_COMPLETE) {
         json_member_text(json, "reason", csn_reason_text(answer_reason(answer)));
     }
-    json_end_object(json);
 }

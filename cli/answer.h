@@ -48,7 +48,11 @@ uint32_t answer_reason(const struct answer *answer);
 void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out);
 /* The same after a label of one's own instead of the address. */
 void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names, struct out_buffer *out);
+/* How far further lines of answer_put_text() are indented. */
+size_t answer_indent(const struct answer *answer);
 /* One JSON object, without a newline. */
 void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json);
+/* The same, but the object is left open for more members. */
+void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json);
 
 #endif

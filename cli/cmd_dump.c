@@ -112,7 +112,7 @@ const struct command dump_command = {
     .summary = "what an index holds: header, files, functions",
     .description =
         "Prints the header, the files and every function with its lines, inlined calls, call sites and merged functions.\n"
-        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an ELF file: it is then converted\n"
+        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an object file: it is then converted\n"
         "in memory first.\n"
         "\n"
         "A record that is damaged is shown as far as it can be read, with 'error:' in place of the rest.\n"

@@ -5,6 +5,7 @@
 
 #include "address_input.h"
 #include "answer.h"
+#include "candidates.h"
 #include "command.h"
 #include "companion_options.h"
 #include "complain.h"
@@ -12,7 +13,7 @@
 #include "question_batch.h"
 
 struct lookup_values {
-    bool json, demangle, llvm;
+    bool json, demangle, llvm, merged;
     struct companion_values companions;
 };
 
@@ -21,6 +22,8 @@ static const struct option_spec options[] = {
       .help = "one JSON object a line instead of text" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, demangle),
       .help = "C++, Rust and D names as in the source" },
+    { .name = "merged", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, merged),
+      .help = "list all functions that share the code at an address, where\nthe index has them (convert --merged-functions)" },
     { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
       .help = "answer as LLVM's reader does: an address in front of the\nfirst line row of its function is not found" },
 };
@@ -39,13 +42,20 @@ struct lookup_run {
 static void put_answer(struct lookup_run *run, const struct answer *answer) {
     if (answer->status != CSN_OK) run->partial = true;
     if (answer->status < 0) run->damaged_count++;
+    bool good = true, merged = run->values->merged;
     if (run->values->json) {
         struct json_out json = json_on(&run->out);
-        answer_put_json(answer, &run->names, &json);
+        answer_begin_json(answer, &run->names, &json);
+        if (merged) good = candidates_put_json(run->asker.index, answer, &run->names, &json);
+        json_end_object(&json);
         json_end_line(&json);
     } else {
         answer_put_text(answer, &run->names, &run->out);
+        if (merged) good = candidates_put_text(run->asker.index, answer, &run->names, &run->out);
     }
+    if (good) return;
+    run->partial = true;
+    run->damaged_count++;
 }
 
 /* A line that is no address is answered in its place, so that answers stay in step with questions. */
@@ -206,7 +216,7 @@ const struct command lookup_command = {
         "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It\n"
         "is an address of the image's file, load bias removed. Without ADDR, addresses are read from standard input,\n"
         "one a line, and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a\n"
-        "line that is no address is answered by an error in its place. INDEX may be an ELF file: it is then converted in\n"
+        "line that is no address is answered by an error in its place. INDEX may be an object file: it is then converted in\n"
         "memory first. In an index of many binaries (BSYM), ADDR may be NAME+0xOFFSET: an offset from the start of a\n"
         "binary, by its file name or its path on the device.\n"
         "\n"

@@ -13,10 +13,10 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --bsym-version --bsym-tokens --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to -j --threads --bsym-version --bsym-tokens --call-sites --mangled --strict --max-inflate --report -q --quiet
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values="gsym bsym" ;;
+                --to) values="gsym bsym breakpad" ;;
                 --call-sites) values=dwarf ;;
                 --bsym-version) values="1.0 2.0 2.1 2.2 2.3" ;;
                 --bsym-tokens) values="best reference none" ;;
@@ -25,11 +25,11 @@ _callsign() {
             esac
             ;;
         lookup) options="--json -C --demangle --llvm
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         verify) options="--against -q --quiet
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
     esac
     if [ -n "$values" ]; then
         COMPREPLY=($(compgen -W "$values" -- "$cur"))

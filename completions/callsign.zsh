@@ -20,16 +20,17 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym bsym)' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--to[format of the index]:format:(gsym bsym breakpad)' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
                     '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
                     '--call-sites[keep call sites]:source:(dwarf)' \
+                    '--mangled[breakpad\: keep names mangled]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \
                     '(-q --quiet)'{-q,--quiet}'[errors only]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -44,6 +45,7 @@ case $state in
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
                     "--llvm[answer as LLVM's reader does]" \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -58,6 +60,7 @@ case $state in
                     '(-s --summary)'{-s,--summary}'[the header only]' \
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -71,6 +74,7 @@ case $state in
                 _arguments $help \
                     '--against[the object that it was made from]:object:_files' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \

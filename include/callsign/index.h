@@ -20,13 +20,15 @@ struct csn_index;
 struct csn_index_options {
     size_t struct_size;                    /* set by CSN_INDEX_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the index */
-    /* Most memory to spend on an accelerator: the index decoded once, while it is opened, into a form that answers
-     * most addresses from two places in memory. For programs that look up many addresses over a long time. 0: none, and
-     * opening costs next to nothing; UINT64_MAX: what it takes, about 1.5 times the file's size (a third of that again while it is
-     * built). What does not fit, and what is damaged, is answered from the index itself: answers never differ. */
+    /* Most memory to spend on an accelerator: the index decoded once, while it is opened, into a form that answers most
+     * addresses from two places in memory. For programs that look up many addresses over a long time. 0: none, and
+     * opening costs next to nothing; UINT64_MAX: what it takes, 1.3 to 8 times the file's size (and as much again while it
+     * is built, at about 100 MB of index a second). What does not fit, and what is damaged, is answered from the index
+     * itself: answers never differ. */
     uint64_t accelerator_bytes;
+    const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0 }
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0, NULL }
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
@@ -37,6 +39,11 @@ CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_
 CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                          struct csn_index **out, struct csn_error *err);
 
+/* As csn_index_open_file(), which opens the index in an object file's section .gsym, too (__gsym in Mach-O); but CSN_NONE where
+ * `path` is no ELF, Mach-O, PE or COFF file, nor a GSYM file of 2017, or has no such section. */
+CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
+                                           struct csn_index **out, struct csn_error *err);
+
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
 /* Whether the bytes begin like an index that csn_index_open_memory() reads; the first 4 KiB are enough. */
@@ -44,14 +51,21 @@ CSN_API bool csn_is_index(const void *bytes, size_t size);
 
 /* ---- what it is ---- */
 
-enum csn_format { CSN_FORMAT_GSYM_V1 = 1, CSN_FORMAT_BSYM = 4 };
+enum csn_format {
+    CSN_FORMAT_GSYM_V1 = 1,
+    CSN_FORMAT_GSYM_V2 = 2,
+    CSN_FORMAT_GSYM_SECTION = 3, /* the section-embedded GSYM of 2017 */
+    CSN_FORMAT_BSYM = 4,
+    CSN_FORMAT_BREAKPAD = 5,     /* to be written only */
+    CSN_FORMAT_GSYM_AUTO = 256   /* to be written only: version 1 where that can hold the input, else version 2 */
+};
 
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */
     uint8_t big_endian;          /* byte order of the file */
     uint8_t address_size;        /* bytes per entry of the address table: 1, 2, 4 or 8 */
     uint8_t uuid_size;           /* bytes used in uuid */
-    uint8_t reserved0;
+    char revision;               /* of CSN_FORMAT_GSYM_SECTION: 'A' to 'G', as far as its bytes tell; else 0 */
     uint64_t base_address;
     uint64_t file_size;          /* bytes */
     uint32_t function_count;     /* entries of the address table */
@@ -65,6 +79,7 @@ struct csn_index_info {
     uint32_t image_checksum;     /* of a ROM; 0: none */
     uint32_t rename_count;       /* for csn_index_rename() */
     uint32_t reserved1;
+    uint64_t uuid_bytes;         /* of the file's UUID, of which uuid has the first 32 */
 };
 CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
 
@@ -299,7 +314,11 @@ CSN_API csn_status csn_inline_iter_next(struct csn_inline_iter *iter, struct csn
 CSN_API csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t k, struct csn_range *out,
                                          struct csn_error *err);
 
-enum { CSN_CALL_SITE_INTERNAL = 1, CSN_CALL_SITE_EXTERNAL = 2 };
+enum {
+    CSN_CALL_SITE_INTERNAL = 1,  /* the callee is defined in the image */
+    CSN_CALL_SITE_EXTERNAL = 2,  /* it is defined in another one */
+    CSN_CALL_SITE_RECOVERED = 128 /* of a folded function: its place is that of the same call of the code that was kept */
+};
 struct csn_call_site {
     uint64_t return_offset;  /* return address less the function's start */
     uint32_t flags;          /* CSN_CALL_SITE_ */
@@ -340,6 +359,62 @@ typedef bool csn_verify_callback(void *context, const struct csn_error *err);
  * Cost: linear in the file. */
 CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                                     struct csn_verify_counts *out, struct csn_error *err);
+
+/* ---- where the bytes go ---- */
+
+/* What the bytes of an index file are there for. New ones are added at the end. */
+enum csn_part {
+    CSN_PART_HEADER,
+    CSN_PART_ADDRESSES,      /* the address table */
+    CSN_PART_RECORD_OFFSETS, /* where each function's record stands */
+    CSN_PART_FILES,          /* the file table, without its strings */
+    CSN_PART_STRINGS,
+    CSN_PART_RECORDS,        /* of each record: size, name, headers of its parts, end mark */
+    CSN_PART_LINES,          /* line tables */
+    CSN_PART_INLINES,        /* trees of inlined calls */
+    CSN_PART_MERGED,         /* merged functions, all of their records */
+    CSN_PART_CALL_SITES,
+    CSN_PART_OTHER,          /* parts of types that this version does not know, and what it does not tell apart */
+    CSN_PART_PADDING,        /* bytes that nothing refers to: alignment, gaps, what is behind damage */
+    CSN_PART_COUNT,
+    CSN_PART_ROOM = 24       /* parts that the structs below have room for: their size stays when parts are added */
+};
+/* "header", "address_table" and the like. NULL from CSN_PART_COUNT on. */
+CSN_API const char *csn_part_name(uint32_t part);
+
+/* One function. Of code that several functions cover, each byte counts for the first of them. */
+struct csn_function_stats {
+    struct csn_function function;
+    uint32_t idx;
+    uint32_t file;                   /* of its first row that names one; 0: none */
+    uint64_t record_bytes;           /* all of its record */
+    uint64_t line_bytes, inline_bytes, merged_bytes, call_site_bytes;
+    uint64_t rows, inline_nodes, call_sites, merged_functions; /* nodes without the root */
+    uint64_t code_bytes;
+    uint64_t code_bytes_with_lines;  /* for which a row names file and line */
+    uint64_t code_bytes_inlined;     /* that come from inlined calls */
+    uint64_t damaged;                /* 1: it could not be read to its end */
+    uint64_t reserved[3];
+};
+
+/* Sums over the whole index. */
+struct csn_index_stats {
+    uint64_t file_size;
+    uint64_t part_bytes[CSN_PART_ROOM]; /* by enum csn_part; they add up to file_size, each byte counted once */
+    uint64_t functions, damaged_functions;
+    uint64_t rows, inline_nodes, call_sites, merged_functions;
+    uint64_t code_bytes, code_bytes_with_lines, code_bytes_inlined;
+    uint64_t reserved[6];
+};
+
+/* Called for each function in the order of the index. Return false to stop: the sums are then those up to there. */
+typedef bool csn_stats_callback(void *context, const struct csn_function_stats *function);
+
+/* Tells where the bytes of the file go, and how much of the code has lines and comes from inlined calls. `callback` may be
+ * NULL. A damaged record is counted as far as it can be read. CSN_E_LIMIT: records share their bytes far more than those of
+ * a real index. Cost: decodes everything once, some 100 MB a second; allocates 8 bytes a function. */
+CSN_API csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
+                                   struct csn_index_stats *out, struct csn_error *err);
 
 #ifdef __cplusplus
 }

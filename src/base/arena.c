@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/file_map.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISONS 1
@@ -21,7 +22,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20, ALIGNMENT = 8 };
+enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 22, ALIGNMENT = 8 };
+enum { POPULATE_MIN = 1 << 17 }; /* bytes of a block whose pages are made present at once: nearly all of it will be used */
 
 struct csni_arena_chunk {
     _Alignas(ALIGNMENT) struct csni_arena_chunk *next; /* older, or the next spare one */
@@ -85,6 +87,7 @@ void csni_arena_deinit(struct csni_arena *arena) {
 static struct csni_arena_chunk *new_chunk(struct csni_arena *arena, size_t size) {
     struct csni_arena_chunk *chunk = csni_alloc(arena->alloc, size);
     if (!chunk) return NULL;
+    if (size >= POPULATE_MIN) csni_pages_populate(chunk, size);
     chunk->size = size;
     arena->total += size;
     return chunk;

@@ -65,6 +65,7 @@ static inline uint64_t csni_cursor_u64(struct csni_cursor *c) { return csni_curs
 static inline uint64_t csni_cursor_uleb(struct csni_cursor *c) {
     uint64_t v = 0;
     const uint8_t *p = c->p;
+    if (p < c->end && !(*p & 0x80)) return *c->p++; /* nearly always */
     for (unsigned shift = 0; p < c->end; shift += 7) {
         uint8_t b = *p++;
         if (shift < 64) v |= (uint64_t)(b & 0x7f) << shift;

@@ -23,7 +23,8 @@ void csni_file_map_forget(const void *ptr, size_t size);
  * for sections of hundreds of megabytes. NULL when out of memory. */
 void *csni_pages_alloc(size_t size);
 void csni_pages_free(void *ptr, size_t size);
-/* Makes all pages present, at less cost than a fault for each. A hint: where the kernel cannot, nothing happens. */
+/* Makes all whole pages within [ptr, ptr + size) of writable memory present, at less cost than a fault for each. A hint:
+ * where the kernel cannot, nothing happens. */
 void csni_pages_populate(void *ptr, size_t size);
 /* Memory about to be filled, and then read here and there for long: huge pages save a miss in the page tables with each
  * miss in the caches. A hint. */

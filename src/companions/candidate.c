@@ -91,6 +91,8 @@ static csn_status compare_ids(struct csni_hunt *hunt, struct csni_span file, enu
 static csn_status find_fitting(struct csni_hunt *hunt, const struct csni_slice *slices, uint32_t count,
                                struct csni_span *out, enum fit *fit, char has[CSNI_ID_TEXT_SIZE], struct csn_error *err) {
     csn_status status = CSN_OK;
+    if (count > 1 && !hunt->request->id_size)
+        return csni_fail(err, CSN_E_FORMAT, NULL, 0, "has %u images, and the one at hand has no UUID to choose by", count);
     for (uint32_t i = 0; i < count; i++) {
         *out = slices[i].file;
         status = compare_ids(hunt, *out, fit, has, err);

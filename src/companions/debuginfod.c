@@ -131,7 +131,7 @@ static csn_status download_result(const struct download *download, int fd, const
 
 csn_status csni_debuginfod_find(const struct csn_companion_search_options *options, const uint8_t *id, size_t id_size,
                                 char path[CSNI_PATH_SIZE], struct csn_error *err) {
-    struct library library = { .handle = NULL };
+    struct library library = { 0 };
     csn_status status = load(&library, err);
     if (status != CSN_OK) return status;
     struct client *client = library.begin();

@@ -54,7 +54,8 @@ static csn_status try_candidate(struct csni_split_dwo *dwo, struct csni_conversi
     return status;
 }
 
-/* Goes through the files of that name until one fits: of several builds, the one beside the program may be the right one. */
+/* Goes through the files of that name until one fits: of several builds, the one beside the program may be the right
+ * one. */
 static csn_status try_candidates(struct csni_split_dwo *dwo, struct csni_conversion *c, const struct csni_dwarf *image,
                                  struct csn_companion_request *request, struct csn_error *err) {
     for (; request->skip < MAX_CANDIDATES; request->skip++) {

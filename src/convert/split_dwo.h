@@ -7,8 +7,8 @@
 
 #include "convert/split_file.h"
 
-/* Several skeletons name one file in a program that was optimised when it was linked. Starts as zeros with named_by and users
- * filled in; init makes the rest. */
+/* Several skeletons name one file in a program that was optimised when it was linked. Starts as zeros with named_by and
+ * users filled in; init makes the rest. */
 struct csni_split_dwo {
     pthread_mutex_t lock;       /* while it is opened */
     struct csni_split_file file; /* file.dwarf is NULL where there is none that fits */

@@ -71,8 +71,8 @@ static csn_status size_of_all(struct csni_object *object, uint32_t first, uint64
     return CSN_OK;
 }
 
-/* GCC writes each type unit into a section of its own, in front of that of the code. They become one: their units do not refer to
- * each other by offset. *joined stays empty where there is but one. */
+/* GCC writes each type unit into a section of its own, in front of that of the code. They become one: their units do
+ * not refer to each other by offset. *joined stays empty where there is but one. */
 static csn_status join_sections(struct opening *o, uint32_t which, const struct csn_allocator *alloc,
                                 struct csni_joined *joined, struct csn_error *err) {
     uint32_t first = o->sections[which], count;

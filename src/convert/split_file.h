@@ -20,8 +20,8 @@ struct csni_split_file {
 /* Whether an object holds split DWARF. */
 bool csni_split_file_recognize(const struct csni_object *object);
 
-/* Reads sections, abbreviations and unit DIEs of `file->object`, by all workers of `pool`, or by the caller alone with NULL. Addresses
- * and ranges are read from `image`. Damage of single units comes out when they are used. */
+/* Reads sections, abbreviations and unit DIEs of `file->object`, by all workers of `pool`, or by the caller alone with
+ * NULL. Addresses and ranges are read from `image`. Damage of single units comes out when they are used. */
 csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conversion *c, struct csni_pool *pool,
                                 const struct csni_dwarf *image, struct csn_error *err);
 void csni_split_file_close(struct csni_split_file *file, struct csni_conversion *c);

@@ -56,7 +56,8 @@ struct csni_split_units {
 
 static csn_status list_skeletons(struct csni_split_units *s, struct csn_error *err) {
     uint32_t units = s->image->info_unit_count;
-    for (uint32_t i = 0; i < units; i++) s->skeleton_count += s->image->units[i].prepared && s->image->units[i].is_skeleton;
+    for (uint32_t i = 0; i < units; i++)
+        s->skeleton_count += s->image->units[i].prepared && s->image->units[i].is_skeleton;
     s->by_unit = csni_alloc_zeroed(s->c->alloc, s->image->unit_count, sizeof *s->by_unit);
     s->skeletons = csni_alloc_zeroed(s->c->alloc, s->skeleton_count, sizeof *s->skeletons);
     if (!s->by_unit || !s->skeletons) return csni_fail_memory(err, s->skeleton_count * sizeof *s->skeletons);
@@ -321,6 +322,7 @@ static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job
     source.unit = unit;
     source.line_unit = unit_of(s, skeleton);
     /* Packages stay open for their strings; .dwo files do not. */
+    source.damage = s->skeletons[skeleton].found ? NULL : &file->dwarf->damage; /* a package's has been told */
     source.lasting = s->skeletons[skeleton].found ? CSNI_LASTING_STRINGS : CSNI_LASTING_NONE;
     atomic_fetch_add(&s->c->effort, (unit->end - unit->off) / EFFORT_SHARE);
     return csni_unit_convert_from(job, &source, out, err);
@@ -367,7 +369,8 @@ static csn_status convert_from_dwo(struct csni_split_units *s, struct csni_unit_
     struct csni_unit *found = NULL;
     if (dwo->file.dwarf) {
         found = csni_split_find(dwo->file.dwarf, unit->dwo_id);
-        csn_status status = found ? bind(&dwo->file, found, unit, &damage) : csni_split_dwo_fail_other_id(&dwo->file, unit, &damage);
+        csn_status status = found ? bind(&dwo->file, found, unit, &damage)
+                                  : csni_split_dwo_fail_other_id(&dwo->file, unit, &damage);
         if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     }
     if (damage.code || !found) return convert_missing(s, job, skeleton, &damage, out, err);

@@ -1,4 +1,5 @@
-/* The functions that an image's symbol table names, in order of address, for units of which nothing else tells the functions. */
+/* The functions that an image's symbol table names, in order of address, for units of which nothing else tells the
+ * functions. */
 #ifndef CSNI_SYMBOL_LIST_H
 #define CSNI_SYMBOL_LIST_H
 
@@ -11,8 +12,8 @@ struct csni_listed_symbol {
     uint32_t order;       /* place in the symbol table */
 };
 
-/* Of symbols of one start and size only the last in the symbol table is listed: the one that a conversion from symbols alone
- * would show. */
+/* Of symbols of one start and size only the last in the symbol table is listed: the one that a conversion from symbols
+ * alone would show. */
 struct csni_symbol_list {
     CSNI_VEC(struct csni_listed_symbol) items;
 };

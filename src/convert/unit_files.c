@@ -67,6 +67,7 @@ static csn_status add_long_name(struct csni_unit_job *job, struct csn_str direct
 static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
     struct csn_str directory, name;
     bool relative;
+    if (job->writer->files.count >= CSNI_BATCH_FILES_MAX) return CSN_NONE;
     if (!csni_line_table_file(&job->lines, dwarf_file, &directory, &name, &relative)) return CSN_NONE;
     /* No directory at all: an absolute name as Windows has it, which must not share what is kept for its directory number. */
     bool alone = !relative && !directory.len;
@@ -81,17 +82,11 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     return CSN_OK;
 }
 
-/* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. */
-static bool is_listed_twice(const struct csni_line_table *t) {
-    const struct csni_line_file *f = t->files.items;
-    return t->version >= 5 && t->files.count > 1 && f[0].directory == f[1].directory && csni_str_equal(f[0].name, f[1].name);
-}
-
 csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
     if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
     uint32_t *cached = &job->file_numbers.items[dwarf_file];
     if (!*cached) {
-        bool again = dwarf_file == 0 && is_listed_twice(&job->lines);
+        bool again = dwarf_file == 0 && csni_line_table_repeats_first(&job->lines);
         uint32_t file;
         csn_status status = again ? csni_unit_file(job, 1, &file) : add_file(job, (uint32_t)dwarf_file, &file);
         if (status != CSN_OK) return status;

@@ -79,6 +79,47 @@ static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint
     return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[low] : SIZE_MAX;
 }
 
+/* File, by its number in the unit's line table, and line of a function's declaration. False: it has no file of this unit's. */
+static bool find_declaration(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t *dwarf_file,
+                             uint64_t *line, bool *has_line) {
+    struct csni_die die, origin;
+    bool has_file = false;
+    *has_line = false;
+    if (f->has_no_die || csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return false;
+    for (int step = 0; step < 4; step++) {
+        if (!has_file) has_file = csni_attr_unsigned(&die, CSNI_AT_DECL_FILE, dwarf_file) == CSN_OK;
+        if (!*has_line) *has_line = csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, line) == CSN_OK;
+        if (csni_die_follow(job->dwarf, &die, CSNI_AT_ABSTRACT_ORIGIN, &origin, NULL) != CSN_OK &&
+            csni_die_follow(job->dwarf, &die, CSNI_AT_SPECIFICATION, &origin, NULL) != CSN_OK)
+            break;
+        if (origin.unit != job->unit && !has_file) break; /* its file numbers are another table's */
+        die = origin;
+    }
+    return has_file;
+}
+
+/* Of the sequences that cover the same code as sequence `first` and begin at `start`, the one that is the function's: linkers
+ * leave those of all functions that were folded into one. That is the one which begins where the function is declared, or
+ * closest behind. */
+static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start,
+                                         size_t *first) {
+    const struct csni_line_sequence *s = job->lines.sequences.items;
+    size_t count = job->lines.sequences.count, end = *first + 1, best = *first;
+    while (end < count && s[end].high == s[*first].high) end++;
+    CSNI_TRY(csni_unit_spend(job, end - *first));
+    uint64_t file, line, behind = UINT64_MAX;
+    bool has_line;
+    if (end == *first + 1 || !find_declaration(job, f, &file, &line, &has_line) || !has_line) return CSN_OK;
+    for (size_t i = *first; i < end; i++) {
+        if (s[i].low != start || s[i].first_file != file || s[i].first_line < line) continue;
+        if (s[i].first_line - line >= behind) continue;
+        behind = s[i].first_line - line;
+        best = i;
+    }
+    *first = best;
+    return CSN_OK;
+}
+
 /* The sequences to read, [*first, *last); false when none covers `start`: *first is then the next one. */
 static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, size_t *first,
                            size_t *last, bool *bad_name) {
@@ -114,11 +155,12 @@ struct copying {
     struct csni_unit_job *job;
     uint64_t start, end;
     uint64_t previous;        /* address of the last row, of an earlier sequence too */
-    uint32_t dwarf_file, file; /* the last row's, as DWARF and as the batch number it */
-    uint32_t line;
-    bool any, any_in_file;    /* rows were written: at all, of the file at hand */
+    uint32_t file, line;      /* of the last row written, as the batch numbers it */
+    size_t given;             /* rows written and superseded */
+    bool any;                 /* rows were seen, of whatever address */
     bool stop;                /* the rows from here on are of no use */
 };
+enum { NO_FILE = UINT32_MAX };
 
 static void note_bad_file(const struct copying *c, const struct csni_line_row *row) {
     csni_batch_note(c->job->writer, CSN_EVENT_LINE_BAD_FILE, "row at 0x%llx of unit 0x%llx names file %u of %zu",
@@ -136,28 +178,25 @@ static void note_not_ascending(const struct copying *c, uint64_t addr) {
                     (unsigned long long)c->start, (unsigned long long)addr, (unsigned long long)c->previous);
 }
 
-/* Another DWARF file from here on. CSN_NONE: there is no such file. */
-static csn_status change_file(struct copying *c, uint32_t dwarf_file) {
-    uint32_t was = c->file;
-    csn_status status = csni_unit_file(c->job, dwarf_file, &c->file);
-    c->dwarf_file = status == CSN_OK ? dwarf_file : CSNI_LINE_END;
-    if (c->file != was) c->any_in_file = false;
-    return status;
+/* The batch's number of a row's file; NO_FILE, with a note, where there is no such file. */
+static csn_status file_of_row(const struct copying *c, const struct csni_line_row *row, uint32_t *out) {
+    csn_status status = csni_unit_file(c->job, row->file, out);
+    if (status != CSN_NONE) return status;
+    note_bad_file(c, row);
+    *out = NO_FILE;
+    return CSN_OK;
 }
 
-/* Copies rows [from, stop) to `out`, which has room for them; returns where it ended. */
-static struct csni_row *copy_some(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
-                                  struct csni_row *out, csn_status *status) {
+/* Copies rows [from, stop) to `out`, which has room for them; returns where it ended. Whatever the rows are like. */
+static struct csni_row *copy_any(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
+                                 struct csni_row *out, csn_status *status) {
+    const struct csni_row *const first = out;
     for (; from < stop; from++) {
         if (from->file == CSNI_LINE_END) continue;
-        if (from->file != c->dwarf_file) {
-            *status = change_file(c, from->file);
-            if (*status < 0) return out;
-            if (*status == CSN_NONE) {
-                note_bad_file(c, from);
-                continue;
-            }
-        }
+        uint32_t file;
+        *status = file_of_row(c, from, &file);
+        if (*status < 0) return out;
+        if (file == NO_FILE) continue;
         uint64_t addr = from->addr;
         if (addr >= c->end) continue;
         if (addr < c->start) {
@@ -171,18 +210,80 @@ static struct csni_row *copy_some(struct copying *c, const struct csni_line_row 
         }
         c->previous = from->addr;
         c->any = true;
-        if (c->any_in_file && from->line == c->line) continue;
-        c->any_in_file = true;
+        if (file == c->file && from->line == c->line) continue;
+        c->file = file;
         c->line = from->line;
-        *out++ = (struct csni_row){ (uint32_t)(addr - c->start), c->file, from->line };
+        c->given++;
+        uint32_t off = (uint32_t)(addr - c->start), superseded = 0;
+        if (out > first && out[-1].off == off && csni_row_superseded(out[-1]) < CSNI_ROW_SUPERSEDED_MAX)
+            superseded = csni_row_superseded(*--out) + 1;
+        *out++ = (struct csni_row){ off, file | superseded << CSNI_ROW_FILE_BITS, from->line };
     }
-    *status = CSN_OK;
     return out;
+}
+
+/* The same for folded rows within the function, `changes` being what was counted before them: which row repeats the one
+ * before it, and how many it supersedes, is known by counting. With room for one more: every row is written, and arithmetic
+ * says where the next one goes. */
+static struct csni_row *copy_folded(struct copying *c, const struct csni_line_row *from, const struct csni_line_row *stop,
+                                    uint32_t changes, struct csni_row *out, csn_status *status) {
+    const uint32_t *numbers = c->job->file_numbers.items;
+    const size_t number_count = c->job->file_numbers.count;
+    const uint64_t start = c->start;
+    c->given += stop[-1].changes - changes;
+    for (; from < stop; from++) {
+        uint32_t file = from->file < number_count ? numbers[from->file] - 1 : NO_FILE;
+        if (file == NO_FILE) {
+            *status = file_of_row(c, from, &file);
+            if (*status < 0) return out;
+            if (file == NO_FILE) continue;
+        }
+        uint32_t now = from->changes - changes, off = (uint32_t)(from->addr - start);
+        changes = from->changes;
+        for (; now > CSNI_ROW_SUPERSEDED_MAX + 1; now -= CSNI_ROW_SUPERSEDED_MAX + 1)
+            *out++ = (struct csni_row){ off, file | (uint32_t)CSNI_ROW_SUPERSEDED_MAX << CSNI_ROW_FILE_BITS, from->line };
+        *out = (struct csni_row){ off, file | (now - 1) << CSNI_ROW_FILE_BITS, from->line };
+        out += now > 0;
+    }
+    c->any = true;
+    c->previous = stop[-1].addr;
+    c->line = stop[-1].line;
+    *status = file_of_row(c, stop - 1, &c->file);
+    return out;
+}
+
+/* Rows of one sequence, to behind those that the batch has. */
+static csn_status copy_sequence(struct copying *c, const struct csni_line_sequence *s, uint32_t row, uint32_t stop) {
+    struct csni_batch_writer *w = c->job->writer;
+    const struct csni_line_row *rows = c->job->lines.rows.items;
+    uint32_t end_row = s->first_row + s->row_count - 1;
+    if (stop > end_row) stop = end_row;
+    if (stop <= row) return CSN_OK;
+    bool folded = s->folded && s->low >= c->previous;
+    /* Of the rows at or in front of the function's start only the last counts. The first row of a sequence that begins
+     * behind it may supersede others, and the first of those may repeat the last row of the sequence before. */
+    uint32_t one = folded && s->low > c->start ? row : row + 1, changes = rows[row].changes;
+    if (one == row) {
+        const struct csni_line_row first_row = { s->low, s->first_file, s->first_line, 1 };
+        uint32_t file;
+        CSNI_TRY(file_of_row(c, &first_row, &file));
+        changes = file == c->file && s->first_line == c->line;
+    }
+    size_t many = folded ? (rows[stop - 1].changes - changes) / (CSNI_ROW_SUPERSEDED_MAX + 1) : 0;
+    CSNI_TRY(csni_unit_spend(c->job, many));
+    struct csni_row *out = csni_batch_reserve_rows(w, (size_t)(stop - row) + many + 1);
+    if (!out) return CSN_E_MEMORY;
+    size_t before = w->rows.count, given = c->given;
+    csn_status status = CSN_OK;
+    out = copy_any(c, rows + row, rows + (folded ? one : stop), out, &status);
+    if (folded && status == CSN_OK && one < stop) out = copy_folded(c, rows + one, rows + stop, changes, out, &status);
+    csni_batch_commit_rows(w, (size_t)(out - w->rows.items) - before, c->given - given);
+    return status;
 }
 
 static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    struct copying c = { .job = job, .start = start, .end = end, .dwarf_file = CSNI_LINE_END };
+    struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
     for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
@@ -192,33 +293,16 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
         CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));
-        struct csni_row *out = csni_batch_reserve_rows(job->writer, stop > row ? stop - row : 0);
-        if (!out) return CSN_E_MEMORY;
-        csn_status status;
-        struct csni_row *behind = copy_some(&c, t->rows.items + row, t->rows.items + stop, out, &status);
-        csni_batch_commit_rows(job->writer, (size_t)(behind - out));
-        CSNI_TRY(status);
+        if (stop > row) CSNI_TRY(copy_sequence(&c, s, row, stop));
     }
     return CSN_OK;
 }
 
 /* What has no rows still has the place of its declaration. */
-static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
-    struct csni_die die, origin;
-    if (f->has_no_die) return CSN_OK;
-    if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
-    bool has_file = false, has_line = false;
-    uint64_t dwarf_file = 0, line = 0;
-    for (int step = 0; step < 4; step++) {
-        if (!has_file) has_file = csni_attr_unsigned(&die, CSNI_AT_DECL_FILE, &dwarf_file) == CSN_OK;
-        if (!has_line) has_line = csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, &line) == CSN_OK;
-        if (csni_die_follow(job->dwarf, &die, CSNI_AT_ABSTRACT_ORIGIN, &origin, NULL) != CSN_OK &&
-            csni_die_follow(job->dwarf, &die, CSNI_AT_SPECIFICATION, &origin, NULL) != CSN_OK)
-            break;
-        if (origin.unit != job->unit && !has_file) break; /* its file numbers are another table's */
-        die = origin;
-    }
-    if (!has_file) return CSN_OK;
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
+    uint64_t dwarf_file, line;
+    bool has_line;
+    if (!find_declaration(job, f, &dwarf_file, &line, &has_line)) return CSN_OK;
     uint32_t file;
     csn_status status = csni_unit_file(job, dwarf_file, &file);
     if (status == CSN_OK && has_line) csni_batch_add_row(job->writer, 0, file, (uint32_t)line);
@@ -232,11 +316,11 @@ static csn_status add_declaration(struct csni_unit_job *job, const struct csni_o
  * readers do not find a function at all in front of its first row. */
 static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_die *f, size_t first, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    CSNI_TRY(add_declaration(job, f));
+    CSNI_TRY(csni_unit_add_declaration(job, f));
     bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
     if (declared || first == t->sequences.count || t->sequences.items[first].low >= end) return CSN_OK;
     uint32_t file;
-    csn_status status = csni_unit_file(job, t->rows.items[t->sequences.items[first].first_row].file, &file);
+    csn_status status = csni_unit_file(job, t->sequences.items[first].first_file, &file);
     if (status == CSN_OK) csni_batch_add_row(job->writer, 0, file, 0);
     return status < 0 ? status : CSN_OK;
 }
@@ -248,7 +332,10 @@ csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_
     size_t first, last;
     bool bad_name;
     /* Rows that begin late are what GCC leaves for some cold parts. */
+    bool merging = job->conversion->options.merged_functions == CSN_MERGE_ALL ||
+                   job->conversion->options.merged_functions == CSN_MERGE_ALIASES;
     if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_first_row(job, f, first, end));
+    else if (merging && last != first + 1) CSNI_TRY(choose_folded_sequence(job, f, start, &first));
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
                         (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);

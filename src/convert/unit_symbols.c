@@ -4,8 +4,8 @@
 #include "convert/symbol_list.h"
 #include "convert/unit_job.h"
 
-/* Functions that the unit's own DIEs have told of: Clang leaves those with inlined calls in skeletons where it is asked to. They stand
- * first in the batch. */
+/* Functions that the unit's own DIEs have told of: Clang leaves those with inlined calls in skeletons where it is asked
+ * to. They stand first in the batch. */
 struct told {
     struct csni_batch_writer *writer;
     csni_numbers order; /* functions by start and size */

@@ -124,6 +124,8 @@ struct csni_die_walk {
     uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
+    bool outside;            /* set before a step: types and declarations are neither given nor entered, as far as they say
+                              * where they end. For producers that put no function there, outside of functions */
 };
 csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
                               struct csn_error *err);
@@ -208,6 +210,7 @@ struct csni_line_row {
     uint64_t addr;
     uint32_t file;           /* DWARF file number; CSNI_LINE_END for the end of a sequence */
     uint32_t line;
+    uint32_t changes;        /* of a folded table: rows of the sequence so far that differ from the one before in file or line */
 };
 enum { CSNI_LINE_END = UINT32_MAX };
 
@@ -216,10 +219,12 @@ struct csni_line_sequence {
     uint64_t off;            /* where its opcodes begin in .debug_line: what DW_AT_LLVM_stmt_sequence names */
     uint32_t first_row;
     uint32_t row_count;      /* the end row included */
+    uint32_t first_file, first_line; /* of its first row, which folding may have taken */
+    bool folded;             /* its rows ascend by address, and are of files that there are */
 };
 
 struct csni_line_file {
-    struct csn_str name;
+    struct csn_str name;     /* ptr NULL: not looked for yet, `len` is its offset in .debug_line_str; see csni_line_file_name() */
     uint64_t directory;      /* index in `directories`, as the format numbers them */
 };
 
@@ -227,7 +232,10 @@ struct csni_line_file {
 struct csni_line_table {
     uint16_t version;
     uint8_t address_size, offset_size;
+    bool fold;               /* set after init: of rows at one address only the last is kept. Sequences that cannot be folded
+                              * have all their rows, and say so. */
     uint64_t size;           /* bytes of the table in .debug_line; 0 where its length cannot be read */
+    struct csni_span line_str;
     CSNI_VEC(struct csn_str) directories; /* [0] exists from version 5 on only; before, index 1 is items[0] */
     CSNI_VEC(struct csni_line_file) files; /* version 5: numbered from 0; before: from 1, items[0] is file 1 */
     CSNI_VEC(struct csni_line_row) rows;
@@ -241,6 +249,10 @@ void csni_line_table_deinit(struct csni_line_table *table);
 csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
                                 const struct csni_unit *unit, struct csn_error *err);
 
+/* The name in files.items[index]: a unit lists many more files than it has rows of. */
+struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t index);
+/* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. Rows of folded tables then name file 1. */
+bool csni_line_table_repeats_first(const struct csni_line_table *table);
 /* Directory and file name as they stand for DWARF file number `file`. *relative_to_comp_dir: the compilation directory
  * belongs in front of *directory. False: there is no such file. */
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,

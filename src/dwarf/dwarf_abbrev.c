@@ -8,16 +8,14 @@ typedef CSNI_VEC(struct csni_plan) plan_vec;
 typedef CSNI_VEC(union csni_step) step_vec;
 typedef CSNI_VEC(uint64_t) code_vec;
 
-enum { FORMS = 0x30, FORM_UNKNOWN = 0xff };
-
 struct compiler {
     struct csni_abbrevs *table;
+    const struct csni_abbrev_lookup *lookup;
     struct csni_cursor c;
     plan_vec plans;
     step_vec steps;
     code_vec codes;
     bool dense;
-    union csni_step forms[FORMS]; /* by form; op FORM_UNKNOWN where there is none or it is above */
 };
 
 bool csni_form_step(uint64_t form, const struct csni_abbrevs *abbrevs, union csni_step *out) {
@@ -155,6 +153,37 @@ static uint8_t slot_of(uint16_t kind, uint64_t tag, uint64_t at) {
     }
 }
 
+/* Which of the lookup's tables of slots an abbreviation needs. */
+enum { SLOTS_NONE, SLOTS_SIBLING, SLOTS_UNIT, SLOTS_FUNCTION, SLOTS_SCOPE, SLOTS_CALL_SITE, SLOTS_GNU_CALL_SITE };
+
+static unsigned slot_table(uint16_t kind, uint64_t tag) {
+    switch (kind) {
+    case CSNI_KIND_UNIT: return SLOTS_UNIT;
+    case CSNI_KIND_SUBPROGRAM: case CSNI_KIND_INLINED: return SLOTS_FUNCTION;
+    case CSNI_KIND_NAMESPACE: case CSNI_KIND_TYPE: case CSNI_KIND_BLOCK: return SLOTS_SCOPE;
+    case CSNI_KIND_CALL_SITE: return tag == DW_TAG_GNU_call_site ? SLOTS_GNU_CALL_SITE : SLOTS_CALL_SITE;
+    default: return is_leaf_tag(tag) ? SLOTS_SIBLING : SLOTS_NONE;
+    }
+}
+
+void csni_abbrev_lookup_make(struct csni_abbrev_lookup *lookup, uint8_t address_size, uint8_t offset_size, bool version2) {
+    /* An abbreviation for each table of slots. */
+    static const uint16_t tags[CSNI_SLOT_TABLES] = {
+        [SLOTS_NONE] = 0, [SLOTS_SIBLING] = DW_TAG_variable, [SLOTS_UNIT] = DW_TAG_compile_unit,
+        [SLOTS_FUNCTION] = DW_TAG_subprogram, [SLOTS_SCOPE] = DW_TAG_namespace, [SLOTS_CALL_SITE] = DW_TAG_call_site,
+        [SLOTS_GNU_CALL_SITE] = DW_TAG_GNU_call_site,
+    };
+    const struct csni_abbrevs sizes = { .address_size = address_size, .offset_size = offset_size, .version2 = version2 };
+    for (unsigned form = 0; form < CSNI_FORMS; form++)
+        if (!csni_form_step(form, &sizes, &lookup->forms[form])) lookup->forms[form].op = CSNI_STEP_UNKNOWN;
+    for (unsigned t = 0; t < CSNI_SLOT_TABLES; t++)
+        for (unsigned at = 0; at < CSNI_ATTRIBUTES; at++) lookup->slots[t][at] = slot_of(kind_of_tag(tags[t]), tags[t], at);
+    lookup->address_size = address_size;
+    lookup->offset_size = offset_size;
+    lookup->version2 = version2;
+    lookup->made = true;
+}
+
 static void note_references(struct csni_abbrevs *table, uint8_t slot, uint64_t form) {
     switch (form) {
     case DW_FORM_ref_addr: case DW_FORM_ref_sig8: table->cross_references = true; break;
@@ -176,6 +205,7 @@ struct draft {
     uint64_t size;    /* fixed bytes so far */
     uint64_t taken;   /* slots that have their attribute: the first one counts */
     bool variable, mips_name;
+    bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
 
 static bool push_skip(struct compiler *cc, struct draft *d) {
@@ -195,13 +225,14 @@ static bool push_step(struct compiler *cc, struct draft *d, union csni_step step
     return step.op != CSNI_STEP_CONST || csni_vec_push(&cc->steps, value);
 }
 
-/* Which slot an attribute fills: the first of a kind, but DW_AT_MIPS_linkage_name before DW_AT_linkage_name. */
-static uint8_t claim_slot(struct compiler *cc, struct draft *d, uint64_t at) {
-    uint8_t slot = slot_of(d->plan.kind, d->plan.tag, at);
+/* Whether an attribute fills the slot it is for: the first of a kind does, but DW_AT_MIPS_linkage_name before
+ * DW_AT_linkage_name. */
+static uint8_t claim_slot(struct compiler *cc, struct draft *d, uint64_t at, uint8_t slot) {
     if (slot == CSNI_NO_SLOT) return slot;
     if (d->taken >> slot & 1) {
         if (at != DW_AT_MIPS_linkage_name || d->mips_name) return CSNI_NO_SLOT;
         cc->steps.items[d->linkage_step].slot = CSNI_NO_SLOT;
+        d->odd = true;
     }
     if (at == DW_AT_MIPS_linkage_name) d->mips_name = true;
     d->taken |= UINT64_C(1) << slot;
@@ -216,31 +247,19 @@ static void note_sibling(struct draft *d, const union csni_step *step) {
     d->plan.sibling_size = (uint8_t)step->size;
 }
 
-static void list_forms(struct compiler *cc) {
-    for (unsigned form = 0; form < FORMS; form++)
-        if (!csni_form_step(form, cc->table, &cc->forms[form])) cc->forms[form].op = FORM_UNKNOWN;
-}
-
-/* An attribute that nobody wants, of fixed size: what nearly all of them are. False: take the long way. */
-static bool pass_attribute(const struct compiler *cc, struct draft *d, uint64_t at, uint64_t form) {
-    if (d->plan.kind || at == DW_AT_sibling || form >= FORMS) return false;
-    const union csni_step *step = &cc->forms[form];
-    if (step->op != CSNI_STEP_FIXED && step->op != CSNI_STEP_FLAG && step->op != CSNI_STEP_CONST) return false;
-    d->size += step->size;
-    d->skip += step->size;
-    return true;
-}
-
-/* False when out of memory. */
-static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uint64_t form, int64_t constant) {
+/* `slot`: what the attribute is for. False when out of memory. */
+static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uint64_t form, uint8_t slot,
+                          int64_t constant) {
     union csni_step step;
     if (d->plan.kind == CSNI_KIND_BAD) return true;
-    if (!csni_form_step(form, cc->table, &step)) {
+    if (CSNI_LIKELY(form < CSNI_FORMS)) step = cc->lookup->forms[form];
+    else if (!csni_form_step(form, cc->table, &step)) step.op = CSNI_STEP_UNKNOWN;
+    if (step.op == CSNI_STEP_UNKNOWN) {
         d->plan.kind = CSNI_KIND_BAD;
         d->plan.steps = form > UINT32_MAX ? UINT32_MAX : (uint32_t)form;
         return true;
     }
-    step.slot = claim_slot(cc, d, at);
+    step.slot = claim_slot(cc, d, at, slot);
     if (step.slot == CSNI_AT_SIBLING) note_sibling(d, &step);
     if (step.slot != CSNI_NO_SLOT) note_references(cc->table, step.slot, form);
     if (step.slot == CSNI_AT_LINKAGE_NAME) {
@@ -253,6 +272,7 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     uint64_t size = step.op == CSNI_STEP_FIXED || step.op == CSNI_STEP_BYTES ? step.size : 0;
     d->size += size;
     d->variable |= !fixed;
+    d->odd |= step.op == CSNI_STEP_BYTES;
     if (fixed && step.slot == CSNI_NO_SLOT) {
         d->skip += size;
         return true;
@@ -268,12 +288,15 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
         return csni_vec_push(&cc->plans, *plan);
     }
     if (d->size > UINT16_MAX) d->variable = true;
-    if (plan->reserved) plan->kind = CSNI_KIND_DECLARATION;
+    const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_RANGES;
+    if (plan->reserved && !(d->taken & code)) plan->kind = CSNI_KIND_DECLARATION;
     plan->reserved = 0;
     bool jump = plan->flags & CSNI_PLAN_CHILDREN && plan->flags & CSNI_PLAN_SIBLING && is_leaf_tag(plan->tag);
     if (jump) plan->kind |= CSNI_KIND_LEAF;
     if (d->variable) plan->flags |= CSNI_PLAN_VARIABLE;
     else plan->size = (uint16_t)d->size;
+    if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
+    if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
     if (!plan->kind && !d->variable) {
         /* Nothing is ever taken: one END step does for all of them. */
         cc->steps.count = d->first_step;
@@ -292,6 +315,39 @@ static csn_status truncated(const struct compiler *cc, uint64_t code, struct csn
                      cc->table->off, (size_t)(cc->c.end - cc->c.begin));
 }
 
+/* Attributes whose numbers and constant are of one byte each, which nearly all are, until the end of the list or one that is
+ * not. Those that nobody wants, of a fixed size, cost no more than two looks into tables. CSN_NONE: at the end of the list. */
+static inline csn_status short_attributes(struct compiler *cc, struct draft *d, const uint8_t *slots) {
+    const uint8_t *p = cc->c.p, *const end = cc->c.end;
+    csn_status status = CSN_OK;
+    for (;;) {
+        if (CSNI_UNLIKELY(end - p < 3)) break;
+        unsigned at = p[0], form = p[1], constant = 0;
+        if (CSNI_UNLIKELY((at | form) & 0x80 || !at || !form || form >= CSNI_FORMS)) {
+            if (at | form) break;
+            p += 2;
+            status = CSN_NONE;
+            break;
+        }
+        const union csni_step *step = &cc->lookup->forms[form];
+        if (step->op == CSNI_STEP_CONST) {
+            constant = p[2];
+            if (constant & 0x80) break;
+            p++;
+        }
+        p += 2;
+        if (CSNI_LIKELY(slots[at] == CSNI_NO_SLOT && step->op <= CSNI_STEP_CONST)) {
+            d->size += step->size;
+            d->skip += step->size;
+        } else if (!add_attribute(cc, d, at, form, slots[at], (int64_t)(constant ^ 0x40) - 0x40)) {
+            status = CSN_E_MEMORY;
+            break;
+        }
+    }
+    cc->c.p = p;
+    return status;
+}
+
 static csn_status compile_one(struct compiler *cc, uint64_t code, struct csn_error *err) {
     struct csni_cursor *c = &cc->c;
     uint64_t tag = csni_cursor_uleb(c);
@@ -302,24 +358,20 @@ static csn_status compile_one(struct compiler *cc, uint64_t code, struct csn_err
     d.plan.sibling = CSNI_NO_SIBLING_OFFSET;
     d.plan.flags = children ? CSNI_PLAN_CHILDREN : 0;
     d.plan.nesting = children ? 1 : 0;
+    const uint8_t *slots = cc->lookup->slots[slot_table(d.plan.kind, tag)];
     for (;;) {
-        uint64_t at_off = csni_cursor_off(c), at, form;
-        if (CSNI_LIKELY(csni_cursor_left(c) >= 2 && !((c->p[0] | c->p[1]) & 0x80))) {
-            at = c->p[0];
-            form = c->p[1];
-            c->p += 2;
-        } else {
-            at = csni_cursor_uleb(c);
-            form = csni_cursor_uleb(c);
-        }
+        csn_status status = short_attributes(cc, &d, slots);
+        if (status < 0) return csni_fail_memory(err, sizeof(union csni_step));
+        if (status == CSN_NONE) break;
+        uint64_t at_off = csni_cursor_off(c), at = csni_cursor_uleb(c), form = csni_cursor_uleb(c);
         int64_t constant = form == DW_FORM_implicit_const ? csni_cursor_sleb(c) : 0;
         if (c->failed) return truncated(cc, code, err);
         if (!at && !form) break;
         if (!at || !form)
             return csni_fail(err, CSN_E_FORMAT, ".debug_abbrev", at_off,
                              "abbreviation %" PRIu64 " has attribute 0x%" PRIx64 " with form 0x%" PRIx64, code, at, form);
-        if (CSNI_LIKELY(pass_attribute(cc, &d, at, form))) continue;
-        if (!add_attribute(cc, &d, at, form, constant)) return csni_fail_memory(err, sizeof(union csni_step));
+        uint8_t slot = CSNI_LIKELY(at < CSNI_ATTRIBUTES) ? slots[at] : slot_of(d.plan.kind, tag, at);
+        if (!add_attribute(cc, &d, at, form, slot, constant)) return csni_fail_memory(err, sizeof(union csni_step));
     }
     return finish_plan(cc, &d) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
 }
@@ -403,7 +455,13 @@ csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, 
     if (cc.c.failed)
         status = csni_fail(err, CSN_E_FORMAT, ".debug_abbrev", abbrevs->off,
                            "a unit's abbreviations are to be here, the section has %zu bytes", dwarf->sections.abbrev.size);
-    list_forms(&cc);
+    struct csni_abbrev_lookup own;
+    cc.lookup = &dwarf->priv->lookup;
+    if (!cc.lookup->made || cc.lookup->address_size != abbrevs->address_size ||
+        cc.lookup->offset_size != abbrevs->offset_size || cc.lookup->version2 != abbrevs->version2) {
+        csni_abbrev_lookup_make(&own, abbrevs->address_size, abbrevs->offset_size, abbrevs->version2);
+        cc.lookup = &own;
+    }
     if (status == CSN_OK) status = compile_all(&cc, err);
     if (status == CSN_OK && !cc.dense && !sort_sparse(&cc))
         status = csni_fail_memory(err, cc.codes.count * sizeof(struct csni_plan));

@@ -182,6 +182,36 @@ static struct csn_str read_path(struct csni_cursor *c, const struct csni_dwarf *
     return status == CSN_OK ? s : (struct csn_str){ "", 0 };
 }
 
+/* Files as producers list them: a DW_FORM_line_strp, the directory, and what else is of fixed size. */
+static bool is_usual(const struct entry_format *format, size_t *rest) {
+    *rest = 0;
+    if (format->count < 2 || format->fields[0].content != DW_LNCT_path ||
+        format->fields[0].step.form != DW_FORM_line_strp || format->fields[1].content != DW_LNCT_directory_index ||
+        (format->fields[1].step.op != CSNI_STEP_ULEB && format->fields[1].step.op != CSNI_STEP_FIXED))
+        return false;
+    for (unsigned i = 2; i < format->count; i++) {
+        const union csni_step *step = &format->fields[i].step;
+        if (format->fields[i].content == DW_LNCT_path || format->fields[i].content == DW_LNCT_directory_index) return false;
+        if (step->op != CSNI_STEP_FIXED && step->op != CSNI_STEP_BYTES) return false;
+        *rest += step->size;
+    }
+    return true;
+}
+
+/* `files` has room for `count`. */
+static void read_usual_files(struct csni_cursor *c, struct csni_line_table *table, const struct entry_format *format,
+                             size_t rest, uint64_t count) {
+    const union csni_step directory = format->fields[1].step;
+    struct csni_line_file *file = table->files.items;
+    for (uint64_t k = 0; k < count && !c->failed; k++, file++) {
+        uint64_t off = csni_cursor_uint(c, table->offset_size);
+        file->name = off < table->line_str.size ? (struct csn_str){ NULL, (size_t)off } : (struct csn_str){ "", 0 };
+        file->directory = directory.op == CSNI_STEP_ULEB ? csni_cursor_uleb(c) : csni_cursor_uint(c, directory.size);
+        if (rest) csni_cursor_skip(c, rest);
+    }
+    table->files.count = (size_t)(file - table->files.items) - c->failed;
+}
+
 static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *table, const struct csni_dwarf *dwarf,
                                const struct csni_unit *unit, const struct header *h, bool files, struct csn_error *err) {
     struct entry_format format;
@@ -193,6 +223,11 @@ static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *ta
                          files ? "files" : "directories", csni_cursor_left(c));
     bool room = files ? csni_vec_reserve(&table->files, (size_t)count) : csni_vec_reserve(&table->directories, (size_t)count);
     if (!room) return csni_fail_memory(err, count * sizeof(struct csni_line_file));
+    size_t rest;
+    if (files && is_usual(&format, &rest)) {
+        read_usual_files(c, table, &format, rest, count);
+        return c->failed ? header_truncated(c, h, err) : CSN_OK;
+    }
     for (uint64_t k = 0; k < count; k++) {
         struct csni_line_file file = { .name = { "", 0 } };
         for (unsigned i = 0; i < format.count; i++) {
@@ -210,14 +245,18 @@ static csn_status read_entries(struct csni_cursor *c, struct csni_line_table *ta
 
 /* ---- sequences ---- */
 
+enum { LEAP = 1 << 20 }; /* an advance, in operations or bytes, that no compiler makes within a function of usual size */
+
 /* The registers of the line machine that matter here. */
 struct machine {
     uint64_t addr;
     uint32_t file, line;
     uint32_t op_index;
     bool dead;             /* the address says that a linker discarded the code */
+    bool leaps;            /* the address may have gone back, or on by so much that several such leaps may wrap around */
     uint64_t sequence_off; /* where the opcodes of the sequence begin */
     size_t first_row;      /* of the sequence */
+    uint32_t first_file, first_line; /* of that row */
 };
 
 static void start_sequence(struct machine *m, uint64_t off, size_t row) {
@@ -225,14 +264,17 @@ static void start_sequence(struct machine *m, uint64_t off, size_t row) {
 }
 
 /* DW_LNE_end_sequence: the end row has been pushed. Sequences that cover nothing are not listed, their rows are dropped. */
-static csn_status end_sequence(struct csni_line_table *table, const struct machine *m, struct csn_error *err) {
+static csn_status end_sequence(struct csni_line_table *table, const struct machine *m, bool fold, struct csn_error *err) {
     size_t count = table->rows.count - m->first_row;
     const struct csni_line_row *rows = table->rows.items + m->first_row;
     if (m->dead || count < 2 || rows[0].addr >= m->addr) {
         table->rows.count = m->first_row;
         return CSN_OK;
     }
-    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count };
+    /* Without leaps the advances of all opcodes that fit a section add up to less than 2^64: the end above the beginning
+     * proves that nothing wrapped around in between. */
+    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count,
+                                    fold ? m->first_file : rows[0].file, fold ? m->first_line : rows[0].line, fold };
     return csni_vec_push(&table->sequences, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
@@ -280,6 +322,8 @@ struct program {
     uint64_t operation_max;   /* operations that DW_LNS_const_add_pc advances by */
     bool big;
     bool fast;                /* the fast loop knows this machine */
+    bool fold;                /* rows at one address become one */
+    bool repeats_first;       /* files 0 and 1 are the same */
     struct effect effects[256];
 };
 
@@ -335,7 +379,9 @@ static csn_status set_address(const struct program *pr, struct machine *m, const
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return csni_fail(err, CSN_E_FORMAT, section_name, (uint64_t)(p - pr->base),
                          "DW_LNE_set_address has an address of %" PRIu64 " bytes, need 1, 2, 4 or 8", size);
-    m->addr = csni_get_sized(p, (unsigned)size, pr->big);
+    uint64_t addr = csni_get_sized(p, (unsigned)size, pr->big);
+    if (pr->table->rows.count > m->first_row) m->leaps |= addr < m->addr || addr - m->addr >= LEAP;
+    m->addr = addr;
     m->op_index = 0;
     m->dead = m->addr == UINT64_MAX >> (64 - 8 * size);
     return CSN_OK;
@@ -356,12 +402,13 @@ static csn_status extended(struct program *pr, struct machine *m, const uint8_t 
     if (!size) return CSN_OK;
     switch (*p) {
     case DW_LNE_end_sequence: {
-        struct csni_line_row row = { m->addr, CSNI_LINE_END, m->line };
+        struct csni_line_row row = { m->addr, CSNI_LINE_END, m->line, 0 };
         if (!csni_vec_push(&pr->table->rows, row)) return csni_fail_memory(err, sizeof row);
         if (pr->table->rows.count > UINT32_MAX)
             return csni_fail(err, CSN_E_LIMIT, section_name, (uint64_t)(at - pr->base), "more than %u rows in one table",
                              UINT32_MAX);
-        CSNI_TRY(end_sequence(pr->table, m, err));
+        if (pr->fold && m->leaps) return CSN_NONE;
+        CSNI_TRY(end_sequence(pr->table, m, pr->fold, err));
         start_sequence(m, (uint64_t)(pr->p - pr->base), pr->table->rows.count);
         return CSN_OK;
     }
@@ -389,13 +436,15 @@ static inline const uint8_t *standard(const struct program *pr, struct machine *
     uint64_t v;
     switch (op) {
     case DW_LNS_advance_pc:
-        if ((p = csni_uleb(p, end, &v)) != NULL) advance(pr->h, m, v);
+        if ((p = csni_uleb(p, end, &v)) == NULL) return p;
+        m->leaps |= v >= LEAP;
+        advance(pr->h, m, v);
         return p;
     case DW_LNS_advance_line:
         if ((p = read_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;
         return p;
     case DW_LNS_set_file:
-        if ((p = csni_uleb(p, end, &v)) != NULL) m->file = file_number(v);
+        if ((p = csni_uleb(p, end, &v)) != NULL) m->file = file_number(v) + (v == 0 && pr->repeats_first);
         return p;
     case DW_LNS_set_column: case DW_LNS_set_isa: return csni_uleb(p, end, &v);
     case DW_LNS_negate_stmt: case DW_LNS_set_basic_block: case DW_LNS_set_prologue_end: case DW_LNS_set_epilogue_begin:
@@ -412,13 +461,42 @@ static inline const uint8_t *standard(const struct program *pr, struct machine *
     }
 }
 
+static bool file_exists(const struct csni_line_table *table, uint32_t file) {
+    return table->version >= 5 ? file < table->files.count : file && file <= table->files.count;
+}
+
+/* The row as the machine has it, behind `row` or in its place where it is at the same address; row[-1] is of the same
+ * sequence. Next to random as that is, it is done without a branch. Returns the place behind. */
+static inline struct csni_line_row *fold_row(struct csni_line_row *row, uint64_t addr, uint32_t file, uint32_t line) {
+    const struct csni_line_row last = row[-1];
+    uint32_t differs = ((file ^ last.file) | (line ^ last.line)) != 0;
+    row -= addr == last.addr;
+    *row = (struct csni_line_row){ addr, file, line, last.changes + differs };
+    return row + 1;
+}
+
+/* Any row, at `row`. NULL: it cannot be folded, for it names no file. */
+static inline struct csni_line_row *put_row(const struct program *pr, struct machine *m, struct csni_line_row *row) {
+    if (!pr->fold) {
+        *row = (struct csni_line_row){ m->addr, m->file, m->line, 0 };
+        return row + 1;
+    }
+    if (!file_exists(pr->table, m->file)) return NULL;
+    if (row > pr->table->rows.items + m->first_row) return fold_row(row, m->addr, m->file, m->line);
+    m->first_file = m->file;
+    m->first_line = m->line;
+    *row = (struct csni_line_row){ m->addr, m->file, m->line, 1 };
+    return row + 1;
+}
+
 /* Runs opcodes from p on while they are those of usual rows. Producers write what precedes a row in one order:
  *     [set_file] [set_column] [set_discriminator] [negate_stmt] [advance_line] (copy | special opcode)
  * Which of them are there is next to random: a branch on each opcode is mispredicted for every second row. So a row is
  * decoded as a whole, with conditional moves where a part is missing; 8 bytes hold all from set_column on. Only set_file
- * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. */
-CSNI_NOINLINE static const uint8_t *run_rows(const struct program *pr, struct machine *machine, const uint8_t *p, const uint8_t *stretch,
-                               struct csni_line_row **rows) {
+ * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. `fold` is a
+ * constant where this is inlined; rows are folded only behind one of their sequence, of a file that there is. */
+static inline const uint8_t *run_rows(const struct program *pr, const bool fold, struct machine *machine, const uint8_t *p,
+                                      const uint8_t *stretch, struct csni_line_row **rows) {
     struct csni_line_row *row = *rows;
     uint64_t addr = machine->addr;
     uint32_t file = machine->file, line = machine->line;
@@ -427,7 +505,12 @@ CSNI_NOINLINE static const uint8_t *run_rows(const struct program *pr, struct ma
         if ((uint8_t)w == DW_LNS_set_file) {
             uint32_t number = (uint32_t)(w >> 8) & 0x7f, two = w >> 15 & 1;
             if (two & (w >> 23)) break;
-            file = two ? number | ((uint32_t)(w >> 16) & 0x7f) << 7 : number;
+            if (two) number |= ((uint32_t)(w >> 16) & 0x7f) << 7;
+            if (fold) {
+                number += !number & pr->repeats_first;
+                if (!file_exists(pr->table, number)) break;
+            }
+            file = number;
             p += 2 + two;
             w = csni_get64(p, false);
         }
@@ -456,7 +539,8 @@ CSNI_NOINLINE static const uint8_t *run_rows(const struct program *pr, struct ma
         if (CSNI_UNLIKELY((odd & 1) | !e->row)) break;
         addr += e->addr;
         line += delta + e->line;
-        *row++ = (struct csni_line_row){ addr, file, line };
+        if (fold) row = fold_row(row, addr, file, line);
+        else *row++ = (struct csni_line_row){ addr, file, line, 0 };
         p += 2 * column + negate + operand_size + 1;
     }
     machine->addr = addr;
@@ -466,7 +550,18 @@ CSNI_NOINLINE static const uint8_t *run_rows(const struct program *pr, struct ma
     return p;
 }
 
-/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index. */
+CSNI_NOINLINE static const uint8_t *run_rows_folding(const struct program *pr, struct machine *m, const uint8_t *p,
+                                                     const uint8_t *stretch, struct csni_line_row **rows) {
+    return run_rows(pr, true, m, p, stretch, rows);
+}
+
+CSNI_NOINLINE static const uint8_t *run_rows_keeping(const struct program *pr, struct machine *m, const uint8_t *p,
+                                                     const uint8_t *stretch, struct csni_line_row **rows) {
+    return run_rows(pr, false, m, p, stretch, rows);
+}
+
+/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index.
+ * CSN_NONE: rows cannot be folded. */
 static inline csn_status run(struct program *pr, const bool vliw, struct csn_error *err) {
     struct csni_line_table *table = pr->table;
     const uint8_t opcode_base = pr->h->opcode_base;
@@ -478,18 +573,18 @@ static inline csn_status run(struct program *pr, const bool vliw, struct csn_err
         struct csni_line_row *row = table->rows.items + table->rows.count;
         uint8_t op = 1;
         while (p < stretch) {
-            if (pr->fast) {
-                p = run_rows(pr, &m, p, stretch, &row);
-                if (p == stretch) break;
-            }
+            if (pr->fast && !pr->fold) p = run_rows_keeping(pr, &m, p, stretch, &row);
+            else if (pr->fast && row > table->rows.items + m.first_row && file_exists(table, m.file))
+                p = run_rows_folding(pr, &m, p, stretch, &row);
+            if (p == stretch) break;
             op = *p++;
             if (op >= opcode_base) {
                 if (vliw) advance(pr->h, &m, ((unsigned)op - opcode_base) / pr->h->line_range);
                 else m.addr += pr->effects[op].addr;
                 m.line += pr->effects[op].line;
-                *row++ = (struct csni_line_row){ m.addr, m.file, m.line };
+                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
             } else if (op == DW_LNS_copy) {
-                *row++ = (struct csni_line_row){ m.addr, m.file, m.line };
+                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
             } else if (op == 0) {
                 break;
             } else {
@@ -500,7 +595,9 @@ static inline csn_status run(struct program *pr, const bool vliw, struct csn_err
         }
         table->rows.count = (size_t)(row - table->rows.items);
         pr->p = p;
-        if (op == 0) CSNI_TRY(extended(pr, &m, p, err));
+        if (op) continue;
+        csn_status status = extended(pr, &m, p, err);
+        if (status != CSN_OK) return status;
     }
     if (table->rows.count == m.first_row) return CSN_OK;
     table->rows.count = m.first_row;
@@ -518,8 +615,19 @@ static csn_status run_program(struct csni_line_table *table, const struct csni_d
     pr.p = base + h->program;
     pr.end = base + h->end;
     pr.big = dwarf->sections.big_endian;
+    pr.fold = table->fold;
+    pr.repeats_first = pr.fold && csni_line_table_repeats_first(table);
     make_effects(&pr);
-    return h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+    size_t files = table->files.count;
+    for (;;) {
+        csn_status status = h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+        if (status != CSN_NONE) return status;
+        /* Once more, with all rows as they are. */
+        table->rows.count = table->sequences.count = 0;
+        table->files.count = files;
+        pr.p = base + h->program;
+        pr.fold = pr.repeats_first = false;
+    }
 }
 
 /* ---- the table ---- */
@@ -530,6 +638,7 @@ csn_status csni_line_table_read(struct csni_line_table *table, const struct csni
     table->version = 0;
     table->size = 0;
     table->address_size = unit->address_size;
+    table->line_str = dwarf->sections.line_str;
     if (!unit->has_stmt_list) return CSN_NONE;
     struct csni_span section = dwarf->sections.line;
     if (unit->stmt_list >= section.size)
@@ -560,6 +669,19 @@ static bool is_absolute(struct csn_str path) {
     return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '\\' || path.ptr[2] == '/');
 }
 
+struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t index) {
+    struct csn_str name = table->files.items[index].name;
+    if (name.ptr) return name;
+    uint64_t off = name.len;
+    return csni_string_at(table->line_str, ".debug_line_str", off, &name, NULL) == CSN_OK ? name : (struct csn_str){ "", 0 };
+}
+
+bool csni_line_table_repeats_first(const struct csni_line_table *table) {
+    const struct csni_line_file *f = table->files.items;
+    return table->version >= 5 && table->files.count > 1 && f[0].directory == f[1].directory &&
+           csni_str_equal(csni_line_file_name(table, 0), csni_line_file_name(table, 1));
+}
+
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
                           struct csn_str *name, bool *relative_to_comp_dir) {
     bool five = table->version >= 5;
@@ -567,10 +689,10 @@ bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, st
     uint64_t i = five ? file : (uint64_t)file - 1;
     if (i >= table->files.count) return false;
     const struct csni_line_file *f = &table->files.items[i];
-    *name = f->name;
+    *name = csni_line_file_name(table, (size_t)i);
     *directory = (struct csn_str){ "", 0 };
     *relative_to_comp_dir = false;
-    if (is_absolute(f->name)) return true;
+    if (is_absolute(*name)) return true;
     uint64_t d = five ? f->directory : f->directory - 1;
     if (d < table->directories.count) *directory = table->directories.items[d];
     *relative_to_comp_dir = (!five || f->directory != 0) && !is_absolute(*directory);

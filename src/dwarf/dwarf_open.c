@@ -232,6 +232,7 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
                                      &dwarf->priv->package, &dwarf->damage, err);
     if (status == CSN_OK) status = scan(&o, sections->info, false, err);
     dwarf->info_unit_count = (uint32_t)o.units.count;
+    csni_abbrev_lookup_make(&dwarf->priv->lookup, 8, 4, false);
     if (status == CSN_OK) status = scan(&o, sections->types, true, err);
     if (status == CSN_OK) adopt(&o);
     csni_vec_deinit(&o.units);

@@ -1,5 +1,5 @@
-/* The indexes of a package of split DWARF (.dwp): which unit has which parts of the package's sections. Version 2 is GNU's for
- * DWARF 4, version 5 that of DWARF 5, 7.3.5. */
+/* The indexes of a package of split DWARF (.dwp): which unit has which parts of the package's sections. Version 2 is
+ * GNU's for DWARF 4, version 5 that of DWARF 5, 7.3.5. */
 #ifndef CSNI_DWARF_PACKAGE_H
 #define CSNI_DWARF_PACKAGE_H
 
@@ -9,15 +9,15 @@
 struct csni_unit;
 struct csni_package;
 
-/* cu_index: .debug_cu_index; tu_index: .debug_tu_index, which may be empty. A damaged index of types is remembered in *damage and
- * counts as empty; a damaged index of units fails. */
+/* cu_index: .debug_cu_index; tu_index: .debug_tu_index, which may be empty. A damaged index of types is remembered in
+ * *damage and counts as empty; a damaged index of units fails. */
 csn_status csni_package_create(struct csni_span cu_index, struct csni_span tu_index, bool big_endian,
                                const struct csn_allocator *alloc, struct csni_package **out, struct csn_error *damage,
                                struct csn_error *err);
 void csni_package_destroy(struct csni_package *package); /* NULL is fine */
 
-/* Moves what the header of a unit tells from offsets in the unit's contributions to offsets in the sections; false where no row
- * of an index has the unit. */
+/* Moves what the header of a unit tells from offsets in the unit's contributions to offsets in the sections; false
+ * where no row of an index has the unit. */
 bool csni_package_place(const struct csni_package *package, struct csni_unit *unit);
 
 /* Where the unit of an id begins in .debug_info, by the hash table. False: it has none. */

@@ -38,7 +38,13 @@ enum {
     CSNI_KINDS_ALL = CSNI_KIND_UNIT | CSNI_KINDS_SCOPE | CSNI_KIND_CALL_SITE
 };
 
-enum { CSNI_PLAN_CHILDREN = 1, CSNI_PLAN_VARIABLE = 2, CSNI_PLAN_SIBLING = 4 };
+enum {
+    CSNI_PLAN_CHILDREN = 1,
+    CSNI_PLAN_VARIABLE = 2,
+    CSNI_PLAN_SIBLING = 4,
+    CSNI_PLAN_SHORT_SIBLING = 8, /* the sibling attribute has 4 bytes, and all attributes are of fixed size */
+    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot */
+};
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
 /* One abbreviation. 16 bytes, so that the table of a usual unit (100 to 150 abbreviations) stays in the first-level cache. */
@@ -67,7 +73,8 @@ enum csni_step_op {
     CSNI_STEP_STRING,
     CSNI_STEP_BLOCK,      /* length as ULEB128 */
     CSNI_STEP_BLOCK_FIXED,/* length of `size` bytes */
-    CSNI_STEP_INDIRECT
+    CSNI_STEP_INDIRECT,
+    CSNI_STEP_UNKNOWN     /* in csni_abbrev_lookup only */
 };
 
 union csni_step {
@@ -95,6 +102,17 @@ struct csni_abbrevs {
     size_t memory_size;
 };
 
+/* What forms and attributes mean, by number, so that an abbreviation table is compiled by looking things up. Made once, for
+ * the sizes that nearly all units have. Numbers that are too large stand in no table. */
+enum { CSNI_FORMS = 0x30, CSNI_ATTRIBUTES = 0x90, CSNI_SLOT_TABLES = 7 };
+struct csni_abbrev_lookup {
+    bool made, version2;
+    uint8_t address_size, offset_size;
+    union csni_step forms[CSNI_FORMS];                       /* op CSNI_STEP_UNKNOWN where there is none */
+    uint8_t slots[CSNI_SLOT_TABLES][CSNI_ATTRIBUTES];        /* enum csni_at, or CSNI_NO_SLOT */
+};
+void csni_abbrev_lookup_make(struct csni_abbrev_lookup *lookup, uint8_t address_size, uint8_t offset_size, bool version2);
+
 struct csni_signature {
     uint64_t signature;
     uint32_t unit;
@@ -103,6 +121,7 @@ struct csni_signature {
 struct csni_dwarf_private {
     struct csni_abbrevs *tables;
     size_t tables_room;
+    struct csni_abbrev_lookup lookup;
     size_t units_room;
     struct csni_signature *signatures; /* ascending */
     size_t signature_count, signatures_room;

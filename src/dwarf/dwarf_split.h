@@ -13,9 +13,9 @@ struct csni_unit *csni_split_find(const struct csni_dwarf *dwarf, uint64_t dwo_i
 /* The first unit of code, whatever its id, or NULL. */
 const struct csni_unit *csni_split_first(const struct csni_dwarf *dwarf);
 
-/* Gives a prepared split unit what its skeleton, prepared too, tells in its place: bases of addresses and ranges. From then on
- * its DIEs can be read like those of any unit, and as often as is wanted. Only one thread at a time has the same unit.
- * Failure: they do not fit each other. */
+/* Gives a prepared split unit what its skeleton, prepared too, tells in its place: bases of addresses and ranges. From
+ * then on its DIEs can be read like those of any unit, and as often as is wanted. Only one thread at a time has the
+ * same unit. Failure: they do not fit each other. */
 csn_status csni_split_bind(struct csni_unit *unit, const struct csni_unit *skeleton, struct csn_error *err);
 
 #endif

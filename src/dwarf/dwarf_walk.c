@@ -135,8 +135,45 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
     }
 }
 
+/* Reads by a SIMPLE plan: its bytes at p, and 8 behind them, have been found to be there. `big` is a constant where this is
+ * inlined. */
+static inline void read_simple(const uint8_t *p, const union csni_step *step, const bool big, struct csni_die *out) {
+    uint64_t present = 0;
+    for (;; step++) {
+        const union csni_step now = *step;
+        p += now.skip;
+        uint64_t value = 1; /* of a flag */
+        if (CSNI_LIKELY(now.op == CSNI_STEP_FIXED)) {
+            unsigned unused = (64 - 8 * (unsigned)now.size) & 63;
+            value = csni_get64(p, big);
+            value = big ? value >> unused : value << unused >> unused;
+            p += now.size;
+        } else if (now.op == CSNI_STEP_END) {
+            break;
+        } else if (now.op == CSNI_STEP_CONST) {
+            value = (++step)->value;
+        } else if (now.op == CSNI_STEP_SKIP) {
+            continue;
+        }
+        out->at[now.slot] = (struct csni_attr){ value, now.form, 0 };
+        present |= UINT64_C(1) << (now.slot & 63);
+    }
+    out->present = present;
+}
+
 csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
                          uint64_t off, struct csni_die *out, struct csn_error *err) {
+    if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
+        struct csni_span s = csni_unit_span(dwarf, unit);
+        if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
+        if (CSNI_LIKELY(s.size - off >= plan->size + (size_t)8)) {
+            const union csni_step *steps = &unit->abbrevs->steps[plan->steps];
+            if (dwarf->sections.big_endian) read_simple(s.ptr + off, steps, true, out);
+            else read_simple(s.ptr + off, steps, false, out);
+            out->next = off + plan->size;
+            return CSN_OK;
+        }
+    }
     struct reader r = reader_at(dwarf, unit, off);
     uint64_t present = 0;
     for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
@@ -236,10 +273,12 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     const struct csni_plan *plans = abbrevs->plans;
     const uint8_t *base = walk->begin;
     const uint64_t end = unit->end;
+    const bool big = walk->dwarf->sections.big_endian;
     /* Codes of more than one byte, and tables with gaps, take the slow way: limit is what the fast one may index. */
     const uint64_t limit = abbrevs->codes ? 1 : abbrevs->plan_count < 0x80 ? abbrevs->plan_count : 0x80;
     const uint32_t special = want | CSNI_KIND_LEAF | CSNI_KIND_BAD |
                              (walk->in_c ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0);
+    const uint32_t outside = walk->outside ? CSNI_KIND_TYPE | CSNI_KIND_DECLARATION : 0;
     uint64_t off = (uint64_t)(walk->p - base), at = off;
     int64_t depth = walk->depth, closed = walk->closed;
     if (depth <= floor && off != unit->first_die) return CSN_NONE;
@@ -259,7 +298,8 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
         if (plan->kind & special) {
             if (plan->kind & CSNI_KIND_BAD) return stop(walk, csni_die_fail(unit, plan, at, code, err));
             uint64_t target = 0;
-            if (plan->kind & want) {
+            bool passed = plan->kind & outside && (plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != CSNI_PLAN_CHILDREN;
+            if (plan->kind & want && !passed) {
                 if (CSNI_UNLIKELY(off > end)) break;
                 csn_status status = csni_die_read(walk->dwarf, unit, plan, off, out, err);
                 if (status < 0) return stop(walk, status);
@@ -276,10 +316,18 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
                 walk->closed = UINT32_MAX;
                 return CSN_OK;
             }
-            if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) == (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN) &&
-                (target = jump_target(walk, plan, off, end)) != 0) {
-                off = target;
-                continue;
+            if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) == (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) {
+                if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SHORT_SIBLING && off + plan->size <= end)) {
+                    /* Where it leads is checked as in jump_target(): forward, and within the unit. */
+                    uint64_t to = csni_get32(base + off + plan->sibling, big);
+                    if (CSNI_LIKELY(to <= end - unit->off && unit->off + to >= off + plan->size)) {
+                        off = unit->off + to;
+                        continue;
+                    }
+                } else if ((target = jump_target(walk, plan, off, end)) != 0) {
+                    off = target;
+                    continue;
+                }
             }
         }
         depth += plan->nesting;

@@ -40,7 +40,7 @@ void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
     memset(w->note_counts, 0, sizeof w->note_counts);
     w->arena = arena;
     w->binary = 0;
-    w->failed = w->overflow = false;
+    w->failed = w->overflow = w->has_homeless = false;
     APPEND(w, strings, ((struct csn_str){ "", 0 }));
     APPEND(w, files, ((struct csni_file){ 0, 0 }));
 }
@@ -75,8 +75,23 @@ static bool fits(const struct csni_batch_writer *w) {
            w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX;
 }
 
+/* Puts functions without a place behind the others and takes them from their count. */
+static bool move_homeless(struct csni_batch_writer *w, struct csni_batch *batch) {
+    uint32_t all = batch->function_count, count = 0, homeless = 0;
+    struct csni_function *apart = csni_arena_alloc(w->arena, all * sizeof *apart);
+    if (!apart) return false;
+    for (uint32_t i = 0; i < all; i++) {
+        if (batch->functions[i].homeless) apart[homeless++] = batch->functions[i];
+        else batch->functions[count++] = batch->functions[i];
+    }
+    if (homeless) memcpy(batch->functions + count, apart, homeless * sizeof *apart);
+    batch->function_count = count;
+    batch->homeless_count = homeless;
+    return true;
+}
+
 csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
-    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings in one unit");
+    if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     struct csni_batch batch = { 0 };
     if (w->failed || !COPY(functions, function_count, functions) || !COPY(rows, row_count, rows) ||
         !COPY(inlines, inline_count, inlines) || !COPY(parts, part_count, parts) || !COPY(sites, site_count, sites) ||
@@ -84,6 +99,7 @@ csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out
         !COPY(files, file_count, files))
         return csni_fail_memory(err, w->rows.count * sizeof *w->rows.items);
     CSNI_TRY(finish_notes(w, &batch, err));
+    if (w->has_homeless && !move_homeless(w, &batch)) return csni_fail_memory(err, batch.function_count);
     *out = batch;
     return CSN_OK;
 }
@@ -97,6 +113,7 @@ uint32_t csni_batch_add_string(struct csni_batch_writer *w, struct csn_str s) {
 
 uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, uint32_t base) {
     uint32_t number = index32(w, w->files.count);
+    if (number >= CSNI_BATCH_FILES_MAX) w->overflow = w->failed = true;
     APPEND(w, files, ((struct csni_file){ directory, base }));
     return number;
 }
@@ -108,6 +125,13 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
     f.first_inline = index32(w, w->inlines.count);
     f.first_site = index32(w, w->sites.count);
     APPEND(w, functions, f);
+}
+
+void csni_batch_mark_homeless(struct csni_batch_writer *w) {
+    if (w->failed) return;
+    w->functions.items[w->functions.count - 1].homeless = true;
+    w->functions.items[w->functions.count - 1].source = CSNI_SOURCE_FOLDED;
+    w->has_homeless = true;
 }
 
 static struct csni_function *last_function(struct csni_batch_writer *w) {
@@ -123,6 +147,7 @@ void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file
     }
     APPEND(w, rows, ((struct csni_row){ off, file, line }));
     f->row_count++;
+    f->given_rows++;
 }
 
 struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count) {
@@ -133,9 +158,11 @@ struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t cou
     return w->rows.items + w->rows.count;
 }
 
-void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count) {
+void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t given) {
+    struct csni_function *f = &w->functions.items[w->functions.count - 1];
     w->rows.count += count;
-    w->functions.items[w->functions.count - 1].row_count += (uint32_t)count;
+    f->row_count += (uint32_t)count;
+    f->given_rows += (uint32_t)given;
 }
 
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line) {

@@ -42,26 +42,26 @@ static void use_string(const struct csni_batch *b, struct usage *u, uint32_t num
 }
 
 /* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
- * before them. Compilers that tell views of a variable apart leave many. */
-static void drop_superseded_rows(struct csni_batch *b, struct csni_function *f) {
+ * before them. Compilers that tell views of a variable apart leave many. What is kept counts as a use of its file where
+ * the encoder will have to name it. */
+static void drop_superseded_rows(struct csni_batch *b, struct usage *u, struct csni_function *f) {
     struct csni_row *rows = b->rows + f->first_row;
-    uint32_t kept = 0;
+    uint32_t kept = 0, file = UINT32_MAX, line = 0;
     for (uint32_t i = 0; i < f->row_count; i++) {
-        if (i + 1 < f->row_count && rows[i + 1].off == rows[i].off) continue;
-        if (kept && rows[kept - 1].file == rows[i].file && rows[kept - 1].line == rows[i].line) continue;
-        rows[kept++] = rows[i];
+        struct csni_row row = rows[i];
+        if (i + 1 < f->row_count && rows[i + 1].off == row.off) continue;
+        row.file = csni_row_file(row);
+        if (row.file != file) u->file_uses[row.file]++;
+        else if (row.line == line) continue;
+        file = row.file;
+        line = row.line;
+        rows[kept++] = row;
     }
     f->row_count = kept;
 }
 
 static void use_function(const struct csni_batch *b, struct usage *u, const struct csni_function *f) {
     use_string(b, u, f->name);
-    uint32_t file = 1; /* the encoder's state at the start of a function */
-    for (uint32_t i = 0; i < f->row_count; i++) {
-        uint32_t now = b->rows[f->first_row + i].file;
-        if (now != file || !i) u->file_uses[now]++;
-        file = now;
-    }
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &b->inlines[f->first_inline + i];
         use_string(b, u, node->name);
@@ -85,11 +85,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        drop_superseded_rows(b, &b->functions[i]);
+        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
         use_function(b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!u->file_uses[i]) continue;
+        if (!u->file_uses[i] && !link->model->exact) continue;
         use_string(b, u, b->files[i].directory);
         use_string(b, u, b->files[i].base);
     }
@@ -156,8 +156,24 @@ static uint32_t number_string(struct csni_model *m, struct csni_distinct_string 
     return d->number;
 }
 
+/* The files of the one batch as they are. */
+static csn_status keep_files(struct link *link, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    struct csni_batch *b = m->batches;
+    m->files = csni_alloc_zeroed(m->alloc, b->file_count, sizeof *m->files);
+    if (!m->files) return csni_fail_memory(err, b->file_count * sizeof *m->files);
+    m->file_count = b->file_count;
+    for (uint32_t i = 1; i < b->file_count; i++) {
+        m->files[i].directory = number_string(m, distinct_of(link, b, b->files[i].directory));
+        m->files[i].base = number_string(m, distinct_of(link, b, b->files[i].base));
+        b->file_numbers[i] = i;
+    }
+    return CSN_OK;
+}
+
 static csn_status number_files(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
+    if (m->exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;

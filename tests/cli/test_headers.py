@@ -21,8 +21,10 @@ int use(void) {
     struct csn_index_options index = CSN_INDEX_OPTIONS_INIT;
     struct csn_builder_options builder = CSN_BUILDER_OPTIONS_INIT;
     struct csn_convert_options convert = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     csn_status status = CSN_OK;
-    return status == CSN_OK && err.code == CSN_OK && index.struct_size && builder.struct_size && convert.struct_size;
+    return status == CSN_OK && err.code == CSN_OK && index.struct_size && builder.struct_size && convert.struct_size &&
+           search.struct_size;
 }
 """
 

@@ -55,7 +55,7 @@ def test_command_help(callsign, command):
      "callsign: option '--max-inflate' needs a number (K, M, G or T may follow), not '1X'"),
     (["convert", "a", "--max-inflate=99999999999999T"],
      "callsign: option '--max-inflate' needs a number (K, M, G or T may follow), not '99999999999999T'"),
-    (["convert", "a", "--to", "pdf"], "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'bsym' are"),
+    (["convert", "a", "--to", "pdf"], "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'gsym-v2', 'gsym-auto', 'gsym-section', 'bsym', 'breakpad' are"),
     (["convert", "a", "--call-sites=x"], "callsign: option '--call-sites': 'x' is not supported, only 'dwarf' is"),
     (["verify"], "callsign: verify needs INDEX (try 'callsign verify --help')"),
     (["dump"], "callsign: dump needs INDEX [ADDR...] (try 'callsign dump --help')"),

@@ -140,6 +140,9 @@ def macho_cells():
                 yield Cell("mach-o", packaging, name, dsym + drop, source, base, mode="shape")
             # The debug map must answer as the dSYM does, address by address.
             yield Cell("mach-o", "debug-map", name, image, "prog", (dsym, inner))
+            in_archive = [*image[:-1], ["llvm-ar-22", "rc", "libshapes.a", "0.o"],
+                          [word if word != "0.o" else "libshapes.a" for word in image[-1]]]
+            yield Cell("mach-o", "debug-map-archive", name, in_archive, "prog", (in_archive + dsym[-1:], inner))
             steps, objects = compile_all(CLANG_CXX, ["src/shapes.cc"], [f"--target={arch}-apple-macos13", *flags.split()])
             yield Cell("mach-o", "object", name, steps, objects[0],
                        elf(CLANG_CXX, ["src/shapes.cc"], [f"--target={machine}-linux-gnu", "-fPIC", *flags.split()]),
@@ -171,6 +174,9 @@ def pe_cells():
             dll = mingw(machine, "g++", CXX, [*flags.split(), *FREE], ["-shared"])
             yield Cell("pe", "dll", name, dll, "prog.exe", base, mode="shape")
             strip = [[f"{machine}-w64-mingw32-objcopy", "--only-keep-debug", "prog.exe", "prog.debug"]]
+            link = strip + [[f"{machine}-w64-mingw32-strip", "prog.exe"],
+                            [f"{machine}-w64-mingw32-objcopy", "--add-gnu-debuglink=prog.debug", "prog.exe"]]
+            yield Cell("pe", "debuglink-beside", name, steps + link, "prog.exe", (steps, "prog.exe"))
             yield Cell("pe", "debug-only", name, steps + strip, "prog.debug", (steps, "prog.exe"))
     base = elf(CLANG, C, ["-g", "-O1"])
     steps, objects = compile_all(CLANG, C, ["--target=x86_64-pc-windows-msvc", "-gdwarf", "-O1"])
@@ -191,6 +197,10 @@ def wasm_cells():
         link = ["wasm-ld-22", "--no-entry", "--export=entry", *objects, "-o", "prog.wasm"]
         yield Cell("wasm", "module", f"{CLANG_CXX} {flags}", steps + [link], "prog.wasm",
                    elf(CLANG_CXX, CXX, flags.split()), mode="shape")
+
+
+    steps, objects = compile_all(CLANG_CXX, ["src/shapes.cc"], ["--target=wasm32", "-g", "-O1"])
+    yield Cell("wasm", "object", CLANG_CXX, steps, objects[0], elf(CLANG_CXX, ["src/shapes.cc"], ["-g", "-O1"]), mode="shape")
 
 
 def all_cells():

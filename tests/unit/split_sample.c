@@ -395,13 +395,13 @@ csn_status split_files_resolve(void *context, const struct csn_companion_request
     (void)err;
     static const char *const paths[] = { "/src/0.dwo", "/src/1.dwo" }, *const package_paths[] = { "0.dwp", "1.dwp" };
     struct split_files *files = context;
+    if (request->kind != CSN_COMPANION_DWP && request->kind != CSN_COMPANION_DWO) return CSN_NONE;
     files->asked++;
     out->release = release;
     if (request->kind == CSN_COMPANION_DWP) {
         bool there = request->skip < SPLIT_SAMPLE_UNITS && files->packages[request->skip].size;
         return there ? give(files, files->packages[request->skip], package_paths[request->skip], out) : CSN_NONE;
     }
-    if (request->kind != CSN_COMPANION_DWO) return CSN_NONE;
     assert_string_equal(request->directory, "/src");
     assert_string_equal(request->name + 1, ".dwo");
     unsigned u = request->name[0] == '1';

@@ -1,4 +1,5 @@
-/* Split DWARF for tests: an image with two skeletons, their .dwo files, packages of them, and a resolver that gives these.
+/* Split DWARF for tests: an image with two skeletons, their .dwo files, packages of them, and a resolver that gives
+ * these.
  *
  * Unit u has the functions ns::fU [B, B+40) with ns::inU inlined at [B+8, B+10), and ns::TU::mU [B+100, B+110) and
  * [B+118, B+120), B being 1000 for unit 0 and 1400 for unit 1; the name of TU stands in a type unit. The second unit's
@@ -41,7 +42,7 @@ struct csni_span split_sample_package(struct split_sample *s, unsigned first, un
 struct split_files {
     struct csni_span dwo[SPLIT_SAMPLE_UNITS], packages[SPLIT_SAMPLE_UNITS]; /* empty: there is none */
     unsigned open;                    /* not released */
-    unsigned asked;
+    unsigned asked;                   /* for packages and .dwo files */
 };
 csn_companion_resolver split_files_resolve;
 

@@ -47,10 +47,10 @@ static void chunks_grow_to_a_limit(void **state) {
     test_allocator_init(&t);
     struct csni_arena arena;
     csni_arena_init(&arena, &t.base, 4096);
-    for (size_t i = 0; i < (16u << 20) / 64; i++) assert_non_null(csni_arena_alloc(&arena, 64));
-    /* 4 KiB doubling to 1 MiB takes 9 chunks for the first 2 MiB, then one each. */
-    assert_in_range(atomic_load(&t.calls), 20, 26);
-    assert_true(arena.total < (18u << 20));
+    for (size_t i = 0; i < (64u << 20) / 64; i++) assert_non_null(csni_arena_alloc(&arena, 64));
+    /* 4 KiB doubling to 4 MiB takes 11 chunks for the first 8 MiB, then one for 4 MiB each. */
+    assert_in_range(atomic_load(&t.calls), 22, 28);
+    assert_true(arena.total < (72u << 20));
     csni_arena_deinit(&arena);
     test_allocator_check_empty(&t);
 }

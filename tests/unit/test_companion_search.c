@@ -20,8 +20,10 @@
 #include "base/alloc.h"
 #include "companions/crc32.h"
 #include "object/elf_layout.h"
+#include "object/macho_layout.h"
 #include "object_sample.h"
 #include "test_alloc.h"
+#include "wire/wire_macho.h"
 
 /* A folder that is the current one while the test runs. */
 struct place {
@@ -297,6 +299,42 @@ static void bundles(void **state) {
                                           "the image needs abcdef01");
 }
 
+/* A universal file has an image for each machine: the one with the right UUID is handed out. */
+static void universal_bundle(void **state) {
+    (void)state;
+    static const uint8_t uuids[2][16] = { { 1, 1 }, { 2, 2 } };
+    struct wire_macho images[2];
+    struct wire wires[2], file;
+    struct wire_macho_slice slices[2];
+    for (int i = 0; i < 2; i++) {
+        wire_macho_init(&images[i], true, false, i ? CPU_TYPE_ARM64 : CPU_TYPE_X86_64, MH_DSYM);
+        images[i].uuid = uuids[i];
+        wire_init(&wires[i], false);
+        wire_macho_build(&images[i], &wires[i], NULL);
+        slices[i] = (struct wire_macho_slice){ images[i].cpu_type, 0, wire_span(&wires[i]) };
+    }
+    wire_init(&file, true);
+    wire_macho_universal(&file, false, slices, 2);
+    put_text("bin/app", "");
+    put_bytes("bin/app.dSYM/Contents/Resources/DWARF/app", wire_span(&file));
+    struct csn_companion_request request = request_for(CSN_COMPANION_DEBUG_FILE, NULL);
+    for (int i = 0; i < 2; i++) {
+        struct csn_companion found;
+        request.id = uuids[i];
+        request.id_size = sizeof uuids[i];
+        assert_int_equal(ask(&request, &found), CSN_OK);
+        assert_int_equal(found.size, wires[i].size);
+        assert_memory_equal(found.bytes, wires[i].bytes, wires[i].size);
+        found.release(&found);
+    }
+    request.id_size = 0;
+    expect_failure(request, CSN_NONE, "bin/app.dSYM/Contents/Resources/DWARF/app: has 2 images, and the one at hand has no "
+                                      "UUID to choose by");
+    wire_deinit(&file);
+    wire_deinit(&wires[0]);
+    wire_deinit(&wires[1]);
+}
+
 /* ---- parts ---- */
 
 static void supplements(void **state) {
@@ -505,6 +543,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(names_of_links, set_up, tear_down),
         cmocka_unit_test_setup_teardown(image_from_memory, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bundles, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(universal_bundle, set_up, tear_down),
         cmocka_unit_test_setup_teardown(supplements, set_up, tear_down),
         cmocka_unit_test_setup_teardown(supplement_by_checksum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(packages, set_up, tear_down),

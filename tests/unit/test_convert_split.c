@@ -241,26 +241,36 @@ static void damage_file(struct split_sample *s, struct csni_span file, struct cs
         expect_answer(image, files, "truncated to", size);
     }
     *place = (struct csni_span){ copy, file.size };
-    for (size_t i = 0; i < file.size; i++)
-        for (size_t k = 0; k < sizeof masks; k++) {
-            copy[i] ^= masks[k];
-            expect_answer(image, files, "changed at", i);
-            copy[i] ^= masks[k];
-        }
+    for (size_t i = 0; i < file.size; i++) {
+        uint8_t mask = masks[i % sizeof masks];
+        copy[i] ^= mask;
+        expect_answer(image, files, "changed at", i);
+        copy[i] ^= mask;
+    }
     free(copy);
+}
+
+/* Version 4 in one byte order, 5 in the other: each takes thousands of conversions. */
+static void some(void (*test)(struct split_sample *s)) {
+    for (int i = 0; i < 2; i++) {
+        struct split_sample s;
+        split_sample_init(&s, i ? 5 : 4, i);
+        test(&s);
+        split_sample_deinit(&s);
+    }
 }
 
 static void try_damaged_dwo(struct split_sample *s) {
     struct split_files files = { .dwo = { split_sample_dwo(s, 0) } };
     damage_file(s, files.dwo[0], &files.dwo[0], &files);
 }
-static void damaged_dwo(void **state) { (void)state; each(try_damaged_dwo); }
+static void damaged_dwo(void **state) { (void)state; some(try_damaged_dwo); }
 
 static void try_damaged_package(struct split_sample *s) {
     struct split_files files = { .packages = { split_sample_package(s, 0, 2) } };
     damage_file(s, files.packages[0], &files.packages[0], &files);
 }
-static void damaged_package(void **state) { (void)state; each(try_damaged_package); }
+static void damaged_package(void **state) { (void)state; some(try_damaged_package); }
 
 /* ---- memory and threads ---- */
 

@@ -247,38 +247,110 @@ static void numbers_at_their_edges(void **state) {
                 { 0, 0, 8191 }, { 0, 0, UINT32_MAX });
 }
 
-/* What precedes a row, in every combination and position: the decoder of whole rows against what is expected. */
+/* What precedes a row, in every combination and position. */
+static size_t put_rows_of_every_shape(struct program *p, struct row *rows, uint64_t *end) {
+    size_t count = 0;
+    uint64_t addr = 0x1000;
+    uint32_t file = 1, line = 1;
+    set_address(p, addr, 8);
+    for (unsigned k = 0; k < 3 * 3 * 3 * 2 * 4 * 3; k++) {
+        unsigned x = k, with_file = x % 3, with_column = (x /= 3) % 3, with_extended = (x /= 3) % 3;
+        unsigned negate = (x /= 3) % 2, with_line = (x /= 2) % 4, last = (x / 4) % 3;
+        if (with_file == 1) { PUT(p, DW_LNS_set_file, 0x7f); file = 0x7f; }
+        if (with_file == 2) { PUT(p, DW_LNS_set_file, 0x80 | 0x15, 0x03); file = 0x15 | 3 << 7; }
+        if (with_column == 1) PUT(p, DW_LNS_set_column, DW_LNS_advance_line);
+        if (with_column == 2) PUT(p, DW_LNS_set_column, 0x80 | DW_LNS_set_file, 0x01);
+        if (with_extended == 1) PUT(p, 0, 2, 4, DW_LNS_copy);
+        if (with_extended == 2) PUT(p, 0, 9, 0x80, 1, 1, 1, 1, 1, 1, 1, 1);
+        if (negate) PUT(p, DW_LNS_negate_stmt);
+        if (with_line == 1) { PUT(p, DW_LNS_advance_line, 0x3f); line += 63; }
+        if (with_line == 2) { PUT(p, DW_LNS_advance_line, 0x80 | 0x56, 0x7f); line -= 42; }
+        if (with_line == 3) { PUT(p, DW_LNS_advance_line, 0x80, 0x81, 0x00); line += 128; }
+        if (last == 0) PUT(p, DW_LNS_copy);
+        if (last == 1) { PUT(p, special(&usual, 4, 6)); line += 4; addr += 6; }
+        if (last == 2) { PUT(p, DW_LNS_const_add_pc, special(&usual, -2, 0)); line -= 2; addr += 17; }
+        rows[count++] = (struct row){ addr, file, line };
+    }
+    PUT(p, DW_LNS_advance_pc, 1);
+    end_sequence(p);
+    *end = addr + 1;
+    return count;
+}
+
+/* The decoder of whole rows against what is expected. */
 static void rows_of_every_shape(void **state) {
     (void)state;
     struct program p;
     static struct row rows[4096];
-    size_t count = 0;
-    uint64_t addr = 0x1000;
-    uint32_t file = 1, line = 1;
+    uint64_t end;
     begin(&p, 5, false, &usual);
-    set_address(&p, addr, 8);
-    for (unsigned k = 0; k < 3 * 3 * 3 * 2 * 4 * 3; k++) {
-        unsigned x = k, with_file = x % 3, with_column = (x /= 3) % 3, with_extended = (x /= 3) % 3;
-        unsigned negate = (x /= 3) % 2, with_line = (x /= 2) % 4, last = (x / 4) % 3;
-        if (with_file == 1) { PUT(&p, DW_LNS_set_file, 0x7f); file = 0x7f; }
-        if (with_file == 2) { PUT(&p, DW_LNS_set_file, 0x80 | 0x15, 0x03); file = 0x15 | 3 << 7; }
-        if (with_column == 1) PUT(&p, DW_LNS_set_column, DW_LNS_advance_line);
-        if (with_column == 2) PUT(&p, DW_LNS_set_column, 0x80 | DW_LNS_set_file, 0x01);
-        if (with_extended == 1) PUT(&p, 0, 2, 4, DW_LNS_copy);
-        if (with_extended == 2) PUT(&p, 0, 9, 0x80, 1, 1, 1, 1, 1, 1, 1, 1);
-        if (negate) PUT(&p, DW_LNS_negate_stmt);
-        if (with_line == 1) { PUT(&p, DW_LNS_advance_line, 0x3f); line += 63; }
-        if (with_line == 2) { PUT(&p, DW_LNS_advance_line, 0x80 | 0x56, 0x7f); line -= 42; }
-        if (with_line == 3) { PUT(&p, DW_LNS_advance_line, 0x80, 0x81, 0x00); line += 128; }
-        if (last == 0) PUT(&p, DW_LNS_copy);
-        if (last == 1) { PUT(&p, special(&usual, 4, 6)); line += 4; addr += 6; }
-        if (last == 2) { PUT(&p, DW_LNS_const_add_pc, special(&usual, -2, 0)); line -= 2; addr += 17; }
-        rows[count++] = (struct row){ addr, file, line };
-    }
-    PUT(&p, DW_LNS_advance_pc, 1);
-    end_sequence(&p);
+    size_t count = put_rows_of_every_shape(&p, rows, &end);
     read_table(&p);
-    expect_rows(&p, rows, count, addr + 1);
+    expect_rows(&p, rows, count, end);
+}
+
+/* A header with 512 nameless files. */
+static void begin_with_files(struct program *p) {
+    dwarf_sample_init(&p->s, false);
+    begin_header(p, 5, false, &usual);
+    PUT(p, 0, 0, 1, DW_LNCT_path, DW_FORM_string, 0x80, 0x04);
+    wire_fill(&p->s.line, 0, 512);
+    end_header(p);
+}
+
+static void read_folded(struct program *p) {
+    wire_end_length(&p->s.line, p->begun);
+    open_unit(p);
+    p->table.fold = true;
+    p->status = csni_line_table_read(&p->table, p->s.dwarf, &p->s.dwarf->units[0], &p->err);
+}
+
+/* Of each address the last row, and the count of rows up to there that differ from the one before. */
+static void folded_rows(void **state) {
+    (void)state;
+    struct program p;
+    static struct row rows[4096];
+    uint64_t end;
+    begin_with_files(&p);
+    size_t count = put_rows_of_every_shape(&p, rows, &end), at = 0;
+    read_folded(&p);
+    assert_int_equal(p.status, CSN_OK);
+    assert_int_equal(p.table.sequences.count, 1);
+    const struct csni_line_sequence *q = p.table.sequences.items;
+    assert_true(q->folded && q->first_file == rows[0].file && q->first_line == rows[0].line);
+    uint32_t changes = 0;
+    for (size_t i = 0; i < count; i++) {
+        changes += !i || rows[i].file != rows[i - 1].file || rows[i].line != rows[i - 1].line;
+        if (i + 1 < count && rows[i + 1].addr == rows[i].addr) continue;
+        const struct csni_line_row *got = &p.table.rows.items[at++];
+        assert_true(got->addr == rows[i].addr);
+        assert_int_equal(got->file, rows[i].file);
+        assert_int_equal(got->line, rows[i].line);
+        assert_int_equal(got->changes, changes);
+    }
+    assert_true(at < count);
+    assert_int_equal(q->row_count, at + 1);
+    close_program(&p);
+}
+
+/* Rows of a file that there is not, and addresses that go back, keep a table from being folded: it is read as it stands. */
+static void rows_that_cannot_be_folded(void **state) {
+    (void)state;
+    for (int back = 0; back < 2; back++) {
+        struct program p;
+        begin_with_files(&p);
+        set_address(&p, 0x1000, 8);
+        PUT(&p, DW_LNS_copy, DW_LNS_advance_line, 1, DW_LNS_copy, DW_LNS_advance_pc, 8);
+        if (back) set_address(&p, 0x1004, 8);
+        else PUT(&p, DW_LNS_set_file, 0x80, 0x04);
+        PUT(&p, DW_LNS_copy, DW_LNS_advance_pc, 8);
+        end_sequence(&p);
+        read_folded(&p);
+        assert_int_equal(p.status, CSN_OK);
+        assert_false(p.table.sequences.items[0].folded);
+        if (back) EXPECT_ROWS(&p, 0x100c, { 0x1000, 1, 1 }, { 0x1000, 1, 2 }, { 0x1004, 1, 2 });
+        else EXPECT_ROWS(&p, 0x1010, { 0x1000, 1, 1 }, { 0x1000, 1, 2 }, { 0x1008, 512, 2 });
+    }
 }
 
 /* More rows than are made room for at once. */
@@ -584,6 +656,9 @@ int main(void) {
         cmocka_unit_test(addresses_of_every_size),
         cmocka_unit_test(numbers_at_their_edges),
         cmocka_unit_test(rows_of_every_shape),
+        cmocka_unit_test(folded_rows),
+        cmocka_unit_test(rows_that_cannot_be_folded), 
+        cmocka_unit_test(rows_that_cannot_be_folded),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(sequences_by_end),
         cmocka_unit_test(many_sequences_in_any_order),

@@ -33,7 +33,7 @@ static void reserved_rows(void **state) {
     assert_non_null(rows);
     rows[0] = (struct csni_row){ 0, 0, 7 };
     rows[1] = (struct csni_row){ 2, 0, 8 };
-    csni_batch_commit_rows(&s.writer, 2);
+    csni_batch_commit_rows(&s.writer, 2, 2);
     csni_batch_add_row(&s.writer, 4, 0, 8); /* repeats the one before */
     csni_batch_add_row(&s.writer, 6, 0, 9);
     assert_non_null(csni_batch_reserve_rows(&s.writer, 0));
@@ -103,7 +103,7 @@ static void too_many_of_something(void **state) {
     model_sample_init(&s, NULL);
     s.writer.overflow = s.writer.failed = true; /* as index32() does behind 2^32 elements */
     assert_int_equal(csni_batch_finish(&s.writer, &s.batches[0], &err), CSN_E_LIMIT);
-    assert_string_equal(err.text, "more than 2^32 rows, nodes or strings in one unit");
+    assert_string_equal(err.text, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     csni_batch_begin(&s.writer, &s.arena);
     assert_int_equal(csni_batch_finish(&s.writer, &s.batches[0], &err), CSN_OK);
     model_sample_deinit(&s);
