@@ -12,6 +12,7 @@
 #include "companion_options.h"
 #include "complain.h"
 #include "conversion_text.h"
+#include "name_text.h"
 #include "progress_bar.h"
 #include "report_file.h"
 #include "section_options.h"
@@ -20,7 +21,7 @@ struct convert_values {
     const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
-    bool strict, quiet, mangled, bare_patterns;
+    bool strict, quiet, mangled, bare_patterns, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -47,6 +48,10 @@ static const struct option_spec options[] = {
                                           "JSON or text file; may be given several times" },
     { .name = "bare-patterns", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, bare_patterns),
       .help = "write call sites as LLVM's tool does: callees by bare names" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten),
+      .help = "store demangled names, without what the C++ library's\ndefaults add to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
     { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
       .help = "breakpad: keep names mangled, as the input has them" },
     { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
@@ -99,6 +104,19 @@ static bool format_is_known(const char *name) {
     }
     complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
     return false;
+}
+
+/* The patterns of call sites are made for the names of the input. */
+static bool names_can_change(const struct convert_values *values) {
+    if (!values->shorten && !values->shorten_nested) return true;
+    if (values->call_sites.count) {
+        complain(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
+        return false;
+    }
+    struct name_text probe;
+    if (!name_text_init(&probe, true)) return false;
+    name_text_deinit(&probe);
+    return true;
 }
 
 static bool byte_order_of(const char *name, uint32_t *out) {
@@ -205,6 +223,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
     convert_options.progress_context = &bar;
+    if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
+    else if (values->shorten) convert_options.rename = csn_rename_short;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
     byte_order_of(values->endian, &convert_options.byte_order);
     convert_options.segment_size = values->segment_size;
@@ -319,6 +339,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
     if (!bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
+    if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */

@@ -13,7 +13,7 @@
 #include "open_index.h"
 
 struct dump_values {
-    bool summary, json, demangle;
+    bool summary, json, demangle, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -24,6 +24,10 @@ static const struct option_spec options[] = {
       .help = "one JSON object a line: the header, each file, each\nfunction" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, demangle),
       .help = "C++, Rust and D names as in the source" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten),
+      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
@@ -93,7 +97,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
     const struct dump_values *values = given;
     static struct dump dump;
     out_init(&dump.out, STDOUT_FILENO);
-    if (!name_text_init(&dump.names, values->demangle)) return EXIT_FAILED;
+    if (!name_text_init_for(&dump.names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
     if (open_index(operands[0], &values->companions, &opened)) {

@@ -13,7 +13,7 @@
 #include "question_batch.h"
 
 struct lookup_values {
-    bool json, demangle, llvm, merged;
+    bool json, demangle, llvm, merged, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -24,6 +24,10 @@ static const struct option_spec options[] = {
       .help = "C++, Rust and D names as in the source" },
     { .name = "merged", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, merged),
       .help = "list all functions that share the code at an address, where\nthe index has them (convert --merged-functions)" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten),
+      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
     { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
       .help = "answer as LLVM's reader does: an address in front of the\nfirst line row of its function is not found" },
 };
@@ -192,7 +196,8 @@ static enum exit_code run_lookup(const void *values, char **operands, int operan
     run.values = values;
     out_init(&run.out, STDOUT_FILENO);
     if (!operands_are_addresses(operands + 1, operand_count - 1)) return EXIT_FAILED;
-    if (!name_text_init(&run.names, run.values->demangle)) return EXIT_FAILED;
+    if (!name_text_init_for(&run.names, run.values->demangle, run.values->shorten, run.values->shorten_nested))
+        return EXIT_FAILED;
 
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;

@@ -104,6 +104,10 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
         function->idx = idx;
         list->next++;
     }
+    /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */
+    for (size_t i = 0; list->next < list->count && i < group->count; i++)
+        if (group->items[i].status >= 0 && !group->items[i].function.size)
+            group->items[i].function.size = record.start - start;
     if (group->count > 1) qsort(group->items, group->count, sizeof(*group->items), diff_by_name);
     return true;
 }
@@ -199,6 +203,7 @@ static bool compare_moved(struct walk *walk, const struct diff_loose *a, const s
         const struct csn_index *index = walk->lists[side].index;
         if (csn_index_record(index, loose[side]->idx, &record, NULL) != CSN_OK) return true;
         pair[side] = diff_function_read(index, &record);
+        pair[side].function.size = loose[side]->size;
     }
     return compare(walk, &pair[0], &pair[1]);
 }

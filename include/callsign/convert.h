@@ -17,6 +17,11 @@ extern "C" {
  * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
 
+/* Another name to store for a function or an inlined call: `name` is what the input has. CSN_OK: *out_len bytes in `out`;
+ * CSN_E_LIMIT: cap is too small, *out_len + 1 bytes would do; anything else: the name stays. Called from several threads at
+ * once, about once for each name; what it answers may depend on the name only. csn_rename_short() is one. */
+typedef csn_status csn_rename_callback(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
+
 struct csn_convert_options {
     size_t struct_size;                    /* set by CSN_CONVERT_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; called from several threads */
@@ -39,6 +44,9 @@ struct csn_convert_options {
     const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
+    csn_rename_callback *rename;           /* NULL: names are stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns
+                                            * are made for the names of the input */
+    void *rename_context;
 };
 
 enum csn_byte_order {
@@ -48,7 +56,7 @@ enum csn_byte_order {
 };
 
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, NULL }
 
 /* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
 enum csn_section_revision {

@@ -25,6 +25,9 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
     if (out->flags & ~known)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
+    if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed where call sites are kept: the patterns of "
+                         "these are made for the names of the input");
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
     if (out->byte_order > CSN_BYTE_ORDER_BIG)
@@ -84,6 +87,8 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->bounds = c->image.bounds.items;
     model->bound_count = (uint32_t)c->image.bounds.count;
     model->symbols_lack_sizes = c->image.symbols_lack_sizes;
+    model->rename = c->options.rename;
+    model->rename_context = c->options.rename_context;
     model->exact = c->image.exact;
     model->binaries = c->image.binaries;
     model->binary_count = c->image.binary_count;

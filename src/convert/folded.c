@@ -35,7 +35,7 @@ static struct csni_named *free_symbol(const struct csni_name_table *t, struct cs
             if (named[end].start == UINT64_MAX) continue;
             bool is_symbol = f->source == CSNI_SOURCE_SYMBOL && !f->row_count;
             owners += !is_symbol || named[end].taken;
-            if (!is_symbol || (f->size && f->size != size)) continue;
+            if (!is_symbol || (f->size && size && f->size != size)) continue;
             symbols++;
             if (!symbol && !named[end].taken) symbol = &named[end];
         }
@@ -66,7 +66,7 @@ static bool may_be_same_target(const struct csni_name_table *t, struct csn_str a
 
 static bool same_calls(const struct csni_name_table *t, const struct csni_batch *a, const struct csni_function *f,
                        const struct csni_batch *b, const struct csni_function *kept) {
-    if (f->site_count != kept->site_count || f->size != kept->size || kept->source != CSNI_SOURCE_DWARF) return false;
+    if (f->site_count != kept->site_count || (f->size && f->size != kept->size) || kept->source != CSNI_SOURCE_DWARF) return false;
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *x = &a->sites[f->first_site + i], *y = &b->sites[kept->first_site + i];
         if ((x->flags ^ y->flags) & CSNI_SITE_TAIL) return false;

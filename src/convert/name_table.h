@@ -9,6 +9,7 @@ struct csni_named {
     uint64_t start;
     uint32_t batch, function;
     bool taken;         /* a symbol that a folded function was found for */
+    bool by_other_name; /* a symbol by the name that debug information has for it, not by its own */
 };
 
 struct csni_name_table {

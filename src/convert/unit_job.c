@@ -85,6 +85,13 @@ static void find_removed(const struct csni_unit_job *job, struct csni_address_ra
     out->removed = (struct csni_address_range){ r.low, r.low + size };
 }
 
+/* dsymutil takes the addresses of functions that are not in the debug map from their DIEs, which are definitions all the same. */
+static bool lost_addresses(const struct csni_unit_job *job, const struct csni_die *die) {
+    const struct csni_object *object = job->conversion->object;
+    return !job->map && object && object->container == CSNI_CONTAINER_MACHO && !csni_die_has(die, CSNI_AT_DECLARATION) &&
+           !csni_die_has(die, CSNI_AT_INLINE) && !csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN);
+}
+
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
 static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
     struct csn_error err = CSN_ERROR_INIT;
@@ -102,6 +109,7 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
     out->own_count = count_usable(job, out->first_own);
     if (!out->own_count) {
         if (all && wants_homeless(job->conversion)) find_removed(job, job->ranges.items[out->first_own], out);
+        else if (!all && wants_homeless(job->conversion)) out->is_homeless = lost_addresses(job, die);
         job->ranges.count = out->first_own;
         return CSN_NONE;
     }
@@ -130,11 +138,14 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
+/* A call that does not return may be the last instruction of a function: the return address is behind it then. */
+static bool returns_into(uint64_t return_pc, uint64_t start, uint64_t end) { return return_pc > start && return_pc <= end; }
+
 static void add_call_sites(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
     for (size_t i = f->first_call; i < job->calls.count; i++) {
         const struct csni_found_call *call = &job->calls.items[i];
         bool tail = call->flags & CSNI_SITE_TAIL && start == job->ranges.items[f->first_own].low;
-        if (!tail && (call->return_pc < start || call->return_pc >= end)) continue;
+        if (!tail && !returns_into(call->return_pc, start, end)) continue;
         csni_batch_add_call_site(job->writer, tail ? 0 : call->return_pc - start, call->flags);
         if (call->callee) csni_batch_add_pattern(job->writer, call->callee);
     }
@@ -170,7 +181,7 @@ static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_die
     }
     for (size_t i = f->first_call; i < job->calls.count; i++) {
         const struct csni_found_call *call = &job->calls.items[i];
-        bool placed = job->map && call->return_pc > f->removed.low && call->return_pc <= f->removed.high;
+        bool placed = job->map && returns_into(call->return_pc, f->removed.low, f->removed.high);
         uint32_t flags = call->flags | (placed ? 0u : (uint32_t)CSNI_SITE_LOST);
         csni_batch_add_call_site(job->writer, placed ? call->return_pc - f->removed.low : 0, flags);
         if (call->callee) csni_batch_add_pattern(job->writer, call->callee);
@@ -215,7 +226,7 @@ static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die
     bool inside = f->is_homeless || call.flags & CSNI_SITE_TAIL;
     for (uint32_t i = 0; i < f->own_count && !inside; i++) {
         struct csni_address_range r = job->ranges.items[f->first_own + i];
-        inside = call.return_pc >= r.low && call.return_pc < r.high;
+        inside = returns_into(call.return_pc, r.low, r.high);
     }
     if (!inside) {
         csni_batch_note(job->writer, CSN_EVENT_CALL_SITE_OUTSIDE, "DIE 0x%llx returns to 0x%llx",

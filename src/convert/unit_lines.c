@@ -285,11 +285,13 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
+    /* The reference reads them all, and which of folded functions it puts on top depends on how many rows each has. */
+    bool all = job->conversion->options.merged_functions == CSN_MERGE_LLVM;
     for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
         CSNI_TRY(csni_unit_spend(job, 1));
         if (s->low < covered) continue;
-        covered = s->high;
+        if (!all) covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
         CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));

@@ -119,8 +119,9 @@ static bool is_changed(const struct elf *x, uint32_t section) {
 /* The end of everything that stays, as far as headers tell. */
 static uint64_t end_of_kept(const struct elf *x) {
     const struct csni_object *o = x->e->object;
-    uint64_t end = x->f->ehdr_size, phdrs = field(x, x->f->e_phoff, x->f->word);
-    uint64_t phdrs_end = phdrs + field(x, x->f->e_phnum - 2, 2) * field(x, x->f->e_phnum, 2);
+    uint64_t end = x->f->ehdr_size, phdrs = field(x, x->f->e_phoff, x->f->word), phnum = field(x, x->f->e_phnum, 2);
+    if (phnum == PN_XNUM && x->count) phnum = o->sections[0].info;
+    uint64_t phdrs_end = phdrs + field(x, x->f->e_phnum - 2, 2) * phnum;
     if (phdrs && phdrs_end > end) end = phdrs_end;
     for (uint32_t i = 0; i < o->segment_count; i++)
         if (o->segments[i].file_off + o->segments[i].file_size > end) end = o->segments[i].file_off + o->segments[i].file_size;

@@ -33,10 +33,10 @@ static enum csn_part part_of(uint32_t type) {
 }
 
 static void claim_record(struct sweep *sweep, const struct csni_gsym *gsym, const struct csni_gsym_record *record) {
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
-    claim(sweep, CSN_PART_RECORDS, record->offset, CSNI_GSYM_R_PARTS);
+    claim(sweep, CSN_PART_RECORDS, record->offset, gsym->parts_at);
     do {
         status = csni_gsym_part_next(gsym, record, &pos, &part, NULL);
         if (status < 0) return;
@@ -77,30 +77,30 @@ struct region {
     enum csn_part part;
     uint64_t start, size;
 };
-enum { REGION_COUNT = 5 };
+enum { REGION_COUNT = 6 };
 
-/* The tables by ascending place; only the strings may stand anywhere. */
+static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
+    return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
+}
+
+/* The tables by ascending place: version 2 may have them anywhere. Sections of types that are not known stay padding. */
 static void find_regions(const struct csni_gsym *gsym, struct region *out) {
-    const uint8_t *base = gsym->bytes.ptr;
-    const struct region tables[REGION_COUNT - 1] = {
-        { CSN_PART_HEADER, 0, CSNI_GSYM_HEADER_SIZE },
-        { CSN_PART_ADDRESSES, (uint64_t)(gsym->addresses - base), (uint64_t)gsym->address_count * gsym->address_size },
-        { CSN_PART_RECORD_OFFSETS, (uint64_t)(gsym->infos - base),
-          (uint64_t)gsym->address_count * CSNI_GSYM_INFO_OFFSET_SIZE },
-        { CSN_PART_FILES, (uint64_t)(gsym->files - base) - CSNI_GSYM_FILE_COUNT_SIZE,
-          CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * CSNI_GSYM_FILE_ENTRY_SIZE },
+    uint64_t count = gsym->address_count;
+    bool first_version = gsym->version == CSNI_GSYM_VERSION_1;
+    const struct region found[REGION_COUNT] = {
+        { CSN_PART_HEADER, 0, first_version ? CSNI_GSYM_HEADER_SIZE : gsym->tables_end },
+        { CSN_PART_HEADER, place_of(gsym, gsym->uuid.ptr), gsym->uuid.size },
+        { CSN_PART_ADDRESSES, place_of(gsym, gsym->addresses), count * gsym->address_size },
+        { CSN_PART_RECORD_OFFSETS, place_of(gsym, gsym->infos), count * gsym->info_size },
+        { CSN_PART_FILES, place_of(gsym, gsym->files) - CSNI_GSYM_FILE_COUNT_SIZE,
+          CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * 2 * gsym->strp_size },
+        { CSN_PART_STRINGS, gsym->strings_offset, gsym->strings.size },
     };
-    const struct region strings = { CSN_PART_STRINGS, gsym->strings_offset, gsym->strings.size };
-    size_t count = 0;
-    bool placed = false;
-    for (size_t i = 0; i < REGION_COUNT - 1; i++) {
-        if (!placed && strings.start < tables[i].start) {
-            out[count++] = strings;
-            placed = true;
-        }
-        out[count++] = tables[i];
+    for (size_t i = 0; i < REGION_COUNT; i++) {
+        size_t at = i;
+        for (; at && out[at - 1].start > found[i].start; at--) out[at] = out[at - 1];
+        out[at] = found[i];
     }
-    if (!placed) out[count] = strings;
 }
 
 static void sweep_file(const struct csni_gsym *gsym, const uint64_t *offsets, uint64_t *part_bytes) {
@@ -113,8 +113,9 @@ static void sweep_file(const struct csni_gsym *gsym, const uint64_t *offsets, ui
         for (; next < REGION_COUNT && regions[next].start <= offset; next++)
             claim(&sweep, regions[next].part, regions[next].start, regions[next].size);
         /* One that begins in bytes already counted is shared, or nonsense that could be made to take for ever. */
-        if (offset >= gsym->bytes.size || offset < sweep.claimed) continue;
-        struct csni_span rest = { gsym->bytes.ptr + offset, gsym->bytes.size - (size_t)offset };
+        if (offset == UINT64_MAX || offset < sweep.claimed) continue;
+        uint64_t end = gsym->records_offset + gsym->records.size;
+        struct csni_span rest = { gsym->bytes.ptr + offset, (size_t)(end - offset) };
         struct csni_gsym_record record;
         if (csni_gsym_record_at(gsym, rest, offset, 0, &record, NULL) == CSN_OK) claim_record(&sweep, gsym, &record);
     }
@@ -126,7 +127,10 @@ csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_a
     size_t size = gsym->address_count * sizeof(uint64_t); /* no more than the tables take, which are in memory */
     uint64_t *offsets = csni_alloc(allocator, size);
     if (size && !offsets) return csni_fail_memory(err, size);
-    for (uint32_t i = 0; i < gsym->address_count; i++) offsets[i] = csni_gsym_info_offset(gsym, i);
+    for (uint32_t i = 0; i < gsym->address_count; i++) {
+        uint64_t offset = csni_gsym_info_offset(gsym, i);
+        offsets[i] = offset < gsym->records.size ? gsym->records_offset + offset : UINT64_MAX; /* nowhere */
+    }
     sort(offsets, gsym->address_count);
     sweep_file(gsym, offsets, part_bytes);
     csni_free(allocator, offsets, size);
@@ -135,7 +139,7 @@ csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_a
 
 csn_status csni_gsym_record_sizes(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
                                   struct csni_gsym_record_sizes *out) {
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     *out = (struct csni_gsym_record_sizes){ 0 };

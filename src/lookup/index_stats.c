@@ -13,15 +13,15 @@ const char *csn_part_name(uint32_t part) {
 
 static csn_status part_bytes(const struct csn_index *index, const struct csn_index_info *info, uint64_t *out,
                              struct csn_error *err) {
-    if (info->format == CSN_FORMAT_GSYM_V1) return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
+    if (!index->other) return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
     out[CSN_PART_STRINGS] = info->string_bytes;
     out[CSN_PART_OTHER] = info->file_size - info->string_bytes;
     return CSN_OK;
 }
 
-static csn_status record_sizes(const struct csn_index *index, uint32_t format, const struct csn_record *record,
+static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record,
                                struct csn_function_stats *out) {
-    if (format != CSN_FORMAT_GSYM_V1) return CSN_OK;
+    if (index->other) return CSN_OK;
     struct csni_gsym_record known;
     struct csni_gsym_record_sizes sizes;
     struct csni_span bytes = { record->bytes, (size_t)record->size };
@@ -122,7 +122,6 @@ enum { SHARED_TIMES = 16, SHARED_FREE = 1 << 20 };
 struct totals {
     const struct csn_index *index;
     struct csn_index_stats *out;
-    uint32_t format;
     uint64_t code_end, decoded;
 };
 
@@ -131,7 +130,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     struct csn_record record;
     *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
-    csn_status status = record_sizes(totals->index, totals->format, &record, out);
+    csn_status status = record_sizes(totals->index, &record, out);
     totals->decoded += out->record_bytes;
     if (totals->decoded / SHARED_TIMES > totals->out->file_size + SHARED_FREE)
         return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
@@ -167,7 +166,7 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
     csn_index_get_info(index, &info);
     struct csn_index_stats sum = { .file_size = info.file_size };
     CSNI_TRY(part_bytes(index, &info, sum.part_bytes, err));
-    struct totals totals = { .index = index, .out = &sum, .format = info.format };
+    struct totals totals = { .index = index, .out = &sum };
     for (uint32_t idx = 0; idx < info.function_count; idx++) {
         struct csn_function_stats function;
         CSNI_TRY(count_function(&totals, idx, &function, err));

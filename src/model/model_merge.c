@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
+#include "base/mangled.h"
 #include "model/model_key.h"
 
 /* A name that a group has, or a name with the place of the first row. */
@@ -28,37 +29,7 @@ static struct csn_str name_of(const struct merging *g, const struct csni_key *k)
 
 /* ---- names of a group ---- */
 
-/* Of names that differ in nothing but the kind of a constructor or destructor, all give the same text: copies of the function
- * for complete and for base objects are one function in the source. */
-static uint64_t hash_of_name(struct csn_str name) {
-    uint64_t hash = 0;
-    size_t begin = 0, i = 2;
-    if (name.len < 6 || memcmp(name.ptr, "_ZN", 3) != 0) return csni_hash_bytes(name.ptr, name.len);
-    while (i + 2 < name.len) {
-        char c = name.ptr[i];
-        if (c >= '0' && c <= '9') {
-            size_t len = 0;
-            for (; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9' && len < name.len; i++)
-                len = 10 * len + (size_t)(name.ptr[i] - '0');
-            i += len;
-        } else if (c == 'S' || c == 'T') {
-            for (i++; i < name.len && ((name.ptr[i] >= '0' && name.ptr[i] <= '9') || name.ptr[i] == '_'); i++)
-                if (name.ptr[i] == '_') { i++; break; }
-        } else if (c == 'L') {
-            for (i += 2; i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9';) i++;
-        } else if ((c == 'C' || c == 'D') && name.ptr[i + 1] >= '0' && name.ptr[i + 1] <= '5' &&
-                   (name.ptr[i + 2] == 'E' || name.ptr[i + 2] == 'I')) {
-            hash = csni_hash_u64(hash ^ csni_hash_bytes(name.ptr + begin, i + 1 - begin));
-            begin = i += 2;
-        } else {
-            i++;
-        }
-    }
-    return begin ? csni_hash_u64(hash ^ csni_hash_bytes(name.ptr + begin, name.len - begin))
-                 : csni_hash_bytes(name.ptr, name.len);
-}
-
-/* The same where a function has rows: two of one name that are declared at different places are different functions. */
+/* The hash of a name and, where a function has rows, of their first one: two of one name that are declared at different places are different functions. */
 static uint64_t hash_of_place(const struct merging *g, const struct csni_key *k, uint64_t name_hash) {
     const struct csni_batch *b = &g->model->batches[k->batch];
     const struct csni_row *row = &b->rows[csni_key_function(g->model, k)->first_row];
@@ -139,6 +110,38 @@ static bool is_alias(const struct merging *g, const struct csni_key *k, bool has
     return is_versioned(name_of(g, k)) || (csni_key_function(g->model, k)->weak && has_strong);
 }
 
+static struct csn_str last_part(struct csn_str name) {
+    size_t at = name.len;
+    while (at && name.ptr[at - 1] != ':') at--;
+    return (struct csn_str){ name.ptr + at, name.len - at };
+}
+
+static bool same_last_part(struct csn_str a, struct csn_str b) { return csni_str_equal(last_part(a), last_part(b)); }
+
+/* A plain name from debug information and a mangled one from the symbol table are of one function where they can only belong to
+ * each other: compilers give functions of internal linkage no mangled name. Takes those symbols from the group. */
+static void drop_mangled_twins(struct merging *g, size_t symbols) {
+    enum { PAIRS_MAX = 1 << 16 };
+    struct csni_key *keys = g->group.items;
+    size_t count = g->group.count, first = count - symbols;
+    if (first * symbols > PAIRS_MAX) return;
+    for (size_t i = 0; i < first; i++) {
+        struct csn_str plain = name_of(g, &keys[i]);
+        if (csni_is_mangled(plain)) continue;
+        size_t twin = 0, twins = 0, plains = 0;
+        for (size_t k = first; k < g->group.count; k++) {
+            if (!csni_mangled_has_part(name_of(g, &keys[k]), plain)) continue;
+            twin = k;
+            twins++;
+        }
+        for (size_t k = 0; k < first && twins == 1; k++) plains += same_last_part(name_of(g, &keys[k]), plain);
+        if (twins != 1 || plains != 1) continue;
+        csni_model_note_pair(g->model, g->report, CSN_EVENT_DUPLICATE_DROPPED, &keys[twin], &keys[i]);
+        memmove(keys + twin, keys + twin + 1, (g->group.count - twin - 1) * sizeof *keys);
+        g->group.count--;
+    }
+}
+
 static bool has_strong_symbol(const struct csni_model *m, const struct csni_key *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const struct csni_function *f = csni_key_function(m, &keys[i]);
@@ -162,21 +165,25 @@ static csn_status gather_group(struct merging *g, struct csni_key *keys, size_t 
     bool keep_kinds = m->merge == CSN_MERGE_ALIASES;
     struct csni_key top = keys[top_of(m, keys, count)];
     struct csn_str top_name = name_of(g, &top);
-    CSNI_TRY(add_member(g, &top, keep_kinds ? csni_hash_bytes(top_name.ptr, top_name.len) : hash_of_name(top_name), err));
+    CSNI_TRY(add_member(g, &top, keep_kinds ? csni_hash_bytes(top_name.ptr, top_name.len) : csni_mangled_hash(top_name), err));
     for (size_t i = 0; i < count; i++) keys[i].start = class_of(csni_key_function(m, &keys[i]));
     qsort(keys, count, sizeof *keys, by_class);
+    size_t before_symbols = 0;
     for (size_t i = 0; i < count; i++) {
         struct csn_str name = name_of(g, &keys[i]);
         bool by_symbol = keys[i].start == KNOWN_BY_SYMBOL;
         keys[i].start = top.start;
         if (keys[i].batch == top.batch && keys[i].function == top.function) continue;
+        if (!by_symbol || !before_symbols) before_symbols = g->group.count;
         if (by_symbol && is_alias(g, &keys[i], has_strong)) {
             csni_model_note_pair(m, g->report, CSN_EVENT_DUPLICATE_DROPPED, &keys[i], &top);
             continue;
         }
-        uint64_t hash = keep_kinds ? csni_hash_bytes(name.ptr, name.len) : hash_of_name(name);
+        uint64_t hash = keep_kinds ? csni_hash_bytes(name.ptr, name.len) : csni_mangled_hash(name);
         CSNI_TRY(add_member(g, &keys[i], hash, err));
+        if (!by_symbol) before_symbols = g->group.count;
     }
+    if (!keep_kinds && before_symbols) drop_mangled_twins(g, g->group.count - before_symbols);
     return CSN_OK;
 }
 

@@ -65,6 +65,23 @@ def test_an_object_against_its_index(callsign, app):
     assert json.loads(callsign.good("diff", "--json", app.with_suffix(""), app))["same"] is True
 
 
+@pytest.mark.parametrize("options", [["--to", "gsym-v2"], ["--endian", "big"], ["--to", "gsym-v2", "--endian", "big"]])
+def test_formats_of_one_meaning(callsign, app, tmp_path, options):
+    callsign.good("convert", "-q", *options, app.with_suffix(""), "-o", tmp_path / "other.gsym")
+    assert json.loads(callsign.good("diff", "--json", app, tmp_path / "other.gsym"))["same"] is True
+
+
+def test_a_breakpad_file(callsign, gcc, tmp_path):
+    """Addresses count from the image's base there, and size 0 is not known: an index says "up to the next function"."""
+    source = tmp_path / "app.c"
+    source.write_text(SOURCE)
+    programs.compile_files(gcc, tmp_path / "app", [source], ["-g", "-O2", "-pie", "-fPIE"])
+    callsign.good("convert", "-q", tmp_path / "app", "-o", tmp_path / "app.gsym")
+    callsign.good("convert", "-q", "--to", "breakpad", "--mangled", tmp_path / "app", "-o", tmp_path / "app.sym")
+    answer = json.loads(callsign.run("diff", "--json", tmp_path / "app.gsym", tmp_path / "app.sym").stdout)
+    assert answer["functions"] == {"changed": [], "removed": [], "added": []}, answer["functions"]
+
+
 def test_a_changed_line(callsign, gcc, app, tmp_path):
     other = build(gcc, tmp_path / "other", SOURCE.replace("    return square(a) * 3;", "\n    return square(a) * 3;"))
     answer = differ(callsign, app, other)

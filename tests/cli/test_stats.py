@@ -32,6 +32,19 @@ def test_parts_add_up(callsign, shapes_index):
     assert found["padding"] < 4 * (data.count + 4)
 
 
+def test_version_2(callsign, shapes, shapes_index, tmp_path):
+    """Other tables of other widths, the same functions."""
+    callsign.good("convert", "-q", "--to", "gsym-v2", shapes.path, "-o", tmp_path / "v2.gsym")
+    first, second = stats(callsign, shapes_index), stats(callsign, tmp_path / "v2.gsym")
+    count = Bytes(shapes_index).count
+    assert parts(second)["record_offsets"] == 8 * count
+    assert parts(second)["line_tables"] == parts(first)["line_tables"]
+    assert parts(second)["record_headers"] == parts(first)["record_headers"] + 4 * count
+    assert parts(second)["header"] >= 20 + 20 * 6 + 20
+    assert parts(second)["padding"] < 4 * (count + 8)
+    assert second["code"] == first["code"] and second["rows"] == first["rows"]
+
+
 def test_sums_agree_with_the_dump(callsign, shapes_index):
     answer = stats(callsign, shapes_index, "--top", "1000")
     lines = [json.loads(line) for line in callsign.good("dump", "--json", shapes_index).splitlines()]
