@@ -30,6 +30,8 @@ case $state in
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
+                    '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
+                    '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
                     '--mangled[breakpad\: keep names mangled]' \
                     '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
                     '*--call-sites[keep call sites]:source:_files' \
