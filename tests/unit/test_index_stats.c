@@ -63,10 +63,10 @@ static void example(void **state) {
         assert_int_equal(lines, stats.part_bytes[CSN_PART_LINES]);
         assert_int_equal(inlines, stats.part_bytes[CSN_PART_INLINES]);
         assert_int_equal(records - lines - inlines, stats.part_bytes[CSN_PART_RECORDS]);
-        assert_int_equal(functions[0].code_bytes_inlined, 5 + 0x1c);
-        assert_int_equal(functions[0].code_bytes, 0x47);
-        assert_int_equal(functions[0].function.start, 0x1000);
-        assert_true(functions[0].file > 0);
+        assert_int_equal(functions[1].code_bytes_inlined, 5 + 0x1c);
+        assert_int_equal(functions[1].code_bytes, 0x47);
+        assert_int_equal(functions[1].function.start, 0x11e0);
+        assert_true(functions[0].file > 0 && functions[1].file > 0);
         assert_int_equal(functions[2].file, 0);
         assert_int_equal(functions[2].rows, 0);
         assert_int_equal(functions[2].record_bytes, 16);
