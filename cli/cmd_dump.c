@@ -1,5 +1,6 @@
 /* callsign dump: what an index holds. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,19 +31,26 @@ static const struct option_spec options[] = {
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
-    if (json)
+    if (dump->info.binary_count)
+        dump_rom_function(dump, idx, json);
+    else if (json)
         dump_json_function(dump, idx);
     else
         dump_text_function(dump, idx);
 }
 
 static void put_all(struct dump *dump, const struct dump_values *values, const char *path) {
-    if (values->json)
+    bool many = dump->info.binary_count != 0;
+    if (many)
+        dump_rom_header(dump, path, values->json);
+    else if (values->json)
         dump_json_header(dump, path);
     else
         dump_text_header(dump, path);
     if (values->summary) return;
-    if (values->json)
+    if (many)
+        dump_rom_binaries(dump, values->json);
+    else if (values->json)
         dump_json_files(dump);
     else
         dump_text_files(dump);
@@ -98,6 +106,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
         close_index(&opened);
     }
     name_text_deinit(&dump.names);
+    free(dump.scratch);
     return code;
 }
 

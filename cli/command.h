@@ -32,5 +32,7 @@ extern const struct command dump_command;
 extern const struct command verify_command;
 extern const struct command diff_command;
 extern const struct command stats_command;
+extern const struct command embed_command;
+extern const struct command extract_command;
 
 #endif

@@ -134,6 +134,10 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
     json_key(json, "external");
     json_bool(json, site->flags & CSN_CALL_SITE_EXTERNAL);
+    if (site->flags & CSN_CALL_SITE_RECOVERED) {
+        json_key(json, "recovered");
+        json_bool(json, true);
+    }
     json_key(json, "patterns");
     json_begin_array(json);
     for (uint32_t k = 0; status == CSN_OK && k < site->pattern_count; k++) {

@@ -5,7 +5,7 @@
 
 #include "base/fail.h"
 #include "base/options.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "convert/outputs.h"
 #include "gsym/gsym_layout.h"
 #include "model/model.h"

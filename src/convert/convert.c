@@ -6,7 +6,8 @@
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
+#include "bsym/bsym_write.h"
 #include "convert/input_path.h"
 #include "convert/outputs.h"
 #include "convert/segments.h"
@@ -21,9 +22,10 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
     if (!given) return CSN_OK;
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_KEEP_MANGLED);
-    if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
-    if (out->rename && (out->flags & CSN_CONVERT_CALL_SITES))
+    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
+    if (out->flags & ~known)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
+    if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed where call sites are kept: the patterns of "
                          "these are made for the names of the input");
     if (!csni_output_of(out->format))
@@ -31,6 +33,15 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     if (out->byte_order > CSN_BYTE_ORDER_BIG)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "byte order %u is not known, need <= %d", out->byte_order,
                          CSN_BYTE_ORDER_BIG);
+    if (out->merged_functions > CSN_MERGE_LLVM)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "merged_functions is %u, need <= %d", out->merged_functions,
+                         CSN_MERGE_LLVM);
+    bool known_version = !out->format_version || (out->format == CSN_FORMAT_BSYM && csni_bsym_is_written(out->format_version));
+    if (!known_version)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "version %u.%u of output format %u is not known",
+                         out->format_version >> 16, out->format_version & 0xffff, out->format);
+    if (out->tokens > CSN_TOKENS_NONE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "token table %u is not known", out->tokens);
     return CSN_OK;
 }
 
@@ -60,6 +71,7 @@ static csn_status check_strict(const struct csni_conversion *c, struct csn_error
 }
 
 static void describe_image(const struct csni_conversion *c, struct csni_model *model) {
+    model->merge = c->options.merged_functions;
     model->batches = c->batches;
     model->batch_count = c->batch_count;
     model->base_address = c->image.base_address;
@@ -69,6 +81,7 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->identity = c->image.identity;
     model->extras = c->image.extras.items;
     model->extra_count = (uint32_t)c->image.extras.count;
+    model->object = c->object;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
     model->bounds = c->image.bounds.items;
@@ -77,18 +90,29 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->rename = c->options.rename;
     model->rename_context = c->options.rename_context;
     model->exact = c->image.exact;
+    model->binaries = c->image.binaries;
+    model->binary_count = c->image.binary_count;
+    model->renames = c->image.renames;
+    model->rename_count = c->image.rename_count;
+    model->image_checksum = c->image.image_checksum;
+    const char *path = c->input.path ? c->input.path : "", *slash = strrchr(path, '/');
+    model->image_name = csni_str(slash ? slash + 1 : path);
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                               struct csn_error *err) {
+    const struct csni_output *output = csni_output_of(c->options.format);
     describe_image(c, model);
+    model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
+    if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->report, err));
     csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);
-    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
+    CSNI_TRY(output->write(model, &c->options, c->pool, sink, c->report, err));
+    return check_strict(c, err); /* what the format cannot hold */
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
@@ -110,6 +134,7 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     if (!kind) return fail_unknown_kind(c->input.file, err);
     CSNI_TRY(make_workers(c, err));
     CSNI_TRY(kind->read(c, err));
+    CSNI_TRY(csni_finish_batches(c, err));
     struct csni_model model;
     csni_model_init(&model, c->alloc);
     csn_status status = write_model(c, &model, sink, err);

@@ -4,6 +4,8 @@
 #include <callsign/symbolicate.h>
 
 #include "breakpad/breakpad.h"
+#include "bsym/bsym_write.h"
+#include "convert/output_gsection.h"
 #include "gsym/gsym_write.h"
 
 static csn_status write_gsym(const struct csni_model *model, const struct csn_convert_options *options,
@@ -22,11 +24,28 @@ static csn_status write_breakpad(const struct csni_model *model, const struct cs
     return csni_breakpad_write(model, demangle, pool, sink, report, err);
 }
 
+static csn_status write_bsym(const struct csni_model *model, const struct csn_convert_options *options,
+                             struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                             struct csn_error *err) {
+    struct csn_str reference[CSNI_BSYM_REFERENCE_TOKENS];
+    struct csni_bsym_write_options own = { .version = options->format_version,
+                                           .own_tokens = options->tokens == CSN_TOKENS_BEST };
+    if (options->tokens == CSN_TOKENS_REFERENCE) {
+        for (size_t i = 0; i < CSNI_BSYM_REFERENCE_TOKENS; i++) reference[i] = csni_str(csni_bsym_reference_tokens[i]);
+        own.tokens = reference;
+        own.token_count = CSNI_BSYM_REFERENCE_TOKENS;
+        own.all_prefixes = true;
+    }
+    return csni_bsym_write(model, &own, pool, sink, report, err);
+}
+
 static const struct csni_output outputs[] = {
-    { CSN_FORMAT_GSYM_V1, "gsym", write_gsym },
-    { CSN_FORMAT_GSYM_V2, "gsym-v2", write_gsym },
-    { CSN_FORMAT_GSYM_AUTO, "gsym-auto", write_gsym },
-    { CSN_FORMAT_BREAKPAD, "breakpad", write_breakpad },
+    { CSN_FORMAT_GSYM_V1, "gsym", false, write_gsym },
+    { CSN_FORMAT_GSYM_V2, "gsym-v2", false, write_gsym },
+    { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, write_gsym },
+    { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, csni_write_gsection },
+    { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
+    { CSN_FORMAT_BREAKPAD, "breakpad", false, write_breakpad },
 };
 
 const struct csni_output *csni_output_of(uint32_t format) {

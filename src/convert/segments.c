@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/file_output.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "convert/outputs.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write_record.h"
@@ -62,6 +62,7 @@ static uint32_t map_file(struct segmenter *s, const struct csni_batch *batch, ui
 }
 
 static void copy_rows(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
+    if (!f->row_count) return;
     struct csni_row *out = csni_batch_reserve_rows(s->w, f->row_count);
     if (!out) return;
     for (uint32_t i = 0; i < f->row_count; i++) {

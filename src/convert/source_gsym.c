@@ -87,8 +87,9 @@ static void add_rows(struct reader *r, const struct csni_gsym_record *record, co
                                      part->bytes.ptr + part->bytes.size };
     struct csni_gsym_row_iter iter;
     struct csn_row row;
-    struct csni_row *out = csni_batch_reserve_rows(r->w, part->bytes.size); /* a row takes a byte at least */
-    if (!out) return;
+    /* A row takes a byte at least. */
+    struct csni_row *out = part->bytes.size ? csni_batch_reserve_rows(r->w, part->bytes.size) : NULL;
+    if (!out && part->bytes.size) return;
     size_t count = 0;
     uint64_t before = 0;
     csn_status status = csni_gsym_rows(&iter, &lines, &err);
@@ -103,7 +104,7 @@ static void add_rows(struct reader *r, const struct csni_gsym_record *record, co
         uint32_t file = known_file(r, row.file, row.addr, CSN_EVENT_LINE_BAD_FILE);
         out[count++] = (struct csni_row){ (uint32_t)off, file, row.line };
     }
-    csni_batch_commit_rows(r->w, count, count);
+    if (count) csni_batch_commit_rows(r->w, count, count);
     if (status < 0) note_damage(r, &err);
 }
 

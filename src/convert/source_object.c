@@ -165,11 +165,17 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     CSNI_TRY(open_image(c, err));
     struct csni_object *debug;
     CSNI_TRY(find_debug_file(c, &debug, err));
+    c->debug = debug;
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
     if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
-    CSNI_TRY(csni_source_go(c, err));
-    CSNI_TRY(csni_source_symbols(c, debug, err));
+    csn_status from_index = CSN_NONE;
+    if (!c->batch_count) from_index = csni_source_gsection(c, err);
+    if (from_index < 0) return from_index;
+    if (from_index == CSN_NONE) {
+        CSNI_TRY(csni_source_go(c, err));
+        CSNI_TRY(csni_source_symbols(c, debug, err));
+    }
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
     if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);
     return CSN_OK;

@@ -28,6 +28,7 @@ struct csni_gsym {
     uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
     uint8_t parts_at;          /* bytes of a record in front of its parts */
     uint8_t version;
+    uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
     struct csni_span uuid;
 };
@@ -45,6 +46,14 @@ struct csni_gsym_entry {
 };
 csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
                                      struct csn_error *err);
+
+/* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
+static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
+    gsym->strp_size = CSNI_GSYM_STRP_SIZE;
+    gsym->info_size = CSNI_GSYM_INFO_OFFSET_SIZE;
+    gsym->parts_at = CSNI_GSYM_R_PARTS;
+    gsym->records = gsym->bytes;
+}
 
 /* What every lookup calls is inline; failures are not. */
 
@@ -190,6 +199,7 @@ struct csni_gsym_row_iter {
     const char *section;
     uint64_t offset, addr, range;
     uint32_t min, file, line;
+    uint8_t file_bias; /* see struct csni_gsym */
     bool done; /* `p` is then the byte behind the end mark */
 };
 csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);

@@ -95,10 +95,7 @@ static csn_status find_strings(struct csni_gsym *gsym, struct csn_error *err) {
 }
 
 static csn_status parse_v1(struct csni_gsym *gsym, struct csn_error *err) {
-    gsym->strp_size = CSNI_GSYM_STRP_SIZE;
-    gsym->info_size = CSNI_GSYM_INFO_OFFSET_SIZE;
-    gsym->parts_at = CSNI_GSYM_R_PARTS;
-    gsym->records = gsym->bytes;
+    csni_gsym_use_v1_widths(gsym);
     CSNI_TRY(check_header(gsym, err));
     CSNI_TRY(find_tables(gsym, err));
     return find_strings(gsym, err);

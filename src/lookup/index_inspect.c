@@ -37,7 +37,8 @@ static csn_status from_public(const struct csn_index *index, const struct csn_re
 /* The part of that type; no bytes where there is none. */
 static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
                             struct csni_gsym_payload *out, struct csn_error *err) {
-    if (index->other) return CSN_NONE; /* a format whose functions have no such part */
+    if (index->other) /* NULL: a format whose functions have no such part */
+        return index->other->find_part ? index->other->find_part(index, record, type, out, err) : CSN_NONE;
     struct csni_gsym_record known;
     CSNI_TRY(from_public(index, record, &known, err));
     return csni_gsym_part_find(&index->gsym, &known, type, out, err);
@@ -96,6 +97,7 @@ csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *
         struct csni_gsym_lines lines = { part.bytes, record->start, "FunctionInfo", part.offset,
                                          part.bytes.ptr + part.bytes.size };
         status = csni_gsym_rows(&rows, &lines, err);
+        rows.file_bias = index->gsym.file_bias;
     }
     if (status < 0) return status;
     _Static_assert(sizeof rows <= sizeof iter->state, "csn_row_iter is too small");

@@ -24,8 +24,7 @@ static csn_status read_options(const struct csn_index_options *options, struct c
 /* ---- GSYM ---- */
 
 static bool recognize_gsym(struct csni_span bytes) {
-    (void)bytes;
-    return true; /* the last of the table: its message is the one for what no format knows */
+    return bytes.size >= 4 && (memcmp(bytes.ptr, "GSYM", 4) == 0 || memcmp(bytes.ptr, "MYSG", 4) == 0);
 }
 
 static csn_status open_gsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
@@ -63,14 +62,25 @@ static const struct csni_index_reader gsym_reader = {
 /* ---- all formats ---- */
 
 /* The one place that tells formats apart. */
-static const struct csni_index_reader *const readers[] = { &gsym_reader };
+static const struct csni_index_reader *const readers[] = { &csni_bsym_index_reader, &csni_gsection_reader, &gsym_reader };
+
+static const struct csni_index_reader *reader_of(struct csni_span bytes) {
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (readers[i]->recognize(bytes)) return readers[i];
+    return NULL;
+}
+
+bool csn_is_index(const void *bytes, size_t size) { return reader_of((struct csni_span){ bytes, size }) != NULL; }
 
 static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                         struct csn_error *err) {
-    size_t i = 0;
-    while (!readers[i]->recognize(bytes)) i++;
-    index->reader = readers[i];
-    index->other = readers[i] == &gsym_reader ? NULL : readers[i];
+    struct csni_span image, section;
+    /* A section that is a GSYM file of its own is opened as one. */
+    if (csni_index_locate(bytes, options->arch, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section))
+        bytes = section;
+    const struct csni_index_reader *reader = reader_of(bytes);
+    index->reader = reader ? reader : &gsym_reader; /* whose message then says what the bytes are not */
+    index->other = index->reader == &gsym_reader ? NULL : reader;
     return index->reader->open(index, bytes, options, err);
 }
 
@@ -106,7 +116,19 @@ csn_status csn_index_open_file(const char *path, const struct csn_index_options 
     return status;
 }
 
-bool csn_is_index(const void *bytes, size_t size) { return csni_gsym_recognize((struct csni_span){ bytes, size }); }
+csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options, struct csn_index **out,
+                                   struct csn_error *err) {
+    struct csni_file_map map;
+    struct csni_span image, section;
+    struct csn_index_options known;
+    CSNI_TRY(read_options(options, &known, err));
+    CSNI_TRY(csni_file_map_open(&map, path, err));
+    csn_status status = csni_index_locate(map.bytes, known.arch, &image, &section, err);
+    if (status == CSN_NONE && csni_gsection_recognize(map.bytes)) status = CSN_OK;
+    csni_file_map_close(&map);
+    if (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT) return CSN_NONE; /* damaged headers: nothing is found by them */
+    return status == CSN_OK ? csn_index_open_file(path, options, out, err) : status;
+}
 
 void csn_index_close(struct csn_index *index) {
     if (!index) return;

@@ -63,11 +63,6 @@ def test_unusable_input(callsign, shapes, tmp_path, kind, args):
     assert [p.name for p in work.iterdir()] == ["out"]
 
 
-def test_index_is_no_input_for_convert(callsign, shapes_index, tmp_path):
-    callsign.bad("convert", shapes_index, "-o", tmp_path / "out")
-    assert not list(tmp_path.iterdir())
-
-
 def test_unreadable_input(callsign, shapes, tmp_path):
     if os.geteuid() == 0:
         pytest.skip("root may read everything")

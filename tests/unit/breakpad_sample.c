@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 
 static csn_status read_chunks(struct breakpad_sample *s) {
     csni_breakpad_worker_init(&s->worker, s->alloc);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "breakpad_sample.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 

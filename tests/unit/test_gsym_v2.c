@@ -14,7 +14,7 @@
 #include <callsign/index.h>
 
 #include "base/endian.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write.h"
 #include "model_sample.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write.h"
 #include "model_sample.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write.h"
 #include "model_sample.h"
@@ -175,6 +175,7 @@ static void expect_event(uint32_t type, const char *bytes, size_t size, const ch
 /* What cannot be kept is told. */
 static void damage(void **state) {
     (void)state;
+    expect_event(CSNI_GSYM_PART_LINES, "", 0, "damaged-record:1");
     expect_event(CSNI_GSYM_PART_LINES, "\x00\x00\x07\x04\x02", 5, "damaged-record:1");
     expect_event(CSNI_GSYM_PART_LINES, "\x00\x00\x07\x01\x05\x04\x00", 7, "line-bad-file:1");
     expect_event(CSNI_GSYM_PART_LINES, "\x00\x00\x07\x04\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00", 16,
