@@ -15,8 +15,8 @@ void dump_json_header(struct dump *dump, const char *path) {
     json_begin_object(&json);
     json_member_text(&json, "path", path);
     json_member_text(&json, "format", info->revision ? "gsym-section" : "gsym");
-    json_member_number(&json, "version", 1);
-    if (info->revision) json_member_text(&json, "revision", (const char[]){ info->revision, 0 });
+    json_member_number(&json, "version", info->format == CSN_FORMAT_GSYM_V2 ? 2 : 1);
+    if (info->revision) json_member_text(&json, "revision", (const char[]){ (char)info->revision, 0 });
     json_member_text(&json, "byte_order", info->big_endian ? "big" : "little");
     json_member_number(&json, "file_size", info->file_size);
     json_member_hex(&json, "base_address", info->base_address);
@@ -135,6 +135,10 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
     json_key(json, "external");
     json_bool(json, site->flags & CSN_CALL_SITE_EXTERNAL);
+    if (site->flags & CSN_CALL_SITE_RECOVERED) {
+        json_key(json, "recovered");
+        json_bool(json, true);
+    }
     json_key(json, "patterns");
     json_begin_array(json);
     for (uint32_t k = 0; status == CSN_OK && k < site->pattern_count; k++) {

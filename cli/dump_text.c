@@ -24,12 +24,12 @@ void dump_text_header(struct dump *dump, const char *path) {
     struct out_buffer *out = &dump->out;
     out_safe(out, (struct csn_str){ path, strlen(path) });
     if (info->revision) {
-        const char name[] = { info->revision, 0 };
+        const char name[] = { (char)info->revision, 0 };
         out_text(out, ": section-embedded GSYM of 2017, revision ");
         out_text(out, name);
         out_text(out, ", ");
     } else {
-        out_text(out, ": GSYM version 1, ");
+        out_text(out, info->format == CSN_FORMAT_GSYM_V2 ? ": GSYM version 2, " : ": GSYM version 1, ");
     }
     out_text(out, info->big_endian ? "big-endian\n" : "little-endian\n");
     put_count(dump, "size", info->file_size, " bytes");
@@ -167,6 +167,7 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     out_hex(out, record->start + site->return_offset);
     if (site->flags & CSN_CALL_SITE_INTERNAL) out_text(out, " internal");
     if (site->flags & CSN_CALL_SITE_EXTERNAL) out_text(out, " external");
+    if (site->flags & CSN_CALL_SITE_RECOVERED) out_text(out, " recovered");
     for (uint32_t k = 0; k < site->pattern_count; k++) {
         struct csn_str pattern;
         struct csn_error err = CSN_ERROR_INIT;

@@ -16,6 +16,8 @@ static const struct command *const commands[] = {
     &lookup_command,
     &dump_command,
     &verify_command,
+    &diff_command,
+    &stats_command,
     &embed_command,
     &extract_command,
 };
@@ -60,8 +62,10 @@ static void put_option(const struct option_spec *option, struct out_buffer *out)
     out_text(out, "--");
     out_text(out, option->name);
     if (option->value_name) {
-        out_char(out, ' ');
+        bool choice = option->kind == OPTION_CHOICE;
+        out_text(out, choice ? "[=" : " ");
         out_text(out, option->value_name);
+        if (choice) out_char(out, ']');
     }
     pad_to(out, out->used - before, HELP_COLUMN);
     for (const char *at = option->help; *at; at++) {

@@ -120,6 +120,11 @@ static bool store(const struct command *command, struct found_option found, stru
         memcpy(member, &on, sizeof(on));
         return true;
     }
+    if (option->kind == OPTION_CHOICE) {
+        if (!given.value) given.value = "";
+        memcpy(member, &given.value, sizeof(given.value));
+        return true;
+    }
     if (!given.value) {
         if (*next >= argc) {
             complain(NULL, "option '%.*s' needs a value (try 'callsign %s --help')", given.spelling_size, given.spelling,

@@ -9,6 +9,7 @@
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *: "" where no value is attached with "=" */
     OPTION_TEXTS,  /* struct text_list: may be given several times */
     OPTION_NUMBER, /* uint64_t, decimal */
     OPTION_SIZE    /* uint64_t, decimal with K, M, G or T for powers of 1024 */

@@ -31,6 +31,7 @@ endfunction()
 csn_optional(LIBDEFLATE libdeflate deflate)
 csn_optional(ZSTD libzstd zstd)
 csn_optional(LIBLZMA liblzma lzma)
+csn_optional(LIBYAML yaml-0.1 yaml)
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.

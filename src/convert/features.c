@@ -23,5 +23,10 @@
 #else
 #define WITH_DEMANGLER "no libiberty (names are not demangled)"
 #endif
+#ifdef CSNI_HAVE_LIBYAML
+#define WITH_YAML "libyaml " CSNI_LIBYAML_VERSION
+#else
+#define WITH_YAML "no libyaml (call sites in YAML and JSON are refused)"
+#endif
 
-const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER ", libdebuginfod when it is needed"; }
+const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER ", " WITH_YAML ", libdebuginfod when it is needed"; }

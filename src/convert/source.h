@@ -26,6 +26,13 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    struct csni_identity identity;
+    CSNI_VEC(struct csni_extra) extras;
+    bool exact;                       /* an index that is written anew: see struct csni_model */
+    /* Of many binaries: see struct csni_model. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;
+    uint32_t binary_count, rename_count, image_checksum;
 };
 
 struct csni_companion_file;
@@ -37,8 +44,10 @@ struct csni_conversion {
     struct csn_convert_options options;
     struct csn_convert_report *report;
     struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
+    struct csni_object *debug;        /* its debug file; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;
     uint32_t workers;
@@ -81,8 +90,9 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
-/* ---- indexes (source_gsection.c) ---- */
+/* ---- indexes (source_gsym.c, source_gsection.c) ---- */
 
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
 /* Functions from an index in a section of the object. CSN_NONE: it has none. */
 csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err);
 csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error *err);
@@ -91,6 +101,16 @@ csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- Breakpad symbol files (source_breakpad.c) ---- */
+
+csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err);
+/* ---- images of many binaries ---- */
+
+csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_symbol_file(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_rom_log(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_linker_map(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 
@@ -109,6 +129,9 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
 /* Fills c->image.bounds from .eh_frame where an ELF image has no other bounds. */
 csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *err);
+/* When all sources are read: gives folded functions their place, and call sites their flags and patterns, with those of
+ * call-site files. Nothing where neither was asked for (finish_batches.c). */
+csn_status csni_finish_batches(struct csni_conversion *c, struct csn_error *err);
 /* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
 csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
 

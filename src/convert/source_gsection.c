@@ -194,7 +194,7 @@ static csn_status read_index(struct csni_conversion *c, const struct csni_gsecti
 static void describe(struct csni_conversion *c, const struct csni_gsection *g) {
     c->image.base_address = g->gsym.base_address;
     c->image.has_base_address = true;
-    if (g->gsym.uuid_size && !c->image.uuid.size) c->image.uuid = (struct csni_span){ g->gsym.uuid, g->gsym.uuid_size };
+    if (!c->image.uuid.size) c->image.uuid = g->gsym.uuid;
 }
 
 csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err) {

@@ -14,6 +14,7 @@ static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, c
         csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
                         (unsigned long long)s->addr, (unsigned long long)s->size);
     csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
+    if (s->bind == CSNI_BIND_WEAK && !w->failed) w->functions.items[w->functions.count - 1].weak = true;
 }
 
 /* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */

@@ -114,7 +114,8 @@ static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die 
 
 csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die) {
     struct csni_inlined inlined;
-    if (!job->open.count || job->open.items[job->open.count - 1].ignored) return CSN_OK; /* as what encloses it */
+    const struct csni_open_die *around = job->open.count ? &job->open.items[job->open.count - 1] : NULL;
+    if (!around || around->ignored || around->is_homeless) return CSN_OK; /* as what encloses it */
     csn_status status = read_inlined(job, die, &inlined);
     if (status < 0) return status;
     struct csni_open_die open = { .depth = die->depth, .ignored = status == CSN_NONE };

@@ -47,6 +47,12 @@ static bool image_address(const struct csni_unit_job *job, uint64_t addr, uint64
     return range != NULL;
 }
 
+/* Whether functions that the linker folded into others are of use: all of them, or who is called by them. */
+static bool wants_homeless(const struct csni_conversion *c) {
+    if (c->options.merged_functions == CSN_MERGE_LLVM) return false;
+    return c->options.merged_functions != CSN_MERGE_NONE || c->options.flags & CSN_CONVERT_CALL_SITES;
+}
+
 /* How many of the DIE's ranges, in its order, become functions: those up to the first that a linker marked as removed or
  * that is not code. */
 static uint32_t count_usable(struct csni_unit_job *job, uint32_t first) {
@@ -67,6 +73,25 @@ static uint32_t count_usable(struct csni_unit_job *job, uint32_t first) {
     return (uint32_t)(job->ranges.count - first);
 }
 
+/* Linkers leave 0 or all ones in place of the address of a function that was folded into another one; in an object file of a
+ * debug map its own address stands. */
+static void find_removed(const struct csni_unit_job *job, struct csni_address_range r, struct csni_open_die *out) {
+    uint64_t size = r.high - r.low, all_ones = job->unit->address_size == 8 ? UINT64_MAX : UINT32_MAX, start;
+    bool marked = r.low == 0 || r.low == all_ones;
+    if (job->map ? image_address(job, r.low, &start) : !marked || csni_in_text(job->conversion, r.low)) return;
+    if (job->unit->address_size == 4) size &= UINT32_MAX;
+    if (!size || size > UINT32_MAX) return;
+    out->is_homeless = true;
+    out->removed = (struct csni_address_range){ r.low, r.low + size };
+}
+
+/* dsymutil takes the addresses of functions that are not in the debug map from their DIEs, which are definitions all the same. */
+static bool lost_addresses(const struct csni_unit_job *job, const struct csni_die *die) {
+    const struct csni_object *object = job->conversion->object;
+    return !job->map && object && object->container == CSNI_CONTAINER_MACHO && !csni_die_has(die, CSNI_AT_DECLARATION) &&
+           !csni_die_has(die, CSNI_AT_INLINE) && !csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN);
+}
+
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
 static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
     struct csn_error err = CSN_ERROR_INIT;
@@ -83,6 +108,8 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
     CSNI_TRY(csni_unit_spend(job, all));
     out->own_count = count_usable(job, out->first_own);
     if (!out->own_count) {
+        if (all && wants_homeless(job->conversion)) find_removed(job, job->ranges.items[out->first_own], out);
+        else if (!all && wants_homeless(job->conversion)) out->is_homeless = lost_addresses(job, die);
         job->ranges.count = out->first_own;
         return CSN_NONE;
     }
@@ -100,7 +127,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
     open.first_call = (uint32_t)job->calls.count;
     csn_status status = read_function_ranges(job, die, &open);
     if (status < 0) return status;
-    open.ignored = status == CSN_NONE;
+    open.ignored = status == CSN_NONE && !open.is_homeless;
     if (!open.ignored) {
         uint64_t all_ones = job->unit->offset_size == 8 ? UINT64_MAX : UINT32_MAX;
         open.has_stmt_sequence = csni_attr_unsigned(die, CSNI_AT_STMT_SEQUENCE, &open.stmt_sequence) == CSN_OK &&
@@ -111,11 +138,15 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
+/* A call that does not return may be the last instruction of a function: the return address is behind it then. */
+static bool returns_into(uint64_t return_pc, uint64_t start, uint64_t end) { return return_pc > start && return_pc <= end; }
+
 static void add_call_sites(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
     for (size_t i = f->first_call; i < job->calls.count; i++) {
         const struct csni_found_call *call = &job->calls.items[i];
-        if (call->return_pc < start || call->return_pc >= end) continue;
-        csni_batch_add_call_site(job->writer, call->return_pc - start, 0);
+        bool tail = call->flags & CSNI_SITE_TAIL && start == job->ranges.items[f->first_own].low;
+        if (!tail && !returns_into(call->return_pc, start, end)) continue;
+        csni_batch_add_call_site(job->writer, tail ? 0 : call->return_pc - start, call->flags);
         if (call->callee) csni_batch_add_pattern(job->writer, call->callee);
     }
 }
@@ -139,9 +170,30 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
     return CSN_OK;
 }
 
+/* What is told of a function without a place. */
+static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_die *f) {
+    csni_batch_begin_function(job->writer, 0, (uint32_t)(f->removed.high - f->removed.low), f->name, CSNI_SOURCE_FOLDED);
+    csni_batch_mark_homeless(job->writer);
+    if (job->map) {
+        CSNI_TRY(csni_unit_add_rows(job, f, f->removed.low, f->removed.high));
+    } else if (job->has_lines) {
+        CSNI_TRY(csni_unit_add_declaration(job, f));
+    }
+    for (size_t i = f->first_call; i < job->calls.count; i++) {
+        const struct csni_found_call *call = &job->calls.items[i];
+        bool placed = job->map && returns_into(call->return_pc, f->removed.low, f->removed.high);
+        uint32_t flags = call->flags | (placed ? 0u : (uint32_t)CSNI_SITE_LOST);
+        csni_batch_add_call_site(job->writer, placed ? call->return_pc - f->removed.low : 0, flags);
+        if (call->callee) csni_batch_add_pattern(job->writer, call->callee);
+    }
+    job->calls.count = f->first_call;
+    return CSN_OK;
+}
+
 static csn_status close_innermost(struct csni_unit_job *job) {
     struct csni_open_die *f = &job->open.items[--job->open.count];
     if (!f->is_function || f->ignored) return CSN_OK;
+    if (f->is_homeless) return write_homeless(job, f);
     for (uint32_t i = 0; i < f->own_count; i++)
         CSNI_TRY(write_function(job, f, job->ranges.items[f->first_own + i]));
     job->inlined.count = f->first_inlined;
@@ -167,13 +219,14 @@ struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job) {
 static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die) {
     const struct csni_open_die *f = csni_unit_enclosing_function(job);
     if (!(job->conversion->options.flags & CSN_CONVERT_CALL_SITES) || !f || f->ignored) return CSN_OK;
-    struct csni_found_call call;
-    csn_status status = csni_attr_address(job->dwarf, die, CSNI_AT_RETURN_PC, &call.return_pc, NULL);
-    if (status != CSN_OK) return CSN_OK; /* a tail call does not return here */
-    bool inside = false;
+    struct csni_found_call call = { 0 };
+    uint64_t is_tail = 0;
+    if (csni_attr_unsigned(die, CSNI_AT_TAIL_CALL, &is_tail) == CSN_OK && is_tail) call.flags = CSNI_SITE_TAIL;
+    else if (csni_attr_address(job->dwarf, die, CSNI_AT_RETURN_PC, &call.return_pc, NULL) != CSN_OK) return CSN_OK;
+    bool inside = f->is_homeless || call.flags & CSNI_SITE_TAIL;
     for (uint32_t i = 0; i < f->own_count && !inside; i++) {
         struct csni_address_range r = job->ranges.items[f->first_own + i];
-        inside = call.return_pc >= r.low && call.return_pc < r.high;
+        inside = returns_into(call.return_pc, r.low, r.high);
     }
     if (!inside) {
         csni_batch_note(job->writer, CSN_EVENT_CALL_SITE_OUTSIDE, "DIE 0x%llx returns to 0x%llx",
@@ -279,7 +332,6 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
                         csn_error_text(source->damage));
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
-    if (status >= 0 && job->writer->sites.count) status = csni_unit_make_patterns(job);
     CSNI_TRY(check_effort(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);

@@ -31,6 +31,7 @@ enum { CSNI_NO_PARENT = UINT32_MAX };
 struct csni_found_call {
     uint64_t return_pc;
     uint32_t callee;      /* string of the batch; 0: not known who is called */
+    uint32_t flags;       /* CSNI_SITE_ */
 };
 
 /* A DIE that encloses the place where the walk is: a function, an inlined call, or one of either kind that is left out
@@ -38,6 +39,7 @@ struct csni_found_call {
 struct csni_open_die {
     uint32_t depth;
     bool is_function, ignored;
+    bool is_homeless;                  /* a function that has no code of its own in the image, but counts */
     bool has_no_die;                   /* a symbol tells of the function */
     uint32_t inlined;                  /* index in `inlined` of an inlined call */
     /* Of a function: where its own part of the stacks begins. */
@@ -48,6 +50,7 @@ struct csni_open_die {
     bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
     uint64_t die_off, stmt_sequence;
     bool has_stmt_sequence;
+    struct csni_address_range removed; /* of a homeless function: where it would be */
 };
 
 typedef CSNI_VEC(uint32_t) csni_numbers;
@@ -135,8 +138,6 @@ csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_
 csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
 /* The batch string for the name of who is called at a call site, known like the others; 0: an indirect call. */
 csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
-/* Turns the names that stand as call-site patterns, resolved by now, into patterns that match them and no other. */
-csn_status csni_unit_make_patterns(struct csni_unit_job *job);
 /* Looks up all pending names; functions that turn out to have none are dropped, with a note. */
 csn_status csni_unit_names_resolve(struct csni_unit_job *job);
 
@@ -148,6 +149,8 @@ csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32
 /* ---- rows (unit_lines.c) ---- */
 
 csn_status csni_unit_read_lines(struct csni_unit_job *job);
+/* Adds a row with the place of the declaration to the function begun last. */
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *function);
 /* Adds the rows of [start, end) to the function begun last. */
 csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *function, uint64_t start,
                               uint64_t end);

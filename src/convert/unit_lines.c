@@ -79,6 +79,47 @@ static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint
     return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[low] : SIZE_MAX;
 }
 
+/* File, by its number in the unit's line table, and line of a function's declaration. False: it has no file of this unit's. */
+static bool find_declaration(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t *dwarf_file,
+                             uint64_t *line, bool *has_line) {
+    struct csni_die die, origin;
+    bool has_file = false;
+    *has_line = false;
+    if (f->has_no_die || csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return false;
+    for (int step = 0; step < 4; step++) {
+        if (!has_file) has_file = csni_attr_unsigned(&die, CSNI_AT_DECL_FILE, dwarf_file) == CSN_OK;
+        if (!*has_line) *has_line = csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, line) == CSN_OK;
+        if (csni_die_follow(job->dwarf, &die, CSNI_AT_ABSTRACT_ORIGIN, &origin, NULL) != CSN_OK &&
+            csni_die_follow(job->dwarf, &die, CSNI_AT_SPECIFICATION, &origin, NULL) != CSN_OK)
+            break;
+        if (origin.unit != job->unit && !has_file) break; /* its file numbers are another table's */
+        die = origin;
+    }
+    return has_file;
+}
+
+/* Of the sequences that cover the same code as sequence `first` and begin at `start`, the one that is the function's: linkers
+ * leave those of all functions that were folded into one. That is the one which begins where the function is declared, or
+ * closest behind. */
+static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start,
+                                         size_t *first) {
+    const struct csni_line_sequence *s = job->lines.sequences.items;
+    size_t count = job->lines.sequences.count, end = *first + 1, best = *first;
+    while (end < count && s[end].high == s[*first].high) end++;
+    CSNI_TRY(csni_unit_spend(job, end - *first));
+    uint64_t file, line, behind = UINT64_MAX;
+    bool has_line;
+    if (end == *first + 1 || !find_declaration(job, f, &file, &line, &has_line) || !has_line) return CSN_OK;
+    for (size_t i = *first; i < end; i++) {
+        if (s[i].low != start || s[i].first_file != file || s[i].first_line < line) continue;
+        if (s[i].first_line - line >= behind) continue;
+        behind = s[i].first_line - line;
+        best = i;
+    }
+    *first = best;
+    return CSN_OK;
+}
+
 /* The sequences to read, [*first, *last); false when none covers `start`: *first is then the next one. */
 static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, size_t *first,
                            size_t *last, bool *bad_name) {
@@ -229,6 +270,7 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
         changes = file == c->file && s->first_line == c->line;
     }
     size_t many = folded ? (rows[stop - 1].changes - changes) / (CSNI_ROW_SUPERSEDED_MAX + 1) : 0;
+    CSNI_TRY(csni_unit_spend(c->job, many));
     struct csni_row *out = csni_batch_reserve_rows(w, (size_t)(stop - row) + many + 1);
     if (!out) return CSN_E_MEMORY;
     size_t before = w->rows.count, given = c->given;
@@ -243,11 +285,13 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
+    /* The reference reads them all, and which of folded functions it puts on top depends on how many rows each has. */
+    bool all = job->conversion->options.merged_functions == CSN_MERGE_LLVM;
     for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
         CSNI_TRY(csni_unit_spend(job, 1));
         if (s->low < covered) continue;
-        covered = s->high;
+        if (!all) covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
         CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));
@@ -257,22 +301,10 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
 }
 
 /* What has no rows still has the place of its declaration. */
-static csn_status add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
-    struct csni_die die, origin;
-    if (f->has_no_die) return CSN_OK;
-    if (csni_die_at(job->dwarf, job->unit, f->die_off, &die, NULL) != CSN_OK) return CSN_OK;
-    bool has_file = false, has_line = false;
-    uint64_t dwarf_file = 0, line = 0;
-    for (int step = 0; step < 4; step++) {
-        if (!has_file) has_file = csni_attr_unsigned(&die, CSNI_AT_DECL_FILE, &dwarf_file) == CSN_OK;
-        if (!has_line) has_line = csni_attr_unsigned(&die, CSNI_AT_DECL_LINE, &line) == CSN_OK;
-        if (csni_die_follow(job->dwarf, &die, CSNI_AT_ABSTRACT_ORIGIN, &origin, NULL) != CSN_OK &&
-            csni_die_follow(job->dwarf, &die, CSNI_AT_SPECIFICATION, &origin, NULL) != CSN_OK)
-            break;
-        if (origin.unit != job->unit && !has_file) break; /* its file numbers are another table's */
-        die = origin;
-    }
-    if (!has_file) return CSN_OK;
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
+    uint64_t dwarf_file, line;
+    bool has_line;
+    if (!find_declaration(job, f, &dwarf_file, &line, &has_line)) return CSN_OK;
     uint32_t file;
     csn_status status = csni_unit_file(job, dwarf_file, &file);
     if (status == CSN_OK && has_line) csni_batch_add_row(job->writer, 0, file, (uint32_t)line);
@@ -286,7 +318,7 @@ static csn_status add_declaration(struct csni_unit_job *job, const struct csni_o
  * readers do not find a function at all in front of its first row. */
 static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_die *f, size_t first, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
-    CSNI_TRY(add_declaration(job, f));
+    CSNI_TRY(csni_unit_add_declaration(job, f));
     bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
     if (declared || first == t->sequences.count || t->sequences.items[first].low >= end) return CSN_OK;
     uint32_t file;
@@ -302,7 +334,10 @@ csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_
     size_t first, last;
     bool bad_name;
     /* Rows that begin late are what GCC leaves for some cold parts. */
+    bool merging = job->conversion->options.merged_functions == CSN_MERGE_ALL ||
+                   job->conversion->options.merged_functions == CSN_MERGE_ALIASES;
     if (!find_sequences(job, f, start, &first, &last, &bad_name)) CSNI_TRY(add_first_row(job, f, first, end));
+    else if (merging && last != first + 1) CSNI_TRY(choose_folded_sequence(job, f, start, &first));
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
                         (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);

@@ -135,7 +135,7 @@ static void drop_nameless(struct csni_unit_job *job) {
     for (size_t i = 0; i < w->functions.count; i++) {
         const struct csni_function *f = &w->functions.items[i];
         if (w->strings.items[f->name].len) w->functions.items[kept++] = *f;
-        else
+        else if (!f->homeless)
             csni_batch_note(w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of unit 0x%llx",
                             (unsigned long long)f->start, (unsigned long long)job->unit->off);
     }
@@ -156,39 +156,4 @@ csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *di
     *out = 0;
     if (csni_die_target(die, CSNI_AT_CALL_ORIGIN, &unit, &off) != CSN_OK) return CSN_OK;
     return shared_name(job, unit, off, out);
-}
-
-/* "^name$" with everything escaped that a regular expression would take for more than itself. */
-static csn_status make_pattern(struct csni_unit_job *job, struct csn_str name, uint32_t *out) {
-    CSNI_TRY(csni_unit_spend(job, name.len));
-    char *text = csni_arena_alloc(job->arena, 2 * name.len + 2);
-    if (!text) return CSN_E_MEMORY;
-    char *p = text;
-    *p++ = '^';
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] && strchr("\\^$.[]|()?*+{}", name.ptr[i])) *p++ = '\\';
-        *p++ = name.ptr[i];
-    }
-    *p++ = '$';
-    *out = csni_batch_add_string(job->writer, (struct csn_str){ text, (size_t)(p - text) });
-    return CSN_OK;
-}
-
-csn_status csni_unit_make_patterns(struct csni_unit_job *job) {
-    struct csni_batch_writer *w = job->writer;
-    size_t names = w->strings.count;
-    uint32_t *made = csni_alloc_zeroed(job->conversion->alloc, names, sizeof *made);
-    if (!made) return CSN_E_MEMORY;
-    csn_status status = CSN_OK;
-    for (size_t i = 0; i < w->sites.count && status >= 0; i++) {
-        struct csni_call_site *site = &w->sites.items[i];
-        if (!site->pattern_count) continue;
-        uint32_t callee = w->patterns.items[site->first_pattern];
-        struct csn_str name = w->strings.items[callee];
-        if (!name.len) site->pattern_count = 0;
-        else if (!made[callee]) status = make_pattern(job, name, &made[callee]);
-        w->patterns.items[site->first_pattern] = made[callee];
-    }
-    csni_free(job->conversion->alloc, made, names * sizeof *made);
-    return status;
 }

@@ -77,7 +77,8 @@ csn_status csni_gsection_lookup(const struct csni_gsection *g, uint64_t addr, en
                                 struct csni_gsym_answer *out, struct csn_error *err) {
     out->addr = addr;
     out->start = 0;
-    out->idx = out->size = out->name = out->file = out->line = 0;
+    out->idx = out->size = out->file = out->line = 0;
+    out->name = 0;
     out->inlined_count = 0;
     struct csni_gsym_record record;
     csn_status status = find_record(&g->gsym, addr, out, &record, err);

@@ -48,6 +48,7 @@ static csn_status take_table(const struct csni_gsym *gsym, const char *name, uin
 /* The tables behind a header of `size` bytes. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
 static csn_status find_tables(struct csni_gsection *g, uint64_t size, struct csn_error *err) {
     struct csni_gsym *gsym = &g->gsym;
+    csni_gsym_use_v1_widths(gsym);
     uint64_t count = gsym->address_count, off = csni_align_up(size, gsym->address_size);
     CSNI_TRY(take_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
     off = csni_align_up(off + count * gsym->address_size, CSNI_GSYM_ALIGN);
@@ -131,13 +132,13 @@ static csn_status check_tables(const struct csni_gsection *g, struct csn_error *
     uint64_t infos = (uint64_t)(gsym->infos - gsym->bytes.ptr);
     for (uint32_t i = 0; i < gsym->address_count; i++) {
         uint64_t address = csni_gsym_address(gsym, i) - gsym->base_address;
-        uint32_t info = csni_gsym_info_offset(gsym, i);
+        uint64_t info = csni_gsym_info_offset(gsym, i);
         if (address < before)
             return csni_fail(err, CSN_E_FORMAT, "address table", addresses + (uint64_t)i * gsym->address_size, "entry %u is 0x%llx, need >= 0x%llx", i, (ull)address,
                              (ull)before);
         if (info % CSNI_GSYM_ALIGN || info < gsym->tables_end || info > gsym->bytes.size - CSNI_GSYM_R_PARTS)
             return csni_fail(err, CSN_E_FORMAT, "info offset table", infos + (uint64_t)i * CSNI_GSYM_INFO_OFFSET_SIZE,
-                             "record %u at 0x%x, need a multiple of 4 in 0x%llx..0x%zx", i, info, (ull)gsym->tables_end,
+                             "record %u at 0x%llx, need a multiple of 4 in 0x%llx..0x%zx", i, (ull)info, (ull)gsym->tables_end,
                              gsym->bytes.size);
         before = address;
     }
@@ -178,8 +179,7 @@ static csn_status parse_by_offset(struct csni_gsection *g, const struct csni_gse
         csni_fail(&first, CSN_E_FORMAT, header_name, CSNI_GSECTION_H_PAD, "UUID of %u bytes, need <= %d", uuid_size,
                   CSNI_GSYM_UUID_MAX);
     if (status >= 0) {
-        gsym->uuid_size = (uint8_t)uuid_size;
-        gsym->uuid = gsym->bytes.ptr + CSNI_GSYM_H_UUID;
+        gsym->uuid = (struct csni_span){ gsym->bytes.ptr + CSNI_GSYM_H_UUID, uuid_size };
         g->regular = true;
         g->revision = 'G';
         return CSN_OK;

@@ -68,6 +68,8 @@ static size_t answer_fast(struct batch *b, const uint64_t *addrs, size_t count, 
 /* Formats other than GSYM: one after the other. */
 static size_t answer_other(struct batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
     size_t k;
+    if (b->index->other->prefetch)
+        for (k = 0; k < count; k++) b->index->other->prefetch(b->index, addrs[k]);
     for (k = 0; k < count && b->cap - b->used >= FRAMES_EACH; k++) {
         answers[k].found = (struct csn_lookup){ .reason = CSN_REASON_COMPLETE };
         answers[k].status = b->index->other->lookup(b->index, addrs[k], b->mode, b->frames + b->used, b->cap - b->used,

@@ -47,11 +47,11 @@ static void close_section(struct csn_index *index) { (void)index; }
 static void get_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_gsym *gsym = &index->gsym;
     *out = (struct csn_index_info){ .format = CSN_FORMAT_GSYM_SECTION, .big_endian = gsym->big,
-                                    .address_size = gsym->address_size, .uuid_size = gsym->uuid_size,
+                                    .address_size = gsym->address_size, .uuid_size = (uint8_t)gsym->uuid.size, .uuid_bytes = gsym->uuid.size,
                                     .revision = index->section.revision, .base_address = gsym->base_address,
                                     .file_size = gsym->bytes.size, .function_count = gsym->address_count,
                                     .file_count = gsym->file_count, .string_bytes = gsym->strings.size };
-    if (gsym->uuid_size) memcpy(out->uuid, gsym->uuid, gsym->uuid_size);
+    if (gsym->uuid.size) memcpy(out->uuid, gsym->uuid.ptr, gsym->uuid.size);
 }
 
 static csn_status lookup(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,

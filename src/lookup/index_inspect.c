@@ -62,7 +62,7 @@ csn_status csn_record_function(const struct csn_index *index, const struct csn_r
     struct csn_function function = { .start = known.start, .size = known.size,
                                      .name = csni_gsym_string(&index->gsym, known.name),
                                      .record_offset = known.offset };
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = index->gsym.parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK)

@@ -9,6 +9,7 @@ const char *csn_reason_text(uint32_t reason) {
     case CSN_REASON_NO_LINE_TABLE: return "the function has no line table";
     case CSN_REASON_NO_ROW: return "the function has no line for this address";
     case CSN_REASON_BAD_FILE: return "the line names a file that the index does not have";
+    case CSN_REASON_NO_BINARY: return "the index has no binary of that name";
     default: return "the reason is not known to this version of the library";
     }
 }

@@ -21,51 +21,66 @@ static csn_status read_options(const struct csn_index_options *options, struct c
     return CSN_OK;
 }
 
-/* ---- GSYM version 1 ---- */
+/* ---- GSYM ---- */
 
-static bool recognize_gsym_v1(struct csni_span bytes) {
-    (void)bytes;
-    return true; /* the last of the table: its message is the one for what no format knows */
+static bool recognize_gsym(struct csni_span bytes) {
+    return bytes.size >= 4 && (memcmp(bytes.ptr, "GSYM", 4) == 0 || memcmp(bytes.ptr, "MYSG", 4) == 0);
 }
 
-static csn_status open_gsym_v1(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
+static csn_status open_gsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                                struct csn_error *err) {
     CSNI_TRY(csni_gsym_parse(&index->gsym, bytes, err));
     return csni_gsym_accel_build(&index->accel, &index->gsym, options->accelerator_bytes, index->allocator, err);
 }
 
-static void close_gsym_v1(struct csn_index *index) { csni_gsym_accel_free(&index->accel, index->allocator); }
+static void close_gsym(struct csn_index *index) { csni_gsym_accel_free(&index->accel, index->allocator); }
 
-static void get_gsym_v1_info(const struct csn_index *index, struct csn_index_info *out) {
+static void get_gsym_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_gsym *gsym = &index->gsym;
-    *out = (struct csn_index_info){ .format = CSN_FORMAT_GSYM_V1, .big_endian = gsym->big,
-                                    .address_size = gsym->address_size, .uuid_size = gsym->uuid_size,
-                                    .base_address = gsym->base_address, .file_size = gsym->bytes.size,
-                                    .function_count = gsym->address_count, .file_count = gsym->file_count,
-                                    .string_bytes = gsym->strings.size,
-                                    .accelerator_bytes = index->accel.memory_size,
-                                    .plain_functions = index->accel.plain_functions };
-    memcpy(out->uuid, gsym->uuid, gsym->uuid_size);
+    size_t uuid_size = gsym->uuid.size < sizeof out->uuid ? gsym->uuid.size : sizeof out->uuid;
+    *out = (struct csn_index_info){
+        .format = gsym->version == CSNI_GSYM_VERSION_1 ? CSN_FORMAT_GSYM_V1 : CSN_FORMAT_GSYM_V2,
+        .big_endian = gsym->big,
+        .address_size = gsym->address_size,
+        .uuid_size = (uint8_t)uuid_size,
+        .uuid_bytes = gsym->uuid.size,
+        .base_address = gsym->base_address,
+        .file_size = gsym->bytes.size,
+        .function_count = gsym->address_count,
+        .file_count = gsym->file_count,
+        .string_bytes = gsym->strings.size,
+        .accelerator_bytes = index->accel.memory_size,
+        .plain_functions = index->accel.plain_functions,
+    };
+    if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }
 
-static const struct csni_index_reader gsym_v1_reader = {
-    .recognize = recognize_gsym_v1, .open = open_gsym_v1, .close = close_gsym_v1, .get_info = get_gsym_v1_info,
+static const struct csni_index_reader gsym_reader = {
+    .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info,
 };
 
 /* ---- all formats ---- */
 
 /* The one place that tells formats apart. */
-static const struct csni_index_reader *const readers[] = { &csni_gsection_reader, &gsym_v1_reader };
+static const struct csni_index_reader *const readers[] = { &csni_bsym_index_reader, &csni_gsection_reader, &gsym_reader };
+
+static const struct csni_index_reader *reader_of(struct csni_span bytes) {
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (readers[i]->recognize(bytes)) return readers[i];
+    return NULL;
+}
+
+bool csn_is_index(const void *bytes, size_t size) { return reader_of((struct csni_span){ bytes, size }) != NULL; }
 
 static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                         struct csn_error *err) {
     struct csni_span image, section;
     /* A section that is a GSYM file of its own is opened as one. */
-    if (csni_index_locate(bytes, options->arch, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section)) bytes = section;
-    size_t i = 0;
-    while (!readers[i]->recognize(bytes)) i++;
-    index->reader = readers[i];
-    index->other = readers[i] == &gsym_v1_reader ? NULL : readers[i];
+    if (csni_index_locate(bytes, options->arch, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section))
+        bytes = section;
+    const struct csni_index_reader *reader = reader_of(bytes);
+    index->reader = reader ? reader : &gsym_reader; /* whose message then says what the bytes are not */
+    index->other = index->reader == &gsym_reader ? NULL : reader;
     return index->reader->open(index, bytes, options, err);
 }
 

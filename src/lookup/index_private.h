@@ -1,11 +1,12 @@
 /* An open index: which format it has, and the parsed view of that format.
  *
- * A format is a row of the table in index_open.c. GSYM version 1 is the one whose lookups must not pay for there being others:
+ * A format is a row of the table in index_open.c. GSYM is the one whose lookups must not pay for there being others:
  * the public calls ask `other` once and then call its reader directly; all other formats are called through their row. */
 #ifndef CSNI_INDEX_PRIVATE_H
 #define CSNI_INDEX_PRIVATE_H
 
 #include "base/file_map.h"
+#include "bsym/bsym.h"
 #include "gsection/gsection.h"
 #include "gsym/gsym_accel.h"
 
@@ -17,9 +18,11 @@ struct csni_index_reader {
                        struct csn_error *err);
     void (*close)(struct csn_index *index);
     void (*get_info)(const struct csn_index *index, struct csn_index_info *out);
-    /* From here on NULL in the row of GSYM version 1. */
+    /* From here on NULL in the row of GSYM. */
     csn_status (*lookup)(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err);
+    /* Begins to load what a lookup reads; NULL: not worth it. */
+    void (*prefetch)(const struct csn_index *index, uint64_t addr);
     void (*resolve)(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out);
     csn_status (*file)(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                        struct csn_error *err);
@@ -53,14 +56,17 @@ csn_status csni_index_locate(struct csni_span file, const char *arch, struct csn
 
 struct csn_index {
     const struct csni_index_reader *reader;
-    const struct csni_index_reader *other; /* the same; NULL: GSYM version 1, called directly */
-    struct csni_gsym gsym; /* GSYM version 1; the same as in `section` */
+    const struct csni_index_reader *other; /* the same; NULL: GSYM, called directly */
+    struct csni_gsym gsym; /* GSYM version 1 or 2; the same as in `section` */
+    struct csni_bsym bsym;
     struct csni_gsection section; /* the section-embedded GSYM of 2017 */
     struct csni_gsym_accel accel; /* of GSYM, where csn_index_options.accelerator_bytes asked for it */
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
     bool mapped;
 };
+
+extern const struct csni_index_reader csni_bsym_index_reader;
 
 /* What the reader found, as a caller sees it; csn_status of a lookup that did not fail. */
 static inline void csni_index_give(const struct csn_index *index, const struct csni_gsym_answer *answer,

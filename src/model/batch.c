@@ -39,7 +39,8 @@ void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
     w->patterns.count = w->strings.count = w->files.count = 0;
     memset(w->note_counts, 0, sizeof w->note_counts);
     w->arena = arena;
-    w->failed = w->overflow = false;
+    w->binary = 0;
+    w->failed = w->overflow = w->has_homeless = false;
     APPEND(w, strings, ((struct csn_str){ "", 0 }));
     APPEND(w, files, ((struct csni_file){ 0, 0 }));
 }
@@ -74,6 +75,21 @@ static bool fits(const struct csni_batch_writer *w) {
            w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX;
 }
 
+/* Puts functions without a place behind the others and takes them from their count. */
+static bool move_homeless(struct csni_batch_writer *w, struct csni_batch *batch) {
+    uint32_t all = batch->function_count, count = 0, homeless = 0;
+    struct csni_function *apart = csni_arena_alloc(w->arena, all * sizeof *apart);
+    if (!apart) return false;
+    for (uint32_t i = 0; i < all; i++) {
+        if (batch->functions[i].homeless) apart[homeless++] = batch->functions[i];
+        else batch->functions[count++] = batch->functions[i];
+    }
+    if (homeless) memcpy(batch->functions + count, apart, homeless * sizeof *apart);
+    batch->function_count = count;
+    batch->homeless_count = homeless;
+    return true;
+}
+
 csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out, struct csn_error *err) {
     if (w->overflow || !fits(w)) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     struct csni_batch batch = { 0 };
@@ -83,6 +99,7 @@ csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out
         !COPY(files, file_count, files))
         return csni_fail_memory(err, w->rows.count * sizeof *w->rows.items);
     CSNI_TRY(finish_notes(w, &batch, err));
+    if (w->has_homeless && !move_homeless(w, &batch)) return csni_fail_memory(err, batch.function_count);
     *out = batch;
     return CSN_OK;
 }
@@ -103,11 +120,18 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
 
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source) {
-    struct csni_function f = { .start = start, .size = size, .name = name, .source = (uint8_t)source };
+    struct csni_function f = { .start = start, .size = size, .name = name, .binary = w->binary, .source = (uint8_t)source };
     f.first_row = index32(w, w->rows.count);
     f.first_inline = index32(w, w->inlines.count);
     f.first_site = index32(w, w->sites.count);
     APPEND(w, functions, f);
+}
+
+void csni_batch_mark_homeless(struct csni_batch_writer *w) {
+    if (w->failed) return;
+    w->functions.items[w->functions.count - 1].homeless = true;
+    w->functions.items[w->functions.count - 1].source = CSNI_SOURCE_FOLDED;
+    w->has_homeless = true;
 }
 
 static struct csni_function *last_function(struct csni_batch_writer *w) {

@@ -378,7 +378,7 @@ static void shared_strings(void **state) {
     assert_true(csni_gsection_file(&g, 2, &directory, &base));
     assert_true(csni_str_is(directory, "/s") && csni_str_is(base, "b.h"));
     assert_false(csni_gsection_file(&g, 3, &directory, &base));
-    struct csni_gsym_record record;
+    struct csni_gsym_record record = { 0 };
     assert_int_equal(csni_gsym_record(&g.gsym, 0, &record, NULL), CSN_OK);
     assert_true(csni_str_is(csni_gsym_string(&g.gsym, record.name), "main"));
     csni_gsection_image_free(&image);
@@ -437,7 +437,7 @@ static void generate(struct model_sample *s, uint64_t seed) {
 static struct csn_bytes gsym_of(struct model_sample *s) {
     struct csn_bytes out = { NULL, 0, s->alloc };
     struct csni_sink sink = csni_memory_sink(&out);
-    assert_int_equal(csni_gsym_write_v1(&s->model, NULL, &sink, &s->report, NULL), CSN_OK);
+    assert_int_equal(csni_gsym_write(&s->model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s->report, NULL), CSN_OK);
     return out;
 }
 

@@ -84,6 +84,7 @@ static void check_whole(bool wide, bool big) {
     assert_int_equal(o->container, CSNI_CONTAINER_ELF);
     assert_int_equal(o->kind, CSNI_OBJECT_EXECUTABLE);
     assert_int_equal(o->machine, wide ? EM_X86_64 : EM_386);
+    assert_string_equal(o->arch, wide ? "x86_64" : "i386");
     assert_int_equal(o->address_size, wide ? 8 : 4);
     assert_int_equal(o->big_endian, big);
     assert_int_equal(o->section_count, s.elf.section_count + 1);

@@ -1,0 +1,32 @@
+/* Functions in the order of csni_model_finalize(): what the files that choose among them share. */
+#ifndef CSNI_MODEL_KEY_H
+#define CSNI_MODEL_KEY_H
+
+#include "model/model.h"
+
+/* Names a function; `start` is a copy, so that sorting need not look at it. */
+struct csni_key {
+    uint64_t start;
+    uint32_t batch, function;
+};
+
+static inline const struct csni_function *csni_key_function(const struct csni_model *m, const struct csni_key *k) {
+    return &m->batches[k->batch].functions[k->function];
+}
+
+/* Whether name, rows and inlined calls are the same. */
+bool csni_model_same_function(const struct csni_model *m, const struct csni_key *a, const struct csni_key *b);
+
+enum csni_verdict { CSNI_KEEP_BOTH, CSNI_REPLACE, CSNI_DROP };
+/* What becomes of `current`, given `last`, the function kept before it. */
+enum csni_verdict csni_model_judge(const struct csni_model *m, const struct csni_key *last,
+                                   const struct csni_key *current, struct csn_convert_report *report);
+/* Counts an event of two functions. */
+void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report *report, enum csn_event event,
+                          const struct csni_key *a, const struct csni_key *b);
+
+/* Fills entries and children from `count` sorted keys, as m->merge says; `keys` are put in another order (model_merge.c). */
+csn_status csni_model_merge(struct csni_model *m, struct csni_key *keys, size_t count, struct csn_convert_report *report,
+                            struct csn_error *err);
+
+#endif
