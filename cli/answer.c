@@ -134,8 +134,7 @@ static void put_binary(const struct answer *answer, struct out_buffer *out) {
     if (answer->guessed) out_text(out, " (a guess)");
 }
 
-static void put_frame(const struct answer *answer, const struct csn_frame *frame, struct name_text *names,
-                      struct out_buffer *out) {
+static void put_name_and_offset(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
     if (frame->flags & CSN_FRAME_UNCERTAIN) out_text(out, "possibly ");
     if (frame->name.len)
         out_safe(out, name_text(names, frame->name));
@@ -143,9 +142,11 @@ static void put_frame(const struct answer *answer, const struct csn_frame *frame
         out_text(out, "(no name)");
     out_text(out, " + ");
     out_decimal(out, frame->offset);
-    if (answer->binary.len) {
-        put_binary(answer, out);
-    } else if (frame->base.len || frame->directory.len) {
+}
+
+void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    put_name_and_offset(frame, names, out);
+    if (frame->base.len || frame->directory.len) {
         out_text(out, " at ");
         out_safe(out, frame->directory);
         char separator = path_separator(frame->directory, frame->base);
@@ -162,6 +163,17 @@ static void put_frame(const struct answer *answer, const struct csn_frame *frame
         out_char(out, ')');
     }
     if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
+}
+
+/* A binary stands where the file and line of other indexes do. */
+static void put_frame(const struct answer *answer, const struct csn_frame *frame, struct name_text *names,
+                      struct out_buffer *out) {
+    if (answer->binary.len) {
+        put_name_and_offset(frame, names, out);
+        put_binary(answer, out);
+    } else {
+        frame_put_text(frame, names, out);
+    }
     out_char(out, '\n');
 }
 
@@ -206,7 +218,7 @@ void answer_put_labelled(const struct answer *answer, const char *label, struct 
     put_after_label(answer, strlen(label), names, out);
 }
 
-static void put_json_frame(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
+void frame_put_json(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
     json_begin_object(json);
     if (frame->name.len) {
         json_key(json, "function");
@@ -250,7 +262,7 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
     }
     json_key(json, "frames");
     json_begin_array(json);
-    for (size_t i = 0; i < answer->found.frame_count; i++) put_json_frame(&answer->frames[i], names, json);
+    for (size_t i = 0; i < answer->found.frame_count; i++) frame_put_json(&answer->frames[i], names, json);
     json_end_array(json);
     if (answer->status < 0) {
         json_member_text(json, "error", failure_text(answer));

@@ -55,4 +55,8 @@ void answer_put_json(const struct answer *answer, struct name_text *names, struc
 /* The same, but the object is left open for more members. */
 void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json);
 
+/* One frame: "area + 25 at /src/shapes.h:6 [inlined]", without a newline, or a JSON object. */
+void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out);
+void frame_put_json(const struct csn_frame *frame, struct name_text *names, struct json_out *json);
+
 #endif

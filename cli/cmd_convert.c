@@ -362,10 +362,10 @@ const struct command convert_command = {
     .summary = "make an index from a program, library, debug file or index",
     .description =
         "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, a\n"
-        "Breakpad symbol file, or a list of symbols (/proc/kallsyms, System.map, a perf map), and writes an index; or reads\n"
-        "an index and writes it anew, in another version or byte order, without loss. The output is the same, byte for\n"
-        "byte, whatever the number of threads. It is written under a temporary name and renamed: a failed conversion\n"
-        "leaves an older index as it was.\n"
+        "Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), or a Symbian ROM's .symbol file\n"
+        "or build log with linkers' maps, and writes an index; or reads an index and writes it anew, in another version or\n"
+        "byte order, without loss. The output is the same, byte for byte, whatever the number of threads. It is written\n"
+        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
         "\n"
         "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
         "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",

@@ -34,5 +34,7 @@ extern const struct command diff_command;
 extern const struct command stats_command;
 extern const struct command embed_command;
 extern const struct command extract_command;
+extern const struct command stack_command;
+extern const struct command explain_command;
 
 #endif

@@ -120,7 +120,7 @@ void json_bool(struct json_out *json, bool value) {
     out_text(json->out, value ? "true" : "false");
 }
 
-void json_null(struct json_out *json) {
+void json_none(struct json_out *json) {
     before_value(json);
     out_text(json->out, "null");
 }

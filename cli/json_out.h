@@ -24,7 +24,7 @@ void json_string(struct json_out *json, struct csn_str text);
 void json_text(struct json_out *json, const char *text);
 void json_number(struct json_out *json, uint64_t value);
 void json_bool(struct json_out *json, bool value);
-void json_null(struct json_out *json);
+void json_none(struct json_out *json);
 void json_hex(struct json_out *json, uint64_t value);   /* "0x1139" */
 void json_hex_bytes(struct json_out *json, const uint8_t *bytes, size_t count); /* "00ff" */
 void json_path(struct json_out *json, struct csn_str directory, struct csn_str base);

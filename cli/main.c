@@ -14,6 +14,8 @@
 static const struct command *const commands[] = {
     &convert_command,
     &lookup_command,
+    &stack_command,
+    &explain_command,
     &dump_command,
     &verify_command,
     &diff_command,
@@ -109,6 +111,11 @@ static enum exit_code show_version(void) {
     out_text(&out, csn_version());
     out_text(&out, "\nbuilt with ");
     out_text(&out, csn_build_features());
+#ifdef CALLSIGN_HAVE_JANSSON
+    out_text(&out, ", jansson " CALLSIGN_JANSSON_VERSION);
+#else
+    out_text(&out, ", no jansson (JSON is not read)");
+#endif
     out_char(&out, '\n');
     return out_finish_stdout(&out) ? EXIT_WORKED : EXIT_FAILED;
 }

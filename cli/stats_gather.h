@@ -24,7 +24,7 @@ struct stats_places {
 struct stats {
     const struct csn_index *index;
     struct csn_index_info info;
-    struct csn_index_stats sums;
+    struct csn_stats_sums sums;
     struct stats_sum *by_file;     /* by file number; [0]: no file */
     /* The functions with the largest records, the largest first. */
     struct csn_function_stats *largest;

@@ -1,7 +1,7 @@
 /* Statistics as JSON, and as the data of the page. */
 #include "stats_out.h"
 
-static void put_parts(const struct csn_index_stats *sums, struct json_out *json) {
+static void put_parts(const struct csn_stats_sums *sums, struct json_out *json) {
     json_key(json, "parts");
     json_begin_array(json);
     for (uint32_t part = 0; part < CSN_PART_COUNT; part++) {
@@ -14,7 +14,7 @@ static void put_parts(const struct csn_index_stats *sums, struct json_out *json)
 }
 
 static void put_sums(const struct stats_view *view, struct json_out *json) {
-    const struct csn_index_stats *sums = &view->stats->sums;
+    const struct csn_stats_sums *sums = &view->stats->sums;
     json_member_text(json, "file", view->path);
     json_member_number(json, "file_size", sums->file_size);
     put_parts(sums, json);
@@ -96,7 +96,7 @@ static void put_page_files(const struct stats *stats, struct json_out *json) {
         const struct stats_sum *sum = &stats->by_file[file];
         struct stats_place place = stats_place_of(stats, file);
         if (!sum->functions) {
-            json_null(json);
+            json_none(json);
             continue;
         }
         json_begin_array(json);

@@ -28,7 +28,7 @@ static void put_path(struct out_buffer *out, const struct stats_place *place) {
     out_safe(out, place->base);
 }
 
-static void put_parts(const struct csn_index_stats *sums, struct out_buffer *out) {
+static void put_parts(const struct csn_stats_sums *sums, struct out_buffer *out) {
     out_text(out, "\n       bytes       %  part\n");
     for (uint32_t part = 0; part < CSN_PART_COUNT; part++) {
         if (!sums->part_bytes[part]) continue;
@@ -46,7 +46,7 @@ static void put_code_line(struct out_buffer *out, uint64_t bytes, uint64_t whole
     out_text(out, what);
 }
 
-static void put_code(const struct csn_index_stats *sums, struct out_buffer *out) {
+static void put_code(const struct csn_stats_sums *sums, struct out_buffer *out) {
     out_text(out, "\n       bytes       %  code\n");
     put_code_line(out, sums->code_bytes, sums->code_bytes, "  in functions\n");
     put_code_line(out, sums->code_bytes_with_lines, sums->code_bytes, "  with lines\n");
@@ -102,7 +102,7 @@ static void put_count(struct out_buffer *out, const char *before, uint64_t count
 }
 
 void stats_put_text(const struct stats_view *view, struct out_buffer *out) {
-    const struct csn_index_stats *sums = &view->stats->sums;
+    const struct csn_stats_sums *sums = &view->stats->sums;
     out_safe(out, (struct csn_str){ view->path, strlen(view->path) });
     put_count(out, ": ", sums->file_size, " bytes\n");
     put_count(out, "", sums->functions, " functions");

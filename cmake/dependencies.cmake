@@ -31,6 +31,7 @@ endfunction()
 csn_optional(LIBDEFLATE libdeflate deflate)
 csn_optional(ZSTD libzstd zstd)
 csn_optional(LIBLZMA liblzma lzma)
+csn_optional(PCRE2 libpcre2-8 pcre2-8)
 csn_optional(LIBYAML yaml-0.1 yaml)
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that

@@ -13,13 +13,15 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
+            options="-o --out --to --bsym-version --bsym-tokens --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto breakpad bsym" ;;
                 --endian) values="little big" ;;
                 --segment-size) values="1M 16M 256M" ;;
                 --call-sites) values=dwarf ;;
+                --bsym-version) values="1.0 2.0 2.1 2.2 2.3" ;;
+                --bsym-tokens) values="best reference none" ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac

@@ -20,6 +20,8 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l segment-size -x
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s j -l threads -x -d 'how many threads work'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-names -d 'names without what the C++ library adds to them'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-nested -d 'the same within template arguments'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-version -x -a '1.0 2.0 2.1 2.2 2.3' -d 'version of BSYM'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x -a 'best reference none' -d 'token table of BSYM'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l mangled -d 'breakpad: keep names mangled'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l merged-functions -d 'keep all functions that share their code'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l call-sites -r -F -a dwarf -d 'keep call sites'

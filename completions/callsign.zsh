@@ -4,6 +4,8 @@ local -a commands help
 commands=(
     'convert:make an index from a program, library or debug file'
     'lookup:function, source line and inlined calls at addresses'
+    'stack:whole call stacks, merged functions told apart'
+    'explain:why the answer to an address is what it is'
     'dump:show what an index holds'
     'verify:check every record of an index'
     'diff:compare two indexes by what they say'
@@ -28,6 +30,8 @@ case $state in
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
+                    '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
+                    '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
                     '--mangled[breakpad\: keep names mangled]' \
                     '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
                     '*--call-sites[keep call sites]:source:_files' \
@@ -55,6 +59,32 @@ case $state in
                     '--merged[list all functions that share the code]' \
                     "--llvm[answer as LLVM's reader does]" \
                     '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
+                    '*--debug-dir[root of debug files]:folder:_files -/' \
+                    '*--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
+                    '--fetch-timeout[seconds for a download]:seconds:' \
+                    '--fetch-limit[size of a download]:bytes:' \
+                    '--no-companions[look for no other file]' \
+                    '1:index:_files' '*:address:'
+                ;;
+            stack)
+                _arguments $help \
+                    '*'{-i,--index}'[an index or object file]:file:_files' \
+                    '*'{-s,--symbols}'[folder of indexes by build id]:folder:_files -/' \
+                    '(-f --format)'{-f,--format}'[kind of the input]:format:(json ips plain perf sanitizer kernel go crash)' \
+                    '--json[one JSON object for each stack]' \
+                    '--in-place[the input again, its frames filled in]' \
+                    '--explain[why each name was chosen]' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--max-frames[longest stack that is answered]:count:' \
+                    '--cache[memory for answers that may come again]:size:' \
+                    '*:file:_files'
+                ;;
+            explain)
+                _arguments $help \
+                    '--json[one JSON object a line]' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \

@@ -20,12 +20,14 @@ static bool count_problem(void *context, const struct csn_error *err) {
     return ++*problems < 1000;
 }
 
-static void look_up(const struct csn_index *index, uint64_t addr) {
-    struct csn_frame_ref ref;
+static void look_up(const struct csn_index *index, const struct csn_index *fast, uint64_t addr) {
+    struct csn_frame_ref ref, other_ref;
     struct csn_frame frame;
-    struct csn_lookup found;
+    struct csn_lookup found, other;
     char scratch[SCRATCH];
     csn_status status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, &ref, 1, &found, NULL);
+    require(csn_index_lookup_refs(fast, addr, CSN_LOOKUP_DEFAULT, &other_ref, 1, &other, NULL) == status);
+    require(!memcmp(&found, &other, sizeof found) && (status != CSN_OK || !memcmp(&ref, &other_ref, sizeof ref)));
     require(status == CSN_OK || status == CSN_NONE);
     if (status != CSN_OK) return;
     require(found.frame_count == 1 && found.binary > 0);
@@ -54,7 +56,7 @@ static void look_up_named(const struct csn_index *index, uint32_t binary) {
     if (about.name.len) require(csn_index_find_binary(index, about.name, &other, &match, NULL) >= 0);
 }
 
-static uint64_t use(const struct csn_index *index) {
+static uint64_t use(const struct csn_index *index, const struct csn_index *fast) {
     struct csn_index_info info;
     struct csn_verify_counts counts;
     uint64_t problems = 0;
@@ -64,27 +66,39 @@ static uint64_t use(const struct csn_index *index) {
     for (uint32_t i = 0; i < info.function_count && i < MAX_FUNCTIONS; i++) {
         struct csn_function function;
         require(csn_index_function(index, i, &function, NULL) == CSN_OK);
-        for (uint64_t step = 0; step < 40; step += 13) look_up(index, function.start + step);
+        for (uint64_t step = 0; step < 40; step += 13) look_up(index, fast, function.start + step);
     }
     for (uint32_t i = 0; i < info.binary_count && i < MAX_FUNCTIONS; i++) look_up_named(index, i);
-    look_up(index, 0);
-    look_up(index, UINT64_MAX);
+    look_up(index, fast, 0);
+    look_up(index, fast, UINT64_MAX);
     return problems;
+}
+
+/* With an accelerator and without. */
+static csn_status use_bytes(const uint8_t *data, size_t size, uint64_t *problems, uint32_t *version) {
+    struct csn_index *index, *fast;
+    struct csn_index_info info;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    options.accelerator_bytes = UINT64_MAX;
+    csn_status status = csn_index_open_memory(data, size, NULL, &index, NULL);
+    if (status < 0) return status;
+    require(csn_index_open_memory(data, size, &options, &fast, NULL) == CSN_OK);
+    csn_index_get_info(index, &info);
+    *version = info.format_version;
+    *problems = use(index, fast);
+    csn_index_close(index);
+    csn_index_close(fast);
+    return CSN_OK;
 }
 
 static void round_trip(const uint8_t *data, size_t size) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     struct csn_bytes first, second;
-    struct csn_index *index;
+    uint64_t problems;
     options.format = CSN_FORMAT_BSYM;
     options.threads = 1;
     if (csn_convert_memory(data, size, &options, &first, NULL, NULL) != CSN_OK) return;
-    require(csn_index_open_memory(first.ptr, first.size, NULL, &index, NULL) == CSN_OK);
-    require(use(index) == 0);
-    struct csn_index_info info;
-    csn_index_get_info(index, &info);
-    csn_index_close(index);
-    options.format_version = info.format_version;
+    require(use_bytes(first.ptr, first.size, &problems, &options.format_version) == CSN_OK && problems == 0);
     require(csn_convert_memory(first.ptr, first.size, &options, &second, NULL, NULL) == CSN_OK);
     require(first.size == second.size && memcmp(first.ptr, second.ptr, first.size) == 0);
     csn_bytes_free(&first);
@@ -98,12 +112,10 @@ static bool is_text_or_bsym(const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct csn_index *index;
+    uint64_t problems;
+    uint32_t version;
     if (!is_text_or_bsym(data, size)) return 0;
-    if (memcmp(data, "BSYM", 4) == 0 && csn_index_open_memory(data, size, NULL, &index, NULL) == CSN_OK) {
-        use(index);
-        csn_index_close(index);
-    }
+    if (memcmp(data, "BSYM", 4) == 0) use_bytes(data, size, &problems, &version);
     round_trip(data, size);
     return 0;
 }

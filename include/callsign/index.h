@@ -93,7 +93,9 @@ enum csn_reason {
     CSN_REASON_NO_LINE_TABLE = 3, /* the function has no line table: a symbol, or built without line information */
     CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
     CSN_REASON_BAD_FILE = 5,      /* the row names a file that the index does not have */
-    CSN_REASON_NO_BINARY = 6      /* the index has no binary of that name */
+    CSN_REASON_NO_BINARY = 6,     /* the index has no binary of that name */
+    CSN_REASON_NO_MODULE = 16,    /* of a stack's frame: no module covers it */
+    CSN_REASON_NO_INDEX = 17      /* of a stack's frame: its module has no index */
 };
 /* A reason in English, to stand within a line: "the function has no line table". Never NULL. */
 CSN_API const char *csn_reason_text(uint32_t reason);
@@ -398,7 +400,7 @@ struct csn_function_stats {
 };
 
 /* Sums over the whole index. */
-struct csn_index_stats {
+struct csn_stats_sums {
     uint64_t file_size;
     uint64_t part_bytes[CSN_PART_ROOM]; /* by enum csn_part; they add up to file_size, each byte counted once */
     uint64_t functions, damaged_functions;
@@ -414,7 +416,7 @@ typedef bool csn_stats_callback(void *context, const struct csn_function_stats *
  * NULL. A damaged record is counted as far as it can be read. CSN_E_LIMIT: records share their bytes far more than those of
  * a real index. Cost: decodes everything once, some 100 MB a second; allocates 8 bytes a function. */
 CSN_API csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
-                                   struct csn_index_stats *out, struct csn_error *err);
+                                   struct csn_stats_sums *out, struct csn_error *err);
 
 #ifdef __cplusplus
 }

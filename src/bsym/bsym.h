@@ -22,6 +22,22 @@ struct csni_bsym_segment {
     uint32_t number;         /* its place in the file */
 };
 
+/* A page of the address space, and the segment at its start. */
+struct csni_bsym_page {
+    uint32_t first;          /* symbol at or behind its start, counted from the first of the accelerator */
+    uint32_t segment;
+};
+
+/* Starts and lengths of all symbols with an address, by page: those of one page stand together, starts first. */
+struct csni_bsym_accel {
+    struct csni_bsym_page *pages; /* one more than there are */
+    uint16_t *data;          /* NULL: there is no accelerator */
+    uint64_t memory_size;
+    uint32_t base, page_count;
+    uint32_t first, count;   /* symbols */
+    uint32_t plain_count;    /* those that are left to the file */
+};
+
 struct csni_bsym {
     struct csni_span bytes;  /* the file */
     struct csni_span body;   /* what offsets count from: the file; version 3: what it holds, expanded */
@@ -42,6 +58,7 @@ struct csni_bsym {
     uint32_t segment_count, segment_room;
     uint32_t placed;         /* the first segment with an address */
     uint32_t *order;         /* symbols by address within each segment; NULL: as in the file */
+    struct csni_bsym_accel accel;
     uint8_t *expanded;       /* version 3: the memory of `body` */
     size_t expanded_size;
 };
@@ -120,6 +137,14 @@ struct csni_bsym_answer {
 csn_status csni_bsym_lookup(const struct csni_bsym *b, uint64_t addr, struct csni_bsym_answer *out);
 /* By an offset from the start of a segment's code. */
 csn_status csni_bsym_lookup_in(const struct csni_bsym *b, uint32_t segment, uint64_t off, struct csni_bsym_answer *out);
+/* Builds an accelerator, if it takes no more than that and the file is regular; what it cannot answer is asked of the file.
+ * False: out of memory. csni_bsym_accel_free() gives it back. */
+bool csni_bsym_accel_build(struct csni_bsym *b, uint64_t max_bytes, const struct csn_allocator *alloc);
+void csni_bsym_accel_free(struct csni_bsym *b, const struct csn_allocator *alloc);
+/* `addr` is even. False: ask the file. */
+bool csni_bsym_accel_lookup(const struct csni_bsym *b, uint32_t addr, struct csni_bsym_answer *out);
+void csni_bsym_accel_prefetch(const struct csni_bsym *b, uint32_t addr);
+
 /* Begins to load what a lookup of `addr` will read first. */
 void csni_bsym_prefetch(const struct csni_bsym *b, uint64_t addr);
 

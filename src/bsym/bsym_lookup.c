@@ -100,6 +100,7 @@ static csn_status look_in(const struct csni_bsym *b, uint32_t segment, uint32_t 
 
 csn_status csni_bsym_lookup(const struct csni_bsym *b, uint64_t addr, struct csni_bsym_answer *out) {
     uint32_t segment;
+    if (b->accel.data && addr <= UINT32_MAX && csni_bsym_accel_lookup(b, (uint32_t)addr & ~1u, out)) return CSN_OK;
     *out = (struct csni_bsym_answer){ .reason = CSN_REASON_BEFORE_FIRST };
     if (addr <= UINT32_MAX && find_segment(b, (uint32_t)addr & ~1u, &segment))
         return look_in(b, segment, (uint32_t)addr & ~1u, false, out);
@@ -116,6 +117,10 @@ csn_status csni_bsym_lookup_in(const struct csni_bsym *b, uint32_t segment, uint
 
 void csni_bsym_prefetch(const struct csni_bsym *b, uint64_t addr) {
     uint32_t segment, a = (uint32_t)addr & ~1u;
+    if (b->accel.data) {
+        if (addr <= UINT32_MAX) csni_bsym_accel_prefetch(b, a);
+        return;
+    }
     if (addr > UINT32_MAX || !find_segment(b, a, &segment)) return;
     const struct csni_bsym_segment *s = &b->segments[segment];
     const uint8_t *p = csni_bsym_symbol_record(b, s->first + guess(s, a));

@@ -116,11 +116,14 @@ static void put_text(const struct csni_bsym *b, struct sink *sink, struct csni_s
         return;
     }
     for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = text.ptr[i];
-        unsigned number = byte & (CSNI_BSYM_TOKEN_BIT - 1u);
+        size_t literals = 0;
+        while (i + literals < text.size && !(text.ptr[i + literals] & CSNI_BSYM_TOKEN_BIT)) literals++;
+        if (literals) put(sink, text.ptr + i, literals);
+        i += literals;
+        if (i == text.size) break;
+        unsigned number = text.ptr[i] & (CSNI_BSYM_TOKEN_BIT - 1u);
         struct csni_span token;
-        if (!(byte & CSNI_BSYM_TOKEN_BIT)) put(sink, &byte, 1);
-        else if (number < b->token_count && csni_bsym_string(b, csni_bsym_word(b, b->tokens + 4 * (size_t)number), &token))
+        if (number < b->token_count && csni_bsym_string(b, csni_bsym_word(b, b->tokens + 4 * (size_t)number), &token))
             put(sink, token.ptr, token.size); /* as it is: tokens hold no tokens */
         else put(sink, (const uint8_t *)"?", 1);
     }

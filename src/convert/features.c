@@ -18,6 +18,11 @@
 #else
 #define WITH_XZ "no liblzma (.gnu_debugdata is not read)"
 #endif
+#ifdef CSNI_HAVE_PCRE2
+#define WITH_PATTERNS "pcre2 " CSNI_PCRE2_VERSION
+#else
+#define WITH_PATTERNS "no pcre2 (expressions in call sites decide nothing)"
+#endif
 #ifdef CSNI_HAVE_LIBIBERTY
 #define WITH_DEMANGLER "libiberty"
 #else
@@ -29,4 +34,7 @@
 #define WITH_YAML "no libyaml (call sites in YAML and JSON are refused)"
 #endif
 
-const char *csn_build_features(void) { return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_DEMANGLER ", " WITH_YAML ", libdebuginfod when it is needed"; }
+const char *csn_build_features(void) {
+    return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
+           ", libdebuginfod when it is needed";
+}

@@ -7,11 +7,16 @@ static bool recognize(struct csni_span bytes) { return csni_bsym_recognize(bytes
 
 static csn_status open_bsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                             struct csn_error *err) {
-    (void)options;
-    return csni_bsym_open(&index->bsym, bytes, index->allocator, err);
+    CSNI_TRY(csni_bsym_open(&index->bsym, bytes, index->allocator, err));
+    if (csni_bsym_accel_build(&index->bsym, options->accelerator_bytes, index->allocator)) return CSN_OK;
+    csni_bsym_close(&index->bsym, index->allocator);
+    return csni_fail_memory(err, options->accelerator_bytes);
 }
 
-static void close_bsym(struct csn_index *index) { csni_bsym_close(&index->bsym, index->allocator); }
+static void close_bsym(struct csn_index *index) {
+    csni_bsym_accel_free(&index->bsym, index->allocator);
+    csni_bsym_close(&index->bsym, index->allocator);
+}
 
 static void get_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_bsym *b = &index->bsym;
@@ -19,7 +24,8 @@ static void get_info(const struct csn_index *index, struct csn_index_info *out) 
     *out = (struct csn_index_info){ .format = CSN_FORMAT_BSYM, .big_endian = b->big, .address_size = 4,
                                     .base_address = base, .file_size = b->bytes.size, .function_count = b->symbol_count,
                                     .format_version = b->stored_version, .binary_count = b->segment_count,
-                                    .image_checksum = b->checksum, .rename_count = b->rename_count };
+                                    .image_checksum = b->checksum, .rename_count = b->rename_count,
+                                    .accelerator_bytes = b->accel.memory_size, .plain_functions = b->accel.plain_count };
 }
 
 /* ---- frames ---- */

@@ -70,7 +70,11 @@ static const struct csni_index_reader *reader_of(struct csni_span bytes) {
     return NULL;
 }
 
-bool csn_is_index(const void *bytes, size_t size) { return reader_of((struct csni_span){ bytes, size }) != NULL; }
+/* By their first bytes, so that the beginning of a file is enough: an object with an index in a section is an object. */
+bool csn_is_index(const void *bytes, size_t size) {
+    struct csni_span head = { bytes, size };
+    return csni_bsym_recognize(head) || recognize_gsym(head);
+}
 
 static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
                         struct csn_error *err) {

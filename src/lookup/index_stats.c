@@ -121,7 +121,7 @@ enum { SHARED_TIMES = 16, SHARED_FREE = 1 << 20 };
 
 struct totals {
     const struct csn_index *index;
-    struct csn_index_stats *out;
+    struct csn_stats_sums *out;
     uint64_t code_end, decoded;
 };
 
@@ -147,7 +147,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     return CSN_OK;
 }
 
-static void add(struct csn_index_stats *sum, const struct csn_function_stats *function) {
+static void add(struct csn_stats_sums *sum, const struct csn_function_stats *function) {
     sum->functions++;
     sum->damaged_functions += function->damaged;
     sum->rows += function->rows;
@@ -160,11 +160,11 @@ static void add(struct csn_index_stats *sum, const struct csn_function_stats *fu
 }
 
 csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
-                           struct csn_index_stats *out, struct csn_error *err) {
+                           struct csn_stats_sums *out, struct csn_error *err) {
     if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_stats without room for the sums");
     struct csn_index_info info;
     csn_index_get_info(index, &info);
-    struct csn_index_stats sum = { .file_size = info.file_size };
+    struct csn_stats_sums sum = { .file_size = info.file_size };
     CSNI_TRY(part_bytes(index, &info, sum.part_bytes, err));
     struct totals totals = { .index = index, .out = &sum };
     for (uint32_t idx = 0; idx < info.function_count; idx++) {

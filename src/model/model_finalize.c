@@ -261,7 +261,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
     if (count) sort_keys(m, keys, keys + count, count);
-    csn_status status = m->binary_count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
+    csn_status status = m->binary_count && count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
     if (status >= 0 && m->merge != CSN_MERGE_NONE && !m->binary_count) {
         status = csni_model_merge(m, keys, count, report, err);
     } else if (status >= 0) {

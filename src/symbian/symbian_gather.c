@@ -95,10 +95,11 @@ static size_t part_data(struct csni_symbian_symbol *s, size_t count) {
 
 static csn_status finish_binary(struct maker *m, size_t index, uint32_t *number, struct csn_error *err) {
     const struct csni_symbian_binary *b = &m->g->binaries.items[index];
+    *number = 0;
+    if (!b->count) return CSN_OK;
     struct csni_symbian_symbol *s = m->g->symbols.items + b->first;
     size_t count = b->count;
-    *number = 0;
-    if (count && !s->size) {
+    if (!s->size) {
         if (count == 1) s->size = size_by_next(m->g, index);
         if (!s->size) {
             s++;

@@ -471,11 +471,38 @@ static void generate(struct generated *g, uint64_t seed, const struct csn_alloca
     g->sample.model.image_checksum = 1 + below(&r, 1000000);
 }
 
+/* The accelerated index answers as the plain one, one by one and in batches. */
+static void compare(const struct csn_index *index, const struct csn_index *fast, uint64_t start, uint64_t size) {
+    enum { ROOM = 2 * (CSN_INLINE_DEPTH_MAX + 1), ADDRESSES = 16 };
+    static struct csn_frame_ref frames[ROOM];
+    struct csn_batch_answer answers[ADDRESSES];
+    uint64_t addrs[ADDRESSES];
+    size_t done;
+    for (size_t i = 0; i < ADDRESSES; i++) addrs[i] = start + size * i / (ADDRESSES - 1) - 2;
+    assert_int_equal(csn_index_lookup_batch(fast, addrs, ADDRESSES, CSN_LOOKUP_DEFAULT, answers, frames, ROOM, &done, NULL), CSN_OK);
+    assert_int_equal(done, ADDRESSES);
+    for (size_t i = 0; i < ADDRESSES; i++) {
+        struct csn_frame_ref want, got;
+        struct csn_lookup one, other;
+        memset(&want, 0, sizeof want);
+        memset(&got, 0, sizeof got);
+        csn_status status = csn_index_lookup_refs(index, addrs[i], CSN_LOOKUP_DEFAULT, &want, 1, &one, NULL);
+        assert_int_equal(csn_index_lookup_refs(fast, addrs[i], CSN_LOOKUP_DEFAULT, &got, 1, &other, NULL), status);
+        assert_memory_equal(&one, &other, sizeof one);
+        assert_memory_equal(&want, &got, sizeof want);
+        assert_int_equal(answers[i].status, status);
+        assert_memory_equal(&one, &answers[i].found, sizeof one);
+    }
+}
+
 /* Each function of the model answers at its first and last even address with its name and its binary. */
 static void check_answers(const struct generated *g, const struct csn_bytes *file, uint32_t version) {
-    struct csn_index *index = open_bytes(file->ptr, file->size);
+    struct csn_index *index = open_bytes(file->ptr, file->size), *fast;
     struct csn_index_info info;
     struct csn_verify_counts counts;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    options.accelerator_bytes = UINT64_MAX;
+    assert_int_equal(csn_index_open_memory(file->ptr, file->size, &options, &fast, NULL), CSN_OK);
     struct csn_error first = CSN_ERROR_INIT;
     const struct csni_model *m = &g->sample.model;
     csn_index_get_info(index, &info);
@@ -498,7 +525,9 @@ static void check_answers(const struct generated *g, const struct csn_bytes *fil
         snprintf(want, sizeof want, "%.*s+%x", (int)name.len, name.ptr, last);
         if (b->address) assert_string_equal(look_up(index, f->start + last), want);
         assert_string_equal(look_up_named(index, base, f->start - b->address + last), want);
+        if (b->address) compare(index, fast, f->start, f->size + 8);
     }
+    csn_index_close(fast);
     csn_index_close(index);
 }
 
@@ -756,6 +785,7 @@ static csn_status open_with(void *context, const struct csn_allocator *alloc) {
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     struct csn_index *index;
     options.allocator = alloc;
+    options.accelerator_bytes = UINT64_MAX;
     csn_status status = csn_index_open_memory(file->ptr, file->size, &options, &index, NULL);
     if (status == CSN_OK) csn_index_close(index);
     return status;

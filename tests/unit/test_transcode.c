@@ -1,10 +1,16 @@
 /* convert/source_gsym.c: an index as the input of a conversion, to another version, byte order, or both, and back. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
@@ -258,6 +264,74 @@ static void allocation_failures(void **state) {
     model_sample_deinit(&s);
 }
 
+/* ---- segments ---- */
+
+static char folder[] = "/tmp/csn_segments_XXXXXX";
+
+static void write_file(const char *path, const struct csn_bytes *bytes) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes->ptr, 1, bytes->size, file), bytes->size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void remove_folder(void) {
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (e->d_name[0] != '.') assert_int_equal(unlinkat(dirfd(d), e->d_name, 0), 0);
+    closedir(d);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* Each allocation fails once: the call fails, or it was one that only serves to sync the folder. */
+static void segments_without_memory(void **state) {
+    (void)state;
+    uint64_t seed = 11;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    model_sample_random_names(&s, 0);
+    for (uint32_t i = 0; i < 6; i++) model_sample_random_function(&s, 0x1000 + 0x400 * i, &seed);
+    assert_int_equal(model_sample_link(&s), CSN_OK);
+    struct csn_bytes file = write_sample(&s, CSNI_GSYM_WRITE_V1, false);
+    assert_non_null(mkdtemp(folder));
+    char in[64], out[64];
+    snprintf(in, sizeof in, "%s/in", folder);
+    snprintf(out, sizeof out, "%s/out", folder);
+    write_file(in, &file);
+    int failures = 0;
+    for (uint64_t nth = 1;; nth++) {
+        struct test_allocator t;
+        struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+        test_allocator_init(&t);
+        test_allocator_fail(&t, nth, 0);
+        options.allocator = &t.base;
+        options.threads = 1;
+        options.segment_size = file.size / 2;
+        csn_status status = csn_convert_file(in, out, &options, &report, NULL);
+        test_allocator_check_empty(&t);
+        assert_true(status == CSN_OK || (status == CSN_E_MEMORY && t.refused));
+        failures += status != CSN_OK;
+        if (!t.refused) break;
+    }
+    assert_true(failures > 40);
+    assert_true(report.segments_written > 1);
+    remove_folder();
+    csn_bytes_free(&file);
+    model_sample_deinit(&s);
+}
+
+/* In memory there is no place for several. */
+static void segments_need_files(void **state) {
+    (void)state;
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bytes out;
+    struct csn_error err = CSN_ERROR_INIT;
+    options.segment_size = 1000;
+    assert_int_equal(csn_convert_memory("MYSG", 4, &options, &out, &report, &err), CSN_E_ARGUMENT);
+    assert_string_equal(err.text, "segments are written to files only, the segment size is 1000");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_models),
@@ -266,6 +340,8 @@ int main(void) {
         cmocka_unit_test(damage),
         cmocka_unit_test(shared_records),
         cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(segments_without_memory),
+        cmocka_unit_test(segments_need_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

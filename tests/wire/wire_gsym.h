@@ -4,7 +4,7 @@
 
 #include "wire/wire.h"
 
-enum { WIRE_GSYM_MAX_FUNCTIONS = 16, WIRE_GSYM_MAX_FILES = 8, WIRE_GSYM_MAX_STRINGS = 512 };
+enum { WIRE_GSYM_MAX_FUNCTIONS = 16, WIRE_GSYM_MAX_FILES = 8, WIRE_GSYM_MAX_STRINGS = 1024 };
 
 struct wire_gsym_function {
     uint64_t start;

@@ -1,0 +1,32 @@
+/* The steps of one lookup, gathered. */
+#ifndef CALLSIGN_CLI_EXPLAIN_FIND_H
+#define CALLSIGN_CLI_EXPLAIN_FIND_H
+
+#include <callsign/symbolicate.h>
+
+enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64 };
+
+struct explanation {
+    uint64_t addr;
+    csn_status status;
+    struct csn_error err;
+    struct csn_index_info info;
+    struct csn_lookup found;
+    bool has_before, has_after;               /* neighbours in the address table */
+    struct csn_function before, after;        /* the last one that starts at or below the address; the next one */
+    struct csn_function function;             /* whose record answered */
+    uint64_t row_count, inline_count, site_count, merged_count;
+    bool has_row, has_first_row;
+    struct csn_row row, first_row;            /* the last one at or below the address; the first of all */
+    struct csn_str row_directory, row_base;
+    struct csn_frame frames[EXPLAIN_FRAMES];
+    struct csn_str merged[EXPLAIN_NAMES];     /* the first of merged_count */
+    uint64_t site_flags;
+    bool has_site;                            /* a call returns to the address */
+    uint32_t pattern_count;
+    struct csn_str patterns[EXPLAIN_PATTERNS];
+};
+
+void explain_find(const struct csn_index *index, uint64_t addr, struct explanation *out);
+
+#endif

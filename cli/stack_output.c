@@ -1,0 +1,267 @@
+/* Writing answered stacks. */
+#include "stack_output.h"
+
+#include <string.h>
+
+static bool is_merged(const struct csn_stack_answer *answer) { return answer->candidate_count > 1; }
+
+static struct csn_str remaining_name(const struct csn_stack_answer *answer, uint32_t i) {
+    return answer->candidates[answer->remaining ? answer->remaining[i] : i];
+}
+
+static const char *module_name(const struct stack_session *session, uint32_t module) {
+    if (module == NO_MODULE || module >= session->modules->count) return NULL;
+    const struct stack_module *m = &session->modules->items[module];
+    return m->name ? m->name : m->index_path;
+}
+
+const char *output_failure(const struct csn_stack_answer *answer) {
+    if (answer->status < 0) return answer->error ? answer->error : csn_status_name(answer->status);
+    return csn_reason_text(answer->reason);
+}
+
+static const char *choice_text(uint32_t choice) {
+    switch (choice) {
+    case CSN_CHOICE_CALLER: return "by the caller";
+    case CSN_CHOICE_OUTER: return "by an outer call";
+    case CSN_CHOICE_PATTERN: return "by the caller's pattern";
+    default: return "the only one";
+    }
+}
+
+static const char *confidence_text(uint32_t confidence) {
+    switch (confidence) {
+    case CSN_CONFIDENCE_LOW: return "low";
+    case CSN_CONFIDENCE_MEDIUM: return "medium";
+    case CSN_CONFIDENCE_HIGH: return "high";
+    case CSN_CONFIDENCE_CERTAIN: return "certain";
+    default: return "none";
+    }
+}
+
+/* ---- text ---- */
+
+enum { NAMES_SHOWN = 8 };
+
+static void put_name(struct stack_output *output, struct csn_str name) {
+    if (name.len) out_safe(output->out, name_text(output->names, name));
+    else out_text(output->out, "(no name)");
+}
+
+static void put_remaining(struct stack_output *output, const struct csn_stack_answer *answer, const char *between) {
+    for (uint32_t i = 0; i < answer->remaining_count && i < NAMES_SHOWN; i++) {
+        if (i) out_text(output->out, between);
+        put_name(output, remaining_name(answer, i));
+    }
+    if (answer->remaining_count <= NAMES_SHOWN) return;
+    out_text(output->out, between);
+    out_decimal(output->out, answer->remaining_count - NAMES_SHOWN);
+    out_text(output->out, " more");
+}
+
+void output_certainty(struct stack_output *output, const struct csn_stack_answer *answer) {
+    if (!is_merged(answer)) return;
+    out_text(output->out, " [");
+    if (answer->chosen != CSN_NOT_CHOSEN) {
+        out_text(output->out, "1 of ");
+        out_decimal(output->out, answer->candidate_count);
+        out_text(output->out, ", ");
+        out_text(output->out, choice_text(answer->choice));
+    } else {
+        out_text(output->out, "undecided: ");
+        put_remaining(output, answer, " or ");
+    }
+    out_char(output->out, ']');
+}
+
+static void put_notes(struct stack_output *output, const struct csn_stack_answer *answer) {
+    bool first = true;
+    for (uint32_t bit = 1; bit && bit <= answer->notes; bit <<= 1) {
+        if (!(answer->notes & bit)) continue;
+        out_text(output->out, first ? "" : "; ");
+        out_text(output->out, csn_stack_note_text(bit));
+        first = false;
+    }
+}
+
+static void put_evidence(struct stack_output *output, const struct stack_session *session,
+                         const struct csn_stack_answer *answer) {
+    const struct csn_stack_answer *caller = &session->answers[answer->evidence_frame];
+    struct csn_str name = caller->chosen != CSN_NOT_CHOSEN ? caller->candidates[caller->chosen]
+                          : caller->candidate_count ? caller->candidates[0] : (struct csn_str){ "?", 1 };
+    out_text(output->out, "frame ");
+    out_decimal(output->out, answer->evidence_frame);
+    out_text(output->out, " (");
+    put_name(output, name);
+    out_text(output->out, ") has a call site for return address ");
+    out_hex(output->out, caller->addr);
+    out_text(output->out, " with the pattern ");
+    out_safe(output->out, answer->evidence_pattern);
+}
+
+void output_reasoning(struct stack_output *output, const struct stack_session *session, size_t frame) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    if (!is_merged(answer)) return;
+    out_decimal(output->out, answer->candidate_count);
+    out_text(output->out, " functions share this code; ");
+    if (answer->evidence_frame != UINT32_MAX && answer->evidence_frame < session->frame_count)
+        put_evidence(output, session, answer);
+    else
+        put_notes(output, answer);
+    if (answer->chosen != CSN_NOT_CHOSEN) {
+        out_text(output->out, ": ");
+        put_name(output, answer->candidates[answer->chosen]);
+        out_text(output->out, ", confidence ");
+        out_text(output->out, confidence_text(answer->confidence));
+    } else {
+        out_text(output->out, "; ");
+        out_decimal(output->out, answer->remaining_count);
+        out_text(output->out, " remain: ");
+        put_remaining(output, answer, ", ");
+    }
+}
+
+static size_t put_label(struct stack_output *output, const struct stack_session *session, size_t frame) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    struct out_buffer *out = output->out;
+    size_t digits = 1;
+    for (size_t rest = frame / 10; rest; rest /= 10) digits++;
+    out_char(out, '#');
+    out_decimal(out, frame);
+    if (digits < 3) out_spaces(out, 3 - digits);
+    out_char(out, ' ');
+    const char *module = module_name(session, answer->module);
+    if (module) {
+        struct csn_str base = base_name_of((struct csn_str){ module, strlen(module) });
+        out_safe(out, base);
+        out_char(out, ' ');
+    }
+    out_hex(out, answer->addr);
+    out_text(out, ": ");
+    return digits < 3 ? 5 : digits + 2;
+}
+
+static void put_text_frame(struct stack_output *output, const struct stack_session *session, size_t frame) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    struct out_buffer *out = output->out;
+    size_t indent = put_label(output, session, frame);
+    if (!answer->frame_count) {
+        out_text(out, answer->status < 0 ? "error: " : "not found: ");
+        out_text(out, output_failure(answer));
+        out_char(out, '\n');
+        return;
+    }
+    for (uint32_t i = 0; i < answer->frame_count; i++) {
+        if (i) out_spaces(out, indent + 2);
+        frame_put_text(&answer->frames[i], output->names, out);
+        if (i + 1 == answer->frame_count) output_certainty(output, answer);
+        out_char(out, '\n');
+    }
+    if (!output->explain || !is_merged(answer)) return;
+    out_spaces(out, indent + 2);
+    output_reasoning(output, session, frame);
+    out_char(out, '\n');
+}
+
+/* ---- JSON ---- */
+
+static void put_json_names(struct stack_output *output, struct json_out *json, const char *key,
+                           const struct csn_stack_answer *answer, bool remaining) {
+    uint32_t count = remaining ? answer->remaining_count : answer->candidate_count;
+    json_key(json, key);
+    json_begin_array(json);
+    for (uint32_t i = 0; i < count; i++)
+        json_string(json, name_text(output->names, remaining ? remaining_name(answer, i) : answer->candidates[i]));
+    json_end_array(json);
+}
+
+static void put_json_notes(struct json_out *json, const struct csn_stack_answer *answer) {
+    json_key(json, "notes");
+    json_begin_array(json);
+    for (uint32_t bit = 1; bit && bit <= answer->notes; bit <<= 1)
+        if (answer->notes & bit) json_text(json, csn_stack_note_text(bit));
+    json_end_array(json);
+}
+
+static void put_json_merged(struct stack_output *output, struct json_out *json, const struct csn_stack_answer *answer) {
+    bool chosen = answer->chosen != CSN_NOT_CHOSEN;
+    json_key(json, "merged");
+    json_begin_object(json);
+    put_json_names(output, json, "candidates", answer, false);
+    if (chosen) {
+        json_key(json, "chosen");
+        json_string(json, name_text(output->names, answer->candidates[answer->chosen]));
+    }
+    json_member_text(json, "by", !chosen ? "ambiguous" : answer->choice == CSN_CHOICE_OUTER ? "outer" : "caller");
+    if (chosen) json_member_text(json, "confidence", confidence_text(answer->confidence));
+    else put_json_names(output, json, "remaining", answer, true);
+    if (answer->evidence_frame != UINT32_MAX) {
+        json_key(json, "evidence");
+        json_begin_object(json);
+        json_member_number(json, "frame", answer->evidence_frame);
+        json_key(json, "pattern");
+        json_string(json, answer->evidence_pattern);
+        json_end_object(json);
+    }
+    if (answer->notes) put_json_notes(json, answer);
+    json_end_object(json);
+}
+
+static uint32_t first_reason(const struct csn_stack_answer *answer) {
+    uint32_t reason = answer->reason;
+    for (uint32_t i = 0; reason == CSN_REASON_COMPLETE && i < answer->frame_count; i++) reason = answer->frames[i].reason;
+    return reason;
+}
+
+static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
+                           struct json_out *json) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    const char *module = module_name(session, answer->module);
+    json_begin_object(json);
+    if (module) json_member_text(json, "module", module);
+    json_member_hex(json, answer->module == NO_MODULE ? "pc" : "address", answer->addr);
+    json_key(json, "frames");
+    json_begin_array(json);
+    for (uint32_t i = 0; i < answer->frame_count; i++) frame_put_json(&answer->frames[i], output->names, json);
+    json_end_array(json);
+    if (is_merged(answer)) put_json_merged(output, json, answer);
+    if (answer->status < 0) json_member_text(json, "error", output_failure(answer));
+    else if (first_reason(answer) != CSN_REASON_COMPLETE)
+        json_member_text(json, "reason", csn_reason_text(first_reason(answer)));
+    if (output->explain && is_merged(answer)) {
+        json_key(json, "choice");
+        json_text(json, choice_text(answer->choice));
+    }
+    json_end_object(json);
+}
+
+void output_stack(struct stack_output *output, const struct stack_session *session) {
+    if (!output->json) {
+        if (output->stack_count++) out_char(output->out, '\n');
+        for (size_t i = 0; i < session->frame_count; i++) put_text_frame(output, session, i);
+        return;
+    }
+    struct json_out json = json_on(output->out);
+    json_begin_object(&json);
+    json_key(&json, "frames");
+    json_begin_array(&json);
+    for (size_t i = 0; i < session->frame_count; i++) put_json_frame(output, session, i, &json);
+    json_end_array(&json);
+    json_end_object(&json);
+    json_end_line(&json);
+}
+
+void output_error(struct stack_output *output, const char *text) {
+    if (output->json) {
+        struct json_out json = json_on(output->out);
+        json_begin_object(&json);
+        json_member_text(&json, "error", text);
+        json_end_object(&json);
+        json_end_line(&json);
+        return;
+    }
+    if (output->stack_count++) out_char(output->out, '\n');
+    out_text(output->out, "error: ");
+    out_safe(output->out, (struct csn_str){ text, strlen(text) });
+    out_char(output->out, '\n');
+}

@@ -1,0 +1,26 @@
+/* Answered stacks as text and as JSON. */
+#ifndef CALLSIGN_CLI_STACK_OUTPUT_H
+#define CALLSIGN_CLI_STACK_OUTPUT_H
+
+#include "answer.h"
+#include "stack_session.h"
+
+struct stack_output {
+    struct out_buffer *out;
+    struct name_text *names;
+    bool json, explain;
+    uint64_t stack_count;
+};
+
+/* The session's stack. */
+void output_stack(struct stack_output *output, const struct stack_session *session);
+/* In place of a stack that could not be understood. */
+void output_error(struct stack_output *output, const char *text);
+/* The reasoning for one frame as a sentence or several, without a newline; nothing where there is one name only. */
+void output_reasoning(struct stack_output *output, const struct stack_session *session, size_t frame);
+/* How sure the name is: " [1 of 2: by the caller]", " [2 of 3 possible]"; nothing where there is one name only. */
+void output_certainty(struct stack_output *output, const struct csn_stack_answer *answer);
+/* Why there is no function. */
+const char *output_failure(const struct csn_stack_answer *answer);
+
+#endif

@@ -1,0 +1,89 @@
+/* Modules that may overlap, made into parts that do not: the one that starts last wins. */
+#include "symbolicate/module_map.h"
+
+#include <stdlib.h>
+
+void csni_module_map_init(struct csni_module_map *map, const struct csn_allocator *alloc) {
+    *map = (struct csni_module_map){ .parts = { .alloc = alloc } };
+}
+
+void csni_module_map_deinit(struct csni_module_map *map) { csni_vec_deinit(&map->parts); }
+
+/* The modules that begin at or below the current place, the one that started last at the end. */
+struct open_modules {
+    CSNI_VEC(uint32_t) stack;
+};
+
+struct start_order {
+    uint64_t start;
+    uint32_t module;
+};
+
+static int compare_starts(const void *a, const void *b) {
+    const struct start_order *x = a, *y = b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->module < y->module ? -1 : x->module > y->module;
+}
+
+static bool put_part(struct csni_module_map *map, uint64_t start, uint32_t module) {
+    if (map->parts.count) {
+        struct csni_module_part *last = &map->parts.items[map->parts.count - 1];
+        if (last->start == start) {
+            last->module = module;
+            return true;
+        }
+        if (last->module == module) return true;
+    }
+    struct csni_module_part part = { start, module };
+    return csni_vec_push(&map->parts, part);
+}
+
+/* Closes what ends up to `limit`: where the top ends, the next one below that is still open goes on. */
+static bool close_until(struct csni_module_map *map, const struct csn_module *modules, struct open_modules *open,
+                        uint64_t limit) {
+    while (open->stack.count) {
+        uint64_t end = modules[open->stack.items[open->stack.count - 1]].end;
+        if (end > limit) return true;
+        while (open->stack.count && modules[open->stack.items[open->stack.count - 1]].end <= end) open->stack.count--;
+        uint32_t next = open->stack.count ? open->stack.items[open->stack.count - 1] : CSNI_NO_MODULE;
+        if (!put_part(map, end, next)) return false;
+    }
+    return true;
+}
+
+static bool sweep(struct csni_module_map *map, const struct csn_module *modules, const struct start_order *order,
+                  size_t count, struct open_modules *open) {
+    for (size_t i = 0; i < count; i++) {
+        if (!close_until(map, modules, open, order[i].start)) return false;
+        if (!csni_vec_push(&open->stack, order[i].module)) return false;
+        if (!put_part(map, order[i].start, order[i].module)) return false;
+    }
+    return close_until(map, modules, open, UINT64_MAX);
+}
+
+bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *modules, uint32_t count) {
+    map->parts.count = 0;
+    if (!count) return true;
+    struct start_order *order = csni_alloc_zeroed(map->parts.alloc, count, sizeof(*order));
+    if (!order) return false;
+    size_t used = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (modules[i].start < modules[i].end) order[used++] = (struct start_order){ modules[i].start, i };
+    qsort(order, used, sizeof(*order), compare_starts);
+    struct open_modules open = { .stack = { .alloc = map->parts.alloc } };
+    bool good = sweep(map, modules, order, used, &open);
+    csni_vec_deinit(&open.stack);
+    csni_free(map->parts.alloc, order, count * sizeof(*order));
+    if (!good) map->parts.count = 0;
+    return good;
+}
+
+uint32_t csni_module_map_find(const struct csni_module_map *map, uint64_t pc) {
+    size_t low = 0, high = map->parts.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map->parts.items[middle].start <= pc) low = middle + 1;
+        else high = middle;
+    }
+    return low ? map->parts.items[low - 1].module : CSNI_NO_MODULE;
+}

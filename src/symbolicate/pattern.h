@@ -1,0 +1,37 @@
+/* Patterns of call sites against function names. Both come from untrusted files: an expression runs within limits, and
+ * one that exceeded them is not tried again. Patterns that stand for one name need no expression engine. */
+#ifndef CSNI_PATTERN_H
+#define CSNI_PATTERN_H
+
+#include <stdbool.h>
+
+#include "base/alloc.h"
+
+enum csni_match {
+    CSNI_MATCH_NO,
+    CSNI_MATCH_YES,
+    CSNI_MATCH_BAD,       /* the pattern is no regular expression, or too long */
+    CSNI_MATCH_COSTLY,    /* given up after too much work */
+    CSNI_MATCH_NO_ENGINE, /* this build has none */
+    CSNI_MATCH_MEMORY
+};
+
+/* Expressions compiled before; a full table is emptied. */
+struct csni_expression;
+struct csni_patterns {
+    const struct csn_allocator *alloc;
+    struct csni_expression *table; /* NULL until the first expression */
+    size_t count;
+    void *memory, *limits;         /* the engine's contexts */
+};
+
+void csni_patterns_init(struct csni_patterns *patterns, const struct csn_allocator *alloc);
+void csni_patterns_deinit(struct csni_patterns *patterns); /* empty afterwards, and can be used again */
+
+/* Whether the pattern stands for one name: "^name$" with metacharacters escaped, or a bare name without any, which is how
+ * the reference tool writes them. A selector stub ("objc_msgSend$init") is none: it stands for any class. */
+bool csni_pattern_is_exact(struct csn_str pattern);
+
+enum csni_match csni_pattern_match(struct csni_patterns *patterns, struct csn_str pattern, struct csn_str name);
+
+#endif

@@ -1,0 +1,447 @@
+"""callsign stack: JSON in and out, each dialect of text, the ways to an index, hostile input."""
+import json
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import gsym_make
+from programs import need
+
+BUILD_ID = bytes(range(1, 21))
+INTERNAL, EXTERNAL = gsym_make.INTERNAL, gsym_make.EXTERNAL
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory):
+    """area and square share their code; main calls square at 0x2010 and indirectly at 0x2020."""
+    return gsym_make.write(tmp_path_factory.mktemp("app") / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "line": 5, "merged": [{"name": "square", "line": 9}]},
+        {"start": 0x2000, "size": 0x40, "name": "main", "line": 20,
+         "sites": [(0x10, INTERNAL, ["^square$"]), (0x20, INTERNAL, []), (0x30, INTERNAL, ["((" * 10])]},
+        {"start": 0x3000, "size": 0x40, "name": "static_helper", "line": 30},
+        {"start": 0x3100, "size": 0x80, "name": "static_helper", "line": 40},
+        {"start": 0x3200, "size": 0x40, "name": "static_helper", "line": 50},
+        {"start": 0x3300, "size": 0x20, "name": "last", "line": 60},
+    ], build_id=BUILD_ID)
+
+
+def ask(callsign, *stacks, args=(), code=0):
+    text = "".join((s if isinstance(s, str) else json.dumps(s)) + "\n" for s in stacks)
+    done = callsign.run("stack", "--json", *args, stdin=text)
+    assert done.returncode == code, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def frame(module, address, **more):
+    return {"module": module, "address": hex(address), **more}
+
+
+# ---- JSON ----
+
+def test_json(callsign, app):
+    answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2010)]}, args=["--index", app])
+    square = {"function": "square", "offset": 4, "file": "/src/main.cc", "line": 9, "inlined": False}
+    main = {"function": "main", "offset": 16, "file": "/src/main.cc", "line": 20, "inlined": False}
+    assert answer == {"frames": [
+        {"module": "app", "address": "0x1004", "frames": [square],
+         "merged": {"candidates": ["area", "square"], "chosen": "square", "by": "caller", "confidence": "high",
+                    "evidence": {"frame": 1, "pattern": "^square$"}}},
+        {"module": "app", "address": "0x2010", "frames": [main]}]}
+
+
+def test_json_undecided(callsign, app):
+    answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2020)]}, args=["--index", app])
+    assert answer["frames"][0]["merged"] == {
+        "candidates": ["area", "square"], "by": "ambiguous", "remaining": ["area", "square"],
+        "notes": ["the caller's call site names nobody: an indirect call"]}
+
+
+def test_modules_place_pcs(callsign, app):
+    module = {"name": "/usr/bin/app", "index": str(app), "start": "0x55d000001000", "end": "0x55d000004000",
+              "bias": "0x55d000000000"}
+    stack = {"frames": [{"pc": "0x55d000001004"}, {"pc": "0x55d000002010"}, {"pc": "0x10"}]}
+    lasting, own = ask(callsign, {"modules": [module]}, stack, stack), ask(callsign, {"modules": [module], **stack}, stack)
+    assert lasting[0] == lasting[1] == own[0]
+    assert [f["address"] for f in own[0]["frames"][:2]] == ["0x1004", "0x2010"]
+    assert own[0]["frames"][0]["merged"]["chosen"] == "square"
+    assert own[0]["frames"][2] == {"pc": "0x10", "frames": [], "reason": "no module covers the address"}
+    assert all(f["reason"] == "no module covers the address" for f in own[1]["frames"])
+
+
+def test_exact_frames_do_not_call(callsign, app):
+    answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2010, exact=True)]}, args=["-i", app])
+    assert answer["frames"][0]["merged"]["by"] == "ambiguous"
+
+
+def test_lines_that_cannot_be_understood(callsign, app):
+    good = {"frames": [frame("app", 0x2004)]}
+    bad = ["{", "[]", '{"a":1}', '{"frames":1}', '{"frames":[{"module":"app"}]}', '{"frames":[{"pc":"zz"}]}',
+           '{"modules":[{"name":"x","build_id":"xy"}]}', '{"frames":[{"pc":-1}]}']
+    answers = ask(callsign, good, *bad, good, args=["--index", app], code=1)
+    assert len(answers) == len(bad) + 2
+    assert answers[0] == answers[-1] and "frames" in answers[0]
+    assert all(list(a) == ["error"] and a["error"] for a in answers[1:-1])
+
+
+def test_text_output(callsign, app):
+    text = callsign.good("stack", "--index", app, "--explain", stdin="app+0x1004\napp+0x2010\nlibc.so.6+0x10\n")
+    assert text == (
+        "#0   app 0x1004: square + 4 at /src/main.cc:9 [1 of 2, by the caller]\n"
+        "       2 functions share this code; frame 1 (main) has a call site for return address 0x2010 with the pattern"
+        " ^square$: square, confidence high\n"
+        "#1   app 0x2010: main + 16 at /src/main.cc:20\n"
+        "#2   libc.so.6 0x10: not found: there is no index for the module\n")
+
+
+def test_example(callsign, app):
+    program = pathlib.Path(callsign.path).parent / "examples" / "stack"
+    done = subprocess.run([program, app, "1004", "2010", "9999"], capture_output=True, text=True, check=True)
+    assert done.stdout == ("0x1004: square (frame 1 says so)\n0x2010: main\n"
+                           "0x9999: the address is behind the end of the function that starts before it\n")
+    done = subprocess.run([program, app, "1004", "2020"], capture_output=True, text=True, check=True)
+    assert done.stdout == "0x1004: area? square?\n0x2020: main\n"
+
+
+def test_explain(callsign, app):
+    text = callsign.good("explain", app, "0x1004")
+    assert "  record      at " in text and "area 0x1000..0x1040" in text
+    assert "1 other function shares this code: square." in text and "the last at or below, 0x1000 says line 5" in text
+    answer = json.loads(callsign.good("explain", app, "0x2010", "--json"))
+    assert answer["call_site"] == {"internal": True, "external": False, "patterns": ["^square$"]}
+    assert answer["record"]["function"] == "main" and answer["tables"]["call_sites"] == 3
+    done = callsign.run("explain", app, "0x10", "0x1ff0")
+    assert done.returncode == 1
+    assert "no function starts at or below; the next is area 0x1000..0x1040" in done.stdout
+    assert "the last function that starts at or below is area 0x1000..0x1040; the next is main" in done.stdout
+
+
+# ---- ways to an index ----
+
+def test_symbols_by_build_id(callsign, app, tmp_path):
+    stack = {"modules": [{"name": "other", "build_id": BUILD_ID.hex()}], "frames": [frame("other", 0x2004)]}
+    hexed = BUILD_ID.hex()
+    target = tmp_path / hexed[:2] / f"{hexed[2:]}.gsym"
+    target.parent.mkdir()
+    target.write_bytes(app.read_bytes())
+    answer, = ask(callsign, stack, args=["--symbols", tmp_path])
+    assert answer["frames"][0]["frames"][0]["function"] == "main"
+    answer, = ask(callsign, stack, args=["--index", app])
+    assert answer["frames"][0]["frames"][0]["function"] == "main"
+
+
+def test_symbols_as_a_breakpad_store(callsign, app, tmp_path):
+    debug_id = "0403020106050807090A0B0C0D0E0F100"
+    target = tmp_path / "lib.so" / debug_id / "lib.so.gsym"
+    target.parent.mkdir(parents=True)
+    target.write_bytes(app.read_bytes())
+    answer, = ask(callsign, {"modules": [{"name": "/usr/lib/lib.so", "build_id": BUILD_ID.hex()}],
+                             "frames": [frame("lib.so", 0x2004)]}, args=["--symbols", tmp_path])
+    assert answer["frames"][0]["frames"][0]["function"] == "main"
+
+
+def test_another_build_is_not_used(callsign, app):
+    done = callsign.run("stack", "--json", "--index", app, stdin=json.dumps(
+        {"modules": [{"name": "app", "build_id": "ff" * 20}], "frames": [frame("app", 0x2004)]}))
+    assert json.loads(done.stdout)["frames"][0]["reason"] == "there is no index for the module"
+    assert "has another build id than the module 'app'" in done.stderr and done.returncode == 0
+
+
+def test_an_index_that_is_not_there(callsign, tmp_path):
+    assert "No such file" in callsign.bad("stack", "--index", tmp_path / "none")
+    assert "no folder" in callsign.bad("stack", "--symbols", tmp_path / "none")
+    assert "no input format 'x'" in callsign.bad("stack", "--format", "x")
+    assert "exclude each other" in callsign.bad("stack", "--json", "--in-place")
+
+
+# ---- dialects: (name, input, [functions] by stack, input filled in place) ----
+
+MAPS = """\
+55d000000000-55d000001000 r--p 00000000 08:01 12 /nowhere/app
+55d000001000-55d000004000 r-xp 00001000 08:01 12 /nowhere/app
+7f0000000000-7f0000001000 rw-p 00000000 00:00 0
+"""
+MMAPS = """\
+app  4242 10.000001: PERF_RECORD_MMAP2 4242/4242: [0x55d000000000(0x1000) @ 0 08:01 12 0]: r--p /nowhere/app
+app  4242 10.000002: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app
+"""
+DIALECTS = {
+    "plain": (MAPS + "before\n0x55d000001004\n0x55d000002010\nbehind\n", [["square", "main"]],
+              MAPS + "before\n0x55d000001004 square at /src/main.cc:9\n0x55d000002010 main at /src/main.cc:20\nbehind\n"),
+    "perf": (MMAPS + "app  4242 [001] 12.345678:     250000 cycles:u: \n"
+             "\t            1004 area+0x4 (/nowhere/app)\n\t            2010 main+0x10 (/nowhere/app)\n\t"
+             "          27249 __libc_start+0x79 (/usr/lib/nowhere/libc.so.6)\n\n"
+             "app  4242 [001] 12.345679:     250000 cycles:u:  55d000002004 main+0x4 (/nowhere/app)\n",
+             [["square", "main", None], ["main"]],
+             MMAPS + "app  4242 [001] 12.345678:     250000 cycles:u: \n"
+             "\t            1004 square+0x4 (/nowhere/app)\n\t            2010 main+0x10 (/nowhere/app)\n\t"
+             "          27249 __libc_start+0x79 (/usr/lib/nowhere/libc.so.6)\n\n"
+             "app  4242 [001] 12.345679:     250000 cycles:u:  55d000002004 main+0x4 (/nowhere/app)\n"),
+    "sanitizer": ("==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x1 bp 0x2 sp 0x3\n"
+                  "    #0 0x55d000001004  (/my (odd) dir/app+0x1004) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n"
+                  "    #1 0x55d00000200f  (/my (odd) dir/app+0x200f) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n"
+                  "    #2 0x7f0000000249  (/lib/libc.so.6+0x27249) (BuildId: 93ac61)\n\nSUMMARY: x\n",
+                  [["square", "main", None]],
+                  "==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x1 bp 0x2 sp 0x3\n"
+                  "    #0 0x55d000001004 in square /src/main.cc:9\n"
+                  "    #1 0x55d00000200f in main /src/main.cc:20\n"
+                  "    #2 0x7f0000000249  (/lib/libc.so.6+0x27249) (BuildId: 93ac61)\n\nSUMMARY: x\n"),
+    "thread sanitizer": ("WARNING: ThreadSanitizer: data race (pid=1)\n"
+                         "    #0 <null> <null> (app+0x1004) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n"
+                         "    #1 main /src/main.cc:20 (app+0x200f) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n\n",
+                         [["square", "main"]],
+                         "WARNING: ThreadSanitizer: data race (pid=1)\n"
+                         "    #0 square /src/main.cc:9 (app+0x1004) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n"
+                         "    #1 main /src/main.cc:20 (app+0x200f) (BuildId: 0102030405060708090a0b0c0d0e0f1011121314)\n\n"),
+    "kernel": ("[   12.345678] BUG: unable to handle page fault\n"
+               "[   12.345679] RIP: 0010:area+0x4/0x1000 [app]\n[   12.345680] Call Trace:\n[   12.345681]  <TASK>\n"
+               "[   12.345682]  main+0x10/0x1000 [app]\n[   12.345683]  static_helper+0x8/0x100 [app]\n"
+               "[   12.345684]  ? last+0x1/0x20 [app 0102030405060708090a0b0c0d0e0f1011121314]\n[   12.345685]  </TASK>\n",
+               [["square", "main", None, "last"]],
+               "[   12.345678] BUG: unable to handle page fault\n"
+               "[   12.345679] RIP: 0010:area+0x4/0x1000 (/src/main.cc:9) [app]\n[   12.345680] Call Trace:\n"
+               "[   12.345681]  <TASK>\n"
+               "[   12.345682]  main+0x10/0x1000 (/src/main.cc:20) [app]\n"
+               "[   12.345683]  static_helper+0x8/0x100 (one of 3 functions of this name) [app]\n"
+               "[   12.345684]  ? last+0x1/0x20 (/src/main.cc:60) [app 0102030405060708090a0b0c0d0e0f1011121314]\n"
+               "[   12.345685]  </TASK>\n"),
+    "go": ("panic: boom\n\ngoroutine 1 [running]:\nmain.area(...)\n\t/src/main.go:3\nmain.(*T).square(0x1?)\n\t/src/main.go:5 +0x4\n"
+           "exit status 2\n", [[None]],
+           "panic: boom\n\ngoroutine 1 [running]:\nmain.area(...)\n\t/src/main.go:3\nmain.(*T).square(0x1?)\n\t/src/main.go:5 +0x4\n"
+           "exit status 2\n"),
+    "crash": ("Thread 0 Crashed:\n0   app                           \t0x0000000104a29004 0x104a28000 + 4100\n"
+              "1   app                           \t0x0000000104a2a010 0x104a28000 + 8208\n"
+              "2   libdyld.dylib                 \t0x00000001800a0000 start + 4\n\n"
+              "Binary Images:\n0x104a28000 - 0x104a2ffff app arm64  <0102030405060708090a0b0c0d0e0f10> /nowhere/app\n",
+              [["square", "main", None]],
+              "Thread 0 Crashed:\n0   app                           \t0x0000000104a29004 square + 4 (main.cc:9)\n"
+              "1   app                           \t0x0000000104a2a010 main + 16 (main.cc:20)\n"
+              "2   libdyld.dylib                 \t0x00000001800a0000 start + 4\n\n"
+              "Binary Images:\n0x104a28000 - 0x104a2ffff app arm64  <0102030405060708090a0b0c0d0e0f10> /nowhere/app\n"),
+}
+
+
+def function_of(answer):
+    return answer["frames"][-1]["function"] if answer["frames"] else None
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_dialect(callsign, app, name):
+    text, functions, filled = DIALECTS[name]
+    done = callsign.good("stack", "--json", "--index", app, stdin=text)
+    assert [[function_of(f) for f in json.loads(line)["frames"]] for line in done.splitlines()] == functions
+    assert callsign.good("stack", "--in-place", "--index", app, stdin=text) == filled
+    assert callsign.good("stack", "--in-place", "--index", app, stdin=filled) == filled or name in ("plain", "kernel")
+    assert callsign.good("stack", "--in-place", "--index", app, stdin=text.replace("\n", "\r\n")) \
+        == filled.replace("\n", "\r\n")
+    forced = name.split()[-1]
+    assert callsign.good("stack", "--json", "--format", forced, "--index", app, stdin=text) == done
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_dialect_cut_anywhere(callsign, app, name):
+    """Whatever is cut off: without an index the filter gives back what it got."""
+    text = DIALECTS[name][0]
+    cuts = [text[:k] for k in range(0, len(text), 7)]
+    for cut in cuts[::5]:
+        assert callsign.good("stack", "--in-place", stdin=cut) == cut
+        assert callsign.run("stack", "--json", "--index", app, stdin=cut).returncode in (0, 1)
+
+
+IPS_HEAD = {"app_name": "app", "bug_type": "309", "os_version": "macOS 15.0"}
+IPS = {"procName": "app", "usedImages": [
+    {"base": 0x104a28000, "size": 0x8000, "uuid": "01020304-0506-0708-090a-0b0c0d0e0f10", "path": "/nowhere/app"},
+    {"base": 0x1800a0000, "size": 0x1000, "uuid": "ff020304-0506-0708-090a-0b0c0d0e0f10", "name": "libdyld.dylib"}],
+    "threads": [{"triggered": True, "frames": [{"imageOffset": 0x4, "imageIndex": 0}, {"imageOffset": 0x1010, "imageIndex": 0},
+                                               {"imageOffset": 4, "imageIndex": 1}, {"imageOffset": 4, "imageIndex": 9}]},
+                {"frames": [{"imageOffset": 0x1004, "imageIndex": 0}]}]}
+
+
+def test_ips(callsign, app):
+    text = json.dumps(IPS_HEAD) + "\n" + json.dumps(IPS, indent=2) + "\n"
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--index", app, stdin=text).splitlines()]
+    assert [[function_of(f) for f in a["frames"]] for a in answers] == [["square", "main", None, None], ["main"]]
+    filled = callsign.good("stack", "--in-place", "--index", app, stdin=text)
+    head, body = filled.split("\n", 1)
+    assert json.loads(head) == IPS_HEAD
+    frames = json.loads(body)["threads"][0]["frames"]
+    assert frames[0] == {"imageOffset": 4, "imageIndex": 0, "symbol": "square", "symbolLocation": 4,
+                         "sourceFile": "main.cc", "sourceLine": 9}
+    assert frames[2] == {"imageOffset": 4, "imageIndex": 1}
+    done = callsign.run("stack", "--in-place", "--index", app, stdin=text[:-40])
+    assert done.returncode == 1 and done.stdout == text[:-40]
+
+
+# ---- filter ----
+
+def test_what_is_no_stack_passes(callsign, app):
+    noise = bytes(range(256)) * 40 + b"\n#1 0x\napp+\n" + b"x" * 3_000_000 + b"\n\x00\n" + b"\n" * 10 + b"no newline"
+    done = subprocess.run([callsign.path, "stack", "--in-place", "--index", str(app)], input=noise, capture_output=True,
+                          timeout=60)
+    assert done.returncode == 0 and done.stdout == noise
+
+
+def test_lines_pass_at_once(callsign, app):
+    process = subprocess.Popen([callsign.path, "stack", "--in-place", "--index", str(app)], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    for line in (b"hello\n", b"world\n"):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline() == line
+    process.stdin.write(b"app+0x2004\nend\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == b"app+0x2004 main at /src/main.cc:20\n"
+    assert process.stdout.readline() == b"end\n"
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0
+    process.stdout.close()
+
+
+# ---- hostile ----
+
+def test_a_million_frames(callsign, app):
+    line = '{"frames":[' + ",".join(['{"pc":"0x1"}'] * 1_000_000) + "]}"
+    answer, good = ask(callsign, line, {"frames": [frame("app", 0x2004)]}, args=["--index", app], code=1)
+    assert "1000000" in answer["error"] or "too long" in answer["error"]
+    assert good["frames"][0]["frames"][0]["function"] == "main"
+    lines = "app+0x2010\n" * 200_000
+    out = callsign.good("stack", "--in-place", "--index", app, stdin=lines)
+    assert out == "app+0x2010 main at /src/main.cc:20\n" * 200_000
+
+
+def test_absurd_addresses(callsign, app):
+    frames = [{"pc": "0xffffffffffffffff"}, {"pc": 0}, frame("app", 0), frame("app", 2**64 - 1), frame("nobody", 1)]
+    answer, = ask(callsign, {"frames": frames}, args=["--index", app])
+    assert len(answer["frames"]) == 5 and not any(f["frames"] for f in answer["frames"])
+    assert all(f["reason"] for f in answer["frames"])
+    assert callsign.good("stack", "--index", app, stdin="app+0x10000000000000000\n0xfffffffffffffffffffff\n") == ""
+
+
+def test_hostile_patterns(callsign, tmp_path):
+    patterns = ["^(a+)+$x", "(" * 5000, "a" * 100_000 + "[", "(?R)", r"(.*)*\1", "(*LIMIT_MATCH=4294967295)(a*)*b", "^(?:a?){64}a{64}b"]
+    name = "a" * 3000
+    index = gsym_make.write(tmp_path / "h.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": name, "merged": [{"name": name + "c"}]},
+        {"start": 0x2000, "size": 0x1000, "name": "main",
+         "sites": [(0x10 * (k + 1), INTERNAL, [p]) for k, p in enumerate(patterns)]}])
+    stacks = [{"frames": [frame("h", 0x1004), frame("h", 0x2010 + 0x10 * k)] * 50} for k in range(len(patterns))]
+    for answer in ask(callsign, *stacks, args=["--index", index]):
+        merged = answer["frames"][0]["merged"]
+        assert merged["by"] == "ambiguous" and merged["notes"], merged
+
+
+# ---- programs ----
+
+FOLDED = r"""
+#include <execinfo.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstdint>
+extern "C" char __executable_start;
+#define NOINLINE __attribute__((noinline))
+NOINLINE static void show() {
+    void *pcs[32];
+    int n = backtrace(pcs, 32);
+    for (int i = 0; i < n; i++) std::printf("0x%jx\n", (uintmax_t)(uintptr_t)pcs[i]);
+    std::FILE *maps = std::fopen("/proc/self/maps", "r");
+    char line[4096];
+    while (std::fgets(line, sizeof line, maps)) std::fputs(line, stderr);
+    std::exit(0);
+}
+struct Circle { int r; }; struct Square { int a; };
+extern "C" NOINLINE int area_of_circle(Circle *c) { int v = c->r * 3; show(); return v + 1; }
+extern "C" NOINLINE int area_of_square(Square *s) { int v = s->a * 3; show(); return v + 1; }
+volatile int sink;
+#if CASE == 1
+int main(int argc, char **) { Circle c{argc}; Square s{argc}; if (argc > 1) sink = area_of_circle(&c); sink = area_of_square(&s); return sink; }
+#elif CASE == 3
+extern "C" NOINLINE int by_circle(const void *a, const void *) { sink = *(const int *)a; show(); return sink + 1; }
+extern "C" NOINLINE int by_square(const void *a, const void *) { sink = *(const int *)a; show(); return sink + 1; }
+int main(int argc, char **) {
+    int list[4] = {4, 3, 2, argc};
+    if (argc > 1) std::qsort(list, 4, sizeof(int), by_circle);
+    std::qsort(list, 4, sizeof(int), by_square);
+    return 0;
+}
+#elif CASE == 6
+static inline __attribute__((always_inline)) int measure(Square *s) { return area_of_square(s) + 1; }
+NOINLINE int twice(Square *s) { return measure(s) * 2; }
+int main(int argc, char **) { Circle c{argc}; Square s{argc}; if (argc > 1) sink = area_of_circle(&c); sink = twice(&s); return sink; }
+#endif
+"""
+
+
+def folded_stack(callsign, tmp_path, case, *convert):
+    clang = need("clang++-22")
+    need("ld.lld-22")
+    source, program = tmp_path / "folded.cc", tmp_path / "folded"
+    source.write_text(FOLDED)
+    subprocess.run([clang, "-g", "-O2", f"-DCASE={case}", "-ffunction-sections", str(source), "-fuse-ld=lld",
+                    "-Wl,--icf=all", "-o", str(program)], check=True, cwd=tmp_path)
+    run = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    callsign.good("convert", program, "-o", tmp_path / "folded.gsym", "--quiet", "--merged-functions", *convert)
+    return run.stderr + run.stdout, program
+
+
+def decided(callsign, tmp_path, text):
+    line = callsign.good("stack", "--json", "--format", "plain", "--index", tmp_path / "folded.gsym", stdin=text)
+    return [f for f in json.loads(line.splitlines()[-1])["frames"] if "merged" in f]
+
+
+def test_case_1_the_caller_names_it(callsign, tmp_path):
+    text, _ = folded_stack(callsign, tmp_path, 1, "--call-sites", "dwarf")
+    answer, = decided(callsign, tmp_path, text)
+    assert sorted(answer["merged"]["candidates"]) == ["area_of_circle", "area_of_square"]
+    assert answer["merged"]["chosen"] == "area_of_square" and answer["merged"]["by"] == "caller"
+    assert answer["merged"]["evidence"]["pattern"] == "^area_of_square$"
+
+
+def test_case_3_a_library_calls_back(callsign, tmp_path):
+    text, program = folded_stack(callsign, tmp_path, 3, "--call-sites", "dwarf")
+    answer, = decided(callsign, tmp_path, text)
+    assert answer["merged"]["by"] == "ambiguous"       # DWARF names qsort, not what it calls
+    dump = json.loads(callsign.good("lookup", "--json", tmp_path / "folded.gsym",
+                                    hex(main_return(callsign, tmp_path, text)))
+                      .splitlines()[0])
+    main = dump["frames"][-1]
+    sites = tmp_path / "sites.yaml"
+    sites.write_text("functions:\n  - name: main\n    callsites:\n"
+                     f"      - return_offset: {main['offset'] + 1}\n        match_regex: [\"^by_square$\"]\n"
+                     "        flags: [\"ExternalCall\"]\n")
+    callsign.good("convert", program, "-o", tmp_path / "folded.gsym", "--quiet", "--merged-functions", "--call-sites",
+                  "dwarf", "--call-sites", sites)
+    answer, = decided(callsign, tmp_path, text)
+    assert answer["merged"]["chosen"] == "by_square" and answer["merged"]["by"] == "outer"
+
+
+def main_return(callsign, tmp_path, text):
+    """The address of the byte before main's return address."""
+    line = callsign.good("stack", "--json", "--index", tmp_path / "folded.gsym", stdin=text)
+    for f in json.loads(line.splitlines()[-1])["frames"]:
+        if f["frames"] and f["frames"][-1]["function"] == "main":
+            return int(f["address"], 16) - 1
+    raise AssertionError(line)
+
+
+def test_case_6_from_an_inlined_caller(callsign, tmp_path):
+    text, _ = folded_stack(callsign, tmp_path, 6, "--call-sites", "dwarf")
+    answer, = decided(callsign, tmp_path, text)
+    assert answer["merged"]["chosen"] == "area_of_square" and answer["merged"]["by"] == "caller"
+
+
+def test_a_real_sanitizer_report(callsign, tmp_path):
+    clang = need("clang-22")
+    source, program = tmp_path / "bad.c", tmp_path / "bad"
+    source.write_text("#include <stdlib.h>\n__attribute__((noinline)) int bad(int n) {\n    char *p = malloc(4);\n"
+                      "    volatile int i = n + 8;\n    int r = p[i];\n    free(p);\n    return r + 1;\n}\n"
+                      "int main(int c, char **v) { (void)v; return bad(c) == 3; }\n")
+    done = subprocess.run([clang, "-g", "-O1", "-fsanitize=address", "-Wl,--build-id", str(source), "-o", str(program)],
+                          capture_output=True)
+    if done.returncode:
+        pytest.skip("no AddressSanitizer run time")
+    report = subprocess.run([str(program)], capture_output=True, text=True,
+                            env={"ASAN_OPTIONS": "symbolize=0"}).stderr
+    callsign.good("convert", program, "-o", tmp_path / "bad.gsym", "--quiet")
+    filled = callsign.good("stack", "--in-place", "--index", tmp_path / "bad.gsym", stdin=report)
+    assert re.search(r"#0 0x[0-9a-f]+ in bad \S*bad\.c:5\n +#1 0x[0-9a-f]+ in main \S*bad\.c:9\n", filled), filled

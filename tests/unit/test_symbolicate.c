@@ -1,0 +1,304 @@
+/* symbolicate/: stacks over indexes with merged functions: who is chosen, why, and who is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "stack_sample.h"
+#include "test_alloc.h"
+
+enum { IN = CSN_CALL_SITE_INTERNAL, EX = CSN_CALL_SITE_EXTERNAL };
+
+/* The program: a group of two, callers of every kind; the library: functions that call back. */
+struct world {
+    struct wire_gsym app_file, lib_file;
+    struct csn_index *app, *lib;
+    struct csn_module modules[3];
+    struct csn_symbolicator *s;
+};
+enum { APP, LIB, STRIPPED };
+
+static void add_app(struct wire_gsym *g) {
+    wire_gsym_init(g, false, 4, 0x1000);
+    wire_gsym_file(g, "/src", "shapes.cc");
+    struct wire_gsym_function *f = wire_gsym_function(g, 0x1000, 0x20, "area");
+    static const struct sample_site square_calls[] = { { 0x8, IN, { "^leaf_two$" } } };
+    static const struct sample_site circle_calls[] = { { 0x8, IN, { "^leaf_one$" } } };
+    static const struct sample_site area_calls[] = { { 0x8, IN, { "^leaf_one$" } }, { 0x10, IN, { "^leaf_one$" } } };
+    sample_sites(g, &f->parts, area_calls, 2);
+    static const struct sample_merged siblings[] = { { "square", square_calls, 1, 33 }, { "circle", circle_calls, 1, 0 },
+                                                     { "plain", NULL, 0, 44 } };
+    sample_merge(g, f, siblings, 3);
+    f = wire_gsym_function(g, 0x1100, 0x20, "leaf_one");
+    static const struct sample_merged leaves[] = { { "leaf_two", NULL, 0, 0 } };
+    sample_merge(g, f, leaves, 1);
+    f = wire_gsym_function(g, 0x1200, 0x100, "caller");
+    static const struct sample_site calls[] = {
+        { 0x10, IN, { "^square$" } },      { 0x20, 0, { "area" } },          { 0x30, IN, { "^(square|circle)$" } },
+        { 0x40, IN, { NULL } },            { 0x50, IN, { "^wrapper$" } },    { 0x60, EX, { "^square$" } },
+        { 0x70, IN, { "^s.*e$" } },        { 0x80, IN, { "((" } },           { 0x90, IN, { "^circle$", "^elsewhere$" } },
+        { 0xa0, IN, { "^plain$" } },       { 0xb0, EX, { "^qsort$", "^circle$" } },
+        { 0xc0, IN, { "^square$" } },      { 0xc0, IN, { "^circle$" } },     { 0x100, IN, { "^circle$" } },
+    };
+    sample_sites(g, &f->parts, calls, sizeof(calls) / sizeof(calls[0]));
+    wire_gsym_function(g, 0x1300, 0x20, "other");
+    f = wire_gsym_function(g, 0x1400, 0x20, "-[Square draw:]");
+    static const struct sample_merged methods[] = { { "-[Circle(Big) draw:]", NULL, 0, 0 }, { "-[Circle fill:]", NULL, 0, 0 } };
+    sample_merge(g, f, methods, 2);
+    f = wire_gsym_function(g, 0x1500, 0x20, "sender");
+    static const struct sample_site sends[] = { { 0x8, IN, { "_objc_msgSend$fill:" } }, { 0x10, IN, { "^objc_msgSend\\$draw:$" } } };
+    sample_sites(g, &f->parts, sends, 2);
+}
+
+static void add_lib(struct wire_gsym *g) {
+    wire_gsym_init(g, false, 4, 0x100);
+    wire_gsym_function(g, 0x100, 0x40, "qsort");
+    struct wire_gsym_function *f = wire_gsym_function(g, 0x200, 0x40, "lib_caller");
+    static const struct sample_site calls[] = { { 0x10, EX, { "^circle$" } }, { 0x20, IN, { "^circle$" } } };
+    sample_sites(g, &f->parts, calls, 2);
+}
+
+static int setup(void **state) {
+    static struct world w;
+    add_app(&w.app_file);
+    add_lib(&w.lib_file);
+    w.app = sample_open(&w.app_file);
+    w.lib = sample_open(&w.lib_file);
+    w.modules[APP] = (struct csn_module){ .index = w.app, .start = 0x500000, .end = 0x502000, .bias = 0x4ff000 };
+    w.modules[LIB] = (struct csn_module){ .index = w.lib, .start = 0x700000, .end = 0x701000, .bias = 0x700000 };
+    w.modules[STRIPPED] = (struct csn_module){ .start = 0x900000, .end = 0x901000, .bias = 0x900000 };
+    assert_int_equal(csn_symbolicator_create(NULL, &w.s, NULL), CSN_OK);
+    assert_int_equal(csn_symbolicator_set_modules(w.s, w.modules, 3, NULL), CSN_OK);
+    *state = &w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    csn_symbolicator_destroy(w->s);
+    csn_index_close(w->app);
+    csn_index_close(w->lib);
+    wire_gsym_deinit(&w->app_file);
+    wire_gsym_deinit(&w->lib_file);
+    return 0;
+}
+
+/* A frame of a module, by image address. */
+#define A(module, addr) { addr, module, CSN_STACK_ADDRESS }
+#define EXPECT(w, text, ...)                                                                       \
+    do {                                                                                           \
+        static const struct csn_stack_frame frames_[] = { __VA_ARGS__ };                           \
+        expect(w, text, frames_, sizeof(frames_) / sizeof(frames_[0]));                            \
+    } while (0)
+
+static const struct csn_stack_answer *expect(struct world *w, const char *text, const struct csn_stack_frame *frames,
+                                             size_t count) {
+    const struct csn_stack_answer *answers;
+    char got[512];
+    assert_int_equal(csn_symbolicator_answer(w->s, frames, count, &answers, NULL), CSN_OK);
+    sample_describe(answers, count, got, sizeof(got));
+    assert_string_equal(got, text);
+    return answers;
+}
+
+static void by_the_caller(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "square<caller@1 caller", A(APP, 0x1004), A(APP, 0x1210));
+    EXPECT(w, "area<caller@1 caller", A(APP, 0x1004), A(APP, 0x1220));
+    /* By pc; a call as the last thing of a function returns to the byte behind it. */
+    EXPECT(w, "square<caller@1 caller", { 0x500004, 0, 0 }, { 0x500210, 0, 0 });
+    EXPECT(w, "circle<caller@1 caller", A(APP, 0x1004), A(APP, 0x1300));
+    /* No call site, an indirect call, a callee that is none of them: nothing is chosen. */
+    EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), A(APP, 0x1218));
+    EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), A(APP, 0x1240));
+    EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), A(APP, 0x1250));
+    EXPECT(w, "area|square|circle|plain?", A(APP, 0x1004));
+}
+
+static void chains_of_merged_functions(void **state) {
+    struct world *w = *state;
+    /* Each sibling speaks with its own call sites. */
+    EXPECT(w, "leaf_two<caller@1 square<caller@2 caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1210));
+    EXPECT(w, "leaf_one<caller@1 circle<pattern@2 caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1290));
+    EXPECT(w, "leaf_one<caller@1 area<caller@2 caller", A(APP, 0x1104), A(APP, 0x1010), A(APP, 0x1220));
+    /* One that has none is not spoken for by the kept function; nor is a group that is undecided. */
+    EXPECT(w, "leaf_one|leaf_two? plain<caller@2 caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x12a0));
+    EXPECT(w, "leaf_one|leaf_two? area|square|circle|plain? caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1218));
+    /* Two remain and disagree, or do not both have a call site there. */
+    EXPECT(w, "leaf_one|leaf_two? square|circle? caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1230));
+    EXPECT(w, "leaf_one|leaf_two? square|circle? caller", A(APP, 0x1104), A(APP, 0x1010), A(APP, 0x1230));
+}
+
+static void another_module(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "circle<caller@1 lib_caller", A(APP, 0x1004), A(LIB, 0x210));
+    EXPECT(w, "circle<caller@1 lib_caller", { 0x500004, 0, 0 }, { 0x700210, 0, 0 });
+    /* The call stays in the library's own image. */
+    EXPECT(w, "area|square|circle|plain? lib_caller", A(APP, 0x1004), A(LIB, 0x220));
+}
+
+static void callbacks(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "square<outer@2 - caller", A(APP, 0x1004), A(STRIPPED, 0x10), A(APP, 0x1260));
+    EXPECT(w, "square<outer@4 qsort - qsort caller", A(APP, 0x1004), A(LIB, 0x110), { 0x10, 0, 0 }, A(LIB, 0x120),
+           A(APP, 0x1260));
+    /* The callee proper is met; what else was expected is met by the caller's own image only. */
+    EXPECT(w, "circle<outer@2 qsort caller", A(APP, 0x1004), A(LIB, 0x110), A(APP, 0x12b0));
+    /* Back in the image that expected something else; a nearer call site speaks; met once, not twice. */
+    EXPECT(w, "area|square|circle|plain? other - caller", A(APP, 0x1004), A(APP, 0x1310), A(STRIPPED, 0x10),
+           A(APP, 0x1260));
+    EXPECT(w, "circle<caller@1 lib_caller caller", A(APP, 0x1004), A(LIB, 0x210), A(APP, 0x1260));
+    EXPECT(w, "area|square|circle|plain? - square<outer@4 - caller", A(APP, 0x1004), A(STRIPPED, 0x10), A(APP, 0x1014),
+           A(STRIPPED, 0x10), A(APP, 0x1260));
+    /* An internal call site expects nothing further in; an interrupted frame called nobody. */
+    EXPECT(w, "area|square|circle|plain? - caller", A(APP, 0x1004), A(STRIPPED, 0x10), A(APP, 0x1210));
+    EXPECT(w, "area|square|circle|plain? - caller", A(APP, 0x1004), { 0x10, STRIPPED, CSN_STACK_ADDRESS | CSN_STACK_EXACT },
+           A(APP, 0x1260));
+    EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), { 0x1210, APP, CSN_STACK_ADDRESS | CSN_STACK_EXACT });
+}
+
+static void several_callees(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "square|circle? caller", A(APP, 0x1004), A(APP, 0x1230));
+    EXPECT(w, "square<pattern@1 caller", A(APP, 0x1004), A(APP, 0x1270));
+    EXPECT(w, "circle<pattern@1 caller", A(APP, 0x1004), A(APP, 0x1290));
+    /* Records of one return address add up. */
+    EXPECT(w, "square|circle? caller", A(APP, 0x1004), A(APP, 0x12c0));
+    EXPECT(w, "-[Circle fill:]<pattern@1 sender", A(APP, 0x1404), A(APP, 0x1508));
+    EXPECT(w, "-[Square draw:]|-[Circle(Big) draw:]? sender", A(APP, 0x1404), A(APP, 0x1510));
+}
+
+static void addresses(void **state) {
+    struct world *w = *state;
+    static const struct csn_stack_frame frames[] = {
+        { 0x1004, APP, CSN_STACK_ADDRESS | CSN_STACK_RETURN }, { 0x120f, APP, CSN_STACK_ADDRESS | CSN_STACK_BEFORE },
+        { 0x1210, APP, CSN_STACK_ADDRESS | CSN_STACK_BEFORE }, { 0, APP, 0 }, { UINT64_MAX, APP, CSN_STACK_ADDRESS },
+        { 0x900010, 0, 0 },
+    };
+    const struct csn_stack_answer *a =
+        expect(w, "square<caller@1 caller caller - - -", frames, sizeof(frames) / sizeof(frames[0]));
+    assert_int_equal(a[0].addr, 0x1004);
+    assert_int_equal(a[0].frames[0].offset, 4);
+    assert_int_equal(a[0].function_start, 0x1000);
+    assert_int_equal(a[1].frames[0].offset, 0xf);
+    assert_int_equal(a[3].reason, CSN_REASON_NO_MODULE);
+    assert_int_equal(a[3].module, UINT32_MAX);
+    assert_int_equal(a[4].reason, CSN_REASON_GAP);
+    assert_int_equal(a[5].reason, CSN_REASON_NO_INDEX);
+    assert_int_equal(a[5].module, STRIPPED);
+    assert_int_equal(a[5].addr, 0x10);
+}
+
+static void frames_of_the_chosen(void **state) {
+    struct world *w = *state;
+    static const struct csn_stack_frame frames[] = { A(APP, 0x1004), A(APP, 0x1210) };
+    const struct csn_stack_answer *a = expect(w, "square<caller@1 caller", frames, 2);
+    assert_int_equal(a[0].frame_count, 1);
+    assert_int_equal(a[0].frames[0].line, 33);
+    assert_memory_equal(a[0].frames[0].base.ptr, "shapes.cc", 9);
+    assert_memory_equal(a[0].frames[0].name.ptr, "square", 6);
+    assert_int_equal(a[0].confidence, CSN_CONFIDENCE_HIGH);
+    assert_memory_equal(a[0].evidence_pattern.ptr, "^square$", 8);
+    static const struct csn_stack_frame plain[] = { A(APP, 0x1004), A(APP, 0x1290) };
+    a = expect(w, "circle<pattern@1 caller", plain, 2);
+    assert_int_equal(a[0].frames[0].line, 0);
+    assert_int_equal(a[0].frames[0].reason, CSN_REASON_NO_LINE_TABLE);
+}
+
+static uint32_t notes_of(struct world *w, uint64_t caller) {
+    const struct csn_stack_frame frames[] = { A(APP, 0x1004), A(APP, caller) };
+    const struct csn_stack_answer *answers;
+    assert_int_equal(csn_symbolicator_answer(w->s, frames, 2, &answers, NULL), CSN_OK);
+    return answers[0].notes;
+}
+
+static void notes(void **state) {
+    struct world *w = *state;
+    assert_int_equal(notes_of(w, 0x1218), CSN_STACK_NOTE_NO_CALL_SITE);
+    assert_int_equal(notes_of(w, 0x1240), CSN_STACK_NOTE_INDIRECT);
+    assert_int_equal(notes_of(w, 0x1250), CSN_STACK_NOTE_OTHER_CALLEE);
+    assert_int_equal(notes_of(w, 0x1280) & (CSN_STACK_NOTE_BAD_PATTERN | CSN_STACK_NOTE_NO_ENGINE), notes_of(w, 0x1280));
+    assert_int_not_equal(notes_of(w, 0x1280), 0);
+    assert_int_equal(notes_of(w, 0x9000), CSN_STACK_NOTE_NO_CALLER);
+    for (uint32_t bit = 1; bit <= CSN_STACK_NOTE_LIMIT; bit <<= 1) assert_null(strstr(csn_stack_note_text(bit), "not known"));
+}
+
+static void modules_that_overlap(void **state) {
+    struct world *w = *state;
+    const struct csn_module modules[] = {
+        { .start = 0x1000, .end = 0x9000 }, { .start = 0x2000, .end = 0x3000 }, { .start = 0x2800, .end = 0x4000 },
+        { .start = 0x2800, .end = 0x3800 }, { .start = 0x9000, .end = 0x9000 }, { .start = 0xa000, .end = UINT64_MAX },
+    };
+    static const struct { uint64_t pc; uint32_t module; } wanted[] = {
+        { 0xfff, UINT32_MAX }, { 0x1000, 0 }, { 0x2000, 1 }, { 0x2800, 3 }, { 0x37ff, 3 }, { 0x3800, 2 }, { 0x3fff, 2 },
+        { 0x4000, 0 }, { 0x8fff, 0 }, { 0x9000, UINT32_MAX }, { 0xa000, 5 }, { UINT64_MAX - 1, 5 }, { UINT64_MAX, UINT32_MAX },
+    };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, modules, 6, NULL), CSN_OK);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+        const struct csn_stack_frame frame = { wanted[i].pc, 0, 0 };
+        const struct csn_stack_answer *answers;
+        assert_int_equal(csn_symbolicator_answer(w->s, &frame, 1, &answers, NULL), CSN_OK);
+        assert_int_equal(answers[0].module, wanted[i].module);
+    }
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+}
+
+static void bad_arguments(void **state) {
+    struct world *w = *state;
+    const struct csn_stack_answer *answers;
+    struct csn_error err = CSN_ERROR_INIT;
+    static const struct csn_stack_frame frames[] = { A(APP, 0x1004), A(3, 0x1210) };
+    assert_int_equal(csn_symbolicator_answer(w->s, frames, 2, &answers, &err), CSN_E_ARGUMENT);
+    assert_string_equal(csn_error_text(&err), "frame 1: module 3 of 3");
+    struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+    options.max_frames = 1;
+    struct csn_symbolicator *s;
+    assert_int_equal(csn_symbolicator_create(&options, &s, NULL), CSN_OK);
+    assert_int_equal(csn_symbolicator_answer(s, frames, 2, &answers, &err), CSN_E_LIMIT);
+    assert_string_equal(csn_error_text(&err), "frames of a stack: 2, limit 1");
+    csn_symbolicator_destroy(s);
+    csn_symbolicator_destroy(NULL);
+}
+
+static csn_status run_once(void *context, const struct csn_allocator *alloc) {
+    struct world *w = context;
+    struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+    options.allocator = alloc;
+    struct csn_symbolicator *s;
+    const struct csn_stack_answer *answers;
+    csn_status status = csn_symbolicator_create(&options, &s, NULL);
+    if (status < 0) return status;
+    static const struct csn_stack_frame frames[] = { A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1270), A(APP, 0x1004),
+                                                     A(STRIPPED, 1), A(APP, 0x1260) };
+    status = csn_symbolicator_set_modules(s, w->modules, 3, NULL);
+    if (status == CSN_OK) status = csn_symbolicator_answer(s, frames, 6, &answers, NULL);
+    if (status == CSN_OK) {
+        char got[256];
+        sample_describe(answers, 6, got, sizeof(got));
+        assert_string_equal(got, "leaf_two<caller@1 square<pattern@2 caller square<outer@5 - caller");
+    }
+    csn_symbolicator_destroy(s);
+    return status;
+}
+
+static void out_of_memory(void **state) {
+    assert_true(test_allocator_sweep(run_once, *state, 0) > 5);
+    assert_true(test_allocator_sweep(run_once, *state, 1) > 5);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_the_caller),    cmocka_unit_test(chains_of_merged_functions),
+        cmocka_unit_test(another_module),   cmocka_unit_test(callbacks),
+        cmocka_unit_test(several_callees),  cmocka_unit_test(addresses),
+        cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
+        cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
