@@ -16,6 +16,10 @@ static const struct command *const commands[] = {
     &lookup_command,
     &dump_command,
     &verify_command,
+    &diff_command,
+    &stats_command,
+    &embed_command,
+    &extract_command,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
 

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMANDS = ("convert", "lookup", "dump", "verify")
+COMMANDS = ("convert", "lookup", "dump", "verify", "diff", "stats")
 
 
 def options_of(command):
