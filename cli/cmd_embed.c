@@ -11,7 +11,6 @@
 #include "command.h"
 #include "companion_options.h"
 #include "complain.h"
-#include "conversion_text.h"
 #include "progress_bar.h"
 #include "section_options.h"
 
@@ -47,6 +46,14 @@ static bool is_index(const char *path) {
     return status != CSN_NONE;
 }
 
+/* What the index does not have and the input did. */
+static void say_losses(const char *path, const struct csn_convert_report *report) {
+    for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
+        if (report->events[event].count && csn_event_get_class(event) == CSN_CLASS_DROPPED)
+            complain(path, "dropped: %s, %llu times; first: %s", csn_event_name(event),
+                     (unsigned long long)report->events[event].count, report->events[event].example);
+}
+
 /* A section GSYM made of what is no index yet, or is to be one of another revision. */
 static csn_status make_section(const struct embed_values *values, const char *path, struct csn_bytes *out, struct csn_error *err) {
     struct csn_convert_report *report = calloc(1, sizeof(*report));
@@ -64,7 +71,7 @@ static csn_status make_section(const struct embed_values *values, const char *pa
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, out, report, err);
     progress_end(&bar);
     companion_search_end(&search);
-    if (status >= 0) conversion_say_events(report);
+    if (status >= 0) say_losses(path, report);
     free(report);
     return status;
 }

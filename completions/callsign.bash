@@ -23,7 +23,7 @@ _callsign() {
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac
             ;;
-        lookup) options="--json -C --demangle --shorten-names --shorten-nested --merged --llvm
+        lookup) options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle --shorten-names --shorten-nested
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;

@@ -18,12 +18,12 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l endian -x -a 'little big' -d 'byte order of the index'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l segment-size -x -d 'size of each of several indexes'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s j -l threads -x -d 'how many threads work'
-complete -c callsign -n '__fish_seen_subcommand_from convert' -l merged-functions -d 'keep all functions that share their code'
-complete -c callsign -n '__fish_seen_subcommand_from convert' -l call-sites -r -F -a dwarf -d 'keep call sites'
-complete -c callsign -n '__fish_seen_subcommand_from convert' -l bare-patterns -d "write call sites as LLVM's tool does"
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-names -d 'names without what the C++ library adds to them'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-nested -d 'the same within template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l mangled -d 'breakpad: keep names mangled'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l merged-functions -d 'keep all functions that share their code'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l call-sites -r -F -a dwarf -d 'keep call sites'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l bare-patterns -d "write call sites as LLVM's tool does"
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail when anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -d 'limit of what compressed sections inflate to'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l report -r -F -d 'write a report as JSON'
@@ -39,9 +39,9 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-companions -
 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l json -d 'one JSON object a line'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -s C -l demangle -d 'names as in the source'
-complete -c callsign -n '__fish_seen_subcommand_from lookup' -l merged -d 'list all functions that share the code'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-names -d 'names without what the C++ library adds to them'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-nested -d 'the same within template arguments'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l merged -d 'list all functions that share the code'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l llvm -d "answer as LLVM's reader does"
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'

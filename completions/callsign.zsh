@@ -26,12 +26,12 @@ case $state in
                     '--endian[byte order of the index]:order:(little big)' \
                     '--segment-size[size of each of several indexes]:bytes:' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
-                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
-                    '*--call-sites[keep call sites]:source:_files' \
-                    '--bare-patterns[write call sites as LLVM'"'"'s tool does]' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
                     '--mangled[breakpad\: keep names mangled]' \
+                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
+                    '*--call-sites[keep call sites]:source:_files' \
+                    '--bare-patterns[write call sites as LLVM'"'"'s tool does]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \
@@ -50,9 +50,9 @@ case $state in
                 _arguments $help \
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
-                    '--merged[list all functions that share the code]' \
                     '--shorten-names[names without what the C++ library adds to them]' \
                     '--shorten-nested[the same within template arguments]' \
+                    '--merged[list all functions that share the code]' \
                     "--llvm[answer as LLVM's reader does]" \
                     '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \

@@ -44,7 +44,7 @@ struct cached_name {
 struct csni_scopes {
     const struct csni_dwarf *dwarf;
     const struct csn_allocator *alloc;
-    const struct csni_unit *unit; /* that is being walked */
+    const struct csni_unit *unit; /* that is being walked; NULL: one whose names are not qualified */
     CSNI_VEC(struct open_scope) open;
     struct csni_scope_indexes indexes;
     uint64_t effort;
@@ -78,16 +78,25 @@ void csni_scopes_destroy(struct csni_scopes *s) {
     csni_free(s->alloc, s, sizeof *s);
 }
 
+/* Whether names of that language are qualified by their scopes. */
+static bool qualifies(uint32_t language) {
+    switch (language) {
+    case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
+    default: return false;
+    }
+}
+
 /* ---- the walk's place ---- */
 
 csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit) {
-    s->unit = unit;
+    s->unit = qualifies(unit->language) ? unit : NULL; /* else nobody asks */
     s->open.count = 0;
     return CSN_OK;
 }
 
 csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
-    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
+    if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
     while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
     struct open_scope scope = { die->off, die->depth, die->tag };
     return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
@@ -195,14 +204,6 @@ static csn_status find_names(struct csni_scopes *s, const struct csni_die *die, 
 }
 
 /* ---- qualified names ---- */
-
-static bool qualifies(uint32_t language) {
-    switch (language) {
-    case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
-    default: return false;
-    }
-}
 
 static bool contains(struct csn_str s, const char *part, size_t size) {
     for (size_t i = 0; i + size <= s.len; i++)

@@ -190,7 +190,9 @@ static void place_in_object(struct macho *x) {
     x->grown = csni_align_up((uint64_t)x->added_count * x->f->section_size, SECTION_ALIGN);
     x->moved_from = get_word(x, at + x->f->fileoff) + get_word(x, at + x->f->filesize);
     uint64_t off = csni_align_up(x->moved_from + x->grown, SECTION_ALIGN);
-    uint64_t addr = csni_align_up(vmaddr + get_word(x, at + x->f->vmsize), SECTION_ALIGN);
+    /* A segment takes at least as much of memory as of the file. */
+    uint64_t in_file = off - (get_word(x, at + x->f->fileoff) + x->grown), in_memory = get_word(x, at + x->f->vmsize);
+    uint64_t addr = vmaddr + csni_align_up(in_file > in_memory ? in_file : in_memory, SECTION_ALIGN);
     uint64_t end = place_sections(x, off, addr);
     x->moved_by = csni_align_up(end - x->moved_from - x->grown, TAIL_ALIGN);
     x->segment_off = off;

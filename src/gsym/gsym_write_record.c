@@ -6,9 +6,11 @@
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_line_encode.h"
 
-uint8_t *csni_gsym_buffer_room(struct csni_gsym_buffer *b, size_t size) {
-    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
-    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, b->size + size, 1, b->alloc)) {
+enum { FIRST_ROOM = 16 << 10 };
+
+uint8_t *csni_gsym_grow_buffer(struct csni_gsym_buffer *b, size_t size) {
+    size_t need = b->size + size, room = b->room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * b->room;
+    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, need > room ? need : room, 1, b->alloc)) {
         b->failed = true;
         return NULL;
     }

@@ -2,6 +2,7 @@
 #ifndef CSNI_GSYM_WRITE_RECORD_H
 #define CSNI_GSYM_WRITE_RECORD_H
 
+#include "base/fail.h"
 #include "model/model.h"
 
 /* A growing buffer; `failed` stays set once memory ran out. */
@@ -12,8 +13,12 @@ struct csni_gsym_buffer {
     bool failed;
 };
 
+CSNI_COLD uint8_t *csni_gsym_grow_buffer(struct csni_gsym_buffer *b, size_t size);
 /* Room for `size` more bytes, or NULL. */
-uint8_t *csni_gsym_buffer_room(struct csni_gsym_buffer *b, size_t size);
+static inline uint8_t *csni_gsym_buffer_room(struct csni_gsym_buffer *b, size_t size) {
+    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
+    return csni_gsym_grow_buffer(b, size);
+}
 void csni_gsym_buffer_free(struct csni_gsym_buffer *b);
 
 /* What the records of one file have in common. */

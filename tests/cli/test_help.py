@@ -1,7 +1,7 @@
 """Help, version, and command lines that make no sense."""
 import pytest
 
-COMMANDS = ["convert", "lookup", "dump", "verify", "diff", "stats"]
+COMMANDS = ["convert", "lookup", "dump", "verify", "diff", "stats", "embed", "extract"]
 
 
 def test_version(callsign):
@@ -56,7 +56,8 @@ def test_command_help(callsign, command):
     (["convert", "a", "--max-inflate=99999999999999T"],
      "callsign: option '--max-inflate' needs a number (K, M, G or T may follow), not '99999999999999T'"),
     (["convert", "a", "--to", "pdf"],
-     "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'gsym-v2', 'gsym-auto', 'bsym', 'breakpad' are"),
+     "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'gsym-v2', 'gsym-auto', 'gsym-section', "
+     "'bsym', 'breakpad' are"),
     (["convert", "a", "--endian", "x"], "callsign: option '--endian': 'x' is not supported, only 'little' and 'big' are"),
     (["convert", "a", "--merged-functions=x"],
      "callsign: option '--merged-functions': 'x' is not supported, only 'aliases' and 'llvm' are"),
