@@ -273,6 +273,18 @@ def test_ips(callsign, app):
     assert done.returncode == 1 and done.stdout == text[:-40]
 
 
+def test_samples_of_several_processes(callsign, app):
+    """The same image at two places: each sample belongs to its own process."""
+    text = ""
+    for pid, base in ((11, 0x55d000000000), (12, 0x66d000000000)):
+        text += f"app {pid} 1.0: PERF_RECORD_MMAP2 {pid}/{pid}: [{base:#x}(0x1000) @ 0 08:01 12 0]: r--p /nowhere/app\n"
+        text += f"app {pid} 1.0: PERF_RECORD_MMAP2 {pid}/{pid}: [{base + 0x1000:#x}(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n"
+    for pid, pc in ((11, 0x55d000002004), (12, 0x66d000003304), (11, 0x55d000003304), (12, 0x55d000002004)):
+        text += f"app {pid} [000] 2.0: 1 cycles: {pc:x} [unknown] (/nowhere/app)\n"
+    out = callsign.good("stack", "--json", "--index", app, stdin=text).splitlines()
+    assert [function_of(json.loads(line)["frames"][0]) for line in out] == ["main", "last", "last", None]
+
+
 # ---- filter ----
 
 def test_what_is_no_stack_passes(callsign, app):
