@@ -32,6 +32,7 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@bench/run
 	@bench/run-stacks
+	@bench/symbian
 
 fuzz:
 	@scripts/install-deps build test

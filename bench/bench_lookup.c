@@ -57,9 +57,28 @@ static uint64_t sum_bytes(struct csn_str s) {
     return sum;
 }
 
+/* Names that an index of many binaries keeps in pieces are put together. */
+static uint64_t pass_pieces(const struct csn_index *index, const struct address_list *list) {
+    char scratch[1 << 14]; /* generated names are shorter */
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct csn_frame_ref ref;
+        struct csn_frame frame;
+        if (csn_index_lookup_refs(index, list->addrs[i], CSN_LOOKUP_DEFAULT, &ref, 1, NULL, NULL) != CSN_OK)
+            continue;
+        csn_index_resolve_into(index, &ref, scratch, sizeof scratch, &frame);
+        sum += sum_bytes(frame.name);
+    }
+    return sum;
+}
+
 static uint64_t pass_strings(const struct csn_index *index, const struct address_list *list) {
     struct csn_frame frames[FRAMES_MAX];
     uint64_t sum = 0;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    if (info.binary_count)
+        return pass_pieces(index, list);
     for (size_t i = 0; i < list->count; i++) {
         size_t count;
         if (csn_index_lookup(index, list->addrs[i], frames, FRAMES_MAX, &count, NULL) != CSN_OK)

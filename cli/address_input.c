@@ -33,6 +33,18 @@ bool address_parse(struct csn_str text, uint64_t *out) {
     return true;
 }
 
+bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset) {
+    while (text.len && is_blank(text.ptr[0])) text = (struct csn_str){ text.ptr + 1, text.len - 1 };
+    for (size_t i = text.len; i > 1; i--) {
+        if (text.ptr[i - 1] != '+') continue;
+        size_t len = i - 1;
+        while (len && is_blank(text.ptr[len - 1])) len--;
+        *out_name = (struct csn_str){ text.ptr, len };
+        return len && address_parse((struct csn_str){ text.ptr + i, text.len - i }, out_offset);
+    }
+    return false;
+}
+
 void address_input_init(struct address_input *input, int fd) {
     input->fd = fd;
     input->at_end = false;

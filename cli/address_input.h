@@ -7,6 +7,9 @@
 /* Hexadecimal digits, with or without 0x; blanks around them are ignored. False: not an address of 64 bits. */
 bool address_parse(struct csn_str text, uint64_t *out);
 
+/* NAME+0xOFFSET: the name of a binary in an image of many, and an offset from its start. */
+bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset);
+
 struct address_input {
     int fd;
     bool at_end;

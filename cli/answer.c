@@ -22,6 +22,7 @@ static bool reserve(struct asker *asker, size_t cap) {
 
 bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode) {
     *asker = (struct asker){ .index = index, .mode = mode };
+    csn_index_get_info(index, &asker->info);
     if (reserve(asker, FIRST_FRAMES)) return true;
     asker_deinit(asker);
     return false;
@@ -30,8 +31,12 @@ bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_loo
 void asker_deinit(struct asker *asker) {
     free(asker->refs);
     free(asker->frames);
+    free(asker->binary_room);
+    free(asker->name_room);
     asker->refs = NULL;
     asker->frames = NULL;
+    asker->binary_room = asker->name_room = NULL;
+    asker->binary_size = asker->name_size = 0;
     asker->cap = 0;
 }
 
@@ -39,20 +44,77 @@ static csn_status ask(struct asker *asker, struct answer *out) {
     return csn_index_lookup_refs(asker->index, out->addr, asker->mode, asker->refs, asker->cap, &out->found, &out->err);
 }
 
-void asker_ask(struct asker *asker, uint64_t addr, struct answer *out) {
+static bool make_room(char **room, size_t *size, size_t need) {
+    if (need <= *size) return true;
+    char *grown = realloc(*room, need);
+    if (!grown) return false;
+    *room = grown;
+    *size = need;
+    return true;
+}
+
+/* The strings of frame `i`. Only images of many binaries keep names in pieces, and their answers have one frame. */
+static bool resolve(struct asker *asker, size_t i) {
+    size_t need = csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
+    if (need <= asker->name_size) return true;
+    if (!make_room(&asker->name_room, &asker->name_size, need)) return false;
+    csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
+    return true;
+}
+
+static bool name_binary(struct asker *asker, struct answer *out) {
+    struct csn_binary binary;
+    size_t need;
+    if (!out->found.binary) return true;
+    uint32_t idx = out->found.binary - 1;
+    csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
+    if (need > asker->binary_size) {
+        if (!make_room(&asker->binary_room, &asker->binary_size, need)) return false;
+        csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
+    }
+    out->binary = binary.name;
+    return true;
+}
+
+static void begin(struct answer *out, uint64_t addr) {
+    memset(out, 0, sizeof(*out));
     out->addr = addr;
-    memset(&out->found, 0, sizeof(out->found));
-    memset(&out->err, 0, sizeof(out->err));
+}
+
+static void finish(struct asker *asker, struct answer *out) {
+    out->frames = asker->frames;
+    if (out->status != CSN_OK) out->found.frame_count = 0;
+    if (out->status < 0) return;
+    for (size_t i = 0; i < out->found.frame_count; i++)
+        if (!resolve(asker, i)) out->status = CSN_E_MEMORY;
+    if (!name_binary(asker, out)) out->status = CSN_E_MEMORY;
+    if (out->status < 0) out->found.frame_count = 0;
+}
+
+void asker_ask(struct asker *asker, uint64_t addr, struct answer *out) {
+    begin(out, addr);
     out->status = ask(asker, out);
     if (out->status == CSN_OK && out->found.frame_count > asker->cap)
         out->status = reserve(asker, out->found.frame_count) ? ask(asker, out) : CSN_E_MEMORY;
-    out->frames = asker->frames;
-    if (out->status != CSN_OK) {
-        out->found.frame_count = 0;
-        return;
+    finish(asker, out);
+}
+
+void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out) {
+    uint32_t binary, match;
+    begin(out, offset);
+    out->asked = name;
+    out->offset = offset;
+    out->found.reason = CSN_REASON_NO_BINARY;
+    out->status = csn_index_find_binary(asker->index, name, &binary, &match, &out->err);
+    if (out->status == CSN_OK) {
+        struct csn_binary found;
+        size_t need;
+        out->guessed = match == CSN_BINARY_GUESSED || match == CSN_BINARY_AMBIGUOUS;
+        csn_index_binary(asker->index, binary, NULL, 0, &found, &need, NULL);
+        out->addr = found.address + offset;
+        out->status = csn_index_lookup_in_binary(asker->index, binary, offset, asker->refs, asker->cap, &out->found, &out->err);
     }
-    for (size_t i = 0; i < out->found.frame_count; i++)
-        csn_index_resolve(asker->index, &asker->refs[i], &asker->frames[i]);
+    finish(asker, out);
 }
 
 uint32_t answer_reason(const struct answer *answer) {
@@ -66,13 +128,24 @@ static const char *failure_text(const struct answer *answer) {
     return answer->err.text[0] ? csn_error_text(&answer->err) : csn_status_name(answer->status);
 }
 
-void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+static void put_binary(const struct answer *answer, struct out_buffer *out) {
+    out_text(out, " in ");
+    out_safe(out, answer->binary);
+    if (answer->guessed) out_text(out, " (a guess)");
+}
+
+static void put_name_and_offset(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    if (frame->flags & CSN_FRAME_UNCERTAIN) out_text(out, "possibly ");
     if (frame->name.len)
         out_safe(out, name_text(names, frame->name));
     else
         out_text(out, "(no name)");
     out_text(out, " + ");
     out_decimal(out, frame->offset);
+}
+
+void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    put_name_and_offset(frame, names, out);
     if (frame->base.len || frame->directory.len) {
         out_text(out, " at ");
         out_safe(out, frame->directory);
@@ -92,13 +165,24 @@ void frame_put_text(const struct csn_frame *frame, struct name_text *names, stru
     if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
 }
 
+/* A binary stands where the file and line of other indexes do. */
+static void put_frame(const struct answer *answer, const struct csn_frame *frame, struct name_text *names,
+                      struct out_buffer *out) {
+    if (answer->binary.len) {
+        put_name_and_offset(frame, names, out);
+        put_binary(answer, out);
+    } else {
+        frame_put_text(frame, names, out);
+    }
+    out_char(out, '\n');
+}
+
 static void put_after_label(const struct answer *answer, size_t indent, struct name_text *names,
                             struct out_buffer *out) {
     if (answer->status == CSN_OK) {
         for (size_t i = 0; i < answer->found.frame_count; i++) {
             if (i) out_spaces(out, indent);
-            frame_put_text(&answer->frames[i], names, out);
-            out_char(out, '\n');
+            put_frame(answer, &answer->frames[i], names, out);
         }
         if (!answer->found.frame_count) out_char(out, '\n');
         return;
@@ -106,6 +190,7 @@ static void put_after_label(const struct answer *answer, size_t indent, struct n
     bool nothing = answer->status == CSN_NONE;
     out_text(out, nothing ? "not found: " : "error: ");
     out_text(out, nothing ? csn_reason_text(answer->found.reason) : failure_text(answer));
+    if (nothing && answer->binary.len) put_binary(answer, out);
     out_char(out, '\n');
 }
 
@@ -116,7 +201,13 @@ size_t answer_indent(const struct answer *answer) {
 }
 
 void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out) {
-    out_hex(out, answer->addr);
+    if (answer->asked.len) {
+        out_safe(out, answer->asked);
+        out_char(out, '+');
+        out_hex(out, answer->offset);
+    } else {
+        out_hex(out, answer->addr);
+    }
     out_text(out, ": ");
     put_after_label(answer, answer_indent(answer), names, out);
 }
@@ -141,6 +232,10 @@ void frame_put_json(const struct csn_frame *frame, struct name_text *names, stru
     if (frame->line) json_member_number(json, "line", frame->line);
     json_key(json, "inlined");
     json_bool(json, frame->flags & CSN_FRAME_INLINED);
+    if (frame->flags & CSN_FRAME_UNCERTAIN) {
+        json_key(json, "uncertain");
+        json_bool(json, true);
+    }
     json_end_object(json);
 }
 
@@ -151,7 +246,20 @@ void answer_put_json(const struct answer *answer, struct name_text *names, struc
 
 void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
     json_begin_object(json);
-    json_member_hex(json, "address", answer->addr);
+    if (answer->asked.len) {
+        json_key(json, "asked");
+        json_string(json, answer->asked);
+        json_member_hex(json, "binary_offset", answer->offset);
+    }
+    if (!answer->asked.len || answer->binary.len) json_member_hex(json, "address", answer->addr);
+    if (answer->binary.len) {
+        json_key(json, "binary");
+        json_string(json, answer->binary);
+    }
+    if (answer->guessed) {
+        json_key(json, "guessed");
+        json_bool(json, true);
+    }
     json_key(json, "frames");
     json_begin_array(json);
     for (size_t i = 0; i < answer->found.frame_count; i++) frame_put_json(&answer->frames[i], names, json);

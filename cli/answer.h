@@ -12,6 +12,10 @@ struct answer {
     uint64_t addr;
     struct csn_lookup found;  /* its reason also says why there is nothing */
     struct csn_frame *frames; /* found.frame_count of them, innermost first */
+    struct csn_str binary;    /* of an image of many; empty: none */
+    struct csn_str asked;     /* the binary's name in the question; empty: an address was asked for */
+    uint64_t offset;          /* in that binary */
+    bool guessed;             /* the binary's name is a guess */
     struct csn_error err;
 };
 
@@ -22,6 +26,11 @@ struct asker {
     struct csn_frame_ref *refs;
     struct csn_frame *frames;
     size_t cap;
+    struct csn_index_info info;
+    char *binary_room;        /* for the name of the last binary */
+    size_t binary_size;
+    char *name_room;          /* for the name of a function that is kept in pieces */
+    size_t name_size;
 };
 
 bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode); /* false: no memory */
@@ -29,6 +38,8 @@ void asker_deinit(struct asker *asker);
 
 /* The answer's frames live until the next question. */
 void asker_ask(struct asker *asker, uint64_t addr, struct answer *out);
+/* The same for an offset in a binary of an image of many. */
+void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out);
 
 /* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
 uint32_t answer_reason(const struct answer *answer);

@@ -1,5 +1,6 @@
 /* callsign dump: what an index holds. */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include "open_index.h"
 
 struct dump_values {
-    bool summary, json, demangle;
+    bool summary, json, demangle, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -23,22 +24,33 @@ static const struct option_spec options[] = {
       .help = "one JSON object a line: the header, each file, each\nfunction" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, demangle),
       .help = "C++, Rust and D names as in the source" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten),
+      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
-    if (json)
+    if (dump->info.binary_count)
+        dump_rom_function(dump, idx, json);
+    else if (json)
         dump_json_function(dump, idx);
     else
         dump_text_function(dump, idx);
 }
 
 static void put_all(struct dump *dump, const struct dump_values *values, const char *path) {
-    if (values->json)
+    bool many = dump->info.binary_count != 0;
+    if (many)
+        dump_rom_header(dump, path, values->json);
+    else if (values->json)
         dump_json_header(dump, path);
     else
         dump_text_header(dump, path);
     if (values->summary) return;
-    if (values->json)
+    if (many)
+        dump_rom_binaries(dump, values->json);
+    else if (values->json)
         dump_json_files(dump);
     else
         dump_text_files(dump);
@@ -85,7 +97,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
     const struct dump_values *values = given;
     static struct dump dump;
     out_init(&dump.out, STDOUT_FILENO);
-    if (!name_text_init(&dump.names, values->demangle)) return EXIT_FAILED;
+    if (!name_text_init_for(&dump.names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
     if (open_index(operands[0], &values->companions, &opened)) {
@@ -94,6 +106,7 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
         close_index(&opened);
     }
     name_text_deinit(&dump.names);
+    free(dump.scratch);
     return code;
 }
 
@@ -103,7 +116,7 @@ const struct command dump_command = {
     .summary = "what an index holds: header, files, functions",
     .description =
         "Prints the header, the files and every function with its lines, inlined calls, call sites and merged functions.\n"
-        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an ELF file: it is then converted\n"
+        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an object file: it is then converted\n"
         "in memory first.\n"
         "\n"
         "A record that is damaged is shown as far as it can be read, with 'error:' in place of the rest.\n"

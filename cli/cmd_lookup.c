@@ -13,7 +13,7 @@
 #include "question_batch.h"
 
 struct lookup_values {
-    bool json, demangle, llvm, merged;
+    bool json, demangle, llvm, merged, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -24,6 +24,10 @@ static const struct option_spec options[] = {
       .help = "C++, Rust and D names as in the source" },
     { .name = "merged", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, merged),
       .help = "list all functions that share the code at an address, where\nthe index has them (convert --merged-functions)" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten),
+      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
     { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
       .help = "answer as LLVM's reader does: an address in front of the\nfirst line row of its function is not found" },
 };
@@ -102,6 +106,31 @@ static bool answer_batch(struct lookup_run *run, struct question_batch *batch) {
 }
 
 /* Lines that are there already are asked together; nothing waits for a line that is not. */
+/* One question of an image of many binaries: NAME+0xOFFSET or an address. False: neither. */
+static bool answer_one(struct lookup_run *run, struct csn_str question) {
+    struct answer answer;
+    struct csn_str name;
+    uint64_t addr;
+    if (address_parse(question, &addr))
+        asker_ask(&run->asker, addr, &answer);
+    else if (run->asker.info.binary_count && named_address_parse(question, &name, &addr))
+        asker_ask_named(&run->asker, name, addr, &answer);
+    else
+        return false;
+    put_answer(run, &answer);
+    return true;
+}
+
+/* Names are put together one by one there, so questions are not gathered. */
+static bool answer_lines_of_many(struct lookup_run *run, struct address_input *input) {
+    struct csn_str line;
+    enum input_result result;
+    while ((result = address_input_next(input, &run->out, &line)) == INPUT_LINE)
+        if (!is_blank_line(line) && !answer_one(run, line)) answer_bad_line(run, line, input->line);
+    if (input->os_error) complain(NULL, "standard input: %s", strerror(input->os_error));
+    return result == INPUT_END;
+}
+
 static bool answer_lines(struct lookup_run *run, struct address_input *input, struct question_batch *batch) {
     struct csn_str line;
     enum input_result result;
@@ -121,6 +150,7 @@ static bool answer_input(struct lookup_run *run) {
     static struct address_input input;
     static struct question_batch batch;
     address_input_init(&input, STDIN_FILENO);
+    if (run->asker.info.binary_count) return answer_lines_of_many(run, &input);
     bool good = question_batch_init(&batch, &run->asker);
     if (good)
         good = answer_lines(run, &input, &batch);
@@ -130,10 +160,12 @@ static bool answer_input(struct lookup_run *run) {
     return good;
 }
 
+/* Before anything is opened; whether the index has binaries is not known yet. */
 static bool operands_are_addresses(char **operands, int count) {
     for (int i = 0; i < count; i++) {
         uint64_t addr;
-        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) continue;
+        struct csn_str name, text = { operands[i], strlen(operands[i]) };
+        if (address_parse(text, &addr) || named_address_parse(text, &name, &addr)) continue;
         complain(NULL, "'%s' is not a hexadecimal address", operands[i]);
         return false;
     }
@@ -142,11 +174,9 @@ static bool operands_are_addresses(char **operands, int count) {
 
 static bool answer_operands(struct lookup_run *run, char **operands, int count) {
     for (int i = 0; i < count; i++) {
-        uint64_t addr = 0;
-        address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr);
-        struct answer answer;
-        asker_ask(&run->asker, addr, &answer);
-        put_answer(run, &answer);
+        if (answer_one(run, (struct csn_str){ operands[i], strlen(operands[i]) })) continue;
+        complain(NULL, "'%s' is not a hexadecimal address, and the index is of one binary", operands[i]);
+        return false;
     }
     return true;
 }
@@ -166,7 +196,8 @@ static enum exit_code run_lookup(const void *values, char **operands, int operan
     run.values = values;
     out_init(&run.out, STDOUT_FILENO);
     if (!operands_are_addresses(operands + 1, operand_count - 1)) return EXIT_FAILED;
-    if (!name_text_init(&run.names, run.values->demangle)) return EXIT_FAILED;
+    if (!name_text_init_for(&run.names, run.values->demangle, run.values->shorten, run.values->shorten_nested))
+        return EXIT_FAILED;
 
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
@@ -190,8 +221,9 @@ const struct command lookup_command = {
         "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It\n"
         "is an address of the image's file, load bias removed. Without ADDR, addresses are read from standard input,\n"
         "one a line, and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a\n"
-        "line that is no address is answered by an error in its place. INDEX may be an ELF file: it is then converted in\n"
-        "memory first.\n"
+        "line that is no address is answered by an error in its place. INDEX may be an object file: it is then converted in\n"
+        "memory first. In an index of many binaries (BSYM), ADDR may be NAME+0xOFFSET: an offset from the start of a\n"
+        "binary, by its file name or its path on the device.\n"
         "\n"
         "A field that is not known is left out of the JSON, and \"reason\" says why. Bytes of names that are not UTF-8\n"
         "become U+FFFD there. In text, control characters are shown as \\xNN.\n"

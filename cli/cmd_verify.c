@@ -19,7 +19,7 @@ struct verify_values {
 
 static const struct option_spec options[] = {
     { .name = "against", .kind = OPTION_TEXT, .offset = offsetof(struct verify_values, against),
-      .value_name = "OBJECT", .help = "convert this ELF file in memory and compare the answers" },
+      .value_name = "OBJECT", .help = "convert this object file in memory and compare the answers" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct verify_values, quiet),
       .help = "print nothing; the exit status tells" },
 };

@@ -30,6 +30,10 @@ extern const struct command convert_command;
 extern const struct command lookup_command;
 extern const struct command dump_command;
 extern const struct command verify_command;
+extern const struct command diff_command;
+extern const struct command stats_command;
+extern const struct command embed_command;
+extern const struct command extract_command;
 extern const struct command stack_command;
 extern const struct command explain_command;
 

@@ -1,10 +1,12 @@
-/* Options for companions. */
+/* Options for images and companions. */
 #include "companion_options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
+    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
+      .help = "which image of a universal Mach-O file: x86_64, arm64 ..." },
     { .name = "debug-file", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, debug_file),
       .value_name = "FILE", .help = "the image's debug file or dSYM bundle; nothing else is\nlooked for" },
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, debug_dirs),
@@ -41,6 +43,7 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err) {
     *search = (struct companion_search){ NULL, NULL };
+    options->arch = values->arch;
     if (values->none) return CSN_OK;
     const char *urls = getenv("DEBUGINFOD_URLS");
     struct csn_companion_search_options given = CSN_COMPANION_SEARCH_OPTIONS_INIT;

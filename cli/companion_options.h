@@ -8,13 +8,13 @@
 #include "progress_bar.h"
 
 struct companion_values {
-    const char *debug_file, *object_prefix;
+    const char *arch, *debug_file, *object_prefix;
     struct text_list debug_dirs, packages;
     uint64_t timeout_s, max_download;
     bool none;
 };
 
-enum { COMPANION_OPTION_COUNT = 7 };
+enum { COMPANION_OPTION_COUNT = 8 };
 extern const struct option_spec companion_options[COMPANION_OPTION_COUNT];
 
 /* A search for one run, and the debug file that it found for the image. */
@@ -23,7 +23,7 @@ struct companion_search {
     char *debug_file;                    /* its path; NULL: none was found */
 };
 
-/* Sets the resolver of `options`; downloads show in `bar`. */
+/* Sets image and resolver of `options`; downloads show in `bar`. */
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err);
 void companion_search_end(struct companion_search *search);

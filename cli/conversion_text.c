@@ -13,6 +13,8 @@ static bool is_damage(uint32_t event) {
     case CSN_EVENT_MISSING_SUPPLEMENT:
     case CSN_EVENT_DAMAGED_GO_FUNCTION:
     case CSN_EVENT_DAMAGED_TEXT_LINE:
+    case CSN_EVENT_DAMAGED_RECORD:
+    case CSN_EVENT_UNKNOWN_PART:
         return true;
     default:
         return false;
@@ -50,6 +52,7 @@ void conversion_say_summary(const char *out_path, const struct csn_convert_repor
         (unsigned long long)report->inline_nodes_written, (unsigned long long)report->call_sites_written,
         (unsigned long long)report->files_written, (unsigned long long)report->output_bytes,
         (unsigned long long)report->input_bytes);
+    if (report->segments_written) say("%s: %llu segments", out_path, (unsigned long long)report->segments_written);
 }
 
 void conversion_say_events(const struct csn_convert_report *report) {
@@ -74,6 +77,7 @@ static void put_counts(const struct csn_convert_report *report, struct json_out 
         { "functions_from_dwarf", report->functions_from_dwarf },
         { "functions_from_symbols", report->functions_from_symbols },
         { "functions_from_go", report->functions_from_go },
+        { "segments_written", report->segments_written },
         { "functions_written", report->functions_written },
         { "functions_pruned", report->functions_pruned },
         { "rows_written", report->rows_written },

@@ -14,8 +14,9 @@ void dump_json_header(struct dump *dump, const char *path) {
     json_key(&json, "header");
     json_begin_object(&json);
     json_member_text(&json, "path", path);
-    json_member_text(&json, "format", "gsym");
-    json_member_number(&json, "version", 1);
+    json_member_text(&json, "format", info->revision ? "gsym-section" : "gsym");
+    json_member_number(&json, "version", info->format == CSN_FORMAT_GSYM_V2 ? 2 : 1);
+    if (info->revision) json_member_text(&json, "revision", (const char[]){ (char)info->revision, 0 });
     json_member_text(&json, "byte_order", info->big_endian ? "big" : "little");
     json_member_number(&json, "file_size", info->file_size);
     json_member_hex(&json, "base_address", info->base_address);

@@ -14,6 +14,7 @@ struct dump {
     struct out_buffer out;
     bool damaged;  /* a record could not be read to its end */
     bool partial;  /* an address was not found */
+    char *scratch; /* for names that are kept in pieces; NULL until one is met */
 };
 
 /* Deeper merged functions than this are reported, not followed: they would nest the process's stack. */
@@ -27,5 +28,10 @@ void dump_text_function(struct dump *dump, uint32_t idx);
 void dump_json_header(struct dump *dump, const char *path);
 void dump_json_files(struct dump *dump);
 void dump_json_function(struct dump *dump, uint32_t idx);
+
+/* The same for an image of many binaries (BSYM). */
+void dump_rom_header(struct dump *dump, const char *path, bool json);
+void dump_rom_binaries(struct dump *dump, bool json);
+void dump_rom_function(struct dump *dump, uint32_t idx, bool json);
 
 #endif

@@ -23,7 +23,14 @@ void dump_text_header(struct dump *dump, const char *path) {
     const struct csn_index_info *info = &dump->info;
     struct out_buffer *out = &dump->out;
     out_safe(out, (struct csn_str){ path, strlen(path) });
-    out_text(out, ": GSYM version 1, ");
+    if (info->revision) {
+        const char name[] = { (char)info->revision, 0 };
+        out_text(out, ": section-embedded GSYM of 2017, revision ");
+        out_text(out, name);
+        out_text(out, ", ");
+    } else {
+        out_text(out, info->format == CSN_FORMAT_GSYM_V2 ? ": GSYM version 2, " : ": GSYM version 1, ");
+    }
     out_text(out, info->big_endian ? "big-endian\n" : "little-endian\n");
     put_count(dump, "size", info->file_size, " bytes");
     put_label(dump, "base address");

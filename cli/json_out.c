@@ -69,13 +69,15 @@ static void put_control(struct out_buffer *out, unsigned char byte) {
 }
 
 /* The inside of a string. */
-static void put_part(struct out_buffer *out, struct csn_str text) {
+static void put_part(struct json_out *json, struct csn_str text) {
+    struct out_buffer *out = json->out;
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     size_t plain = 0, i = 0;
     while (i < text.len) {
         unsigned char byte = bytes[i];
         size_t size = utf8_size(bytes + i, text.len - i);
-        if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f) {
+        bool markup = json->html && (byte == '<' || byte == '>' || byte == '&');
+        if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && !markup) {
             i += size;
             continue;
         }
@@ -92,17 +94,17 @@ static void put_part(struct out_buffer *out, struct csn_str text) {
 void json_string(struct json_out *json, struct csn_str text) {
     before_value(json);
     out_char(json->out, '"');
-    put_part(json->out, text);
+    put_part(json, text);
     out_char(json->out, '"');
 }
 
 void json_path(struct json_out *json, struct csn_str directory, struct csn_str base) {
     before_value(json);
     out_char(json->out, '"');
-    put_part(json->out, directory);
+    put_part(json, directory);
     char separator = path_separator(directory, base);
-    if (separator) put_part(json->out, (struct csn_str){ &separator, 1 });
-    put_part(json->out, base);
+    if (separator) put_part(json, (struct csn_str){ &separator, 1 });
+    put_part(json, base);
     out_char(json->out, '"');
 }
 
@@ -116,6 +118,11 @@ void json_number(struct json_out *json, uint64_t value) {
 void json_bool(struct json_out *json, bool value) {
     before_value(json);
     out_text(json->out, value ? "true" : "false");
+}
+
+void json_none(struct json_out *json) {
+    before_value(json);
+    out_text(json->out, "null");
 }
 
 void json_hex(struct json_out *json, uint64_t value) {

@@ -8,9 +8,10 @@
 struct json_out {
     struct out_buffer *out;
     bool comma; /* a value stands before, in the same array or object */
+    bool html;  /* to stand in an HTML page: '<', '>' and '&' are escaped too, so that no string can end the script */
 };
 
-static inline struct json_out json_on(struct out_buffer *out) { return (struct json_out){ out, false }; }
+static inline struct json_out json_on(struct out_buffer *out) { return (struct json_out){ .out = out }; }
 
 void json_begin_object(struct json_out *json);
 void json_end_object(struct json_out *json);
@@ -23,6 +24,7 @@ void json_string(struct json_out *json, struct csn_str text);
 void json_text(struct json_out *json, const char *text);
 void json_number(struct json_out *json, uint64_t value);
 void json_bool(struct json_out *json, bool value);
+void json_none(struct json_out *json);
 void json_hex(struct json_out *json, uint64_t value);   /* "0x1139" */
 void json_hex_bytes(struct json_out *json, const uint8_t *bytes, size_t count); /* "00ff" */
 void json_path(struct json_out *json, struct csn_str directory, struct csn_str base);

@@ -18,6 +18,10 @@ static const struct command *const commands[] = {
     &explain_command,
     &dump_command,
     &verify_command,
+    &diff_command,
+    &stats_command,
+    &embed_command,
+    &extract_command,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
 

@@ -25,21 +25,43 @@ bool name_text_init(struct name_text *names, bool demangle) {
     return false;
 }
 
+bool name_text_init_for(struct name_text *names, bool demangle, bool shorten, bool nested) {
+    if (!name_text_init(names, demangle || shorten || nested)) return false;
+    names->shortening = nested ? NAMES_SHORT_NESTED : shorten ? NAMES_SHORT : NAMES_WHOLE;
+    return true;
+}
+
 void name_text_deinit(struct name_text *names) {
     free(names->room);
     *names = (struct name_text){ 0 };
 }
 
-struct csn_str name_text(struct name_text *names, struct csn_str name) {
-    if (!names->demangle) return name;
+static bool reserve(struct name_text *names, size_t size) {
+    if (size <= names->room_size) return true;
+    char *larger = realloc(names->room, size);
+    if (!larger) return false;
+    names->room = larger;
+    names->room_size = size;
+    return true;
+}
+
+static struct csn_str demangled(struct name_text *names, struct csn_str name) {
     size_t len = 0;
     csn_status status = csn_demangle(name, names->room, names->room_size, &len, NULL);
     if (status == CSN_E_LIMIT && len >= names->room_size) {
-        char *larger = realloc(names->room, len + 1);
-        if (!larger) return name;
-        names->room = larger;
-        names->room_size = len + 1;
+        if (!reserve(names, len + 1)) return name;
         status = csn_demangle(name, names->room, names->room_size, &len, NULL);
     }
     return status == CSN_OK ? (struct csn_str){ names->room, len } : name;
+}
+
+struct csn_str name_text(struct name_text *names, struct csn_str name) {
+    if (!names->demangle) return name;
+    struct csn_str text = demangled(names, name);
+    if (names->shortening == NAMES_WHOLE) return text;
+    if (text.ptr != names->room && !reserve(names, text.len + 1)) return text;
+    uint32_t flags = names->shortening == NAMES_SHORT_NESTED ? CSN_SHORTEN_NESTED : 0;
+    size_t len = 0;
+    csn_status status = csn_shorten_name(text, flags, names->room, names->room_size, &len, NULL);
+    return status == CSN_OK ? (struct csn_str){ names->room, len } : text;
 }

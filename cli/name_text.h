@@ -1,4 +1,4 @@
-/* Function names for people: as stored, or demangled. */
+/* Function names for people: as stored, demangled, or shortened too. */
 #ifndef CALLSIGN_CLI_NAME_TEXT_H
 #define CALLSIGN_CLI_NAME_TEXT_H
 
@@ -6,14 +6,19 @@
 
 #include <callsign/symbolicate.h>
 
+enum name_shortening { NAMES_WHOLE, NAMES_SHORT, NAMES_SHORT_NESTED };
+
 struct name_text {
     bool demangle;
+    enum name_shortening shortening;
     char *room; /* the last demangled name */
     size_t room_size;
 };
 
 /* False, with a message, where demangling is wanted and this build cannot. */
 bool name_text_init(struct name_text *names, bool demangle);
+/* The same for the options --demangle, --shorten-names and --shorten-nested, of which the latter two demangle as well. */
+bool name_text_init_for(struct name_text *names, bool demangle, bool shorten, bool nested);
 void name_text_deinit(struct name_text *names);
 
 /* Lives until the next call. A name that cannot be demangled comes back as it is. */

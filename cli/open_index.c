@@ -11,10 +11,10 @@
 #include "conversion_text.h"
 #include "progress_bar.h"
 
-enum { HEAD_SIZE = 4096 }; /* what csn_is_object() looks at */
+enum { HEAD_SIZE = 4096 }; /* what csn_is_object() and csn_is_index() look at */
 
-/* Whether convert reads it: an object file, a list of symbols, a dSYM bundle. What cannot be read here is none of them;
- * opening it as an index then says what is wrong. */
+/* Whether it has to be converted: an object file, a list of symbols, a dSYM bundle. An index is opened as it is, and so is
+ * what cannot be read here: opening it then says what is wrong. */
 static bool is_object_file(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
@@ -23,7 +23,7 @@ static bool is_object_file(const char *path) {
     bool is_folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
     ssize_t got = is_folder ? 0 : read(fd, head, sizeof(head));
     close(fd);
-    return is_folder || (got > 0 && csn_is_object(head, (size_t)got));
+    return is_folder || (got > 0 && !csn_is_index(head, (size_t)got) && csn_is_object(head, (size_t)got));
 }
 
 static csn_status convert_in_memory(const char *path, const struct companion_values *companions, struct opened_index *out,
@@ -58,9 +58,16 @@ static bool opened(const char *path, csn_status status, const struct csn_error *
 }
 
 bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
-    if (is_object_file(path)) return open_object(path, companions, out);
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
+    if (is_object_file(path)) {
+        struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+        options.arch = companions->arch;
+        csn_status embedded = csn_index_open_embedded(path, &options, &out->index, &err);
+        /* What cannot be read here says what is wrong when it is converted. */
+        if (embedded == CSN_NONE || embedded == CSN_E_IO) return open_object(path, companions, out);
+        return opened(path, embedded, &err, out);
+    }
     csn_status status = csn_index_open_file(path, NULL, &out->index, &err);
     return opened(path, status, &err, out);
 }

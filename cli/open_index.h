@@ -1,4 +1,5 @@
-/* The index that a command is given: an index file, or an object file that is converted in memory. */
+/* The index that a command is given: an index file, the index that an object file carries, or an object file that is
+ * converted in memory. */
 #ifndef CALLSIGN_CLI_OPEN_INDEX_H
 #define CALLSIGN_CLI_OPEN_INDEX_H
 

@@ -81,9 +81,9 @@ void question_batch_answer(struct question_batch *batch, size_t place, struct an
         asker_ask(batch->asker, batch->addrs[k], out); /* for the text of the error */
         return;
     }
+    memset(out, 0, sizeof(*out));
     out->status = answer->status;
     out->addr = batch->addrs[k];
     out->found = answer->found;
     out->frames = batch->frames + answer->first_frame;
-    out->err.text[0] = 0;
 }

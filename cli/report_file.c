@@ -45,8 +45,7 @@ bool report_file_open(struct report_file *file, const char *path) {
     return file->fd >= 0;
 }
 
-/* 0 or the errno of what failed. */
-static int finish(struct report_file *file, int os_error) {
+int report_file_finish(struct report_file *file, int os_error) {
     if (!os_error && file->temporary && fchmod(file->fd, mode_of_new_file()) < 0) os_error = errno;
     if (close(file->fd) < 0 && !os_error) os_error = errno;
     if (!file->temporary) return os_error;
@@ -64,7 +63,7 @@ bool report_file_write(struct report_file *file, const char *input, const char *
     struct json_out json = json_on(&out);
     conversion_put_json(input, output, error, report, &json);
     out_flush(&out);
-    int os_error = finish(file, out.os_error);
+    int os_error = report_file_finish(file, out.os_error);
     if (os_error) complain(strcmp(file->path, "-") == 0 ? "standard output" : file->path, "%s", strerror(os_error));
     return !os_error;
 }

@@ -1,4 +1,4 @@
-/* The file of `convert --report`: written under a temporary name and renamed. */
+/* The files of `convert --report` and `stats --html`: written under a temporary name and renamed. */
 #ifndef CALLSIGN_CLI_REPORT_FILE_H
 #define CALLSIGN_CLI_REPORT_FILE_H
 
@@ -14,5 +14,8 @@ struct report_file {
 bool report_file_open(struct report_file *file, const char *path);
 bool report_file_write(struct report_file *file, const char *input, const char *output, const char *error,
                        const struct csn_convert_report *report);
+/* For other contents, written to `fd` by the caller; os_error: what failed until now, 0: nothing. 0, or the errno of what
+ * failed; nothing is left behind then, and nothing has been said. */
+int report_file_finish(struct report_file *file, int os_error);
 
 #endif

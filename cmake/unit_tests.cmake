@@ -25,7 +25,13 @@ if(TEST_HELPERS)
     target_link_libraries(csn-test-helpers PRIVATE csn-test)
 endif()
 
+# ThreadSanitizer makes everything many times slower: it gets the tests that have threads.
+set(HAS_THREADS "pthread_create|thread_pool\\.h|threads = [2-9]|uint32_t threads|threads\\[")
 foreach(file ${TEST_FILES})
+    file(STRINGS ${file} has_threads REGEX "${HAS_THREADS}")
+    if(CALLSIGN_SANITIZE STREQUAL "thread" AND NOT has_threads)
+        continue()
+    endif()
     get_filename_component(name ${file} NAME_WE)
     add_executable(${name} ${file})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")

@@ -5,38 +5,37 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | explain | dump | verify | help) command=$word && break ;;
+            convert | lookup | dump | verify | diff | stats | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --arch -j --threads --call-sites --strict --max-inflate --report -q --quiet
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --bsym-version --bsym-tokens --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values=gsym ;;
+                --to) values="gsym gsym-v2 gsym-auto breakpad bsym" ;;
+                --endian) values="little big" ;;
+                --segment-size) values="1M 16M 256M" ;;
                 --call-sites) values=dwarf ;;
+                --bsym-version) values="1.0 2.0 2.1 2.2 2.3" ;;
+                --bsym-tokens) values="best reference none" ;;
                 -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
             esac
             ;;
-        lookup) options="--json -C --demangle --llvm
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        stack)
-            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache -h --help"
-            case $prev in
-                -f | --format) values="json ips plain perf sanitizer kernel go crash" ;;
-                --cache) values="8M 32M 128M" ;;
-            esac
-            ;;
-        explain) options="--json -C --demangle
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        dump) options="-s --summary --json -C --demangle
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        lookup) options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        dump) options="-s --summary --json -C --demangle --shorten-names --shorten-nested
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         verify) options="--against -q --quiet
-                     --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        diff) options="-a --all --json -C --demangle -q --quiet
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        stats) options="--json --html -n --top -C --demangle
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
     esac
     if [ -n "$values" ]; then
         COMPREPLY=($(compgen -W "$values" -- "$cur"))

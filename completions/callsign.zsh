@@ -8,6 +8,8 @@ commands=(
     'explain:why the answer to an address is what it is'
     'dump:show what an index holds'
     'verify:check every record of an index'
+    'diff:compare two indexes by what they say'
+    'stats:where the bytes of an index go'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -22,14 +24,23 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym)' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto breakpad bsym)' \
+                    '--endian[byte order of the index]:order:(little big)' \
+                    '--segment-size[size of each of several indexes]:bytes:' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
-                    '--call-sites[keep call sites]:source:(dwarf)' \
+                    '--shorten-names[names without what the C++ library adds to them]' \
+                    '--shorten-nested[the same within template arguments]' \
+                    '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
+                    '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
+                    '--mangled[breakpad\: keep names mangled]' \
+                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
+                    '*--call-sites[keep call sites]:source:_files' \
+                    '--bare-patterns[write call sites as LLVM'"'"'s tool does]' \
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
                     '--report[write a report as JSON]:file:_files' \
                     '(-q --quiet)'{-q,--quiet}'[errors only]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -43,7 +54,11 @@ case $state in
                 _arguments $help \
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--shorten-names[names without what the C++ library adds to them]' \
+                    '--shorten-nested[the same within template arguments]' \
+                    '--merged[list all functions that share the code]' \
                     "--llvm[answer as LLVM's reader does]" \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -84,6 +99,9 @@ case $state in
                     '(-s --summary)'{-s,--summary}'[the header only]' \
                     '--json[one JSON object a line]' \
                     '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--shorten-names[names without what the C++ library adds to them]' \
+                    '--shorten-nested[the same within template arguments]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \
@@ -97,6 +115,39 @@ case $state in
                 _arguments $help \
                     '--against[the object that it was made from]:object:_files' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
+                    '*--debug-dir[root of debug files]:folder:_files -/' \
+                    '*--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
+                    '--fetch-timeout[seconds for a download]:seconds:' \
+                    '--fetch-limit[size of a download]:bytes:' \
+                    '--no-companions[look for no other file]' \
+                    '1:index:_files'
+                ;;
+            diff)
+                _arguments $help \
+                    '(-a --all)'{-a,--all}'[every difference]' \
+                    '--json[one JSON object]' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '(-q --quiet)'{-q,--quiet}'[print nothing]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
+                    '*--debug-dir[root of debug files]:folder:_files -/' \
+                    '*--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
+                    '--fetch-timeout[seconds for a download]:seconds:' \
+                    '--fetch-limit[size of a download]:bytes:' \
+                    '--no-companions[look for no other file]' \
+                    '1:index:_files' '2:index:_files'
+                ;;
+            stats)
+                _arguments $help \
+                    '--json[one JSON object]' \
+                    '--html[also write a page with a map]:file:_files' \
+                    '(-n --top)'{-n,--top}'[how many to show]:count:' \
+                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
                     '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
                     '*--debug-dir[root of debug files]:folder:_files -/' \
                     '*--dwp[package of split DWARF]:file:_files' \

@@ -66,6 +66,7 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     agree(csni_die_walk_init(&walk, s->dwarf, unit, &s->err), &s->err);
     require(csni_scopes_begin(s->scopes, unit) == CSN_OK);
     walk.no_call_sites = flags & 2;
+    walk.outside = flags & 8;
     uint64_t last = 0;
     csn_status status;
     for (size_t count = 0; (status = csni_die_walk_next(&walk, &die, &s->err)) == CSN_OK && count < MAX_DIES; count++) {
@@ -79,8 +80,19 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     if (status != CSN_OK) require(csni_die_walk_next(&walk, &die, &s->err) == CSN_NONE);
 }
 
-static void read_lines(struct state *s, const struct csni_unit *unit) {
+/* Rows of a folded sequence ascend up to its end, and count how many there were. */
+static void check_folded(const struct csni_line_table *t, const struct csni_line_sequence *q) {
+    const struct csni_line_row *rows = t->rows.items + q->first_row;
+    require(rows[0].changes > 0);
+    for (uint32_t i = 1; i + 1 < q->row_count; i++) {
+        require(rows[i].addr > rows[i - 1].addr && rows[i].addr <= q->high);
+        require(rows[i].changes >= rows[i - 1].changes);
+    }
+}
+
+static void read_lines(struct state *s, const struct csni_unit *unit, bool fold) {
     struct csni_line_table *t = &s->lines;
+    t->fold = fold;
     agree(csni_line_table_read(t, s->dwarf, unit, &s->err), &s->err);
     uint64_t high = 0;
     for (size_t i = 0; i < t->sequences.count; i++) {
@@ -90,6 +102,8 @@ static void read_lines(struct state *s, const struct csni_unit *unit) {
         require(t->rows.items[q->first_row].addr == q->low);
         require(t->rows.items[q->first_row + q->row_count - 1].file == CSNI_LINE_END);
         high = q->high;
+        require(fold || !q->folded);
+        if (q->folded) check_folded(t, q);
     }
     struct csn_str directory, name;
     bool relative;
@@ -123,7 +137,8 @@ static void run(struct state *s, uint8_t flags) {
     for (uint32_t i = 0; i < dwarf->unit_count; i++) {
         if (!dwarf->units[i].prepared) continue;
         walk_unit(s, &dwarf->units[i], flags);
-        read_lines(s, &dwarf->units[i]);
+        read_lines(s, &dwarf->units[i], false);
+        read_lines(s, &dwarf->units[i], true);
     }
     csni_scopes_destroy(s->scopes);
 }

@@ -19,13 +19,14 @@ struct csn_builder_options {
     size_t struct_size;                    /* set by CSN_BUILDER_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc */
     uint64_t base_address;                 /* image base; used when has_base_address */
-    const uint8_t *uuid;                   /* build id, copied; at most 20 bytes in GSYM v1 */
+    const uint8_t *uuid;                   /* build id, copied; at most 20 bytes in GSYM version 1 */
     size_t uuid_size;
     uint8_t has_base_address;              /* 0: the lowest function's start */
     uint8_t big_endian;                    /* byte order of the output */
-    uint8_t reserved[6];
+    uint8_t reserved[2];
+    uint32_t format;                       /* enum csn_format to save; 0: GSYM version 1 */
 };
-#define CSN_BUILDER_OPTIONS_INIT { sizeof(struct csn_builder_options), NULL, 0, NULL, 0, 0, 0, { 0 } }
+#define CSN_BUILDER_OPTIONS_INIT { sizeof(struct csn_builder_options), NULL, 0, NULL, 0, 0, 0, { 0 }, 0 }
 
 CSN_API csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out,
                                       struct csn_error *err);
@@ -55,7 +56,8 @@ CSN_API csn_status csn_builder_add_call_site(struct csn_builder *builder, uint64
 /* Sorts, removes duplicates, writes. After either call the builder accepts nothing more but the other call and
  * csn_builder_destroy().
  * save_file writes to a temporary name in the target's folder, syncs and renames: `path` is the old file or the whole new
- * one. save_memory gives bytes that csn_bytes_free() releases. CSN_E_LIMIT when GSYM v1 cannot hold the input. */
+ * one. save_memory gives bytes that csn_bytes_free() releases. CSN_E_LIMIT when the
+ * format cannot hold the input. */
 CSN_API csn_status csn_builder_save_file(struct csn_builder *builder, const char *path, struct csn_error *err);
 
 struct csn_bytes {

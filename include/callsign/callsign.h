@@ -5,6 +5,7 @@
 #include <callsign/builder.h>
 #include <callsign/companion.h>
 #include <callsign/convert.h>
+#include <callsign/embed.h>
 #include <callsign/error.h>
 #include <callsign/index.h>
 #include <callsign/line_table.h>

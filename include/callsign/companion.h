@@ -20,7 +20,8 @@ enum csn_companion_kind {
     CSN_COMPANION_SUPPLEMENT, /* what dwz took out of several files: .gnu_debugaltlink, .debug_sup */
     CSN_COMPANION_DWP,        /* the package of the image's split DWARF */
     CSN_COMPANION_DWO,        /* one unit of split DWARF */
-    CSN_COMPANION_OBJECT      /* object file or archive that a Mach-O debug map names */
+    CSN_COMPANION_OBJECT,     /* object file or archive that a Mach-O debug map names */
+    CSN_COMPANION_MAP         /* linker's map of a binary (`name`, below the root of a build tree) that a ROM's log names */
 };
 
 /* What is looked for. Pointers are valid during the call. */

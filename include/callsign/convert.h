@@ -1,7 +1,8 @@
 /* Callsign: convert debug information into an index.
  *
- * Input: an ELF executable, shared library, debug-only file or object with DWARF 2 to 5 and a symbol table.
- * Output: GSYM version 1. The same input gives the same bytes, whatever the thread count, host or clock. */
+ * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2 to 5, a
+ * Go function table or symbols; Breakpad symbol files; lists of symbols; or a GSYM index, which is written anew without loss:
+ * nothing in it is merged, sized or dropped. The same input gives the same bytes, whatever the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
@@ -16,6 +17,11 @@ extern "C" {
  * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
 
+/* Another name to store for a function or an inlined call: `name` is what the input has. CSN_OK: *out_len bytes in `out`;
+ * CSN_E_LIMIT: cap is too small, *out_len + 1 bytes would do; anything else: the name stays. Called from several threads at
+ * once, about once for each name; what it answers may depend on the name only. csn_rename_short() is one. */
+typedef csn_status csn_rename_callback(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
+
 struct csn_convert_options {
     size_t struct_size;                    /* set by CSN_CONVERT_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; called from several threads */
@@ -28,18 +34,43 @@ struct csn_convert_options {
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
+    uint32_t byte_order;                   /* enum csn_byte_order of the output */
+    uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
     uint32_t merged_functions;             /* enum csn_merge */
+    uint32_t format_version;               /* BSYM: major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a
+                                            * checksum are known, else 2.1 */
+    uint32_t tokens;                       /* BSYM: enum csn_tokens */
+    uint32_t section_revision;             /* CSN_FORMAT_GSYM_SECTION: enum csn_section_revision; 0: B */
+    const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
+    csn_rename_callback *rename;           /* NULL: names are stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns
+                                            * are made for the names of the input */
+    void *rename_context;
 };
+
+enum csn_byte_order {
+    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
+    CSN_BYTE_ORDER_LITTLE = 1,
+    CSN_BYTE_ORDER_BIG = 2
+};
+
 #define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, NULL, 0 }
+    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, NULL }
+
+/* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
+enum csn_section_revision {
+    CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
+    CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
+    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
+};
 
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
-    CSN_CONVERT_BARE_PATTERNS = 4   /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
+    CSN_CONVERT_BARE_PATTERNS = 4,  /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
                                      * nor escaped; patterns of files unchanged; no flags but those of files */
+    CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
 };
 
 /* What becomes of several functions at one range of code, which linkers that fold identical code leave. */
@@ -56,6 +87,13 @@ struct csn_call_site_file {
     const char *name;    /* for messages */
     const void *bytes;
     size_t size;
+};
+
+/* The table of a BSYM file that pieces of names are replaced from. */
+enum csn_tokens {
+    CSN_TOKENS_BEST,                /* chosen for this input */
+    CSN_TOKENS_REFERENCE,           /* the list that Symbian's own tool has */
+    CSN_TOKENS_NONE
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -93,12 +131,24 @@ enum csn_event {
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
+    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
+    CSN_EVENT_DAMAGED_RECORD,        /* dropped: what cannot be read of a function of an index */
+    CSN_EVENT_UNKNOWN_PART,          /* dropped: what an index says of a function in a form that is not known */
     CSN_EVENT_FUNCTIONS_MERGED,      /* merged: functions of one range, all kept as candidates of one of them */
     CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, placed by the code that was kept */
     CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be placed */
     CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that is not there */
+    CSN_EVENT_LINES_LOST,            /* dropped: functions whose line rows the output cannot hold */
+    CSN_EVENT_INLINES_LOST,          /* dropped: functions whose inlined calls the output cannot hold */
+    CSN_EVENT_PART_LOST,             /* dropped: build id, call sites, renames ... that the output cannot hold */
+    CSN_EVENT_BINARY_LOST,           /* dropped: binaries of an image; their functions are kept, which is whose is not */
+    CSN_EVENT_FUNCTION_NOT_PLACED,   /* dropped: a function of a binary that can be loaded anywhere, beside others */
+    CSN_EVENT_NAME_CHANGED,          /* clipped: a name with bytes, or of a length, that the output cannot hold */
+    CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
+    CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
+    CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
     CSN_EVENT_COUNT,
-    CSN_EVENT_ROOM = 40              /* events that a report has room for: its size stays when events are added */
+    CSN_EVENT_ROOM = 64              /* events that a report has room for: its size stays when events are added */
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 
@@ -120,14 +170,18 @@ struct csn_convert_report {
     uint64_t string_bytes, line_bytes, inline_bytes;   /* of the output */
     uint64_t input_bytes, inflated_bytes, output_bytes;
     uint64_t functions_from_go;                        /* Go's function table */
+    uint64_t segments_written;                         /* 0: the index is one file */
     uint64_t functions_merged;                         /* written as merged functions of others */
-    uint64_t reserved[6];
+    uint64_t functions_from_index;                     /* an index in a section of the input */
+    uint64_t reserved[4];
     struct csn_event_count events[CSN_EVENT_ROOM];
 };
 
-/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a temporary file that is synced and
- * renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
- * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: GSYM version 1
+/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a
+ * temporary file that is synced and renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
+ * With segment_size the files are OUT_PATH-0xSTART, START the first function's, each an index of its own for the functions up
+ * to the next START, and OUT_PATH-manifest.json, written last.
+ * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: the format
  * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
  * debug information describes far more than real programs do with as many bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
@@ -142,7 +196,7 @@ CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an input that convert reads. Looks at no more than 4 KiB. */
+/* Whether the bytes begin like an input that convert reads, an index included. Looks at no more than 4 KiB. */
 CSN_API bool csn_is_object(const void *bytes, size_t size);
 
 /* One image of a file. Universal Mach-O files hold several, others one. */

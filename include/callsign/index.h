@@ -26,8 +26,9 @@ struct csn_index_options {
      * is built, at about 100 MB of index a second). What does not fit, and what is damaged, is answered from the index
      * itself: answers never differ. */
     uint64_t accelerator_bytes;
+    const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0 }
+#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0, NULL }
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
@@ -38,18 +39,33 @@ CSN_API csn_status csn_index_open_file(const char *path, const struct csn_index_
 CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                          struct csn_index **out, struct csn_error *err);
 
+/* As csn_index_open_file(), which opens the index in an object file's section .gsym, too (__gsym in Mach-O); but CSN_NONE where
+ * `path` is no ELF, Mach-O, PE or COFF file, nor a GSYM file of 2017, or has no such section. */
+CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
+                                           struct csn_index **out, struct csn_error *err);
+
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
+
+/* Whether the bytes begin like an index that csn_index_open_memory() reads; the first 4 KiB are enough. */
+CSN_API bool csn_is_index(const void *bytes, size_t size);
 
 /* ---- what it is ---- */
 
-enum csn_format { CSN_FORMAT_GSYM_V1 = 1 };
+enum csn_format {
+    CSN_FORMAT_GSYM_V1 = 1,
+    CSN_FORMAT_GSYM_V2 = 2,
+    CSN_FORMAT_GSYM_SECTION = 3, /* the section-embedded GSYM of 2017 */
+    CSN_FORMAT_BSYM = 4,
+    CSN_FORMAT_BREAKPAD = 5,     /* to be written only */
+    CSN_FORMAT_GSYM_AUTO = 256   /* to be written only: version 1 where that can hold the input, else version 2 */
+};
 
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */
     uint8_t big_endian;          /* byte order of the file */
     uint8_t address_size;        /* bytes per entry of the address table: 1, 2, 4 or 8 */
     uint8_t uuid_size;           /* bytes used in uuid */
-    uint8_t reserved0;
+    char revision;               /* of CSN_FORMAT_GSYM_SECTION: 'A' to 'G', as far as its bytes tell; else 0 */
     uint64_t base_address;
     uint64_t file_size;          /* bytes */
     uint32_t function_count;     /* entries of the address table */
@@ -58,8 +74,12 @@ struct csn_index_info {
     uint8_t uuid[32];            /* build id or UUID */
     uint64_t accelerator_bytes;  /* memory that the accelerator takes; 0: there is none */
     uint32_t plain_functions;    /* functions that it leaves to the index itself */
+    uint32_t format_version;     /* major << 16 | minor, as stored; of BSYM */
+    uint32_t binary_count;       /* binaries of the image, for csn_index_binary(); 0: it is one itself */
+    uint32_t image_checksum;     /* of a ROM; 0: none */
+    uint32_t rename_count;       /* for csn_index_rename() */
     uint32_t reserved1;
-    uint64_t reserved[2];
+    uint64_t uuid_bytes;         /* of the file's UUID, of which uuid has the first 32 */
 };
 CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
 
@@ -73,13 +93,18 @@ enum csn_reason {
     CSN_REASON_NO_LINE_TABLE = 3, /* the function has no line table: a symbol, or built without line information */
     CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
     CSN_REASON_BAD_FILE = 5,      /* the row names a file that the index does not have */
+    CSN_REASON_NO_BINARY = 6,     /* the index has no binary of that name */
     CSN_REASON_NO_MODULE = 16,    /* of a stack's frame: no module covers it */
     CSN_REASON_NO_INDEX = 17      /* of a stack's frame: its module has no index */
 };
 /* A reason in English, to stand within a line: "the function has no line table". Never NULL. */
 CSN_API const char *csn_reason_text(uint32_t reason);
 
-enum { CSN_FRAME_INLINED = 1 };
+enum {
+    CSN_FRAME_INLINED = 1,
+    CSN_FRAME_UNCERTAIN = 2,      /* the address is behind the function, in front of the next one: maybe it is not this one */
+    CSN_FRAME_NAME_IN_PIECES = 4  /* the name is empty because it must be put together: csn_index_resolve_into() */
+};
 
 /* One line of an answer. Strings point into the index and live until csn_index_close(). */
 struct csn_frame {
@@ -88,7 +113,7 @@ struct csn_frame {
     struct csn_str base;     /* file name without directory; empty when unknown */
     uint64_t offset;         /* bytes from the start of the function, or of the inlined block */
     uint32_t line;           /* 0 when unknown */
-    uint32_t flags;          /* CSN_FRAME_INLINED */
+    uint32_t flags;          /* CSN_FRAME_ */
     uint32_t reason;         /* enum csn_reason: why file and line are missing */
     uint32_t reserved;
 };
@@ -106,7 +131,7 @@ CSN_API csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr
 /* A frame whose strings have not been looked at: what csn_index_lookup_refs() finds without touching the string and
  * file tables. Turn it into a csn_frame with csn_index_resolve(). */
 struct csn_frame_ref {
-    uint64_t name;           /* offset in the string table */
+    uint64_t name;           /* offset in the string table; BSYM: number of the function */
     uint64_t offset;         /* as in csn_frame */
     uint32_t file;           /* index in the file table; 0: none */
     uint32_t line;
@@ -125,7 +150,9 @@ struct csn_lookup {
     uint32_t function_index; /* for csn_index_function() */
     uint32_t reason;         /* enum csn_reason, for CSN_NONE as well */
     size_t frame_count;      /* frames needed, even if larger than cap */
-    uint64_t reserved[2];
+    uint32_t binary;         /* 1 + the index of the binary for csn_index_binary(); 0: none */
+    uint32_t reserved0;
+    uint64_t reserved;
 };
 
 /* As csn_index_lookup(), without touching any string; `out` may be NULL. */
@@ -156,6 +183,58 @@ CSN_API csn_status csn_index_lookup_batch(const struct csn_index *index, const u
  * of range reads as empty. */
 CSN_API void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out);
 
+/* The same, with memory for a name that the index keeps in pieces (BSYM: prefixes and tokens). Such a name is put together in
+ * `scratch`, where it lives until the caller uses that again; other names are views, as ever. Returns the bytes needed there: 0
+ * for a view; more than scratch_size: the name does not fit, reads as empty and has CSN_FRAME_NAME_IN_PIECES. So a call
+ * with NULL and 0 tells the size first; 64 KiB are enough for every real name. Any thread; no allocation.
+ * Serves: BSYM "prefix tables", "strings and tokens". */
+CSN_API size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch,
+                                      size_t scratch_size, struct csn_frame *out);
+
+/* ---- images of many binaries (BSYM) ---- */
+
+struct csn_binary {
+    struct csn_str name;     /* path on the build machine, lower-case */
+    uint64_t address;        /* where it runs; 0: it is loaded anywhere, its functions have offsets from its start */
+    uint64_t size;           /* bytes up to the end of its last function */
+    uint32_t first_function, function_count; /* for csn_index_function() */
+    uint64_t reserved[2];
+};
+
+/* Binary `idx`, 0 <= idx < binary_count of the info. Its name goes through `scratch` as that of csn_index_resolve_into();
+ * *out_need is what that would return. CSN_E_ARGUMENT beyond. */
+CSN_API csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t scratch_size,
+                                    struct csn_binary *out, size_t *out_need, struct csn_error *err);
+
+/* Rename `idx`, 0 <= idx < rename_count: a name on the device, and 1 + the binary that has it (0: the file names none). */
+CSN_API csn_status csn_index_rename(const struct csn_index *index, uint32_t idx, void *scratch, size_t scratch_size,
+                                    struct csn_str *out, uint32_t *out_binary, size_t *out_need, struct csn_error *err);
+
+/* How a binary was found. */
+enum csn_binary_match {
+    CSN_BINARY_NAMED = 0,    /* its file name */
+    CSN_BINARY_RENAMED = 1,  /* its name on the device */
+    CSN_BINARY_GUESSED = 2,  /* a variant's name (euser_variant.dll), in files without names on the device */
+    CSN_BINARY_AMBIGUOUS = 3 /* the same; there are others */
+};
+
+/* The binary that a name means, upper or lower case, either slash: a path on the device, or a file name. CSN_NONE: there is
+ * none. Cost: the names of all binaries; keep the answer for many lookups. No allocation.
+ * Serves: BSYM "renames section", "lookup". */
+CSN_API csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx,
+                                         uint32_t *out_match, struct csn_error *err);
+
+/* As csn_index_lookup_refs(), for an offset from the start of a binary's code. CSN_NONE with `binary` set: the offset is in
+ * none of its functions. */
+CSN_API csn_status csn_index_lookup_in_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
+                                              struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                              struct csn_error *err);
+
+/* csn_index_find_binary() and csn_index_lookup_in_binary() in one. */
+CSN_API csn_status csn_index_lookup_named(const struct csn_index *index, struct csn_str name, uint64_t offset,
+                                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                          struct csn_error *err);
+
 /* ---- looking inside ---- */
 
 struct csn_function {
@@ -165,10 +244,13 @@ struct csn_function {
     uint64_t record_offset;  /* byte offset of the record in the index file */
     uint8_t has_lines, has_inlines, has_merged, has_call_sites;
     uint32_t unknown_parts;  /* payloads of types this version does not know, skipped */
-    uint64_t reserved[2];
+    uint32_t binary;         /* 1 + the index of its binary for csn_index_binary(); 0: none */
+    uint32_t reserved0;
+    uint64_t reserved;
 };
 
-/* Function `idx` in address order, 0 <= idx < function_count. CSN_E_ARGUMENT beyond. */
+/* Function `idx` in address order (BSYM: as the file has them, binary by binary), 0 <= idx < function_count. A name in pieces
+ * reads as empty: csn_index_resolve_into() with `idx` as the name. CSN_E_ARGUMENT beyond. */
 CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struct csn_function *out,
                                       struct csn_error *err);
 
@@ -279,6 +361,62 @@ typedef bool csn_verify_callback(void *context, const struct csn_error *err);
  * Cost: linear in the file. */
 CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                                     struct csn_verify_counts *out, struct csn_error *err);
+
+/* ---- where the bytes go ---- */
+
+/* What the bytes of an index file are there for. New ones are added at the end. */
+enum csn_part {
+    CSN_PART_HEADER,
+    CSN_PART_ADDRESSES,      /* the address table */
+    CSN_PART_RECORD_OFFSETS, /* where each function's record stands */
+    CSN_PART_FILES,          /* the file table, without its strings */
+    CSN_PART_STRINGS,
+    CSN_PART_RECORDS,        /* of each record: size, name, headers of its parts, end mark */
+    CSN_PART_LINES,          /* line tables */
+    CSN_PART_INLINES,        /* trees of inlined calls */
+    CSN_PART_MERGED,         /* merged functions, all of their records */
+    CSN_PART_CALL_SITES,
+    CSN_PART_OTHER,          /* parts of types that this version does not know, and what it does not tell apart */
+    CSN_PART_PADDING,        /* bytes that nothing refers to: alignment, gaps, what is behind damage */
+    CSN_PART_COUNT,
+    CSN_PART_ROOM = 24       /* parts that the structs below have room for: their size stays when parts are added */
+};
+/* "header", "address_table" and the like. NULL from CSN_PART_COUNT on. */
+CSN_API const char *csn_part_name(uint32_t part);
+
+/* One function. Of code that several functions cover, each byte counts for the first of them. */
+struct csn_function_stats {
+    struct csn_function function;
+    uint32_t idx;
+    uint32_t file;                   /* of its first row that names one; 0: none */
+    uint64_t record_bytes;           /* all of its record */
+    uint64_t line_bytes, inline_bytes, merged_bytes, call_site_bytes;
+    uint64_t rows, inline_nodes, call_sites, merged_functions; /* nodes without the root */
+    uint64_t code_bytes;
+    uint64_t code_bytes_with_lines;  /* for which a row names file and line */
+    uint64_t code_bytes_inlined;     /* that come from inlined calls */
+    uint64_t damaged;                /* 1: it could not be read to its end */
+    uint64_t reserved[3];
+};
+
+/* Sums over the whole index. */
+struct csn_stats_sums {
+    uint64_t file_size;
+    uint64_t part_bytes[CSN_PART_ROOM]; /* by enum csn_part; they add up to file_size, each byte counted once */
+    uint64_t functions, damaged_functions;
+    uint64_t rows, inline_nodes, call_sites, merged_functions;
+    uint64_t code_bytes, code_bytes_with_lines, code_bytes_inlined;
+    uint64_t reserved[6];
+};
+
+/* Called for each function in the order of the index. Return false to stop: the sums are then those up to there. */
+typedef bool csn_stats_callback(void *context, const struct csn_function_stats *function);
+
+/* Tells where the bytes of the file go, and how much of the code has lines and comes from inlined calls. `callback` may be
+ * NULL. A damaged record is counted as far as it can be read. CSN_E_LIMIT: records share their bytes far more than those of
+ * a real index. Cost: decodes everything once, some 100 MB a second; allocates 8 bytes a function. */
+CSN_API csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
+                                   struct csn_stats_sums *out, struct csn_error *err);
 
 #ifdef __cplusplus
 }

@@ -135,6 +135,12 @@ csn_status csni_file_output_open(struct csni_file_output *out, const char *targe
     return status;
 }
 
+csn_status csni_file_output_take_mode(struct csni_file_output *out, const char *path, struct csn_error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0) return fail_target(err, errno, "", path);
+    return keep_mode(out, st.st_mode & 0777, err);
+}
+
 csn_status csni_file_output_write(struct csni_file_output *out, uint64_t offset, const void *bytes, size_t size,
                                   struct csn_error *err) {
     const uint8_t *p = bytes;

@@ -17,6 +17,8 @@ struct csni_file_output {
  * `out` needs no initialisation; after a failure it is as empty as after abort. Errors name the file or folder. */
 csn_status csni_file_output_open(struct csni_file_output *out, const char *target, const struct csn_allocator *alloc,
                                  struct csn_error *err);
+/* Gives it the mode of the file at `path`, instead of that of a new file or of the one it replaces. */
+csn_status csni_file_output_take_mode(struct csni_file_output *out, const char *path, struct csn_error *err);
 /* Writes all of `size` bytes at `offset`; retries short writes. Different threads may write different parts at once. */
 csn_status csni_file_output_write(struct csni_file_output *out, uint64_t offset, const void *bytes, size_t size,
                                   struct csn_error *err);

@@ -74,9 +74,22 @@ bool csni_mangled_has_part(struct csn_str mangled, struct csn_str plain) {
     return false;
 }
 
+struct csn_str csni_clone_base(struct csn_str name) {
+    static const char *const kinds[] = { ".isra.", ".constprop.", ".part.", ".lto_priv.", ".llvm.", ".localalias" };
+    for (size_t i = 1; i + 6 <= name.len; i++) {
+        if (name.ptr[i] != '.') continue;
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            size_t len = strlen(kinds[k]);
+            if (len <= name.len - i && memcmp(name.ptr + i, kinds[k], len) == 0) return (struct csn_str){ name.ptr, i };
+        }
+    }
+    return name;
+}
+
 uint64_t csni_mangled_hash(struct csn_str name) {
     uint64_t hash = 0;
     size_t begin = 0, i = 2;
+    name = csni_clone_base(name);
     if (name.len < 6 || memcmp(name.ptr, "_ZN", 3) != 0) return csni_hash_bytes(name.ptr, name.len);
     while (i + 2 < name.len) {
         char c = name.ptr[i];

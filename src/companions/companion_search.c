@@ -109,6 +109,7 @@ static csn_status hunt_for(struct csni_hunt *hunt) {
     case CSN_COMPANION_DWP: return csni_hunt_dwp(hunt);
     case CSN_COMPANION_DWO: return csni_hunt_dwo(hunt);
     case CSN_COMPANION_OBJECT: return csni_hunt_object(hunt);
+    case CSN_COMPANION_MAP: return csni_hunt_map(hunt);
     default: return CSN_NONE; /* of a newer version */
     }
 }

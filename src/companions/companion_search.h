@@ -66,6 +66,7 @@ csn_status csni_hunt_supplement(struct csni_hunt *hunt);
 csn_status csni_hunt_dwp(struct csni_hunt *hunt);
 csn_status csni_hunt_dwo(struct csni_hunt *hunt);
 csn_status csni_hunt_object(struct csni_hunt *hunt);
+csn_status csni_hunt_map(struct csni_hunt *hunt);
 
 /* dSYM bundles beside `image` and beside the bundles that it is in. */
 csn_status csni_hunt_dsym(struct csni_hunt *hunt, const char *image);

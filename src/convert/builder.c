@@ -5,15 +5,15 @@
 
 #include "base/fail.h"
 #include "base/options.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
+#include "convert/outputs.h"
 #include "gsym/gsym_layout.h"
-#include "gsym/gsym_write.h"
 #include "model/model.h"
 
 struct csn_builder {
     const struct csn_allocator *alloc;
     struct csn_builder_options options;
-    uint8_t uuid[CSNI_GSYM_UUID_MAX];
+    const uint8_t *uuid;               /* a copy */
     struct csni_arena arena;           /* copies of strings, and the finished batch */
     struct csni_batch_writer writer;
     CSNI_VEC(uint32_t) open_inlines;   /* node indexes, outermost first */
@@ -26,7 +26,9 @@ struct csn_builder {
 csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out, struct csn_error *err) {
     struct csn_builder_options own = CSN_BUILDER_OPTIONS_INIT;
     if (options) CSNI_TRY(csni_options_copy(&own, sizeof own, options, options->struct_size, err));
-    if (own.uuid_size > CSNI_GSYM_UUID_MAX)
+    const struct csni_output *output = csni_output_of(own.format);
+    if (!output) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", own.format);
+    if (output->format == CSN_FORMAT_GSYM_V1 && own.uuid_size > CSNI_GSYM_UUID_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d", own.uuid_size,
                          CSNI_GSYM_UUID_MAX);
     if (own.uuid_size && !own.uuid)
@@ -36,9 +38,14 @@ csn_status csn_builder_create(const struct csn_builder_options *options, struct 
     if (!b) return csni_fail_memory(err, sizeof *b);
     b->alloc = alloc;
     b->options = own;
-    if (own.uuid_size) memcpy(b->uuid, own.uuid, own.uuid_size);
     b->open_inlines.alloc = alloc;
     csni_arena_init(&b->arena, alloc, 4096);
+    const void *uuid = own.uuid_size ? csni_arena_copy(&b->arena, own.uuid, own.uuid_size) : NULL;
+    if (own.uuid_size && !uuid) {
+        csn_builder_destroy(b);
+        return csni_fail_memory(err, own.uuid_size);
+    }
+    b->uuid = uuid;
     csni_batch_writer_init(&b->writer, alloc);
     csni_model_init(&b->model, alloc);
     csni_batch_begin(&b->writer, &b->arena);
@@ -250,7 +257,9 @@ static csn_status save(struct csn_builder *b, const struct csni_sink *sink, stru
     struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
     if (!report) return csni_fail_memory(err, sizeof *report);
     csn_status status = finish(b, report, err);
-    if (status >= 0) status = csni_gsym_write_v1(&b->model, NULL, sink, report, err);
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    options.format = b->options.format;
+    if (status >= 0) status = csni_output_of(options.format)->write(&b->model, &options, NULL, sink, report, err);
     csni_free(b->alloc, report, sizeof *report);
     return status;
 }

@@ -6,9 +6,11 @@
 #include "base/fail.h"
 #include "base/file_map.h"
 #include "base/options.h"
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
+#include "bsym/bsym_write.h"
 #include "convert/input_path.h"
 #include "convert/outputs.h"
+#include "convert/segments.h"
 #include "convert/companions.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
@@ -20,13 +22,26 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
     if (!given) return CSN_OK;
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    uint32_t unknown = out->flags & ~(uint32_t)(CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS);
-    if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", unknown);
+    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
+    if (out->flags & ~known)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
+    if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed where call sites are kept: the patterns of "
+                         "these are made for the names of the input");
     if (!csni_output_of(out->format))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", out->format);
+    if (out->byte_order > CSN_BYTE_ORDER_BIG)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "byte order %u is not known, need <= %d", out->byte_order,
+                         CSN_BYTE_ORDER_BIG);
     if (out->merged_functions > CSN_MERGE_LLVM)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "merged_functions is %u, need <= %d", out->merged_functions,
                          CSN_MERGE_LLVM);
+    bool known_version = !out->format_version || (out->format == CSN_FORMAT_BSYM && csni_bsym_is_written(out->format_version));
+    if (!known_version)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "version %u.%u of output format %u is not known",
+                         out->format_version >> 16, out->format_version & 0xffff, out->format);
+    if (out->tokens > CSN_TOKENS_NONE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "token table %u is not known", out->tokens);
     return CSN_OK;
 }
 
@@ -61,23 +76,43 @@ static void describe_image(const struct csni_conversion *c, struct csni_model *m
     model->batch_count = c->batch_count;
     model->base_address = c->image.base_address;
     model->has_base_address = c->image.has_base_address;
-    model->big_endian = c->image.big_endian;
+    model->big_endian = c->options.byte_order ? c->options.byte_order == CSN_BYTE_ORDER_BIG : c->image.big_endian;
     model->uuid = c->image.uuid;
+    model->identity = c->image.identity;
+    model->extras = c->image.extras.items;
+    model->extra_count = (uint32_t)c->image.extras.count;
+    model->object = c->object;
     model->text = c->image.text;
     model->text_count = c->image.text_count;
     model->bounds = c->image.bounds.items;
     model->bound_count = (uint32_t)c->image.bounds.count;
     model->symbols_lack_sizes = c->image.symbols_lack_sizes;
+    model->rename = c->options.rename;
+    model->rename_context = c->options.rename_context;
+    model->exact = c->image.exact;
+    model->binaries = c->image.binaries;
+    model->binary_count = c->image.binary_count;
+    model->renames = c->image.renames;
+    model->rename_count = c->image.rename_count;
+    model->image_checksum = c->image.image_checksum;
+    const char *path = c->input.path ? c->input.path : "", *slash = strrchr(path, '/');
+    model->image_name = csni_str(slash ? slash + 1 : path);
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                               struct csn_error *err) {
+    const struct csni_output *output = csni_output_of(c->options.format);
     describe_image(c, model);
+    model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
+    if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->report, err));
+    csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
-    return csni_output_of(c->options.format)->write(model, &c->options, c->pool, sink, c->report, err);
+    if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);
+    CSNI_TRY(output->write(model, &c->options, c->pool, sink, c->report, err));
+    return check_strict(c, err); /* what the format cannot hold */
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
@@ -118,6 +153,7 @@ static void release(struct csni_conversion *c) {
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
     csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
     csni_vec_deinit(&c->image.bounds);
+    csni_vec_deinit(&c->image.extras);
     csni_pool_destroy(c->pool);
     csni_object_close(c->object);
     csni_companions_release(c);
@@ -127,17 +163,24 @@ static void release(struct csni_conversion *c) {
 /* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections, which sources add. */
 enum { EFFORT_FREE = 1 << 22 };
 
+/* Where the output goes: one of the two. */
+struct destination {
+    const struct csni_sink *sink;
+    const char *segments_path;
+};
+
 /* `options` have been checked. */
 static csn_status convert(const struct csni_input *input, const struct csn_convert_options *options,
-                          const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_conversion c = { .report = report, .options = *options, .input = *input };
+                          const struct destination *to, struct csn_convert_report *report, struct csn_error *err) {
+    struct csni_conversion c = { .report = report, .options = *options, .input = *input,
+                                 .segments_path = to->segments_path };
     atomic_init(&c.effort_max, EFFORT_FREE);
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
-    c.alloc = c.companions.alloc = c.image.bounds.alloc = csni_allocator_or_default(c.options.allocator);
+    c.alloc = c.companions.alloc = c.image.bounds.alloc = c.image.extras.alloc = csni_allocator_or_default(c.options.allocator);
     pthread_mutex_init(&c.lock, NULL);
-    csn_status status = convert_input(&c, sink, err);
+    csn_status status = convert_input(&c, to->sink, err);
     release(&c);
     return status;
 }
@@ -153,23 +196,30 @@ static csn_status map_input(const char *path, const struct csn_allocator *alloc,
     return status;
 }
 
+static csn_status convert_to_file(const struct csni_input *input, const struct csn_convert_options *options,
+                                  const char *out_path, struct csn_convert_report *report, struct csn_error *err) {
+    struct csni_file_output out;
+    CSNI_TRY(csni_file_output_open(&out, out_path, csni_allocator_or_default(options->allocator), err));
+    struct csni_sink sink = csni_file_sink(&out);
+    const struct destination to = { &sink, NULL };
+    csn_status status = convert(input, options, &to, report, err);
+    if (status >= 0) status = csni_file_output_commit(&out, err);
+    csni_file_output_abort(&out);
+    return status;
+}
+
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
-    struct csni_file_output out;
     struct csn_convert_options own;
     char *file_path;
     CSNI_TRY(check_options(options, &own, err));
     const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
     CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
-    csn_status status = csni_file_output_open(&out, out_path, alloc, err);
-    if (status >= 0) {
-        struct csni_sink sink = csni_file_sink(&out);
-        const struct csni_input input = { file_path, map.bytes, true };
-        status = convert(&input, &own, &sink, report, err);
-        if (status >= 0) status = csni_file_output_commit(&out, err);
-        csni_file_output_abort(&out);
-    }
+    const struct csni_input input = { file_path, map.bytes, true };
+    const struct destination segments = { NULL, out_path };
+    csn_status status = own.segment_size ? convert(&input, &own, &segments, report, err)
+                                         : convert_to_file(&input, &own, out_path, report, err);
     csni_file_map_close(&map);
     csni_input_path_free(alloc, file_path);
     return status;
@@ -178,8 +228,12 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
 static csn_status convert_to_memory(const struct csni_input *input, const struct csn_convert_options *options,
                                     struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options->allocator) };
+    if (options->segment_size)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "segments are written to files only, the segment size is %llu",
+                         (unsigned long long)options->segment_size);
     struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = convert(input, options, &sink, report, err);
+    const struct destination to = { &sink, NULL };
+    csn_status status = convert(input, options, &to, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     return status;

@@ -46,13 +46,15 @@ static csn_status order_by_start(struct csni_name_table *t, struct csn_error *er
     return CSN_OK;
 }
 
-/* The hash of the name that debug information has for a symbol of internal linkage; 0: none of its own. */
-static uint64_t hash_of_internal(const struct csni_function *f, struct csn_str name) {
+/* The hash of the name that debug information has for a symbol of internal linkage or of a clone; 0: its own. */
+static uint64_t other_hash(const struct csni_function *f, struct csn_str name) {
     enum { ROOM = 512 };
     char plain[ROOM];
-    if (f->source != CSNI_SOURCE_SYMBOL || !csni_is_mangled(name)) return 0;
-    size_t len = csni_mangled_internal_name(name, plain, ROOM);
-    return len ? csni_hash_bytes(plain, len) : 0;
+    if (f->source != CSNI_SOURCE_SYMBOL) return 0;
+    struct csn_str base = csni_clone_base(name);
+    size_t len = csni_mangled_internal_name(base, plain, ROOM);
+    if (len) return csni_hash_bytes(plain, len);
+    return base.len < name.len ? csni_hash_bytes(base.ptr, base.len) : 0;
 }
 
 static void add_names(struct csni_name_table *t, size_t *n) {
@@ -62,12 +64,12 @@ static void add_names(struct csni_name_table *t, size_t *n) {
         for (uint32_t f = 0; f < batch->function_count + batch->homeless_count; f++) {
             struct csn_str name = batch->strings[batch->functions[f].name];
             uint64_t start = batch->functions[f].homeless ? UINT64_MAX : batch->functions[f].start;
-            uint64_t internal = hash_of_internal(&batch->functions[f], name);
+            uint64_t other = other_hash(&batch->functions[f], name);
             struct csni_named named = { csni_hash_bytes(name.ptr, name.len), start, b, f, false, false };
             if (t->by_name) t->by_name[*n] = named;
             ++*n;
-            if (!internal) continue;
-            named.hash = internal;
+            if (!other) continue;
+            named.hash = other;
             named.by_other_name = true;
             if (t->by_name) t->by_name[*n] = named;
             ++*n;

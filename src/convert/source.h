@@ -26,6 +26,13 @@ struct csni_image {
     uint32_t text_count, text_room;
     CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
     bool symbols_lack_sizes;
+    struct csni_identity identity;
+    CSNI_VEC(struct csni_extra) extras;
+    bool exact;                       /* an index that is written anew: see struct csni_model */
+    /* Of many binaries: see struct csni_model. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;
+    uint32_t binary_count, rename_count, image_checksum;
 };
 
 struct csni_companion_file;
@@ -37,6 +44,7 @@ struct csni_conversion {
     struct csn_convert_options options;
     struct csn_convert_report *report;
     struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
     struct csni_image image;
     struct csni_object *object;       /* of the input, where it is one */
     struct csni_object *debug;        /* its debug file; NULL: none */
@@ -82,10 +90,27 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 /* Options for opening object files of this conversion. */
 struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
 
+/* ---- indexes (source_gsym.c, source_gsection.c) ---- */
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
+/* Functions from an index in a section of the object. CSN_NONE: it has none. */
+csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error *err);
+
 /* ---- text files of symbols (source_text.c) ---- */
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+
+/* ---- Breakpad symbol files (source_breakpad.c) ---- */
+
+csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err);
+/* ---- images of many binaries ---- */
+
+csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_symbol_file(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_rom_log(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_linker_map(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- sources of functions ---- */
 

@@ -86,13 +86,6 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
 
 /* ---- abbreviations and unit DIEs ---- */
 
-static csn_status compile_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct reading *r = context;
-    csn_status status = csni_dwarf_compile_abbrevs(r->dwarf, (uint32_t)item, err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a unit uses the table */
-}
-
 static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct reading *r = context;
@@ -216,7 +209,7 @@ static bool may_discard(const struct reading *r) {
 
 static csn_status convert_units(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
-    CSNI_TRY(csni_pool_run(c->pool, r->dwarf->abbrev_table_count, compile_one, r, err));
+    CSNI_TRY(csni_dwarf_compile_all(r->dwarf, c->pool, err));
     CSNI_TRY(open_supplement(r, err));
     CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
     r->discard = may_discard(r);

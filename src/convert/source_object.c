@@ -87,6 +87,15 @@ static csn_status find_bounds(struct csni_conversion *c, struct csn_error *err) 
     return CSN_OK;
 }
 
+static void describe_identity(struct csni_conversion *c) {
+    const struct csni_object *object = c->object;
+    bool is_macho = object->container == CSNI_CONTAINER_MACHO, is_pe = object->container == CSNI_CONTAINER_PE;
+    const char *os = is_macho ? "mac" : is_pe ? "windows" : "Linux";
+    const char *slash = c->input.path ? strrchr(c->input.path, '/') : NULL;
+    const char *name = slash ? slash + 1 : c->input.path ? c->input.path : "";
+    c->image.identity = (struct csni_identity){ csni_str(os), csni_str(object->arch), csni_str(name), object->build_id_age };
+}
+
 static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     struct csni_span file;
     CSNI_TRY(slice_of_input(c, &file, err));
@@ -96,6 +105,7 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     c->image.has_base_address = c->object->has_image_base;
     c->image.big_endian = c->object->big_endian;
     c->image.uuid = c->object->build_id;
+    describe_identity(c);
     c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
     CSNI_TRY(find_bounds(c, err));
     return find_text(&c->image, c->object, c->alloc, err);
@@ -159,8 +169,13 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
     if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
-    CSNI_TRY(csni_source_go(c, err));
-    CSNI_TRY(csni_source_symbols(c, debug, err));
+    csn_status from_index = CSN_NONE;
+    if (!c->batch_count) from_index = csni_source_gsection(c, err);
+    if (from_index < 0) return from_index;
+    if (from_index == CSN_NONE) {
+        CSNI_TRY(csni_source_go(c, err));
+        CSNI_TRY(csni_source_symbols(c, debug, err));
+    }
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
     if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);
     return CSN_OK;

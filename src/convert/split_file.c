@@ -37,13 +37,6 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(o->object, o->sections[item], &o->bytes[item], err);
 }
 
-static csn_status compile_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct opening *o = context;
-    csn_status status = csni_dwarf_compile_abbrevs(o->dwarf, (uint32_t)item, err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a unit uses the table */
-}
-
 static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct opening *o = context;
@@ -122,7 +115,7 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
     CSNI_TRY(join_sections(&o, TYPES, c->alloc, &file->types, err));
     CSNI_TRY(open_dwarf(&o, image, c->alloc, err));
     file->dwarf = o.dwarf;
-    CSNI_TRY(csni_pool_run(pool, o.dwarf->abbrev_table_count, compile_one, &o, err));
+    CSNI_TRY(csni_dwarf_compile_all(o.dwarf, pool, err));
     CSNI_TRY(csni_pool_run(pool, o.dwarf->unit_count, prepare_one, &o, err));
     CSNI_TRY(csni_split_index(o.dwarf, err));
     for (uint32_t i = 0; i < SECTIONS; i++) size += o.bytes[i].size;

@@ -85,13 +85,6 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(s->object, s->section[item], &s->bytes[item], err);
 }
 
-static csn_status compile_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct csni_supplement *s = context;
-    csn_status status = csni_dwarf_compile_abbrevs(s->dwarf, (uint32_t)item, err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a reference leads there */
-}
-
 static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_supplement *s = context;
@@ -109,7 +102,7 @@ static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
         .str_offsets = b[STR_OFFSETS], .big_endian = s->object->big_endian, .is_supplement = true,
     };
     CSNI_TRY(csni_dwarf_open(&sections, s->conversion->alloc, &s->dwarf, err));
-    CSNI_TRY(csni_pool_run(pool, s->dwarf->abbrev_table_count, compile_one, s, err));
+    CSNI_TRY(csni_dwarf_compile_all(s->dwarf, pool, err));
     return csni_pool_run(pool, s->dwarf->unit_count, prepare_one, s, err);
 }
 

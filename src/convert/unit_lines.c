@@ -270,6 +270,7 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
         changes = file == c->file && s->first_line == c->line;
     }
     size_t many = folded ? (rows[stop - 1].changes - changes) / (CSNI_ROW_SUPERSEDED_MAX + 1) : 0;
+    CSNI_TRY(csni_unit_spend(c->job, many));
     struct csni_row *out = csni_batch_reserve_rows(w, (size_t)(stop - row) + many + 1);
     if (!out) return CSN_E_MEMORY;
     size_t before = w->rows.count, given = c->given;

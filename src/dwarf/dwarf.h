@@ -82,6 +82,10 @@ void csni_dwarf_close(struct csni_dwarf *dwarf);
 /* Compiles abbreviation table `table` < abbrev_table_count into decode plans. Different tables from different threads at
  * once. A damaged table makes the units that use it fail in csni_unit_prepare(), with its error. */
 csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, struct csn_error *err);
+struct csni_pool;
+/* Compiles all tables, once, on all workers of the pool (NULL: on the caller alone). Tables may be damaged: only out of memory
+ * fails. */
+csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
 /* After all tables are compiled: whether any DIE can refer to another unit (DW_FORM_ref_addr, ref_sig8), and whether any
  * refers to a supplementary file. */
 bool csni_dwarf_has_cross_references(const struct csni_dwarf *dwarf);

@@ -4,6 +4,7 @@
 
 #include "base/cursor.h"
 #include "base/fail.h"
+#include "base/vec.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/dwarf_package.h"
 
@@ -30,7 +31,8 @@ enum {
     CSNI_KIND_CALL_SITE = 64,
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
-    CSNI_KIND_BAD = 512          /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {
     CSNI_KINDS_SCOPE = CSNI_KIND_NAMESPACE | CSNI_KIND_TYPE | CSNI_KIND_SUBPROGRAM | CSNI_KIND_DECLARATION |
@@ -88,12 +90,18 @@ union csni_step {
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
 
+typedef CSNI_VEC(union csni_step) csni_steps;
+
+/* What the DIEs of an abbreviation can refer to, apart from their own unit. */
+enum { CSNI_REFERS_ACROSS = 1, CSNI_REFERS_TO_SUPPLEMENT = 2 };
+
 struct csni_abbrevs {
     uint64_t off;         /* in .debug_abbrev */
     uint8_t address_size, offset_size;
     bool version2;        /* DW_FORM_ref_addr has the size of an address */
     bool compiled, cross_references, supplement_references;
     csn_status status;    /* of compiling */
+    uint32_t worker;      /* whose steps it uses */
     uint32_t plan_count;  /* plan 0 included: the null entry */
     const struct csni_plan *plans;
     const union csni_step *steps;
@@ -112,6 +120,14 @@ struct csni_abbrev_lookup {
     uint8_t slots[CSNI_SLOT_TABLES][CSNI_ATTRIBUTES];        /* enum csni_at, or CSNI_NO_SLOT */
 };
 void csni_abbrev_lookup_make(struct csni_abbrev_lookup *lookup, uint8_t address_size, uint8_t offset_size, bool version2);
+/* The kind of a tag, CSNI_KIND_; 0: nobody asks for it. */
+uint16_t csni_tag_kind(uint64_t tag);
+/* Tags under which no function can be described. */
+bool csni_tag_is_leaf(uint64_t tag);
+/* The slot that an attribute of a DIE with that kind and tag fills, or CSNI_NO_SLOT. */
+uint8_t csni_attribute_slot(uint16_t kind, uint64_t tag, uint64_t at);
+/* Which of the lookup's tables of slots an abbreviation needs. */
+unsigned csni_slot_table(uint16_t kind, uint64_t tag);
 
 struct csni_signature {
     uint64_t signature;
@@ -121,6 +137,8 @@ struct csni_signature {
 struct csni_dwarf_private {
     struct csni_abbrevs *tables;
     size_t tables_room;
+    csni_steps *steps;                 /* by worker, of tables compiled together; they share equal abbreviations' */
+    uint32_t steps_count;
     struct csni_abbrev_lookup lookup;
     size_t units_room;
     struct csni_signature *signatures; /* ascending */

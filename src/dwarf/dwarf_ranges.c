@@ -88,10 +88,29 @@ static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint
     }
 }
 
+/* Entries of the kind that most lists consist of, as many as there are. What is wrong with one is left to the caller. */
+static csn_status read_offset_pairs(struct list *list, struct csn_error *err) {
+    const uint8_t *p = list->c.p, *const end = list->c.end;
+    while (p < end && *p == DW_RLE_offset_pair) {
+        uint64_t low, high;
+        const uint8_t *next = csni_uleb(p + 1, end, &low);
+        if (next) next = csni_uleb(next, end, &high);
+        if (!next) break;
+        p = next;
+        if (list->base_is_dead || low == high) continue;
+        const struct csni_address_range range = { (list->base + low) & list->mask, (list->base + high) & list->mask };
+        if (CSNI_LIKELY(range.low != range.high) && !csni_vec_push(list->out, range))
+            return csni_fail_memory(err, sizeof range);
+    }
+    list->c.p = p;
+    return CSN_OK;
+}
+
 /* DWARF 5, 2.17.3 and 7.25. Linkers mark what they discarded by the highest address. */
 static csn_status read_rnglist(struct list *list, struct csn_error *err) {
     struct csni_cursor *c = &list->c;
     for (;;) {
+        CSNI_TRY(read_offset_pairs(list, err));
         uint64_t at = csni_cursor_off(c), low = 0, high = 0;
         uint8_t kind = csni_cursor_u8(c);
         if (c->failed) return no_end(list, ".debug_rnglists", err);
@@ -129,6 +148,11 @@ static csn_status rnglist_index(const struct csni_dwarf *dwarf, const struct csn
 static csn_status low_and_high(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
                                struct csn_error *err) {
     struct csni_address_range range;
+    const struct csni_attr *first = &die->at[CSNI_AT_LOW_PC], *size = &die->at[CSNI_AT_HIGH_PC];
+    if (CSNI_LIKELY(first->form == DW_FORM_addr && (size->form == DW_FORM_data8 || size->form == DW_FORM_data4))) {
+        range = (struct csni_address_range){ first->value, first->value + size->value };
+        return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
+    }
     csn_status status = csni_attr_address(dwarf, die, CSNI_AT_LOW_PC, &range.low, err);
     if (status != CSN_OK) return status;
     status = csni_attr_address(dwarf, die, CSNI_AT_HIGH_PC, &range.high, err);

@@ -2,11 +2,10 @@
  *
  * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents. Three things give them:
  * - the DIEs around the walk's place, which csni_scopes_add() keeps, for a DIE that stands there itself;
- * - an index of scopes per unit, of the image or of its supplement, made when a name first needs it. It goes down only where
- *   it must: subtrees with a sibling attribute are jumped over and indexed by themselves once a DIE within them is asked for;
+ * - indexes of scopes (dwarf_scope_index.h), for all others;
  * - a cache of names of abstract origins, since the same function is inlined many times. */
 #include "base/hash.h"
-#include "dwarf/dwarf_private.h"
+#include "dwarf/dwarf_scope_index.h"
 
 #include <inttypes.h>
 
@@ -17,34 +16,7 @@ enum {
     MAX_NAME = 1 << 20,      /* bytes of such a name */
     CACHE_SIZE = 4096,
     MAX_CACHED_BYTES = 1 << 20,
-    MAX_INDEX_NODES = 1 << 21, /* of all units, before the indexes are dropped */
-    MAX_REBUILT = 4,         /* times that; when so many nodes were made again, more are kept */
-    MAX_SEGMENTS = 256,      /* subtrees within each other that were jumped over */
     STEP_EFFORT = 8          /* of a DIE that is looked at for a name: it comes from anywhere in memory */
-};
-
-enum { NO_NODE = UINT32_MAX };
-
-/* A DIE that is a scope or a function. Nodes of a segment ascend by offset. */
-struct node {
-    uint64_t off;
-    uint32_t parent;   /* node, or NO_NODE */
-    uint32_t segment;  /* of its children: 0 none, or not looked at */
-    uint32_t depth;
-    uint16_t tag;
-    bool unexplored;   /* its children were jumped over */
-    bool damaged;      /* they cannot be indexed */
-};
-
-struct segment {
-    uint32_t first, count;
-};
-
-struct scope_index {
-    CSNI_VEC(struct node) nodes;
-    CSNI_VEC(struct segment) segments; /* 0: top level of the unit */
-    csn_status status; /* a failure: the unit is damaged, and is not looked at again */
-    bool again;        /* made before, and dropped */
 };
 
 struct open_scope {
@@ -72,13 +44,9 @@ struct cached_name {
 struct csni_scopes {
     const struct csni_dwarf *dwarf;
     const struct csn_allocator *alloc;
-    const struct csni_unit *unit; /* that is being walked */
+    const struct csni_unit *unit; /* that is being walked; NULL: one whose names are not qualified */
     CSNI_VEC(struct open_scope) open;
-    struct scope_index **indexes; /* per unit, or NULL; those of the supplement behind the image's */
-    uint8_t *was_indexed;         /* per unit */
-    size_t index_count;           /* of both */
-    size_t index_nodes;           /* of all indexes; at index_limit they are dropped */
-    size_t index_limit, rebuilt;
+    struct csni_scope_indexes indexes;
     uint64_t effort;
     struct csni_arena names;      /* of names in the cache that were put together */
     struct csni_arena_mark names_mark;
@@ -94,192 +62,44 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
     s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
-    s->index_count = (size_t)dwarf->unit_count + (dwarf->supplement ? dwarf->supplement->unit_count : 0);
-    s->index_limit = MAX_INDEX_NODES;
-    s->indexes = csni_alloc_zeroed(s->alloc, s->index_count, sizeof *s->indexes);
-    s->was_indexed = csni_alloc_zeroed(s->alloc, s->index_count, 1);
-    if (!s->cache || (s->index_count && (!s->indexes || !s->was_indexed))) {
-        csni_scopes_destroy(s);
-        return csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
-    }
-    *out = s;
-    return CSN_OK;
-}
-
-static void drop_index(struct csni_scopes *s, size_t unit) {
-    struct scope_index *index = s->indexes[unit];
-    if (!index) return;
-    csni_vec_deinit(&index->nodes);
-    csni_vec_deinit(&index->segments);
-    csni_free(s->alloc, index, sizeof *index);
-    s->indexes[unit] = NULL;
-}
-
-static void drop_indexes(struct csni_scopes *s) {
-    for (size_t i = 0; s->indexes && i < s->index_count; i++) drop_index(s, i);
-    s->index_nodes = 0;
-}
-
-/* Indexes are dropped to save memory, but input that leads from unit to unit and back must not have them made over and over:
- * then more of them are kept, so that all work on them stays in proportion to the input. */
-static void limit_indexes(struct csni_scopes *s) {
-    if (s->index_nodes <= s->index_limit) return;
-    if (s->rebuilt / MAX_REBUILT > s->index_limit) {
-        s->index_limit *= 2;
-        s->rebuilt = 0;
-    }
-    if (s->index_nodes > s->index_limit) drop_indexes(s);
+    csn_status status = s->cache ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    if (status == CSN_OK) status = csni_scope_indexes_init(&s->indexes, dwarf, err);
+    if (status == CSN_OK) *out = s;
+    else csni_scopes_destroy(s);
+    return status;
 }
 
 void csni_scopes_destroy(struct csni_scopes *s) {
     if (!s) return;
-    drop_indexes(s);
-    csni_free(s->alloc, s->indexes, s->index_count * sizeof *s->indexes);
-    csni_free(s->alloc, s->was_indexed, s->index_count);
+    csni_scope_indexes_deinit(&s->indexes);
     csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
     csni_arena_deinit(&s->names);
     csni_vec_deinit(&s->open);
     csni_free(s->alloc, s, sizeof *s);
 }
 
+/* Whether names of that language are qualified by their scopes. */
+static bool qualifies(uint32_t language) {
+    switch (language) {
+    case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
+    case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
+    default: return false;
+    }
+}
+
 /* ---- the walk's place ---- */
 
 csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit) {
-    s->unit = unit;
+    s->unit = qualifies(unit->language) ? unit : NULL; /* else nobody asks */
     s->open.count = 0;
     return CSN_OK;
 }
 
 csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
-    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
+    if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
     while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
     struct open_scope scope = { die->off, die->depth, die->tag };
     return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
-}
-
-/* ---- the index of a unit ---- */
-
-/* Adds a segment with what the walk gives until it is back at `floor`. */
-static csn_status index_subtree(struct csni_scopes *s, struct scope_index *index, struct csni_die_walk *walk,
-                                uint32_t floor, uint32_t parent, struct csn_error *err) {
-    uint32_t want = CSNI_KINDS_SCOPE | CSNI_KIND_UNIT | CSNI_KIND_BLOCK;
-    struct segment segment = { (uint32_t)index->nodes.count, 0 };
-    uint32_t last = parent;
-    struct csni_die die;
-    csn_status status;
-    while ((status = csni_walk_step(walk, want, floor, &die, err)) == CSN_OK) {
-        while (last != parent && index->nodes.items[last].depth >= die.closed) last = index->nodes.items[last].parent;
-        struct node node = { .off = die.off, .parent = last, .depth = die.depth, .tag = die.tag };
-        uint64_t target;
-        if (die.depth && die.has_children && csni_die_sibling(&die, &target)) {
-            node.unexplored = true;
-            CSNI_TRY(csni_die_walk_skip_children(walk, &die, err));
-        }
-        last = (uint32_t)index->nodes.count;
-        if (last >= NO_NODE - 1) return csni_fail(err, CSN_E_LIMIT, NULL, die.off, "more than %u scopes", NO_NODE);
-        if (!csni_vec_push(&index->nodes, node)) return csni_fail_memory(err, sizeof node);
-    }
-    if (status < 0) return status;
-    segment.count = (uint32_t)index->nodes.count - segment.first;
-    s->index_nodes += segment.count;
-    if (index->again) s->rebuilt += segment.count;
-    return csni_vec_push(&index->segments, segment) ? CSN_OK : csni_fail_memory(err, sizeof segment);
-}
-
-static csn_status walk_for_index(const struct csni_scopes *s, const struct csni_unit *unit, struct csni_die_walk *walk,
-                                 struct csn_error *err) {
-    CSNI_TRY(csni_die_walk_init(walk, s->dwarf, unit, err));
-    walk->in_c = false;
-    return CSN_OK;
-}
-
-static csn_status fill_index(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index *index,
-                             struct csn_error *err) {
-    struct csni_die_walk walk;
-    CSNI_TRY(walk_for_index(s, unit, &walk, err));
-    return index_subtree(s, index, &walk, 0, NO_NODE, err);
-}
-
-static csn_status index_of_unit(struct csni_scopes *s, const struct csni_unit *unit, struct scope_index **out,
-                                struct csn_error *err) {
-    size_t number = (size_t)(unit - unit->dwarf->units) + (unit->dwarf == s->dwarf ? 0 : s->dwarf->unit_count);
-    struct scope_index *index = s->indexes[number];
-    csn_status status = CSN_OK;
-    if (!index) {
-        limit_indexes(s);
-        index = csni_alloc_zeroed(s->alloc, 1, sizeof *index);
-        if (!index) return csni_fail_memory(err, sizeof *index);
-        index->nodes.alloc = index->segments.alloc = s->alloc;
-        index->again = s->was_indexed[number];
-        s->indexes[number] = index;
-        s->was_indexed[number] = 1;
-        status = index->status = fill_index(s, unit, index, err);
-        if (status < 0) csni_vec_deinit(&index->nodes);
-        if (status == CSN_E_MEMORY) drop_index(s, number);
-    } else if (index->status < 0) {
-        status = csni_fail(err, index->status, csni_unit_section(unit), unit->off, "the unit is damaged");
-    }
-    if (status == CSN_OK) *out = index;
-    return status;
-}
-
-/* Indexes the children of a node that were jumped over: up to where the jump led, so that nothing is walked twice whatever
- * sibling attributes say. */
-static csn_status explore(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint32_t node,
-                          struct csn_error *err) {
-    struct csni_die_walk walk;
-    struct csni_die die;
-    CSNI_TRY(walk_for_index(s, unit, &walk, err));
-    CSNI_TRY(csni_die_at(s->dwarf, unit, index->nodes.items[node].off, &die, err));
-    uint32_t depth = index->nodes.items[node].depth;
-    struct csni_unit within = *unit;
-    if (!csni_die_sibling(&die, &within.end)) within.end = die.next;
-    walk.unit = &within;
-    walk.p = walk.begin + die.next;
-    walk.depth = depth + 1;
-    size_t before = index->nodes.count;
-    csn_status status = index_subtree(s, index, &walk, depth, node, err);
-    if (status < 0) {
-        index->nodes.count = before;
-        index->nodes.items[node].damaged = status != CSN_E_MEMORY;
-        return status;
-    }
-    index->nodes.items[node].segment = (uint32_t)index->segments.count - 1;
-    index->nodes.items[node].unexplored = false;
-    return CSN_OK;
-}
-
-/* The last node of a segment at or before `off`, or NO_NODE. */
-static uint32_t last_at_or_before(const struct scope_index *index, const struct segment *segment, uint64_t off) {
-    uint32_t low = segment->first, high = segment->first + segment->count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (index->nodes.items[mid].off <= off) low = mid + 1;
-        else high = mid;
-    }
-    return low == segment->first ? NO_NODE : low - 1;
-}
-
-static csn_status find_node(struct csni_scopes *s, struct scope_index *index, const struct csni_unit *unit, uint64_t off,
-                            uint32_t *out, struct csn_error *err) {
-    uint32_t segment = 0;
-    for (uint32_t level = 0;; level++) {
-        if (level == MAX_SEGMENTS)
-            return csni_fail(err, CSN_E_LIMIT, csni_unit_section(unit), off, "more than %d scopes are around a DIE", MAX_SEGMENTS);
-        s->effort++;
-        uint32_t n = last_at_or_before(index, &index->segments.items[segment], off);
-        if (n == NO_NODE) return CSN_NONE;
-        if (index->nodes.items[n].off == off) {
-            *out = n;
-            return CSN_OK;
-        }
-        if (index->nodes.items[n].damaged)
-            return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), index->nodes.items[n].off,
-                             "what is within the DIE is damaged");
-        if (index->nodes.items[n].unexplored) CSNI_TRY(explore(s, index, unit, n, err));
-        segment = index->nodes.items[n].segment;
-        if (!segment) return CSN_NONE;
-    }
 }
 
 /* The same for a DIE that is still open, or the last one of the walk: the scope at `off`, or NULL. */
@@ -302,18 +122,7 @@ static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit,
         *tag = at[-1].tag;
         return CSN_OK;
     }
-    struct scope_index *index = NULL;
-    uint32_t n = NO_NODE;
-    CSNI_TRY(index_of_unit(s, unit, &index, err));
-    csn_status status = find_node(s, index, unit, off, &n, err);
-    if (status != CSN_OK) return status;
-    const struct node *node = &index->nodes.items[n];
-    if (node->parent == NO_NODE) return CSN_NONE;
-    const struct node *up = &index->nodes.items[node->parent];
-    if (up->depth + 1 != node->depth) return CSN_NONE;
-    *parent = up->off;
-    *tag = up->tag;
-    return CSN_OK;
+    return csni_scope_parent(&s->indexes, unit, off, parent, tag, err);
 }
 
 /* ---- names found through specifications and abstract origins ---- */
@@ -395,14 +204,6 @@ static csn_status find_names(struct csni_scopes *s, const struct csni_die *die, 
 }
 
 /* ---- qualified names ---- */
-
-static bool qualifies(uint32_t language) {
-    switch (language) {
-    case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
-    case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
-    default: return false;
-    }
-}
 
 static bool contains(struct csn_str s, const char *part, size_t size) {
     for (size_t i = 0; i + size <= s.len; i++)
@@ -551,12 +352,13 @@ static csn_status name_of_origin(struct csni_scopes *s, struct place place, bool
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
         struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
-        uint64_t before = s->effort;
+        uint64_t before = s->effort + s->indexes.effort;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
         made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
-        made.known.effort = s->effort - before;
+        made.known.effort = s->effort + s->indexes.effort - before;
         s->effort = before;
+        s->indexes.effort = 0;
         if (made.known.joined) s->joined_bytes += made.known.name.len;
         *slot = made;
     }
@@ -604,7 +406,7 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
 }
 
 uint64_t csni_scopes_take_effort(struct csni_scopes *s) {
-    uint64_t effort = s->effort;
-    s->effort = 0;
+    uint64_t effort = s->effort + s->indexes.effort;
+    s->effort = s->indexes.effort = 0;
     return effort;
 }

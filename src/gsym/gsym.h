@@ -1,4 +1,4 @@
-/* Reading GSYM version 1 in place: the contract between the files of this folder and src/lookup. Nothing here
+/* Reading GSYM versions 1 and 2 in place: the contract between the files of this folder and src/lookup. Nothing here
  * allocates; a csni_gsym and everything taken from it are views of the bytes that were parsed. */
 #ifndef CSNI_GSYM_H
 #define CSNI_GSYM_H
@@ -10,24 +10,50 @@
 #include "base/span.h"
 #include "gsym/gsym_layout.h"
 
-/* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. */
+/* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. The versions
+ * differ in the widths and in what info offsets count from; nothing else looks at the version. */
 struct csni_gsym {
     struct csni_span bytes;
+    struct csni_span records;  /* what info offsets count from: version 1: all bytes; version 2: the section of records */
     const uint8_t *addresses;  /* address_count entries of address_size bytes, ascending in an undamaged file */
-    const uint8_t *infos;      /* address_count u32: file offset of each record */
-    const uint8_t *files;      /* file_count entries of CSNI_GSYM_FILE_ENTRY_SIZE */
+    const uint8_t *infos;      /* address_count info offsets of info_size bytes */
+    const uint8_t *files;      /* file_count pairs of strp */
     struct csni_span strings;
     uint64_t base_address;
+    uint64_t records_offset;   /* of `records` in the file */
     uint64_t strings_offset;   /* file offset */
-    uint64_t tables_end;       /* file offset behind the file table */
+    uint64_t tables_end;       /* file offset behind the file table of version 1, behind the directory of version 2 */
     uint32_t address_count, file_count;
-    uint8_t address_size, uuid_size;
+    uint8_t address_size;
+    uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
+    uint8_t parts_at;          /* bytes of a record in front of its parts */
+    uint8_t version;
+    uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
-    const uint8_t *uuid;
+    struct csni_span uuid;
 };
 
-/* Checks the header and that the tables lie within the bytes. O(1). */
+/* Whether the bytes begin with the magic number, in either byte order. */
+bool csni_gsym_recognize(struct csni_span file);
+/* Checks the header and that the tables lie within the bytes. O(1), but for the directory of version 2. */
 csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err);
+/* The part of it behind the magic number of version 2. */
+csn_status csni_gsym_parse_v2(struct csni_gsym *gsym, struct csn_error *err);
+/* Entry `idx` of the directory of version 2, in file order. CSN_NONE for the one that ends it. */
+struct csni_gsym_entry {
+    uint32_t type;
+    uint64_t offset, size;
+};
+csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
+                                     struct csn_error *err);
+
+/* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
+static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
+    gsym->strp_size = CSNI_GSYM_STRP_SIZE;
+    gsym->info_size = CSNI_GSYM_INFO_OFFSET_SIZE;
+    gsym->parts_at = CSNI_GSYM_R_PARTS;
+    gsym->records = gsym->bytes;
+}
 
 /* What every lookup calls is inline; failures are not. */
 
@@ -38,8 +64,20 @@ static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t 
 }
 
 /* idx < address_count */
-static inline uint32_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
-    return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+static inline uint64_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
+    if (gsym->info_size == CSNI_GSYM_INFO_OFFSET_SIZE)
+        return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+    return csni_get64(gsym->infos + (size_t)idx * CSNI_GSYM_2_INFO_OFFSET_SIZE, gsym->big);
+}
+
+/* The strp at `p`. */
+static inline uint64_t csni_gsym_strp(const struct csni_gsym *gsym, const uint8_t *p) {
+    return gsym->strp_size == CSNI_GSYM_STRP_SIZE ? csni_get32(p, gsym->big) : csni_get64(p, gsym->big);
+}
+
+/* idx < file_count */
+static inline const uint8_t *csni_gsym_file_entry(const struct csni_gsym *gsym, uint32_t idx) {
+    return gsym->files + (size_t)idx * 2 * gsym->strp_size;
 }
 
 /* Whether the last byte of the string table is NUL. Not asked at open: it is a page of its own. */
@@ -64,9 +102,9 @@ static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, st
         *directory = *base = (struct csn_str){ "", 0 };
         return false;
     }
-    const uint8_t *entry = gsym->files + (size_t)idx * CSNI_GSYM_FILE_ENTRY_SIZE;
-    *directory = csni_gsym_string(gsym, csni_get32(entry, gsym->big));
-    *base = csni_gsym_string(gsym, csni_get32(entry + CSNI_GSYM_STRP_SIZE, gsym->big));
+    const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
+    *directory = csni_gsym_string(gsym, csni_gsym_strp(gsym, entry));
+    *base = csni_gsym_string(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
     return true;
 }
 
@@ -74,15 +112,17 @@ static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, st
 
 /* A record: a function, or a function merged into one. */
 struct csni_gsym_record {
-    struct csni_span bytes; /* from the record to the end of the file, or of the merged entry */
+    struct csni_span bytes; /* from the record to the end of the file or section, or of the merged entry */
     uint64_t offset;        /* of bytes.ptr in the file */
     uint64_t start;         /* image address */
-    uint32_t size, name;
+    uint64_t name;
+    uint32_t size;
 };
 
 CSNI_COLD void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx, uint64_t offset,
                                      struct csn_error *err);
-CSNI_COLD void csni_gsym_fail_short(uint64_t offset, size_t left, struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_short(const struct csni_gsym *gsym, uint64_t offset, size_t left,
+                                    struct csn_error *err);
 CSNI_COLD void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err);
 CSNI_COLD void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type,
                                      uint64_t length, struct csn_error *err);
@@ -90,26 +130,27 @@ CSNI_COLD void csni_gsym_fail_length(const struct csni_gsym_record *record, uint
 /* The record in these bytes: reads size and name. */
 static inline csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset,
                                              uint64_t start, struct csni_gsym_record *out, struct csn_error *err) {
-    if (bytes.size < CSNI_GSYM_R_PARTS) {
-        csni_gsym_fail_short(offset, bytes.size, err);
+    if (bytes.size < gsym->parts_at) {
+        csni_gsym_fail_short(gsym, offset, bytes.size, err);
         return CSN_E_TRUNCATED;
     }
     uint32_t size = csni_get32(bytes.ptr + CSNI_GSYM_R_SIZE, gsym->big);
-    uint32_t name = csni_get32(bytes.ptr + CSNI_GSYM_R_NAME, gsym->big);
-    *out = (struct csni_gsym_record){ bytes, offset, start, size, name };
+    uint64_t name = csni_gsym_strp(gsym, bytes.ptr + CSNI_GSYM_R_NAME);
+    *out = (struct csni_gsym_record){ bytes, offset, start, name, size };
     return CSN_OK;
 }
 
-/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the file, or too near to its end. */
+/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the records, CSN_E_TRUNCATED where it
+ * leads too near to their end. */
 static inline csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
                                           struct csn_error *err) {
     uint64_t offset = csni_gsym_info_offset(gsym, idx);
-    if (offset >= gsym->bytes.size) {
+    if (offset >= gsym->records.size) {
         csni_gsym_fail_record(gsym, idx, offset, err);
         return CSN_E_FORMAT;
     }
-    struct csni_span rest = { gsym->bytes.ptr + offset, gsym->bytes.size - (size_t)offset };
-    return csni_gsym_record_at(gsym, rest, offset, csni_gsym_address(gsym, idx), out, err);
+    struct csni_span rest = { gsym->records.ptr + offset, gsym->records.size - (size_t)offset };
+    return csni_gsym_record_at(gsym, rest, gsym->records_offset + offset, csni_gsym_address(gsym, idx), out, err);
 }
 
 struct csni_gsym_payload {
@@ -118,7 +159,7 @@ struct csni_gsym_payload {
     uint32_t type;   /* enum csni_gsym_part, or one that this version does not know */
 };
 
-/* The part at *pos (CSNI_GSYM_R_PARTS for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
+/* The part at *pos (gsym->parts_at for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
  * behind the end mark. */
 static inline csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
                                              uint64_t *pos, struct csni_gsym_payload *out, struct csn_error *err) {
@@ -158,6 +199,7 @@ struct csni_gsym_row_iter {
     const char *section;
     uint64_t offset, addr, range;
     uint32_t min, file, line;
+    uint8_t file_bias; /* see struct csni_gsym */
     bool done; /* `p` is then the byte behind the end mark */
 };
 csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);
@@ -174,7 +216,8 @@ struct csni_gsym_node {
     struct csni_span ranges; /* range_count pairs of ULEB start - base, ULEB size */
     uint64_t base;           /* what the range starts are relative to */
     uint64_t first;          /* lowest start of a range that is not empty; base where all are empty */
-    uint32_t range_count, name, call_file, call_line;
+    uint64_t name;
+    uint32_t range_count, call_file, call_line;
     bool has_children;
 };
 
@@ -183,6 +226,7 @@ struct csni_gsym_inline_iter {
     const uint8_t *begin, *p, *end;
     uint64_t offset; /* file offset of `begin` */
     uint32_t depth;  /* of the node at `p` */
+    uint8_t strp_size;
     bool big;
     bool done;       /* `p` is then the byte behind the tree */
 };
@@ -198,7 +242,8 @@ struct csn_range csni_gsym_range(struct csni_span *ranges, uint64_t base);
 /* An inlined call that covers an address. */
 struct csni_gsym_inlined {
     uint64_t first; /* lowest address of the block */
-    uint32_t name, call_file, call_line;
+    uint64_t name;
+    uint32_t call_file, call_line;
 };
 /* The inlined calls that cover `addr`, outermost first, those without a call file left out. At each level the first
  * node that covers the address is taken. `out` has room for CSN_INLINE_DEPTH_MAX. */
@@ -227,7 +272,7 @@ struct csni_gsym_call_site {
 csn_status csni_gsym_call_site_next(const struct csni_gsym *gsym, struct csni_gsym_list *list,
                                     struct csni_gsym_call_site *out, struct csn_error *err);
 /* Pattern k < site->pattern_count, as an offset in the string table. */
-uint32_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k);
+uint64_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k);
 
 csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_list *list, uint64_t start,
                                  struct csni_gsym_record *out, struct csn_error *err);
@@ -236,8 +281,8 @@ csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_
 
 /* Everything known of an address, without a string touched. */
 struct csni_gsym_answer {
-    uint64_t addr, start;
-    uint32_t idx, size, name;
+    uint64_t addr, start, name;
+    uint32_t idx, size;
     uint32_t file, line, reason; /* of the innermost frame */
     size_t inlined_count;        /* frames are one more */
     struct csni_gsym_inlined inlined[CSN_INLINE_DEPTH_MAX]; /* outermost first */

@@ -101,7 +101,7 @@ static bool push_function(struct build *b, uint64_t start, uint32_t function, bo
 }
 
 static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record, struct parts *out) {
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     out->lines.bytes.ptr = out->inlines.bytes.ptr = NULL;
@@ -136,6 +136,7 @@ static csn_status add_function(struct build *b, uint32_t idx, uint64_t limit) {
     struct parts parts;
     if (csni_gsym_record(b->gsym, idx, &record, NULL) != CSN_OK || find_parts(b->gsym, &record, &parts) != CSN_OK)
         return CSN_NONE;
+    if (record.name > UINT32_MAX) return CSN_NONE;
     uint64_t start = record.start, end = limit;
     if (record.size && limit - start > record.size) end = start + record.size;
     if (is_full(b, idx) || !take_work(b, &parts)) return CSN_NONE;
@@ -202,10 +203,10 @@ static size_t segments_before(const struct build *b, size_t from, uint64_t end) 
 static struct csni_accel_function function_of(const struct build *b, uint32_t idx) {
     struct csni_gsym_record record;
     struct csni_accel_function f = { (uint32_t)(csni_gsym_address(b->gsym, idx) - b->first), 0, 0, idx };
-    /* A record that cannot be read is one of a segment left to the index. */
+    /* A record that cannot be read, or whose name is out of reach, is one of a segment left to the index. */
     if (csni_gsym_record(b->gsym, idx, &record, NULL) == CSN_OK) {
         f.size = record.size;
-        f.name = record.name;
+        f.name = (uint32_t)record.name;
     }
     return f;
 }

@@ -36,7 +36,7 @@ static uint32_t read_range_count(struct csni_cursor *c) {
 }
 
 /* The rest of a node behind its range count; whether one of its ranges covers `addr`. */
-static bool read_node(struct csni_cursor *c, uint32_t range_count, uint64_t base, uint64_t addr,
+static bool read_node(struct csni_cursor *c, unsigned strp_size, uint32_t range_count, uint64_t base, uint64_t addr,
                       struct csni_gsym_node *out) {
     bool covers = false, any = false;
     const uint8_t *ranges = c->p;
@@ -50,7 +50,7 @@ static bool read_node(struct csni_cursor *c, uint32_t range_count, uint64_t base
     }
     out->ranges = (struct csni_span){ ranges, (size_t)(c->p - ranges) };
     out->has_children = csni_cursor_u8(c) != 0;
-    out->name = csni_cursor_u32(c);
+    out->name = strp_size == CSNI_GSYM_STRP_SIZE ? csni_cursor_u32(c) : csni_cursor_u64(c);
     out->call_file = (uint32_t)csni_cursor_uleb(c);
     out->call_line = (uint32_t)csni_cursor_uleb(c);
     return covers;
@@ -60,7 +60,8 @@ void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym 
                      const struct csni_gsym_payload *payload) {
     struct csni_span bytes = payload->bytes;
     *iter = (struct csni_gsym_inline_iter){ .begin = bytes.ptr, .p = bytes.ptr, .end = bytes.ptr + bytes.size,
-                                            .offset = payload->offset, .big = gsym->big };
+                                            .offset = payload->offset, .strp_size = gsym->strp_size,
+                                            .big = gsym->big };
 }
 
 csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bases, struct csni_gsym_node *out,
@@ -77,7 +78,7 @@ csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bas
     iter->done = started && depth == 0 && !c.failed;
     iter->p = c.p;
     if (iter->done) return CSN_NONE;
-    if (!c.failed) read_node(&c, range_count, bases[depth], 0, out);
+    if (!c.failed) read_node(&c, iter->strp_size, range_count, bases[depth], 0, out);
     if (c.failed) return truncated(&c, iter->offset, err);
     *out_depth = depth;
     if (out->has_children) {
@@ -95,14 +96,15 @@ csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni
     struct csni_span tree = payload->bytes;
     struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
                                      .readable = gsym->bytes.ptr + gsym->bytes.size };
-    bool wide = csni_inline_scan_has_avx2();
+    bool wide = csni_inline_scan_has_avx2(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
     size_t count = 0;
     for (bool root = true;; root = false) {
-        if (wide && !root && csni_inline_scan_avx2(&scan)) break;
+        if (wide && !root && (narrow ? csni_inline_scan_avx2(&scan) : csni_inline_scan_avx2_v2(&scan))) break;
         struct csni_cursor c = { tree.ptr, scan.p, scan.end, gsym->big, false, 0 };
         struct csni_gsym_node node = { .has_children = false };
         uint32_t range_count = read_range_count(&c);
-        bool covers = range_count && read_node(&c, range_count, scan.base, addr, &node) && scan.depth == 0;
+        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan.base, addr, &node) &&
+                      scan.depth == 0;
         if (c.failed) return truncated(&c, payload->offset, err);
         scan.p = c.p;
         if (covers) {

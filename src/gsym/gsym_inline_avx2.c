@@ -18,7 +18,6 @@
 enum {
     WINDOW = 64,
     WINDOW_READ = WINDOW + 8,                   /* eight bytes are read from any of its bytes on */
-    FIXED = 1 + CSNI_GSYM_STRP_SIZE,            /* has_children and name, between the ranges and the call */
     RANGES_MAX = WINDOW / 2 - 1                 /* of a node that may fit */
 };
 
@@ -73,7 +72,8 @@ AVX2_INLINE bool any_covers(const uint8_t *p, unsigned count, uint64_t ends, uin
     return covers;
 }
 
-AVX2 bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
+/* `fixed`: bytes between the ranges and the call, has_children and name. A constant where this is inlined. */
+AVX2_INLINE bool scan_nodes(struct csni_inline_scan *scan, unsigned fixed) {
     uint8_t tail[WINDOW_READ];
     struct window w = load_window(scan, tail);
     uint64_t depth = scan->depth, off = scan->addr - scan->base;
@@ -88,7 +88,7 @@ AVX2 bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
         unsigned count = pos < WINDOW ? w.src[pos] : WINDOW;
         uint64_t ends = pos < WINDOW ? w.ends >> pos : 0;
         unsigned last = (unsigned)_tzcnt_u64(_pdep_u64((uint64_t)1 << (2 * count & 63), ends));
-        unsigned call = pos + last + 1 + FIXED;
+        unsigned call = pos + last + 1 + fixed;
         uint64_t after = call < WINDOW ? _blsr_u64(w.ends >> call) : 0;
         if (after == 0 || count > RANGES_MAX) {
             scan->p += pos;
@@ -107,5 +107,8 @@ AVX2 bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
         pos = call + (unsigned)_tzcnt_u64(after) + 1;
     }
 }
+
+AVX2 bool csni_inline_scan_avx2(struct csni_inline_scan *scan) { return scan_nodes(scan, 1 + CSNI_GSYM_STRP_SIZE); }
+AVX2 bool csni_inline_scan_avx2_v2(struct csni_inline_scan *scan) { return scan_nodes(scan, 1 + CSNI_GSYM_2_STRP_SIZE); }
 
 #endif

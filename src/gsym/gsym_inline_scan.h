@@ -18,12 +18,17 @@ struct csni_inline_scan {
 /* Moves over nodes that do not cover the address. True: the list has ended; false: the node or the end mark at scan->p is
  * for the caller. Only where csni_inline_scan_has_avx2(). */
 bool csni_inline_scan_avx2(struct csni_inline_scan *scan);
+bool csni_inline_scan_avx2_v2(struct csni_inline_scan *scan); /* the same in a file of version 2 */
 static inline bool csni_inline_scan_has_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
 #else
 #define CSNI_INLINE_SCAN_AVX2 0
 static inline bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
+    (void)scan;
+    return false;
+}
+static inline bool csni_inline_scan_avx2_v2(struct csni_inline_scan *scan) {
     (void)scan;
     return false;
 }

@@ -1,5 +1,5 @@
-/* GSYM version 1 as it lies in a file: offsets, sizes and codes, nothing else. Every offset is from the start of the
- * file; every fixed-width number is in the file's byte order. docs/formats/gsym.md tells the whole. */
+/* GSYM versions 1 and 2 as they lie in a file: offsets, sizes and codes, nothing else. Every offset is from the start of
+ * the file; every fixed-width number is in the file's byte order. docs/formats/gsym.md tells the whole. */
 #ifndef CSNI_GSYM_LAYOUT_H
 #define CSNI_GSYM_LAYOUT_H
 
@@ -8,6 +8,7 @@
 
 enum {
     CSNI_GSYM_VERSION_1 = 1,
+    CSNI_GSYM_VERSION_2 = 2,
     CSNI_GSYM_UUID_MAX = 20 /* version 1 */
 };
 
@@ -35,7 +36,33 @@ enum {
     CSNI_GSYM_STRP_SIZE = 4
 };
 
-/* A record (FunctionInfo): u32 size, strp name, then parts {u32 type, u32 length, bytes} up to the part {0, 0}. */
+/* Header of version 2: 20 bytes, the first 8 but for the last of them and the base address as in version 1. Behind it the
+ * directory: entries {u32 type, u64 file offset, u64 size} up to one of type 0. Sections stand anywhere. */
+enum {
+    CSNI_GSYM_2_STRING_ENCODING = 7,  /* u8: 0, NUL-terminated strings, is the only one */
+    CSNI_GSYM_2_HEADER_SIZE = 20,
+    CSNI_GSYM_2_ENTRY_TYPE = 0,       /* u32 */
+    CSNI_GSYM_2_ENTRY_OFFSET = 4,     /* u64 */
+    CSNI_GSYM_2_ENTRY_SIZE = 12,      /* u64 */
+    CSNI_GSYM_2_ENTRY_BYTES = 20,
+    CSNI_GSYM_2_STRP_SIZE = 8,        /* everywhere */
+    CSNI_GSYM_2_INFO_OFFSET_SIZE = 8, /* from the start of the section of records */
+    CSNI_GSYM_2_RECORD_PARTS = 12     /* in place of CSNI_GSYM_R_PARTS */
+};
+
+enum csni_gsym_section {
+    CSNI_GSYM_SECTION_END = 0,
+    CSNI_GSYM_SECTION_ADDRESSES = 1, /* address offsets, aligned to their width */
+    CSNI_GSYM_SECTION_INFOS = 2,     /* info offsets, aligned to 8 */
+    CSNI_GSYM_SECTION_STRINGS = 3,
+    CSNI_GSYM_SECTION_FILES = 4,     /* u32 count, then entries of two strp without padding; aligned to 4 */
+    CSNI_GSYM_SECTION_RECORDS = 5,   /* aligned to 4, and so is each record in it */
+    CSNI_GSYM_SECTION_UUID = 6,      /* may be missing; any length */
+    CSNI_GSYM_SECTION_KNOWN = 7      /* types below are known */
+};
+
+/* A record (FunctionInfo): u32 size, strp name, then parts {u32 type, u32 length, bytes} up to the part {0, 0}. What
+ * depends on the width of a strp is here that of version 1. */
 enum {
     CSNI_GSYM_R_SIZE = 0,
     CSNI_GSYM_R_NAME = 4,

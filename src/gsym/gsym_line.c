@@ -84,7 +84,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
         return truncated(iter->section, iter->offset + c.failed_at, (uint64_t)(iter->end - iter->begin), err);
     iter->p = c.p;
     if (iter->done) return CSN_NONE;
-    *out = (struct csn_row){ iter->addr, iter->file, iter->line };
+    *out = (struct csn_row){ iter->addr, iter->file - (iter->file ? iter->file_bias : 0), iter->line };
     return CSN_OK;
 }
 

@@ -66,11 +66,15 @@ static inline struct plan plan_row(struct window w, uint64_t pc_delta, int64_t l
 
 /* ---- choosing the window ---- */
 
-enum { SAMPLE_MAX = 2048 }; /* rows that are looked at; the rest of a longer table is much the same */
+enum {
+    SAMPLE_MAX = 2048, /* rows that are looked at; the rest of a longer table is much the same */
+    LANES = 8          /* rows of one step of vector code */
+};
 
-/* Rows as the search for a window sees them: 16-bit lanes, which compilers turn into vector code. */
+/* Rows as the search for a window sees them: 16-bit lanes, which compilers turn into vector code. Most tables are short, so
+ * the last step is filled up with rows that are never special, instead of being done row by row. */
 struct sample {
-    uint32_t count;
+    uint32_t count, padded;
     uint16_t pc[SAMPLE_MAX];   /* address delta; what is too large to be special is cut */
     uint16_t line[SAMPLE_MAX]; /* line delta, two's complement; likewise */
     uint16_t saved[SAMPLE_MAX]; /* bytes that the row saves where it is special */
@@ -79,7 +83,6 @@ struct sample {
 
 static inline void take_sample(const struct rows *r, struct sample *s) {
     s->count = r->count < SAMPLE_MAX ? (uint32_t)r->count : SAMPLE_MAX;
-    s->total = 0;
     uint64_t off = 0;
     int64_t line = row_line(r, 0);
     for (uint32_t i = 0; i < s->count; i++) {
@@ -87,22 +90,37 @@ static inline void take_sample(const struct rows *r, struct sample *s) {
         int64_t delta = (int64_t)row_line(r, i) - line;
         s->pc[i] = pc <= SPECIAL_MAX ? (uint16_t)pc : SPECIAL_MAX + 1;
         s->line[i] = (uint16_t)(delta > INT16_MAX ? INT16_MAX : delta < INT16_MIN ? INT16_MIN : delta);
-        unsigned size = plan_row((struct window){ delta + 1, 1 }, pc, delta).size;
-        s->total += size;
-        s->saved[i] = (uint16_t)(size - 1);
         off += pc;
         line += delta;
     }
+    s->padded = (s->count + LANES - 1) & ~(LANES - 1U);
+    for (uint32_t i = s->count; i < s->padded; i++) {
+        s->pc[i] = SPECIAL_MAX + 1;
+        s->line[i] = 0;
+    }
+}
+
+/* What a row saves: ADVANCE_LINE and a byte of its operand, or else the operand of ADVANCE_PC. Of rows that are never special
+ * only that it is not 0 matters: the total is compared with other totals, and with that of a table of special rows alone. */
+static void weigh_sample(struct sample *s) {
+    uint16_t total = 0; /* at most 2 * SAMPLE_MAX */
+    const uint32_t padded = s->padded & ~(LANES - 1U);
+    for (uint32_t i = 0; i < padded; i++) {
+        s->saved[i] = (uint16_t)(2 - ((s->line[i] == 0) & (s->pc[i] < 0x80)));
+        total = (uint16_t)(total + s->saved[i]);
+    }
+    s->total = (uint32_t)total - 2 * (padded - s->count) + s->count;
 }
 
 /* Bytes of the opcodes of these rows. The loop has no branch, for the sake of vector code. */
 static size_t window_cost(const struct sample *s, struct window w) {
     const uint16_t min = (uint16_t)w.min, width = (uint16_t)w.width;
-    uint32_t saved = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    const uint32_t padded = s->padded & ~(LANES - 1U); /* so that the compiler knows it, too */
+    uint16_t saved = 0;
+    for (uint32_t i = 0; i < padded; i++) {
         uint16_t k = (uint16_t)(s->line[i] - min), operand = (uint16_t)(s->pc[i] * width + k);
         uint16_t special = (uint16_t)((k < width) & (operand <= SPECIAL_MAX));
-        saved += (uint16_t)(s->saved[i] & (uint16_t)-special);
+        saved = (uint16_t)(saved + (s->saved[i] & (uint16_t)-special));
     }
     return s->total - saved + csni_sleb_size(w.min) + csni_sleb_size(w.min + (int64_t)w.width - 1);
 }
@@ -157,6 +175,7 @@ static inline struct window choose_window(const struct rows *r) {
     if (r->count < 2) return (struct window){ 0, 1 };
     struct sample sample;
     take_sample(r, &sample);
+    weigh_sample(&sample);
     return best_window(&sample);
 }
 

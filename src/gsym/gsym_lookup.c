@@ -28,7 +28,7 @@ static ALWAYS_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned w
     if (!count) return 0;
     for (; count > SEARCH_TAIL; count -= count / 2)
         at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    PREFETCH(gsym->infos + (size_t)(at - table) / width * CSNI_GSYM_INFO_OFFSET_SIZE);
+    PREFETCH(gsym->infos + (size_t)(at - table) / width * gsym->info_size);
     for (; count > 1; count -= count / 2)
         at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
     return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
@@ -52,16 +52,16 @@ static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned
         for (size_t k = 0; k < key_count; k++)
             out[k] += csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k] ? count / 2 : 0;
     for (size_t k = 0; k < key_count; k++) {
-        PREFETCH(gsym->infos + out[k] * CSNI_GSYM_INFO_OFFSET_SIZE);
+        PREFETCH(gsym->infos + out[k] * gsym->info_size);
         out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
     }
 }
 
 static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
     if (!behind) return;
-    uint32_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
-    if (offset >= gsym->bytes.size) return;
-    prefetch_ahead(gsym->bytes.ptr + offset, gsym->bytes.ptr + gsym->bytes.size, 4);
+    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
+    if (offset >= gsym->records.size) return;
+    prefetch_ahead(gsym->records.ptr + offset, gsym->records.ptr + gsym->records.size, 4);
 }
 
 void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind) {
@@ -102,7 +102,7 @@ static csn_status find_record(const struct csni_gsym *gsym, size_t behind, uint6
 static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
                              struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
                              struct csn_error *err) {
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
@@ -153,7 +153,8 @@ static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, 
     for (size_t k = 0; k < out->inlined_count; k++) {
         uint32_t file = out->inlined[k].call_file;
         if (file >= gsym->file_count) return bad_file(gsym, file, offset, err);
-        if (csni_get64(gsym->files + (size_t)file * CSNI_GSYM_FILE_ENTRY_SIZE, false) == 0) continue;
+        const uint8_t *entry = csni_gsym_file_entry(gsym, file);
+        if (csni_gsym_strp(gsym, entry) == 0 && csni_gsym_strp(gsym, entry + gsym->strp_size) == 0) continue;
         out->inlined[kept++] = out->inlined[k];
     }
     out->inlined_count = kept;
@@ -171,7 +172,8 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint
     /* Not the array: clearing it would cost more than the lookup. */
     out->addr = addr;
     out->start = 0;
-    out->idx = out->size = out->name = out->file = out->line = 0;
+    out->name = 0;
+    out->idx = out->size = out->file = out->line = 0;
     out->inlined_count = 0;
     struct csni_gsym_record record;
     csn_status status = find_record(gsym, behind, addr, out, &record, err);

@@ -45,15 +45,15 @@ csn_status csni_gsym_call_site_next(const struct csni_gsym *gsym, struct csni_gs
     site.return_offset = csni_cursor_u64(&c);
     site.flags = csni_cursor_u8(&c);
     site.pattern_count = csni_cursor_u32(&c);
-    site.patterns = csni_cursor_bytes(&c, (uint64_t)site.pattern_count * CSNI_GSYM_STRP_SIZE).ptr;
+    site.patterns = csni_cursor_bytes(&c, (uint64_t)site.pattern_count * gsym->strp_size).ptr;
     if (c.failed) return truncated(list, &c, "call site", err);
     list_step(list, &c);
     *out = site;
     return CSN_OK;
 }
 
-uint32_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k) {
-    return csni_get32(patterns + (size_t)k * CSNI_GSYM_STRP_SIZE, gsym->big);
+uint64_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k) {
+    return csni_gsym_strp(gsym, patterns + (size_t)k * gsym->strp_size);
 }
 
 csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_list *list, uint64_t start,

@@ -1,4 +1,4 @@
-/* Opening GSYM version 1: header, bounds of the tables, strings, files, records and their parts. */
+/* Opening GSYM: magic number, then header and bounds of the tables of version 1; failures of records and their parts. */
 #include "gsym/gsym.h"
 
 #include "base/checked.h"
@@ -22,17 +22,22 @@ static csn_status check_magic(struct csni_gsym *gsym, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* The version comes first: another version has another header, perhaps a shorter one. */
+static csn_status check_version(struct csni_gsym *gsym, struct csn_error *err) {
+    gsym->version = CSNI_GSYM_VERSION_1;
+    if (gsym->bytes.size < CSNI_GSYM_H_VERSION + 2) return CSN_OK; /* too small for any, as parse_v1() says */
+    unsigned version = csni_get16(gsym->bytes.ptr + CSNI_GSYM_H_VERSION, gsym->big);
+    if (version != CSNI_GSYM_VERSION_1 && version != CSNI_GSYM_VERSION_2)
+        return csni_fail(err, CSN_E_UNSUPPORTED, header_name, CSNI_GSYM_H_VERSION,
+                         "GSYM version %u is not supported by this build; know %d and %d", version, CSNI_GSYM_VERSION_1,
+                         CSNI_GSYM_VERSION_2);
+    gsym->version = (uint8_t)version;
+    return CSN_OK;
+}
+
 static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
     const uint8_t *h = gsym->bytes.ptr;
     size_t size = gsym->bytes.size;
-    /* The version comes first: another version has another header, perhaps a shorter one. */
-    if (size >= CSNI_GSYM_H_VERSION + 2) {
-        unsigned version = csni_get16(h + CSNI_GSYM_H_VERSION, gsym->big);
-        if (version != CSNI_GSYM_VERSION_1)
-            return csni_fail(err, CSN_E_UNSUPPORTED, header_name, CSNI_GSYM_H_VERSION,
-                             "GSYM version %u is not supported by this build; have %u, know %d", version, version,
-                             CSNI_GSYM_VERSION_1);
-    }
     if (size < CSNI_GSYM_HEADER_SIZE)
         return csni_fail(err, CSN_E_TRUNCATED, header_name, size, "file of %zu bytes, need >= %d", size,
                          CSNI_GSYM_HEADER_SIZE);
@@ -44,8 +49,7 @@ static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
         return csni_fail(err, CSN_E_FORMAT, header_name, CSNI_GSYM_H_UUID_SIZE, "UUID of %u bytes, need <= %d",
                          uuid_size, CSNI_GSYM_UUID_MAX);
     gsym->address_size = (uint8_t)width;
-    gsym->uuid_size = (uint8_t)uuid_size;
-    gsym->uuid = h + CSNI_GSYM_H_UUID;
+    gsym->uuid = (struct csni_span){ h + CSNI_GSYM_H_UUID, uuid_size };
     gsym->base_address = csni_get64(h + CSNI_GSYM_H_BASE_ADDRESS, gsym->big);
     gsym->address_count = csni_get32(h + CSNI_GSYM_H_NUM_ADDRESSES, gsym->big);
     return CSN_OK;
@@ -90,25 +94,36 @@ static csn_status find_strings(struct csni_gsym *gsym, struct csn_error *err) {
     return CSN_OK;
 }
 
+static csn_status parse_v1(struct csni_gsym *gsym, struct csn_error *err) {
+    csni_gsym_use_v1_widths(gsym);
+    CSNI_TRY(check_header(gsym, err));
+    CSNI_TRY(find_tables(gsym, err));
+    return find_strings(gsym, err);
+}
+
+bool csni_gsym_recognize(struct csni_span file) {
+    struct csni_gsym gsym = { .bytes = file };
+    return check_magic(&gsym, NULL) == CSN_OK;
+}
+
 csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err) {
     struct csni_gsym parsed = { .bytes = bytes };
     CSNI_TRY(check_magic(&parsed, err));
-    CSNI_TRY(check_header(&parsed, err));
-    CSNI_TRY(find_tables(&parsed, err));
-    CSNI_TRY(find_strings(&parsed, err));
+    CSNI_TRY(check_version(&parsed, err));
+    CSNI_TRY(parsed.version == CSNI_GSYM_VERSION_1 ? parse_v1(&parsed, err) : csni_gsym_parse_v2(&parsed, err));
     *gsym = parsed;
     return CSN_OK;
 }
 
 void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx, uint64_t offset, struct csn_error *err) {
     csni_fail(err, CSN_E_FORMAT, "info offset table",
-              (uint64_t)(gsym->infos - gsym->bytes.ptr) + (uint64_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE,
-              "record %u at 0x%llx, file has 0x%zx bytes", idx, (unsigned long long)offset, gsym->bytes.size);
+              (uint64_t)(gsym->infos - gsym->bytes.ptr) + (uint64_t)idx * gsym->info_size,
+              "record %u at 0x%llx, %s has 0x%zx bytes", idx, (unsigned long long)offset,
+              gsym->records.ptr == gsym->bytes.ptr ? "file" : "section", gsym->records.size);
 }
 
-void csni_gsym_fail_short(uint64_t offset, size_t left, struct csn_error *err) {
-    csni_fail(err, CSN_E_TRUNCATED, record_name, offset, "record of %zu bytes, need >= %d", left,
-              CSNI_GSYM_R_PARTS);
+void csni_gsym_fail_short(const struct csni_gsym *gsym, uint64_t offset, size_t left, struct csn_error *err) {
+    csni_fail(err, CSN_E_TRUNCATED, record_name, offset, "record of %zu bytes, need >= %d", left, gsym->parts_at);
 }
 
 void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err) {
@@ -125,7 +140,7 @@ void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, 
 
 csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,
                                struct csni_gsym_payload *out, struct csn_error *err) {
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK)

@@ -25,6 +25,7 @@ struct level {
 };
 
 static const char record_name[] = "FunctionInfo";
+static const char directory_name[] = "directory";
 
 static void tell(struct verifier *v) {
     if (v->stopped) return;
@@ -51,7 +52,7 @@ static void check_strings(struct verifier *v) {
                   s.ptr[s.size - 1]);
         tell(v);
     }
-    if (g->strings_offset < g->tables_end) {
+    if (g->version == CSNI_GSYM_VERSION_1 && g->strings_offset < g->tables_end) {
         csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset, "begins at 0x%llx, need >= 0x%llx",
                   (ull)g->strings_offset, (ull)g->tables_end);
         tell(v);
@@ -70,16 +71,76 @@ static void check_file_table(struct verifier *v) {
     const struct csni_gsym *g = v->gsym;
     v->counts->files = g->file_count;
     for (uint32_t k = 0; k < g->file_count && !v->stopped; k++) {
-        const uint8_t *entry = g->files + (size_t)k * CSNI_GSYM_FILE_ENTRY_SIZE;
+        const uint8_t *entry = csni_gsym_file_entry(g, k);
         uint64_t at = (uint64_t)(entry - g->bytes.ptr);
-        uint32_t directory = csni_get32(entry, g->big), base = csni_get32(entry + CSNI_GSYM_STRP_SIZE, g->big);
+        uint64_t directory = csni_gsym_strp(g, entry), base = csni_gsym_strp(g, entry + g->strp_size);
         if (k == 0 && (directory || base)) {
-            csni_fail(&v->err, CSN_E_FORMAT, "file table", at, "file 0 is {0x%x, 0x%x}, need {0, 0}", directory, base);
+            csni_fail(&v->err, CSN_E_FORMAT, "file table", at, "file 0 is {0x%llx, 0x%llx}, need {0, 0}", (ull)directory,
+                      (ull)base);
             tell(v);
         }
         check_strp(v, "file table", at, "directory", directory);
         check_strp(v, "file table", at, "file name", base);
     }
+}
+
+/* ---- the directory: what a lookup does not care about ---- */
+
+static uint64_t section_alignment(const struct csni_gsym *gsym, uint32_t type) {
+    switch (type) {
+    case CSNI_GSYM_SECTION_ADDRESSES: return gsym->address_size;
+    case CSNI_GSYM_SECTION_INFOS: return CSNI_GSYM_2_INFO_OFFSET_SIZE;
+    case CSNI_GSYM_SECTION_FILES:
+    case CSNI_GSYM_SECTION_RECORDS: return CSNI_GSYM_ALIGN;
+    default: return 1;
+    }
+}
+
+static void check_section(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry) {
+    const struct csni_gsym *g = v->gsym;
+    if (entry->offset < g->tables_end) {
+        csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx, need >= 0x%llx", entry->type,
+                  (ull)entry->offset, (ull)g->tables_end);
+        tell(v);
+    }
+    uint64_t align = section_alignment(g, entry->type);
+    if (entry->offset % align == 0) return;
+    csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx, need a multiple of %llu",
+              entry->type, (ull)entry->offset, (ull)align);
+    tell(v);
+}
+
+/* A section against those of known types in front of it. A second one of a type takes the place of the first, as it does
+ * for lookups. */
+static void check_against(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry,
+                          struct csni_gsym_entry *known) {
+    for (uint32_t type = 1; type < CSNI_GSYM_SECTION_KNOWN; type++) {
+        const struct csni_gsym_entry *other = &known[type];
+        if (!other->size || v->stopped) continue;
+        if (type == entry->type) {
+            csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "a second section of type %u, need one", type);
+            tell(v);
+        } else if (entry->offset < other->offset + other->size && other->offset < entry->offset + entry->size) {
+            csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx overlaps that of type %u "
+                      "at 0x%llx", entry->type, (ull)entry->offset, type, (ull)other->offset);
+            tell(v);
+        }
+    }
+    known[entry->type] = *entry;
+}
+
+static void check_directory(struct verifier *v) {
+    struct csni_gsym_entry known[CSNI_GSYM_SECTION_KNOWN] = { { 0 } }, entry = { 0 };
+    uint64_t at = CSNI_GSYM_2_HEADER_SIZE;
+    for (uint64_t idx = 0; csni_gsym_directory_entry(v->gsym, idx, &entry, NULL) == CSN_OK && !v->stopped; idx++) {
+        check_section(v, at, &entry);
+        if (entry.type < CSNI_GSYM_SECTION_KNOWN) check_against(v, at, &entry, known);
+        at += CSNI_GSYM_2_ENTRY_BYTES;
+    }
+    if (v->stopped || (!entry.offset && !entry.size)) return;
+    csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "end entry holds 0x%llx, 0x%llx, need 0, 0", (ull)entry.offset,
+              (ull)entry.size);
+    tell(v);
 }
 
 static void check_order(struct verifier *v, uint32_t idx) {
@@ -210,7 +271,7 @@ static void check_call_sites(struct verifier *v, const struct csni_gsym_payload 
     while (status == CSN_OK && (status = csni_gsym_call_site_next(v->gsym, &list, &site, &v->err)) == CSN_OK) {
         v->counts->call_sites++;
         for (uint32_t k = 0; k < site.pattern_count && !v->stopped; k++) {
-            uint64_t at = part->offset + (uint64_t)(site.patterns - part->bytes.ptr) + (uint64_t)k * CSNI_GSYM_STRP_SIZE;
+            uint64_t at = part->offset + (uint64_t)(site.patterns - part->bytes.ptr) + (uint64_t)k * v->gsym->strp_size;
             check_strp(v, record_name, at, "pattern", csni_gsym_pattern(v->gsym, site.patterns, k));
         }
     }
@@ -270,7 +331,7 @@ static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *
                   "the last address", record->size, (ull)record->start);
         tell(v);
     }
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = v->gsym->parts_at;
     struct csni_gsym_payload part;
     uint32_t seen = 0;
     csn_status status = CSN_OK;
@@ -294,13 +355,14 @@ static void check_function(struct verifier *v, uint32_t idx) {
         tell(v);
         return;
     }
-    if (record.offset % CSNI_GSYM_ALIGN) {
+    if ((record.offset - g->records_offset) % CSNI_GSYM_ALIGN) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record.offset, "record of function %u, need a multiple of %d",
                   idx, CSNI_GSYM_ALIGN);
         tell(v);
     }
     uint64_t end = record.offset + check_record(v, &record, false);
     uint64_t strings_end = g->strings_offset + g->strings.size;
+    if (g->version != CSNI_GSYM_VERSION_1) return; /* its records end where their section does */
     if (record.offset < g->tables_end || (record.offset < strings_end && end > g->strings_offset)) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record.offset, "record of function %u ends at 0x%llx, need it "
                   "outside the tables (up to 0x%llx) and the strings (0x%llx..0x%llx)", idx, (ull)end,
@@ -313,6 +375,7 @@ csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *c
                             struct csn_verify_counts *out) {
     struct csn_verify_counts counts = { 0 };
     struct verifier v = { .gsym = gsym, .callback = callback, .context = context, .counts = &counts };
+    if (gsym->version != CSNI_GSYM_VERSION_1) check_directory(&v);
     check_strings(&v);
     check_file_table(&v);
     for (uint32_t idx = 0; idx < gsym->address_count && !v.stopped; idx++) check_function(&v, idx);

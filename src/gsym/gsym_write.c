@@ -1,4 +1,4 @@
-/* Writing GSYM version 1.
+/* Writing GSYM.
  *
  * Everything in front of the records has a known size, so the records' place is known before the first is encoded. They are
  * encoded in runs of functions, each run by one worker into a buffer of its own; then the file is written front to back. */
@@ -7,221 +7,80 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
-#include "base/leb128.h"
 #include "gsym/gsym_layout.h"
-#include "gsym/gsym_line_encode.h"
+#include "gsym/gsym_write_record.h"
 
-enum { RUN_LENGTH = 1024 }; /* functions */
+typedef unsigned long long ull; /* for %llx */
 
-/* A growing buffer; `failed` stays set once memory ran out. */
-struct buffer {
-    uint8_t *bytes;
-    size_t size, room;
-    const struct csn_allocator *alloc;
-    bool failed;
+enum {
+    RUN_LENGTH = 1024,             /* functions */
+    STRING_CHUNK = 256 * 1024      /* bytes of strings that are written at once */
 };
 
-/* Room for `size` more bytes, or NULL. */
-static uint8_t *buffer_room(struct buffer *b, size_t size) {
-    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
-    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, b->size + size, 1, b->alloc)) {
-        b->failed = true;
-        return NULL;
-    }
-    return b->bytes + b->size;
-}
+static const char advice[] = "version 2 (--to gsym-v2) has room";
 
 /* The encoded records of one run of functions. */
 struct run {
-    struct buffer records;
-    uint32_t *offsets; /* of each function's record within `records` */
-    uint64_t line_bytes, inline_bytes, rows, nodes, sites;
+    struct csni_gsym_encoded encoded;
+    uint64_t *offsets; /* of each function's record within them */
 };
 
 struct writer {
     const struct csni_model *model;
     const struct csni_sink *sink;
-    bool big;
+    unsigned version;
+    struct csni_gsym_encoder encoder;
     uint64_t base;
-    unsigned addr_size;
-    uint32_t *strps; /* by string number of the model */
+    unsigned addr_size, info_size;
+    uint64_t *strps; /* by string number of the model */
     uint64_t string_size;
-    uint64_t infos_off, files_off, strings_off, records_off, end;
+    uint64_t uuid_off, addresses_off, infos_off, files_off, strings_off, records_off, end;
     struct run *runs;
     size_t run_count;
 };
 
+static bool is_v1(const struct writer *w) { return w->version == CSNI_GSYM_VERSION_1; }
+
 /* ---- records ---- */
 
-static void put_u32(struct writer *w, struct buffer *b, uint32_t v) {
-    uint8_t *p = buffer_room(b, 4);
-    if (!p) return;
-    csni_put32(p, v, w->big);
-    b->size += 4;
+static uint32_t run_size(const struct writer *w, size_t item) {
+    uint32_t left = w->model->entry_count - (uint32_t)item * RUN_LENGTH;
+    return left < RUN_LENGTH ? left : RUN_LENGTH;
 }
 
-static uint32_t strp_of(const struct writer *w, const struct csni_batch *batch, uint32_t string) {
-    return w->strps[batch->string_numbers[string]];
-}
-
-/* Begins a part of a record; end_part() fills in its length. */
-static size_t begin_part(struct writer *w, struct buffer *b, enum csni_gsym_part type) {
-    put_u32(w, b, type);
-    put_u32(w, b, 0);
-    return b->size;
-}
-
-static uint64_t end_part(struct writer *w, struct buffer *b, size_t start) {
-    if (b->failed) return 0;
-    csni_put32(b->bytes + start - 4, (uint32_t)(b->size - start), w->big);
-    return b->size - start;
-}
-
-static void put_lines(struct writer *w, struct run *run, const struct csni_batch *batch,
-                      const struct csni_function *f) {
-    struct buffer *b = &run->records;
-    size_t part = begin_part(w, b, CSNI_GSYM_PART_LINES);
-    uint8_t *p = buffer_room(b, csni_gsym_line_bound(f->row_count));
-    if (!p) return;
-    b->size += csni_gsym_encode_lines(batch->rows + f->first_row, f->row_count, batch->file_numbers, p);
-    run->line_bytes += end_part(w, b, part);
-    run->rows += f->row_count;
-}
-
-static void put_node(struct writer *w, struct buffer *b, const struct csni_batch *batch,
-                     const struct csni_inline_node *node, uint32_t base) {
-    uint8_t *p = buffer_room(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 5);
-    if (!p) return;
-    uint8_t *begin = p;
-    p = csni_put_uleb(p, node->part_count);
-    for (uint32_t i = 0; i < node->part_count; i++) {
-        const struct csni_part *part = &batch->parts[node->first_part + i];
-        p = csni_put_uleb(p, part->start - base);
-        p = csni_put_uleb(p, part->end - part->start);
-    }
-    *p++ = node->descendants > 0;
-    csni_put32(p, strp_of(w, batch, node->name), w->big);
-    p = csni_put_uleb(p + 4, batch->file_numbers[node->call_file]);
-    p = csni_put_uleb(p, node->call_line);
-    b->size += (size_t)(p - begin);
-}
-
-/* The root, which stands for the function itself, then all nodes in document order, each list of siblings closed by a 0.
- * Where the lists end follows from `descendants`; the open ones are kept in `ends`, of which there is one per level. */
-static void put_inlines(struct writer *w, struct run *run, const struct csni_batch *batch,
-                        const struct csni_function *f, struct buffer *ends) {
-    struct buffer *b = &run->records;
-    size_t part = begin_part(w, b, CSNI_GSYM_PART_INLINE);
-    uint8_t *p = buffer_room(b, 5 * CSNI_LEB_MAX + 5);
-    if (!p) return;
-    uint8_t *begin = p;
-    *p++ = 1;
-    *p++ = 0;
-    p = csni_put_uleb(p, f->size);
-    *p++ = 1;
-    csni_put32(p, strp_of(w, batch, f->name), w->big);
-    p += 4;
-    *p++ = 0;
-    *p++ = 0;
-    b->size += (size_t)(p - begin);
-
-    struct level { uint32_t end, base; }; /* of the children: index behind the last, offset they count from */
-    ends->size = 0;
-    struct level level = { f->inline_count, 0 };
-    for (uint32_t i = 0; i < f->inline_count; i++) {
-        const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
-        put_node(w, b, batch, node, level.base);
-        if (node->descendants) {
-            uint8_t *slot = buffer_room(ends, sizeof level);
-            if (!slot) { b->failed = true; return; }
-            memcpy(slot, &level, sizeof level);
-            ends->size += sizeof level;
-            level = (struct level){ i + 1 + node->descendants, batch->parts[node->first_part].start };
-        }
-        while (i + 1 == level.end) {
-            uint8_t *close = buffer_room(b, 1);
-            if (!close) return;
-            *close = 0;
-            b->size++;
-            if (!ends->size) break;
-            ends->size -= sizeof level;
-            memcpy(&level, ends->bytes + ends->size, sizeof level);
-        }
-    }
-    run->inline_bytes += end_part(w, b, part);
-    run->nodes += f->inline_count;
-}
-
-static void put_call_sites(struct writer *w, struct run *run, const struct csni_batch *batch,
-                           const struct csni_function *f) {
-    struct buffer *b = &run->records;
-    size_t part = begin_part(w, b, CSNI_GSYM_PART_CALL_SITES);
-    put_u32(w, b, f->site_count);
-    for (uint32_t i = 0; i < f->site_count; i++) {
-        const struct csni_call_site *site = &batch->sites[f->first_site + i];
-        uint8_t *p = buffer_room(b, 9);
-        if (!p) return;
-        csni_put64(p, site->return_off, w->big);
-        p[8] = (uint8_t)site->flags;
-        b->size += 9;
-        put_u32(w, b, site->pattern_count);
-        for (uint32_t k = 0; k < site->pattern_count; k++)
-            put_u32(w, b, strp_of(w, batch, batch->patterns[site->first_pattern + k]));
-    }
-    end_part(w, b, part);
-    run->sites += f->site_count;
-}
-
-static void put_record(struct writer *w, struct run *run, const struct csni_entry *e, struct buffer *ends) {
-    const struct csni_batch *batch = &w->model->batches[e->batch];
-    const struct csni_function *f = &batch->functions[e->function];
-    struct buffer *b = &run->records;
-    put_u32(w, b, f->size);
-    put_u32(w, b, strp_of(w, batch, f->name));
-    if (f->row_count) put_lines(w, run, batch, f);
-    if (f->inline_count) put_inlines(w, run, batch, f, ends);
-    if (e->child_count) {
-        size_t part = begin_part(w, b, CSNI_GSYM_PART_MERGED);
-        put_u32(w, b, e->child_count);
-        for (uint32_t i = 0; i < e->child_count; i++) {
-            put_u32(w, b, 0);
-            size_t child = b->size;
-            put_record(w, run, &w->model->children[e->first_child + i], ends);
-            end_part(w, b, child);
-        }
-        end_part(w, b, part);
-    }
-    if (f->site_count) put_call_sites(w, run, batch, f);
-    put_u32(w, b, CSNI_GSYM_PART_END);
-    put_u32(w, b, 0);
+static csn_status check_run(const struct writer *w, const struct csni_gsym_encoded *encoded, uint32_t count,
+                            struct csn_error *err) {
+    if (encoded->records.failed) return csni_fail_memory(err, encoded->records.room);
+    if (encoded->too_long)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a part of type %u of a function needs %llu bytes, GSYM holds %u",
+                         encoded->too_long_type, (ull)encoded->too_long, UINT32_MAX);
+    if (is_v1(w) && encoded->records.size > UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%u functions alone need %zu bytes, GSYM version 1 holds %u; %s",
+                         count, encoded->records.size, UINT32_MAX, advice);
+    return CSN_OK;
 }
 
 static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct writer *w = context;
     struct run *run = &w->runs[item];
-    uint32_t first = (uint32_t)item * RUN_LENGTH;
-    uint32_t count = w->model->entry_count - first < RUN_LENGTH ? w->model->entry_count - first : RUN_LENGTH;
-    run->records.alloc = w->model->alloc;
+    struct csni_gsym_buffer *records = &run->encoded.records;
+    uint32_t count = run_size(w, item);
+    records->alloc = run->encoded.ends.alloc = w->model->alloc;
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
-    struct buffer ends = { .alloc = w->model->alloc };
-    for (uint32_t i = 0; i < count && !run->records.failed; i++) {
-        run->offsets[i] = (uint32_t)run->records.size;
-        put_record(w, run, &w->model->entries[first + i], &ends);
-        size_t padding = (size_t)(csni_align_up(run->records.size, CSNI_GSYM_ALIGN) - run->records.size);
-        uint8_t *p = buffer_room(&run->records, CSNI_GSYM_ALIGN);
+    for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
+        run->offsets[i] = records->size;
+        csni_gsym_encode_record(&w->encoder, &w->model->entries[(uint32_t)item * RUN_LENGTH + i], &run->encoded);
+        size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
+        uint8_t *p = csni_gsym_buffer_room(records, CSNI_GSYM_ALIGN);
         if (!p) break;
         memset(p, 0, padding);
-        run->records.size += padding;
-        if (run->records.size > UINT32_MAX) break;
+        records->size += padding;
+        if (is_v1(w) && records->size > UINT32_MAX) break;
     }
-    csni_free(w->model->alloc, ends.bytes, ends.room);
-    if (run->records.failed) return csni_fail_memory(err, run->records.room);
-    if (run->records.size > UINT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "GSYM version 1 is limited to 4 GiB, %u functions alone take %zu bytes",
-                         count, run->records.size);
-    return CSN_OK;
+    csni_gsym_buffer_free(&run->encoded.ends);
+    return check_run(w, &run->encoded, count, err);
 }
 
 /* ---- layout ---- */
@@ -239,148 +98,250 @@ static csn_status lay_out_strings(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     w->strps = csni_alloc_zeroed(m->alloc, m->string_count, sizeof *w->strps);
     if (!w->strps) return csni_fail_memory(err, m->string_count * sizeof *w->strps);
+    w->encoder.strps = w->strps;
     uint64_t at = 0;
     for (uint32_t i = 0; i < m->string_count; i++) {
-        if (at > UINT32_MAX) break;
-        w->strps[i] = (uint32_t)at;
-        at += m->strings[i].len + 1;
+        w->strps[i] = at;
+        at += (uint64_t)m->strings[i].len + 1;
     }
     w->string_size = at;
-    if (at > UINT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, "StringTable", 0, "names need over %llu bytes, GSYM version 1 holds %u",
-                         (unsigned long long)at, UINT32_MAX);
+    if (is_v1(w) && at > UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, "StringTable", 0, "names need %llu bytes, GSYM version 1 holds %u; %s", (ull)at,
+                         UINT32_MAX, advice);
     return CSN_OK;
+}
+
+/* The directory of version 2 with its end. */
+static unsigned directory_entries(const struct writer *w) {
+    return w->model->uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
 }
 
 static csn_status lay_out(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     if (!m->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
-    if (m->uuid.size > CSNI_GSYM_UUID_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d", m->uuid.size,
-                         CSNI_GSYM_UUID_MAX);
+    if (is_v1(w) && m->uuid.size > CSNI_GSYM_UUID_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d; %s",
+                         m->uuid.size, CSNI_GSYM_UUID_MAX, advice);
     choose_base(w);
     CSNI_TRY(lay_out_strings(w, err));
-    uint64_t addresses = csni_align_up(CSNI_GSYM_HEADER_SIZE, w->addr_size);
-    w->infos_off = csni_align_up(addresses + (uint64_t)m->entry_count * w->addr_size, CSNI_GSYM_ALIGN);
-    w->files_off = w->infos_off + (uint64_t)m->entry_count * CSNI_GSYM_INFO_OFFSET_SIZE;
-    w->strings_off = w->files_off + CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)m->file_count * CSNI_GSYM_FILE_ENTRY_SIZE;
+    uint64_t front = CSNI_GSYM_HEADER_SIZE;
+    if (!is_v1(w)) {
+        w->uuid_off = CSNI_GSYM_2_HEADER_SIZE + directory_entries(w) * CSNI_GSYM_2_ENTRY_BYTES;
+        front = w->uuid_off + m->uuid.size;
+    }
+    w->addresses_off = csni_align_up(front, w->addr_size);
+    w->infos_off = csni_align_up(w->addresses_off + (uint64_t)m->entry_count * w->addr_size, w->info_size);
+    w->files_off = w->infos_off + (uint64_t)m->entry_count * w->info_size;
+    w->strings_off = w->files_off + CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)m->file_count * 2 * w->encoder.strp_size;
     w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
     return CSN_OK;
 }
 
 static csn_status check_end(struct writer *w, struct csn_error *err) {
     w->end = w->records_off;
-    for (size_t i = 0; i < w->run_count; i++) w->end += w->runs[i].records.size;
-    if (w->end > UINT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index needs %llu bytes, GSYM version 1 holds %u",
-                         (unsigned long long)w->end, UINT32_MAX);
+    for (size_t i = 0; i < w->run_count; i++) w->end += w->runs[i].encoded.records.size;
+    if (is_v1(w) && w->end > UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index needs %llu bytes, GSYM version 1 holds %u; %s", (ull)w->end,
+                         UINT32_MAX, advice);
     return CSN_OK;
 }
 
 /* ---- the file, front to back ---- */
 
-static csn_status write_header(struct writer *w, struct csn_error *err) {
+static void fill_header(const struct writer *w, uint8_t *h) {
     const struct csni_model *m = w->model;
-    uint8_t h[CSNI_GSYM_HEADER_SIZE] = { 0 };
-    csni_put32(h + CSNI_GSYM_H_MAGIC, CSNI_GSYM_MAGIC, w->big);
-    csni_put16(h + CSNI_GSYM_H_VERSION, CSNI_GSYM_VERSION_1, w->big);
+    bool big = w->encoder.big;
+    csni_put32(h + CSNI_GSYM_H_MAGIC, CSNI_GSYM_MAGIC, big);
+    csni_put16(h + CSNI_GSYM_H_VERSION, (uint16_t)w->version, big);
     h[CSNI_GSYM_H_ADDR_OFF_SIZE] = (uint8_t)w->addr_size;
-    h[CSNI_GSYM_H_UUID_SIZE] = (uint8_t)m->uuid.size;
-    csni_put64(h + CSNI_GSYM_H_BASE_ADDRESS, w->base, w->big);
-    csni_put32(h + CSNI_GSYM_H_NUM_ADDRESSES, m->entry_count, w->big);
-    csni_put32(h + CSNI_GSYM_H_STRTAB_OFFSET, (uint32_t)w->strings_off, w->big);
-    csni_put32(h + CSNI_GSYM_H_STRTAB_SIZE, (uint32_t)w->string_size, w->big);
-    if (m->uuid.size) memcpy(h + CSNI_GSYM_H_UUID, m->uuid.ptr, m->uuid.size);
-    return w->sink->write(w->sink->context, 0, h, sizeof h, err);
+    csni_put64(h + CSNI_GSYM_H_BASE_ADDRESS, w->base, big);
+    csni_put32(h + CSNI_GSYM_H_NUM_ADDRESSES, m->entry_count, big);
+    uint8_t *uuid = h + CSNI_GSYM_H_UUID;
+    if (is_v1(w)) {
+        h[CSNI_GSYM_H_UUID_SIZE] = (uint8_t)m->uuid.size;
+        csni_put32(h + CSNI_GSYM_H_STRTAB_OFFSET, (uint32_t)w->strings_off, big);
+        csni_put32(h + CSNI_GSYM_H_STRTAB_SIZE, (uint32_t)w->string_size, big);
+    } else {
+        uuid = h + w->uuid_off;
+    }
+    if (m->uuid.size) memcpy(uuid, m->uuid.ptr, m->uuid.size);
 }
 
-/* Everything between the header and the records in one buffer. */
-static void fill_tables(const struct writer *w, uint8_t *tables) {
+/* The sections in the order in which the reference writer has them; the end is zero already. */
+static void fill_directory(const struct writer *w, uint8_t *p) {
     const struct csni_model *m = w->model;
-    uint8_t *p = tables + csni_align_up(CSNI_GSYM_HEADER_SIZE, w->addr_size) - CSNI_GSYM_HEADER_SIZE;
+    bool big = w->encoder.big;
+    const struct { uint32_t type; uint64_t offset, size; } entries[] = {
+        { CSNI_GSYM_SECTION_UUID, w->uuid_off, m->uuid.size },
+        { CSNI_GSYM_SECTION_ADDRESSES, w->addresses_off, (uint64_t)m->entry_count * w->addr_size },
+        { CSNI_GSYM_SECTION_INFOS, w->infos_off, (uint64_t)m->entry_count * w->info_size },
+        { CSNI_GSYM_SECTION_FILES, w->files_off, w->strings_off - w->files_off },
+        { CSNI_GSYM_SECTION_STRINGS, w->strings_off, w->string_size },
+        { CSNI_GSYM_SECTION_RECORDS, w->records_off, w->end - w->records_off },
+    };
+    for (size_t i = m->uuid.size ? 0 : 1; i < sizeof entries / sizeof *entries; i++, p += CSNI_GSYM_2_ENTRY_BYTES) {
+        csni_put32(p + CSNI_GSYM_2_ENTRY_TYPE, entries[i].type, big);
+        csni_put64(p + CSNI_GSYM_2_ENTRY_OFFSET, entries[i].offset, big);
+        csni_put64(p + CSNI_GSYM_2_ENTRY_SIZE, entries[i].size, big);
+    }
+}
+
+static uint8_t *put_strp(const struct writer *w, uint8_t *p, uint32_t string) {
+    csni_put_sized(p, w->strps[string], w->encoder.strp_size, w->encoder.big);
+    return p + w->encoder.strp_size;
+}
+
+/* Everything in front of the strings. */
+static void fill_tables(const struct writer *w, uint8_t *file) {
+    const struct csni_model *m = w->model;
+    fill_header(w, file);
+    if (!is_v1(w)) fill_directory(w, file + CSNI_GSYM_2_HEADER_SIZE);
+    uint8_t *p = file + w->addresses_off;
     for (uint32_t i = 0; i < m->entry_count; i++, p += w->addr_size)
-        csni_put_sized(p, csni_model_function(m, &m->entries[i])->start - w->base, w->addr_size, w->big);
-    p = tables + w->infos_off - CSNI_GSYM_HEADER_SIZE;
-    uint64_t record = w->records_off;
-    for (uint32_t i = 0; i < m->entry_count; i++, p += CSNI_GSYM_INFO_OFFSET_SIZE) {
+        csni_put_sized(p, csni_model_function(m, &m->entries[i])->start - w->base, w->addr_size, w->encoder.big);
+    p = file + w->infos_off;
+    uint64_t record = is_v1(w) ? w->records_off : 0;
+    for (uint32_t i = 0; i < m->entry_count; i++, p += w->info_size) {
         const struct run *run = &w->runs[i / RUN_LENGTH];
-        csni_put32(p, (uint32_t)(record + run->offsets[i % RUN_LENGTH]), w->big);
-        if (i % RUN_LENGTH == RUN_LENGTH - 1) record += run->records.size;
+        csni_put_sized(p, record + run->offsets[i % RUN_LENGTH], w->info_size, w->encoder.big);
+        if (i % RUN_LENGTH == RUN_LENGTH - 1) record += run->encoded.records.size;
     }
-    csni_put32(p, m->file_count, w->big);
+    csni_put32(p, m->file_count, w->encoder.big);
     p += CSNI_GSYM_FILE_COUNT_SIZE;
-    for (uint32_t i = 0; i < m->file_count; i++, p += CSNI_GSYM_FILE_ENTRY_SIZE) {
-        csni_put32(p, w->strps[m->files[i].directory], w->big);
-        csni_put32(p + 4, w->strps[m->files[i].base], w->big);
-    }
-    for (uint32_t i = 0; i < m->string_count; i++) {
-        memcpy(p, m->strings[i].ptr, m->strings[i].len);
-        p += m->strings[i].len + 1;
+    for (uint32_t i = 0; i < m->file_count; i++) {
+        p = put_strp(w, p, m->files[i].directory);
+        p = put_strp(w, p, m->files[i].base);
     }
 }
 
 static csn_status write_tables(struct writer *w, struct csn_error *err) {
-    size_t size = (size_t)(w->records_off - CSNI_GSYM_HEADER_SIZE);
+    if (w->strings_off > SIZE_MAX) return csni_fail_memory(err, w->strings_off);
+    size_t size = (size_t)w->strings_off;
     uint8_t *tables = csni_alloc_zeroed(w->model->alloc, 1, size);
     if (!tables) return csni_fail_memory(err, size);
     fill_tables(w, tables);
-    csn_status status = w->sink->write(w->sink->context, CSNI_GSYM_HEADER_SIZE, tables, size, err);
+    csn_status status = w->sink->write(w->sink->context, 0, tables, size, err);
     csni_free(w->model->alloc, tables, size);
+    return status;
+}
+
+/* Strings on their way to the sink. */
+struct string_writer {
+    const struct csni_sink *sink;
+    uint64_t at;      /* file offset of the chunk */
+    uint8_t *chunk;
+    size_t size;
+};
+
+static csn_status flush_strings(struct string_writer *s, struct csn_error *err) {
+    CSNI_TRY(s->sink->write(s->sink->context, s->at, s->chunk, s->size, err));
+    s->at += s->size;
+    s->size = 0;
+    return CSN_OK;
+}
+
+static csn_status write_string(struct string_writer *s, struct csn_str text, struct csn_error *err) {
+    if (text.len >= STRING_CHUNK - s->size) CSNI_TRY(flush_strings(s, err));
+    if (text.len >= STRING_CHUNK) {
+        CSNI_TRY(s->sink->write(s->sink->context, s->at, text.ptr, text.len, err));
+        s->at += text.len;
+    } else if (text.len) {
+        memcpy(s->chunk + s->size, text.ptr, text.len);
+        s->size += text.len;
+    }
+    s->chunk[s->size++] = 0;
+    return CSN_OK;
+}
+
+/* With the padding behind them. */
+static csn_status write_strings(struct writer *w, struct csn_error *err) {
+    const struct csni_model *m = w->model;
+    struct string_writer s = { w->sink, w->strings_off, csni_alloc(m->alloc, STRING_CHUNK + CSNI_GSYM_ALIGN), 0 };
+    if (!s.chunk) return csni_fail_memory(err, STRING_CHUNK + CSNI_GSYM_ALIGN);
+    csn_status status = CSN_OK;
+    for (uint32_t i = 0; i < m->string_count && status >= 0; i++) status = write_string(&s, m->strings[i], err);
+    if (status >= 0) {
+        size_t padding = (size_t)(w->records_off - w->strings_off - w->string_size);
+        memset(s.chunk + s.size, 0, padding);
+        s.size += padding;
+        status = flush_strings(&s, err);
+    }
+    csni_free(m->alloc, s.chunk, STRING_CHUNK + CSNI_GSYM_ALIGN);
     return status;
 }
 
 static csn_status write_records(struct writer *w, struct csn_error *err) {
     uint64_t at = w->records_off;
     for (size_t i = 0; i < w->run_count; i++) {
-        const struct buffer *b = &w->runs[i].records;
+        const struct csni_gsym_buffer *b = &w->runs[i].encoded.records;
         CSNI_TRY(w->sink->write(w->sink->context, at, b->bytes, b->size, err));
         at += b->size;
     }
     return CSN_OK;
 }
 
-static csn_status write_all(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
+static csn_status write_file(struct writer *w, struct csn_error *err) {
+    CSNI_TRY(w->sink->reserve(w->sink->context, w->end, err));
+    CSNI_TRY(write_tables(w, err));
+    CSNI_TRY(write_strings(w, err));
+    return write_records(w, err);
+}
+
+/* ---- all of it ---- */
+
+/* Everything that can fail for want of room in the version comes before the first byte is written. */
+static csn_status prepare(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
     CSNI_TRY(lay_out(w, err));
     w->run_count = (w->model->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     w->runs = csni_alloc_zeroed(w->model->alloc, w->run_count, sizeof *w->runs);
     if (!w->runs) return csni_fail_memory(err, w->run_count * sizeof *w->runs);
     CSNI_TRY(csni_pool_run(pool, w->run_count, encode_run, w, err));
-    CSNI_TRY(check_end(w, err));
-    CSNI_TRY(w->sink->reserve(w->sink->context, w->end, err));
-    CSNI_TRY(write_header(w, err));
-    CSNI_TRY(write_tables(w, err));
-    return write_records(w, err);
+    return check_end(w, err);
+}
+
+static struct writer begin(const struct csni_model *model, const struct csni_sink *sink, unsigned version) {
+    bool v1 = version == CSNI_GSYM_VERSION_1;
+    struct writer w = { .model = model, .sink = sink, .version = version };
+    w.info_size = v1 ? CSNI_GSYM_INFO_OFFSET_SIZE : CSNI_GSYM_2_INFO_OFFSET_SIZE;
+    w.encoder = (struct csni_gsym_encoder){ model, NULL, v1 ? CSNI_GSYM_STRP_SIZE : CSNI_GSYM_2_STRP_SIZE,
+                                            model->big_endian };
+    return w;
+}
+
+static void release(struct writer *w) {
+    for (size_t i = 0; i < w->run_count && w->runs; i++) {
+        csni_free(w->model->alloc, w->runs[i].offsets, run_size(w, i) * sizeof *w->runs[i].offsets);
+        csni_gsym_encoded_free(&w->runs[i].encoded);
+    }
+    csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
+    csni_free(w->model->alloc, w->strps, w->model->string_count * sizeof *w->strps);
 }
 
 static void report_sizes(const struct writer *w, struct csn_convert_report *report) {
     for (size_t i = 0; i < w->run_count; i++) {
-        report->line_bytes += w->runs[i].line_bytes;
-        report->inline_bytes += w->runs[i].inline_bytes;
-        report->rows_written += w->runs[i].rows;
-        report->inline_nodes_written += w->runs[i].nodes;
-        report->call_sites_written += w->runs[i].sites;
+        const struct csni_gsym_encoded *encoded = &w->runs[i].encoded;
+        report->line_bytes += encoded->line_bytes;
+        report->inline_bytes += encoded->inline_bytes;
+        report->rows_written += encoded->rows;
+        report->inline_nodes_written += encoded->nodes;
+        report->call_sites_written += encoded->sites;
     }
-    report->string_bytes = w->string_size;
-    report->files_written = w->model->file_count ? w->model->file_count - 1 : 0;
-    report->output_bytes = w->end;
+    report->string_bytes += w->string_size;
+    report->files_written += w->model->file_count ? w->model->file_count - 1 : 0;
+    report->output_bytes += w->end;
 }
 
-static void free_runs(struct writer *w) {
-    for (size_t i = 0; i < w->run_count && w->runs; i++) {
-        uint32_t first = (uint32_t)i * RUN_LENGTH;
-        uint32_t count = w->model->entry_count - first < RUN_LENGTH ? w->model->entry_count - first : RUN_LENGTH;
-        csni_free(w->model->alloc, w->runs[i].offsets, count * sizeof *w->runs[i].offsets);
-        csni_free(w->model->alloc, w->runs[i].records.bytes, w->runs[i].records.room);
+csn_status csni_gsym_write(const struct csni_model *model, enum csni_gsym_target target, struct csni_pool *pool,
+                           const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
+    struct writer w = begin(model, sink, target == CSNI_GSYM_WRITE_V2 ? CSNI_GSYM_VERSION_2 : CSNI_GSYM_VERSION_1);
+    csn_status status = prepare(&w, pool, err);
+    if (status == CSN_E_LIMIT && target == CSNI_GSYM_WRITE_ANY) {
+        release(&w);
+        w = begin(model, sink, CSNI_GSYM_VERSION_2);
+        status = prepare(&w, pool, err);
     }
-    csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
-}
-
-csn_status csni_gsym_write_v1(const struct csni_model *model, struct csni_pool *pool, const struct csni_sink *sink,
-                              struct csn_convert_report *report, struct csn_error *err) {
-    struct writer w = { .model = model, .sink = sink, .big = model->big_endian };
-    csn_status status = write_all(&w, pool, err);
+    if (status >= 0) status = write_file(&w, err);
     if (status >= 0) report_sizes(&w, report);
-    free_runs(&w);
-    csni_free(model->alloc, w.strps, model->string_count * sizeof *w.strps);
+    release(&w);
     return status;
 }

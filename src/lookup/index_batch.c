@@ -65,6 +65,22 @@ static size_t answer_fast(struct batch *b, const uint64_t *addrs, size_t count, 
     return k;
 }
 
+/* Formats other than GSYM: one after the other. */
+static size_t answer_other(struct batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
+    size_t k;
+    if (b->index->other->prefetch)
+        for (k = 0; k < count; k++) b->index->other->prefetch(b->index, addrs[k]);
+    for (k = 0; k < count && b->cap - b->used >= FRAMES_EACH; k++) {
+        answers[k].found = (struct csn_lookup){ .reason = CSN_REASON_COMPLETE };
+        answers[k].status = b->index->other->lookup(b->index, addrs[k], b->mode, b->frames + b->used, b->cap - b->used,
+                                                    &answers[k].found, NULL);
+        answers[k].first_frame = b->used;
+        answers[k].reserved = 0;
+        b->used += answers[k].found.frame_count;
+    }
+    return k;
+}
+
 csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t *addrs, size_t count,
                                   enum csn_lookup_mode mode, struct csn_batch_answer *answers,
                                   struct csn_frame_ref *frames, size_t cap, size_t *out_done, struct csn_error *err) {
@@ -76,8 +92,9 @@ csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t 
     size_t done = 0;
     while (done < count && cap - b.used >= FRAMES_EACH) {
         size_t group = count - done < GROUP ? count - done : GROUP;
-        done += fast ? answer_fast(&b, addrs + done, group, answers + done)
-                     : answer_plain(&b, addrs + done, group, answers + done);
+        done += index->other ? answer_other(&b, addrs + done, group, answers + done)
+                : fast       ? answer_fast(&b, addrs + done, group, answers + done)
+                             : answer_plain(&b, addrs + done, group, answers + done);
     }
     *out_done = done;
     return CSN_OK;

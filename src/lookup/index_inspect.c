@@ -11,12 +11,14 @@ static csn_status beyond(const char *what, uint64_t idx, uint64_t count, struct 
 
 csn_status csn_index_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                           struct csn_error *err) {
+    if (index->other) return index->other->file(index, idx, directory, base, err);
     if (idx >= index->gsym.file_count) return beyond("file", idx, index->gsym.file_count, err);
     csni_gsym_file(&index->gsym, idx, directory, base);
     return CSN_OK;
 }
 
 struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) {
+    if (index->other) return index->other->string(index, offset);
     return csni_gsym_string(&index->gsym, offset);
 }
 
@@ -35,6 +37,8 @@ static csn_status from_public(const struct csn_index *index, const struct csn_re
 /* The part of that type; no bytes where there is none. */
 static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
                             struct csni_gsym_payload *out, struct csn_error *err) {
+    if (index->other) /* NULL: a format whose functions have no such part */
+        return index->other->find_part ? index->other->find_part(index, record, type, out, err) : CSN_NONE;
     struct csni_gsym_record known;
     CSNI_TRY(from_public(index, record, &known, err));
     return csni_gsym_part_find(&index->gsym, &known, type, out, err);
@@ -42,6 +46,7 @@ static csn_status find_part(const struct csn_index *index, const struct csn_reco
 
 csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
                             struct csn_error *err) {
+    if (index->other) return index->other->record(index, idx, out, err);
     if (idx >= index->gsym.address_count) return beyond("function", idx, index->gsym.address_count, err);
     struct csni_gsym_record record;
     CSNI_TRY(csni_gsym_record(&index->gsym, idx, &record, err));
@@ -51,12 +56,13 @@ csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct 
 
 csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
                                struct csn_error *err) {
+    if (index->other) return index->other->function(index, record, out, err);
     struct csni_gsym_record known;
     CSNI_TRY(from_public(index, record, &known, err));
     struct csn_function function = { .start = known.start, .size = known.size,
                                      .name = csni_gsym_string(&index->gsym, known.name),
                                      .record_offset = known.offset };
-    uint64_t pos = CSNI_GSYM_R_PARTS;
+    uint64_t pos = index->gsym.parts_at;
     struct csni_gsym_payload part;
     csn_status status;
     while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK)
@@ -83,6 +89,7 @@ csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struc
 
 csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *index, const struct csn_record *record,
                              struct csn_error *err) {
+    if (index->other && index->other->rows) return index->other->rows(iter, index, record, err);
     struct csni_gsym_payload part;
     struct csni_gsym_row_iter rows = { .done = true };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_LINES, &part, err);
@@ -90,6 +97,7 @@ csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *
         struct csni_gsym_lines lines = { part.bytes, record->start, "FunctionInfo", part.offset,
                                          part.bytes.ptr + part.bytes.size };
         status = csni_gsym_rows(&rows, &lines, err);
+        rows.file_bias = index->gsym.file_bias;
     }
     if (status < 0) return status;
     _Static_assert(sizeof rows <= sizeof iter->state, "csn_row_iter is too small");
@@ -114,6 +122,7 @@ struct inline_state {
 
 csn_status csn_inline_iter_init(struct csn_inline_iter *iter, const struct csn_index *index,
                                 const struct csn_record *record, struct csn_error *err) {
+    if (index->other && index->other->inlines) return index->other->inlines(iter, index, record, err);
     struct csni_gsym_payload part;
     struct inline_state state = { .nodes = { .done = true }, .gsym = &index->gsym };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_INLINE, &part, err);
@@ -184,6 +193,7 @@ static csn_status open_list(uint64_t *words, size_t size, const struct csn_index
 
 csn_status csn_call_site_iter_init(struct csn_call_site_iter *iter, const struct csn_index *index,
                                    const struct csn_record *record, struct csn_error *err) {
+    if (index->other && index->other->call_sites) return index->other->call_sites(iter, index, record, err);
     _Static_assert(sizeof(struct list_state) <= sizeof iter->state, "csn_call_site_iter is too small");
     return open_list(iter->state, sizeof iter->state, index, record, CSNI_GSYM_PART_CALL_SITES, err);
 }
@@ -212,6 +222,7 @@ csn_status csn_call_site_pattern(const struct csn_index *index, const struct csn
 
 csn_status csn_merged_iter_init(struct csn_merged_iter *iter, const struct csn_index *index,
                                 const struct csn_record *record, struct csn_error *err) {
+    if (index->other && index->other->merged) return index->other->merged(iter, index, record, err);
     _Static_assert(sizeof(struct list_state) <= sizeof iter->state, "csn_merged_iter is too small");
     return open_list(iter->state, sizeof iter->state, index, record, CSNI_GSYM_PART_MERGED, err);
 }
@@ -230,5 +241,6 @@ csn_status csn_merged_iter_next(struct csn_merged_iter *iter, struct csn_record 
 csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                             struct csn_verify_counts *out, struct csn_error *err) {
     if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_verify without room for the counts");
+    if (index->other) return index->other->verify(index, callback, context, out, err);
     return csni_gsym_verify(&index->gsym, callback, context, out);
 }

@@ -9,6 +9,7 @@ const char *csn_reason_text(uint32_t reason) {
     case CSN_REASON_NO_LINE_TABLE: return "the function has no line table";
     case CSN_REASON_NO_ROW: return "the function has no line for this address";
     case CSN_REASON_BAD_FILE: return "the line names a file that the index does not have";
+    case CSN_REASON_NO_BINARY: return "the index has no binary of that name";
     case CSN_REASON_NO_MODULE: return "no module covers the address";
     case CSN_REASON_NO_INDEX: return "there is no index for the module";
     default: return "the reason is not known to this version of the library";
@@ -34,6 +35,7 @@ csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, e
                                  struct csn_error *err) {
     struct csn_lookup ignored;
     if (!out) out = &ignored;
+    if (index->other) return index->other->lookup(index, addr, mode, frames, cap, out, err);
     csn_status status;
     if (mode == CSN_LOOKUP_DEFAULT && look_up_fast(index, addr, frames, cap, out, &status)) return status;
     struct csni_gsym_answer answer;
@@ -43,10 +45,29 @@ csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, e
 }
 
 void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    if (index->other) {
+        index->other->resolve(index, ref, out);
+        return;
+    }
     struct csn_str directory, base;
     csni_gsym_file(&index->gsym, ref->file, &directory, &base);
     *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line,
                                ref->flags, ref->reason, 0 };
+}
+
+/* Other formats than GSYM have so many frames at most. */
+enum { OTHER_FRAMES = CSN_INLINE_DEPTH_MAX + 1 };
+
+static csn_status look_up_other(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                                size_t *out_count, struct csn_error *err) {
+    struct csn_frame_ref refs[OTHER_FRAMES];
+    struct csn_lookup found;
+    csn_status status = index->other->lookup(index, addr, CSN_LOOKUP_DEFAULT, refs, OTHER_FRAMES, &found, err);
+    if (status < 0) return status;
+    for (size_t k = 0; k < found.frame_count && k < cap && k < OTHER_FRAMES; k++)
+        index->other->resolve(index, &refs[k], &frames[k]);
+    *out_count = found.frame_count;
+    return status;
 }
 
 csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
@@ -56,6 +77,7 @@ csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct
     struct csn_frame_ref refs[REFS];
     struct csn_lookup found;
     csn_status status = CSN_OK;
+    if (index->other) return look_up_other(index, addr, frames, cap, out_count, err);
     if (look_up_fast(index, addr, refs, REFS, &found, &status) && found.frame_count <= REFS) {
         for (size_t k = 0; k < found.frame_count && k < cap; k++) csn_index_resolve(index, &refs[k], &frames[k]);
         *out_count = found.frame_count;

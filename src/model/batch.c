@@ -39,6 +39,7 @@ void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
     w->patterns.count = w->strings.count = w->files.count = 0;
     memset(w->note_counts, 0, sizeof w->note_counts);
     w->arena = arena;
+    w->binary = 0;
     w->failed = w->overflow = w->has_homeless = false;
     APPEND(w, strings, ((struct csn_str){ "", 0 }));
     APPEND(w, files, ((struct csni_file){ 0, 0 }));
@@ -119,7 +120,7 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
 
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source) {
-    struct csni_function f = { .start = start, .size = size, .name = name, .source = (uint8_t)source };
+    struct csni_function f = { .start = start, .size = size, .name = name, .binary = w->binary, .source = (uint8_t)source };
     f.first_row = index32(w, w->rows.count);
     f.first_inline = index32(w, w->inlines.count);
     f.first_site = index32(w, w->sites.count);

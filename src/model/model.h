@@ -42,7 +42,7 @@ enum {
 };
 
 enum csni_source {
-    CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO,
+    CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD, CSNI_SOURCE_INDEX,
     CSNI_SOURCE_FOLDED /* DWARF of a function whose code the linker took out for another's: see csni_batch_mark_homeless() */
 };
 
@@ -54,10 +54,12 @@ struct csni_function {
     uint32_t given_rows; /* rows and those they supersede, which are not kept */
     uint32_t first_inline, inline_count;
     uint32_t first_site, site_count;
+    uint32_t binary; /* 1 + its number in csni_model.binaries; 0: the image itself */
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
     bool weak;     /* a symbol that gives way to others of its name */
     bool homeless; /* its place is not known */
+    uint32_t merged_count; /* of an exact model: the functions behind this one in the batch that are merged into it */
 };
 
 static inline bool csni_function_is_rich(const struct csni_function *f) {
@@ -109,6 +111,7 @@ struct csni_batch_writer {
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
     bool has_homeless;
+    uint32_t binary;          /* of functions that begin from now on: see csni_function; csni_batch_begin() sets 0 */
     bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
     bool overflow;
 };
@@ -158,9 +161,36 @@ struct csni_text_range {
     uint64_t start, end;
 };
 
+/* What the image is, in words that Breakpad and others use: "Linux", "x86_64", "libc.so.6"; empty: not known. */
+struct csni_identity {
+    struct csn_str os, arch, name;
+    uint32_t age;     /* counts builds of one GUID: PE */
+};
+
+/* Records of a source that mean something to writers of its own format only. */
+struct csni_extra {
+    uint32_t format;  /* enum csn_format */
+    uint32_t records; /* that are lost where another format is written; 0: it tells of the image or the producer */
+    struct csn_str text;
+};
+
+/* One of many binaries in an image (a Symbian ROM). Where it has an address, those of its functions are as they run;
+ * where it has none, they are offsets from its start, and addresses of different binaries mean nothing to each other. */
+struct csni_binary {
+    struct csn_str name;
+    uint64_t address;     /* 0: none */
+};
+
+struct csni_rename {
+    uint32_t binary;      /* its number in csni_model.binaries */
+    struct csn_str name;  /* path on the device */
+};
+
 struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
+
+struct csni_object;
 
 struct csni_model {
     const struct csn_allocator *alloc;
@@ -171,13 +201,29 @@ struct csni_model {
     uint64_t base_address;
     bool has_base_address, big_endian;
     struct csni_span uuid;
+    struct csni_identity identity;
+    const struct csni_extra *extras;    /* in input order */
+    uint32_t extra_count;
+    struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
     const struct csni_text_range *text; /* ascending, not touching; may be empty */
     uint32_t text_count;
     const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
     uint32_t bound_count;
+    /* An image of many binaries; others have none. */
+    const struct csni_binary *binaries;
+    const struct csni_rename *renames;  /* ascending by binary */
+    uint32_t binary_count, rename_count;
+    uint32_t image_checksum;            /* 0: none */
+    bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
+    struct csn_str image_name;          /* file name of the input; may be empty */
     bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
+    csn_rename_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
+    void *rename_context;
+    /* The one batch holds an index as it is: every function, row and file of it stays, files keep their numbers, and
+     * merged functions stay where they were merged. */
+    bool exact;
     /* Set by csni_model_finalize(). */
-    struct csni_entry *entries;         /* ascending by address */
+    struct csni_entry *entries;         /* ascending by address; with binaries: by binary, then address */
     uint32_t entry_count, entry_room;
     struct csni_entry *children;
     uint32_t child_count, child_room;
@@ -191,14 +237,19 @@ struct csni_model {
 void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc);
 void csni_model_deinit(struct csni_model *model);
 
+/* For a writer that knows one image only: functions of binaries with an address become functions of the image; of others too,
+ * if there is but one binary. What is lost goes to the report. Comes before csni_model_finalize(). */
+void csni_model_flatten(struct csni_model *model, struct csn_convert_report *report);
+
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
- * rules), or makes them children of one of them (docs/merged-functions.md). Adds to the report. */
+ * rules), or makes them children of one of them (docs/merged-functions.md); orders those of an exact model by address. Adds
+ * to the report. */
 csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
 
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
 void csni_model_size_functions(struct csni_model *model);
 
-/* Drops rows that no lookup can answer with, then numbers strings and files of the functions that are left. Maps live in
+/* Drops rows that no lookup can answer with (unless the model is exact), then numbers strings and files of the functions that are left. Maps live in
  * arenas[worker], one for each worker of the pool. */
 csn_status csni_model_link(struct csni_model *model, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err);

@@ -6,17 +6,19 @@
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
-/* Orders by the offsets of all rows given, of which there are as many in both. */
-static int compare_rows(const struct csni_row *a, const struct csni_row *b, uint32_t given) {
+/* Orders by the offsets of all rows given, those superseded included. */
+static int compare_rows(const struct csni_row *a, const struct csni_row *a_end, const struct csni_row *b,
+                        const struct csni_row *b_end) {
     uint32_t left_a = 0, left_b = 0; /* rows still to come at the offset of a[-1], of b[-1] */
-    for (uint32_t i = 0; i < given; i++) {
-        if (left_a) left_a--;
-        else left_a = csni_row_superseded(*a++);
-        if (left_b) left_b--;
-        else left_b = csni_row_superseded(*b++);
+    for (;;) {
+        if (!left_a && a < a_end) left_a = csni_row_superseded(*a++) + 1;
+        if (!left_b && b < b_end) left_b = csni_row_superseded(*b++) + 1;
+        if (!left_a || !left_b) return 0;
         if (a[-1].off != b[-1].off) return compare_u64(a[-1].off, b[-1].off);
+        uint32_t both = left_a < left_b ? left_a : left_b;
+        left_a -= both;
+        left_b -= both;
     }
-    return 0;
 }
 
 /* Functions of one start: by end, then by how much is known of them, least first, so that the best known comes last. */
@@ -25,9 +27,10 @@ static int compare(const struct csni_model *m, const struct csni_key *ka, const 
     int by = compare_u64(a->size, b->size);
     if (!by) by = compare_u64(a->inline_count, b->inline_count);
     if (!by) by = compare_u64(a->given_rows, b->given_rows);
-    if (!by)
-        by = compare_rows(m->batches[ka->batch].rows + a->first_row, m->batches[kb->batch].rows + b->first_row,
-                          a->given_rows);
+    if (by) return by;
+    const struct csni_row *ra = m->batches[ka->batch].rows + a->first_row;
+    const struct csni_row *rb = m->batches[kb->batch].rows + b->first_row;
+    by = compare_rows(ra, ra + a->row_count, rb, rb + b->row_count);
     if (by) return by;
     /* Or a symbol that comes later would replace a function of which nothing but its call sites is known. */
     return compare_u64(a->site_count > 0, b->site_count > 0);
@@ -141,11 +144,13 @@ void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report 
 enum csni_verdict csni_model_judge(const struct csni_model *m, const struct csni_key *last,
                                    const struct csni_key *current, struct csn_convert_report *report) {
     const struct csni_function *p = csni_key_function(m, last), *c = csni_key_function(m, current);
+    if (p->binary != c->binary) return CSNI_KEEP_BOTH;
     if (p->start == c->start && p->size == c->size) {
         if (csni_model_same_function(m, last, current)) {
             csni_model_note_pair(m, report, CSN_EVENT_DUPLICATE_DROPPED, current, last);
             return CSNI_DROP;
         }
+        if (m->keeps_aliases) return CSNI_KEEP_BOTH;
         bool both = csni_function_is_rich(p) && csni_function_is_rich(c);
         csni_model_note_pair(m, report, both ? CSN_EVENT_DUPLICATE_REPLACED : CSN_EVENT_DUPLICATE_DROPPED, last, current);
         return CSNI_REPLACE;
@@ -172,6 +177,46 @@ static size_t choose(const struct csni_model *m, struct csni_key *keys, size_t c
     return kept;
 }
 
+/* ---- exact models ---- */
+
+/* Functions that are not merged into others become entries, in order of their starts and of the batch. */
+static void take_entries(struct csni_model *m, struct csni_key *keys, struct csni_key *spare) {
+    size_t count = 0;
+    const struct csni_batch *b = m->batches;
+    for (uint32_t f = 0; f < b->function_count; f += 1 + b->functions[f].merged_count)
+        keys[count++] = (struct csni_key){ b->functions[f].start, 0, f };
+    radix_sort(keys, spare, count);
+    uint32_t child = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t first = keys[i].function, merged = b->functions[first].merged_count;
+        m->entries[m->entry_count++] = (struct csni_entry){ 0, first, child, merged };
+        for (uint32_t k = 1; k <= merged; k++) m->children[child++] = (struct csni_entry){ 0, first + k, 0, 0 };
+    }
+}
+
+static csn_status finalize_exact(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
+    uint32_t count = m->batches->function_count;
+    if (!count) return CSN_OK;
+    for (uint32_t f = 0; f < count; f++) {
+        m->child_count += m->batches->functions[f].merged_count;
+        m->batches->functions[f].kept = true;
+    }
+    size_t size = 2 * (size_t)count * sizeof(struct csni_key);
+    struct csni_key *keys = csni_alloc(m->alloc, size);
+    m->entry_room = count;
+    m->entries = csni_alloc_zeroed(m->alloc, count, sizeof *m->entries);
+    m->child_room = m->child_count;
+    if (m->child_count) m->children = csni_alloc_zeroed(m->alloc, m->child_count, sizeof *m->children);
+    bool ok = keys && m->entries && (m->children || !m->child_count);
+    if (ok) take_entries(m, keys, keys + count);
+    csni_free(m->alloc, keys, size);
+    report->functions_written = m->entry_count;
+    report->functions_merged = m->child_count;
+    return ok ? CSN_OK : csni_fail_memory(err, size);
+}
+
+/* ---- all of it ---- */
+
 /* One piece of code has one size, also where only some of its names tell it. Gives how many children there are. */
 static uint32_t keep_children(const struct csni_model *m) {
     uint32_t count = 0;
@@ -184,7 +229,22 @@ static uint32_t keep_children(const struct csni_model *m) {
     return count;
 }
 
+/* Brings the functions of each binary together, in the order that they have. */
+static csn_status group_by_binary(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count,
+                                  struct csn_error *err) {
+    size_t groups = (size_t)m->binary_count + 2;
+    size_t *place = csni_alloc_zeroed(m->alloc, groups, sizeof *place);
+    if (!place) return csni_fail_memory(err, groups * sizeof *place);
+    for (size_t i = 0; i < count; i++) place[csni_key_function(m, &keys[i])->binary + 1]++;
+    for (size_t g = 1; g < groups; g++) place[g] += place[g - 1];
+    for (size_t i = 0; i < count; i++) spare[place[csni_key_function(m, &keys[i])->binary]++] = keys[i];
+    if (count) memcpy(keys, spare, count * sizeof *keys);
+    csni_free(m->alloc, place, groups * sizeof *place);
+    return CSN_OK;
+}
+
 csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
+    if (m->exact) return finalize_exact(m, report, err);
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
     if (count > UINT32_MAX)
@@ -201,10 +261,10 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
     if (count) sort_keys(m, keys, keys + count, count);
-    csn_status status = CSN_OK;
-    if (m->merge != CSN_MERGE_NONE) {
+    csn_status status = m->binary_count && count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
+    if (status >= 0 && m->merge != CSN_MERGE_NONE && !m->binary_count) {
         status = csni_model_merge(m, keys, count, report, err);
-    } else {
+    } else if (status >= 0) {
         m->entry_count = (uint32_t)choose(m, keys, count, report);
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };

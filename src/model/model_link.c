@@ -25,6 +25,7 @@ struct link {
     struct csni_arena *arenas;
     struct usage *usages;
     struct csni_distinct_strings shards[SHARDS];
+    struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
 };
 
 static void *zeroed(struct csni_arena *arena, size_t size) {
@@ -37,8 +38,14 @@ static void *zeroed(struct csni_arena *arena, size_t size) {
 
 static void use_string(const struct csni_batch *b, struct usage *u, uint32_t number) {
     if (u->hashes[number] || !b->strings[number].len) return;
-    uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len);
+    uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len) & ~CSNI_NAME_BIT;
     u->hashes[number] = hash ? hash : 1;
+}
+
+/* The name of a function or inlined call. Where names change, it is told apart from an equal string of a path or pattern. */
+static void use_name(const struct link *link, const struct csni_batch *b, struct usage *u, uint32_t number) {
+    use_string(b, u, number);
+    if (link->model->rename && u->hashes[number]) u->hashes[number] |= CSNI_NAME_BIT;
 }
 
 /* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
@@ -60,11 +67,12 @@ static void drop_superseded_rows(struct csni_batch *b, struct usage *u, struct c
     f->row_count = kept;
 }
 
-static void use_function(const struct csni_batch *b, struct usage *u, const struct csni_function *f) {
-    use_string(b, u, f->name);
+static void use_function(const struct link *link, const struct csni_batch *b, struct usage *u,
+                         const struct csni_function *f) {
+    use_name(link, b, u, f->name);
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &b->inlines[f->first_inline + i];
-        use_string(b, u, node->name);
+        use_name(link, b, u, node->name);
         u->file_uses[node->call_file]++;
     }
     for (uint32_t i = 0; i < f->site_count; i++) {
@@ -77,6 +85,10 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     struct link *link = context;
     struct csni_batch *b = &link->model->batches[item];
     struct usage *u = &link->usages[item];
+    /* Also those of an index that is converted, which no option asked for. */
+    if (link->model->rename && b->pattern_count)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
+                         "names of the input", b->pattern_count);
     u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
     u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
     b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
@@ -85,11 +97,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        drop_superseded_rows(b, u, &b->functions[i]);
-        use_function(b, u, &b->functions[i]);
+        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
+        use_function(link, b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!u->file_uses[i]) continue;
+        if (!u->file_uses[i] && !link->model->exact) continue;
         use_string(b, u, b->files[i].directory);
         use_string(b, u, b->files[i].base);
     }
@@ -113,6 +125,11 @@ static csn_status intern_shard(void *context, uint32_t worker, size_t item, stru
         }
     }
     return CSN_OK;
+}
+
+static csn_status rename_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct link *link = context;
+    return csni_distinct_strings_rename(&link->shards[item], link->model, &link->arenas[worker], err);
 }
 
 /* NULL: the empty string. */
@@ -147,17 +164,52 @@ static int by_use(const void *pa, const void *pb) {
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static uint32_t number_string(struct csni_model *m, struct csni_distinct_string *d) {
-    if (!d) return 0;
+/* The string with the text of `d` that has or gets a number: `d` itself unless names changed. NULL when out of memory. */
+static struct csni_distinct_string *numbered(struct link *link, struct csni_distinct_string *d) {
+    if (!link->model->rename) return d;
+    uint32_t index;
+    uint64_t hash = csni_hash_bytes(d->text.ptr, d->text.len);
+    if (!csni_distinct_strings_add(&link->renamed, d->text, hash, &index)) return NULL;
+    return &link->renamed.items.items[index];
+}
+
+/* False when out of memory, which only happens where names change. */
+static bool number_string(struct link *link, struct csni_distinct_string *d, uint32_t *out) {
+    struct csni_model *m = link->model;
+    *out = 0;
+    if (!d) return true;
     if (!d->number) {
-        d->number = m->string_count;
-        m->strings[m->string_count++] = d->text;
+        struct csni_distinct_string *one = numbered(link, d);
+        if (!one) return false;
+        if (!one->number) {
+            one->number = m->string_count;
+            m->strings[m->string_count++] = d->text;
+        }
+        d->number = one->number;
     }
-    return d->number;
+    *out = d->number;
+    return true;
+}
+
+/* The files of the one batch as they are. */
+static csn_status keep_files(struct link *link, struct csn_error *err) {
+    struct csni_model *m = link->model;
+    struct csni_batch *b = m->batches;
+    m->files = csni_alloc_zeroed(m->alloc, b->file_count, sizeof *m->files);
+    if (!m->files) return csni_fail_memory(err, b->file_count * sizeof *m->files);
+    m->file_count = b->file_count;
+    for (uint32_t i = 1; i < b->file_count; i++) {
+        if (!number_string(link, distinct_of(link, b, b->files[i].directory), &m->files[i].directory) ||
+            !number_string(link, distinct_of(link, b, b->files[i].base), &m->files[i].base))
+            return csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
+        b->file_numbers[i] = i;
+    }
+    return CSN_OK;
 }
 
 static csn_status number_files(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
+    if (m->exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;
@@ -176,8 +228,11 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
     for (uint32_t i = 0; i < t.items.count; i++) {
         struct csni_distinct_file *f = &t.items.items[i];
         final[f->number] = i + 1;
-        m->files[i + 1].directory = number_string(m, f->directory);
-        m->files[i + 1].base = number_string(m, f->base);
+        if (!number_string(link, f->directory, &m->files[i + 1].directory) ||
+            !number_string(link, f->base, &m->files[i + 1].base)) {
+            status = csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
+            goto done;
+        }
     }
     for (uint32_t i = 0; i < m->batch_count; i++)
         for (uint32_t k = 1; k < m->batches[i].file_count; k++)
@@ -190,27 +245,30 @@ done:
 
 /* ---- names ---- */
 
-static void number_function(struct link *link, const struct csni_entry *e) {
-    struct csni_model *m = link->model;
-    const struct csni_batch *b = &m->batches[e->batch];
+static bool number_function(struct link *link, const struct csni_entry *e) {
+    const struct csni_batch *b = &link->model->batches[e->batch];
     const struct csni_function *f = &b->functions[e->function];
-    number_string(m, distinct_of(link, b, f->name));
-    for (uint32_t i = 0; i < f->inline_count; i++)
-        number_string(m, distinct_of(link, b, b->inlines[f->first_inline + i].name));
-    for (uint32_t i = 0; i < f->site_count; i++) {
+    uint32_t number;
+    bool ok = number_string(link, distinct_of(link, b, f->name), &number);
+    for (uint32_t i = 0; i < f->inline_count && ok; i++)
+        ok = number_string(link, distinct_of(link, b, b->inlines[f->first_inline + i].name), &number);
+    for (uint32_t i = 0; i < f->site_count && ok; i++) {
         const struct csni_call_site *s = &b->sites[f->first_site + i];
-        for (uint32_t k = 0; k < s->pattern_count; k++)
-            number_string(m, distinct_of(link, b, b->patterns[s->first_pattern + k]));
+        for (uint32_t k = 0; k < s->pattern_count && ok; k++)
+            ok = number_string(link, distinct_of(link, b, b->patterns[s->first_pattern + k]), &number);
     }
+    return ok;
 }
 
-static void number_names(struct link *link) {
+static csn_status number_names(struct link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
-    for (uint32_t i = 0; i < m->entry_count; i++) {
-        number_function(link, &m->entries[i]);
-        for (uint32_t k = 0; k < m->entries[i].child_count; k++)
-            number_function(link, &m->children[m->entries[i].first_child + k]);
+    bool ok = true;
+    for (uint32_t i = 0; i < m->entry_count && ok; i++) {
+        ok = number_function(link, &m->entries[i]);
+        for (uint32_t k = 0; k < m->entries[i].child_count && ok; k++)
+            ok = number_function(link, &m->children[m->entries[i].first_child + k]);
     }
+    return ok ? CSN_OK : csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
 }
 
 static csn_status finish_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
@@ -227,6 +285,7 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
     struct csni_model *m = link->model;
     CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
     CSNI_TRY(csni_pool_run(pool, SHARDS, intern_shard, link, err));
+    if (m->rename) CSNI_TRY(csni_pool_run(pool, SHARDS, rename_shard, link, err));
     uint64_t count = 1;
     for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].items.count;
     if (count >= UINT32_MAX)
@@ -238,18 +297,19 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
     m->strings[0] = (struct csn_str){ "", 0 };
     m->string_count = 1;
     CSNI_TRY(number_files(link, err));
-    number_names(link);
+    CSNI_TRY(number_names(link, err));
     return csni_pool_run(pool, m->batch_count, finish_batch, link, err);
 }
 
 csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err) {
-    struct link link = { .model = m, .arenas = arenas };
+    struct link link = { .model = m, .arenas = arenas, .renamed.items.alloc = m->alloc };
     link.usages = csni_alloc_zeroed(m->alloc, m->batch_count, sizeof *link.usages);
     if (m->batch_count && !link.usages) return csni_fail_memory(err, m->batch_count * sizeof *link.usages);
     for (unsigned i = 0; i < SHARDS; i++) link.shards[i].items.alloc = m->alloc;
     csn_status status = link_all(&link, pool, err);
     for (unsigned i = 0; i < SHARDS; i++) csni_distinct_strings_deinit(&link.shards[i]);
+    csni_distinct_strings_deinit(&link.renamed);
     csni_free(m->alloc, link.usages, m->batch_count * sizeof *link.usages);
     return status;
 }

@@ -33,10 +33,22 @@ static const struct {
     [CSN_EVENT_MISSING_OBJECT] = { "missing-object-file", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_GO_FUNCTION] = { "damaged-go-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_TEXT_LINE] = { "damaged-text-line", CSN_CLASS_DROPPED },
+    [CSN_EVENT_NOT_REPRESENTABLE] = { "not-representable", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_RECORD] = { "damaged-record", CSN_CLASS_DROPPED },
+    [CSN_EVENT_UNKNOWN_PART] = { "unknown-part", CSN_CLASS_DROPPED },
     [CSN_EVENT_FUNCTIONS_MERGED] = { "functions-merged", CSN_CLASS_MERGED },
     [CSN_EVENT_CALL_SITE_RECOVERED] = { "call-site-recovered", CSN_CLASS_NORMAL },
     [CSN_EVENT_CALL_SITE_WITHOUT_PLACE] = { "call-site-without-place", CSN_CLASS_NORMAL },
     [CSN_EVENT_CALL_SITE_NO_FUNCTION] = { "call-site-of-unknown-function", CSN_CLASS_DROPPED },
+    [CSN_EVENT_LINES_LOST] = { "lines-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_INLINES_LOST] = { "inlined-calls-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_PART_LOST] = { "part-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_BINARY_LOST] = { "binary-not-kept", CSN_CLASS_DROPPED },
+    [CSN_EVENT_FUNCTION_NOT_PLACED] = { "function-of-unplaced-binary", CSN_CLASS_DROPPED },
+    [CSN_EVENT_NAME_CHANGED] = { "name-changed", CSN_CLASS_CLIPPED },
+    [CSN_EVENT_ADDRESS_ROUNDED] = { "address-rounded", CSN_CLASS_CLIPPED },
+    [CSN_EVENT_FUNCTION_WITHOUT_SIZE] = { "function-without-size", CSN_CLASS_DROPPED },
+    [CSN_EVENT_MISSING_MAP] = { "missing-map-file", CSN_CLASS_NORMAL },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }

@@ -1,5 +1,6 @@
 /* ELF: header, section and program headers, build id, image base. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/checked.h"
 #include "base/cursor.h"
@@ -280,6 +281,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     read_header(object, &header);
     object->kind = object_kind(header.type);
     object->machine = header.machine;
+    snprintf(object->arch, sizeof object->arch, "%s", csni_elf_arch_name(header.machine, object->address_size == 8));
     CSNI_TRY(check_tables(object, &header, err));
     CSNI_TRY(read_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));

@@ -77,6 +77,7 @@ struct csni_object {
     bool has_image_base;
     struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
                                 * build_id section of wasm; empty without one */
+    uint32_t build_id_age;     /* PE: counts builds with that GUID; else 0 */
 };
 
 struct csni_object_options {

@@ -23,8 +23,8 @@ static csn_status fail_not_an_object(struct csni_span file, struct csn_error *er
     if (file.size < 4)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not an object file: %zu bytes, any header is longer", file.size);
     return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                     "not an object file: begins with %02x %02x %02x %02x, ELF with 7f 45 4c 46", file.ptr[0], file.ptr[1],
-                     file.ptr[2], file.ptr[3]);
+                     "not an object file: begins with %02x %02x %02x %02x, unlike ELF, Mach-O, PE, COFF and WebAssembly",
+                     file.ptr[0], file.ptr[1], file.ptr[2], file.ptr[3]);
 }
 
 csn_status csni_object_open(struct csni_span file, const struct csni_object_options *options, struct csni_object **out,

@@ -309,6 +309,7 @@ static void read_build_id(struct csni_object *object, struct csni_pe_directory d
             !csni_span_sub(object->file, data_off, size, &record) || memcmp(record.ptr, "RSDS", RSDS_GUID) != 0)
             continue;
         object->build_id = (struct csni_span){ record.ptr + RSDS_GUID, RSDS_GUID_SIZE };
+        object->build_id_age = csni_get32(record.ptr + RSDS_GUID + RSDS_GUID_SIZE, false);
         return;
     }
 }

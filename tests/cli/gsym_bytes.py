@@ -25,5 +25,12 @@ class Bytes:
     def put_u32(self, offset, value):
         struct.pack_into("<I", self.data, offset, value)
 
+    def rename(self, old, new):
+        """A string for another one of the same length: names that no compiler would write."""
+        old, new = old.encode(), new.encode()
+        assert len(old) == len(new)
+        at = self.data.index(old + b"\0", self.strings)
+        self.data[at:at + len(new)] = new
+
     def save(self):
         self.path.write_bytes(self.data)

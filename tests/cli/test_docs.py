@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMANDS = ("convert", "lookup", "stack", "explain", "dump", "verify")
+COMMANDS = ("convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "embed", "extract")
 
 
 def options_of(command):

@@ -8,7 +8,7 @@ import pytest
 import programs
 from programs import need
 
-NAMES = ["build_index", "convert", "inspect", "line_table", "lookup"]
+NAMES = ["build_index", "convert", "inspect", "line_table", "lookup", "own_backtrace"]
 
 
 @pytest.fixture(scope="session")
@@ -107,6 +107,29 @@ def test_convert(example, callsign, tmp_path):
     assert example("lookup", index, hex(mark)).splitlines()[1].endswith(f"/{shapes.source.name}:{line}")
 
 
+def test_own_backtrace(example, callsign, tmp_path):
+    """A program that carries its own index, and prints its own stack from it: also when it has no debug information."""
+    plain = pathlib.Path(callsign.path).parent / "examples" / "own_backtrace"
+    program = tmp_path / "own_backtrace"
+    assert subprocess.run([plain], capture_output=True, text=True, timeout=60).stderr == (
+        "own_backtrace: carries no index: see callsign embed\n")
+    callsign.good("embed", plain, plain, "-o", program)
+
+    def check(path):
+        done = subprocess.run([path], capture_output=True, text=True, timeout=60)
+        lines = done.stdout.splitlines()
+        assert (done.returncode, done.stderr) == (0, "")
+        assert lines[0] == "delivering"
+        names = [line.split(" at ")[0].strip() for line in lines[1:]]
+        assert names[names.index("weigh"):names.index("weigh") + 3] == ["weigh", "deliver", "main"], lines
+        assert all("own_backtrace.c:" in line for line in lines[1:5]), lines
+        assert [line for line in lines if line.startswith("  weigh ") and line.endswith(" [inlined]")], lines
+
+    check(program)
+    subprocess.run([need("strip"), "-s", program, "-o", tmp_path / "stripped"], check=True)
+    check(tmp_path / "stripped")
+
+
 def test_failures(example, tmp_path):
     missing = tmp_path / "missing"
     assert example("lookup", missing, "0", code=2).startswith(f"{missing}: ")
@@ -115,5 +138,5 @@ def test_failures(example, tmp_path):
     assert not (tmp_path / "out").exists()
     assert str(missing) in example("build_index", missing / "x", code=1)
     for name in NAMES:
-        if name != "line_table":
+        if name not in ("line_table", "own_backtrace"):
             assert example(name, code=2).startswith(f"usage: {name} ")

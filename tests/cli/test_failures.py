@@ -5,7 +5,8 @@ import signal
 
 import pytest
 
-READERS = [["lookup", "{}", "12"], ["dump", "{}"], ["verify", "{}"], ["convert", "-o", "out", "{}"]]
+READERS = [["lookup", "{}", "12"], ["dump", "{}"], ["verify", "{}"], ["diff", "{}", "{}"], ["stats", "{}"],
+           ["convert", "-o", "out", "{}"]]
 
 
 def write(path, data):
@@ -60,11 +61,6 @@ def test_unusable_input(callsign, shapes, tmp_path, kind, args):
     assert len(line) > len(f"callsign: {path}: ") + 5
     assert (work / "out").read_text() == "old"
     assert [p.name for p in work.iterdir()] == ["out"]
-
-
-def test_index_is_no_input_for_convert(callsign, shapes_index, tmp_path):
-    callsign.bad("convert", shapes_index, "-o", tmp_path / "out")
-    assert not list(tmp_path.iterdir())
 
 
 def test_unreadable_input(callsign, shapes, tmp_path):

@@ -1,7 +1,7 @@
 """Help, version, and command lines that make no sense."""
 import pytest
 
-COMMANDS = ["convert", "lookup", "stack", "explain", "dump", "verify"]
+COMMANDS = ["convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "embed", "extract"]
 
 
 def test_version(callsign):
@@ -55,8 +55,13 @@ def test_command_help(callsign, command):
      "callsign: option '--max-inflate' needs a number (K, M, G or T may follow), not '1X'"),
     (["convert", "a", "--max-inflate=99999999999999T"],
      "callsign: option '--max-inflate' needs a number (K, M, G or T may follow), not '99999999999999T'"),
-    (["convert", "a", "--to", "pdf"], "callsign: option '--to': 'pdf' is not supported, only 'gsym' is"),
+    (["convert", "a", "--to", "pdf"],
+     "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'gsym-v2', 'gsym-auto', 'gsym-section', "
+     "'bsym', 'breakpad' are"),
+    (["convert", "a", "--endian", "x"], "callsign: option '--endian': 'x' is not supported, only 'little' and 'big' are"),
     (["convert", "a", "--call-sites=x"], "callsign: option '--call-sites': 'x' is not supported, only 'dwarf' is"),
+    (["convert", "a", "--merged-functions=x"],
+     "callsign: option '--merged-functions': 'x' is not supported, only 'aliases' and 'llvm' are"),
     (["verify"], "callsign: verify needs INDEX (try 'callsign verify --help')"),
     (["dump"], "callsign: dump needs INDEX [ADDR...] (try 'callsign dump --help')"),
 ])

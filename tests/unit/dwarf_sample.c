@@ -293,8 +293,7 @@ csn_status dwarf_sample_exercise(const struct csni_dwarf_sections *sections, con
     csni_arena_init(&x.arena, alloc, 0);
     csni_line_table_init(&x.lines, alloc);
     csn_status status = csni_dwarf_open(sections, alloc, &x.dwarf, NULL);
-    for (uint32_t i = 0; status == CSN_OK && i < x.dwarf->abbrev_table_count; i++)
-        note(&x, csni_dwarf_compile_abbrevs(x.dwarf, i, NULL));
+    if (status == CSN_OK) status = csni_dwarf_compile_all(x.dwarf, NULL, NULL);
     if (status == CSN_OK) status = csni_scopes_create(x.dwarf, &x.scopes, NULL);
     for (uint32_t i = 0; status == CSN_OK && i < x.dwarf->unit_count; i++) exercise_unit(&x, &x.dwarf->units[i]);
     csni_scopes_destroy(x.scopes);

@@ -91,3 +91,44 @@ const char *model_sample_events(const struct csn_convert_report *report) {
                                    (unsigned long long)report->events[e].count);
     return text;
 }
+
+/* ---- random functions ---- */
+
+static uint32_t pick_of(uint64_t *seed, uint32_t count) {
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (uint32_t)((*seed >> 20) % count);
+}
+
+/* Inlined calls within [start, end), nested at most `levels` deep. */
+static void add_random_inlines(struct model_sample *s, uint32_t start, uint32_t end, int levels, uint64_t *seed) {
+    while (levels && end - start > 8 && pick_of(seed, 4)) {
+        uint32_t low = start + pick_of(seed, end - start - 6), high = low + 1 + pick_of(seed, end - low - 1);
+        uint32_t node = csni_batch_begin_inline(&s->writer, 1 + pick_of(seed, 5), pick_of(seed, 4), pick_of(seed, 100000));
+        csni_batch_add_part(&s->writer, low, high);
+        if (high + 2 < end && pick_of(seed, 2)) csni_batch_add_part(&s->writer, high + 1, end);
+        add_random_inlines(s, low, high, levels - 1, seed);
+        csni_batch_end_inline(&s->writer, node);
+        start = high;
+    }
+}
+
+void model_sample_random_function(struct model_sample *s, uint64_t start, uint64_t *seed) {
+    uint32_t size = 1 + pick_of(seed, 300);
+    csni_batch_begin_function(&s->writer, start, size, 1 + pick_of(seed, 5), CSNI_SOURCE_BUILDER);
+    uint32_t rows = pick_of(seed, 4) ? pick_of(seed, 12) : 0;
+    for (uint32_t i = 0, off = 0; i < rows && off < size; i++, off += pick_of(seed, 40))
+        csni_batch_add_row(&s->writer, off, pick_of(seed, 5) ? 1 : pick_of(seed, 4), pick_of(seed, 3) ? 50 + pick_of(seed, 20) : pick_of(seed, UINT32_MAX));
+    if (pick_of(seed, 2)) add_random_inlines(s, 0, size, 6, seed);
+    for (uint32_t i = pick_of(seed, 8) ? 0 : pick_of(seed, 4); i > 0; i--) {
+        csni_batch_add_call_site(&s->writer, pick_of(seed, size), pick_of(seed, 4));
+        for (uint32_t k = pick_of(seed, 3); k > 0; k--) csni_batch_add_pattern(&s->writer, 1 + pick_of(seed, 5));
+    }
+}
+
+void model_sample_random_names(struct model_sample *s, int shift) {
+    static const char *const names[] = { "a", "bb", "ccc", "operator()(int)", "\xff\xfe" };
+    for (int i = 0; i < 5; i++) model_sample_string(s, names[(i + shift) % 5]);
+    for (int i = 0; i < 3; i++) model_sample_file(s, i ? "/d" : "", i == shift ? "x.c" : "y.h");
+}

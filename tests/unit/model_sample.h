@@ -32,6 +32,11 @@ void model_sample_rows(struct model_sample *s, uint32_t file, uint32_t line, uin
 void model_sample_inline(struct model_sample *s, const char *name, uint32_t file, uint32_t line, uint32_t start,
                          uint32_t end);
 
+/* Strings 1 to 5 and files 1 to 3 of the batch that is open, in an order that depends on `shift`. */
+void model_sample_random_names(struct model_sample *s, int shift);
+/* A function with rows, inlined calls and call sites as chance has it, of a batch with such names. */
+void model_sample_random_function(struct model_sample *s, uint64_t start, uint64_t *seed);
+
 /* Ends the last batch, then finalizes (and links, on the calling thread). The status is the first failure. */
 csn_status model_sample_finalize(struct model_sample *s);
 csn_status model_sample_link(struct model_sample *s);

@@ -52,6 +52,9 @@ static void options_are_checked(void **state) {
     o.uuid = uuid;
     o.uuid_size = 21;
     EXPECT(csn_builder_create(&o, &b, &err), CSN_E_LIMIT, "the build id has 21 bytes, GSYM version 1 holds 20");
+    o.format = 99;
+    EXPECT(csn_builder_create(&o, &b, &err), CSN_E_UNSUPPORTED, "output format 99 is not known");
+    o.format = 0;
     o.uuid = NULL;
     o.uuid_size = 3;
     EXPECT(csn_builder_create(&o, &b, &err), CSN_E_ARGUMENT, "uuid_size is 3, uuid is NULL");
@@ -306,6 +309,36 @@ static void options_reach_the_file(void **state) {
     }
 }
 
+/* Version 2, with a build id that version 1 has no room for; or whichever has room. */
+static void formats(void **state) {
+    (void)state;
+    static const uint8_t uuid[30] = { 1, 2, 3 };
+    static const uint32_t want[] = { CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_V1 };
+    static const uint32_t given[] = { 0, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_AUTO, CSN_FORMAT_GSYM_AUTO };
+    for (size_t i = 0; i < 4; i++) {
+        struct csn_builder_options o = CSN_BUILDER_OPTIONS_INIT;
+        struct csn_builder *b;
+        struct csn_bytes out;
+        struct csn_index *index;
+        struct csn_index_info info;
+        o.format = given[i];
+        o.uuid = uuid;
+        o.uuid_size = want[i] == CSN_FORMAT_GSYM_V2 ? sizeof uuid : 20;
+        OK(csn_builder_create(&o, &b, NULL));
+        OK(fill(b, 0));
+        OK(csn_builder_save_memory(b, &out, NULL));
+        expect_answers(&out);
+        OK(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL));
+        csn_index_get_info(index, &info);
+        assert_int_equal(info.format, want[i]);
+        assert_int_equal(info.uuid_bytes, o.uuid_size);
+        assert_memory_equal(info.uuid, uuid, o.uuid_size);
+        csn_index_close(index);
+        csn_bytes_free(&out);
+        csn_builder_destroy(b);
+    }
+}
+
 /* ---- saving ---- */
 
 static char folder[] = "/tmp/csn_builder_XXXXXX";
@@ -488,6 +521,7 @@ int main(void) {
         cmocka_unit_test(call_sites),
         cmocka_unit_test(any_order_of_functions),
         cmocka_unit_test(options_reach_the_file),
+        cmocka_unit_test(formats),
         cmocka_unit_test(saved_more_than_once),
         cmocka_unit_test(save_with_an_open_call),
         cmocka_unit_test(save_where_nothing_can_be),

@@ -48,6 +48,7 @@ static csn_status convert_any(const void *bytes, size_t size, const char *what) 
     if (size) memcpy(copy, bytes, size);
     options.threads = 1;
     options.flags = CSN_CONVERT_CALL_SITES;
+    options.merged_functions = CSN_MERGE_ALL;
     options.max_decompressed_bytes = 1 << 20;
     csn_status status = csn_convert_memory(copy, size, &options, &out, NULL, &err);
     free(copy);
@@ -191,6 +192,11 @@ static csn_status convert_step(void *context, const struct csn_allocator *alloc)
     options.allocator = alloc;
     options.threads = 1;
     options.flags = CSN_CONVERT_CALL_SITES;
+    options.merged_functions = CSN_MERGE_ALL;
+    static const char lines[] = "f 4 /a/ b\nnobody 1\n";
+    const struct csn_call_site_file sites = { "sites", lines, sizeof lines - 1 };
+    options.call_site_files = &sites;
+    options.call_site_file_count = 1;
     csn_status status = csn_convert_memory(file->ptr, file->size, &options, &out, NULL, NULL);
     if (status >= 0) csn_bytes_free(&out);
     return status;

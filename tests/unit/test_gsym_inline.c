@@ -96,7 +96,7 @@ static void random_trees(void **state) {
         uint8_t *exact = malloc(bytes.size);
         assert_non_null(exact);
         memcpy(exact, bytes.ptr, bytes.size);
-        struct csni_gsym gsym = { .bytes = { exact, bytes.size }, .big = big };
+        struct csni_gsym gsym = { .bytes = { exact, bytes.size }, .strp_size = 4, .big = big };
         struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
         for (uint32_t k = 0; k < 60; k++) {
             struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX], want[CSN_INLINE_DEPTH_MAX];
@@ -125,7 +125,7 @@ static csn_status find_nested(uint32_t depth, size_t *count, struct csn_error *e
     for (uint32_t k = 0; k < depth; k++)
         wire_gsym_node(&w, 1, (const uint32_t[]){ 0, SIZE }, k + 1 < depth, 1 + k, k ? 1 : 0, k);
     for (uint32_t k = 1; k < depth; k++) wire_u8(&w, 0);
-    struct csni_gsym gsym = { .bytes = wire_span(&w) };
+    struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
     static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
     csn_status status = csni_gsym_inline_find(&gsym, &payload, START, START, calls, count, err);
@@ -162,7 +162,7 @@ static void deep_elsewhere(void **state) {
     for (uint32_t k = 0; k < DEPTH; k++) wire_u8(&w, 0);
     wire_gsym_node(&w, 1, (const uint32_t[]){ 8, 8 }, false, 3, 1, 9);
     wire_u8(&w, 0);
-    struct csni_gsym gsym = { .bytes = wire_span(&w) };
+    struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
     static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
     size_t count = 0;
@@ -178,7 +178,7 @@ static void roots(void **state) {
     struct wire w;
     wire_init(&w, false);
     wire_gsym_node(&w, 1, (const uint32_t[]){ 0, 4 }, false, 1, 0, 0);
-    struct csni_gsym gsym = { .bytes = wire_span(&w) };
+    struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0x70, CSNI_GSYM_PART_INLINE };
     static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
     size_t count = 9;

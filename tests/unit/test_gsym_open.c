@@ -35,8 +35,8 @@ static void expect_patched(size_t off, uint64_t value, unsigned size, csn_status
 static void headers(void **state) {
     (void)state;
     expect_patched(0, 0x7f, 1, CSN_E_FORMAT, "not a GSYM file: magic 7f 59 53 47, need 4d 59 53 47 or 47 53 59 4d");
-    expect_patched(CSNI_GSYM_H_VERSION, 2, 2, CSN_E_UNSUPPORTED,
-                   "header+0x4: GSYM version 2 is not supported by this build; have 2, know 1");
+    expect_patched(CSNI_GSYM_H_VERSION, 3, 2, CSN_E_UNSUPPORTED,
+                   "header+0x4: GSYM version 3 is not supported by this build; know 1 and 2");
     expect_patched(CSNI_GSYM_H_ADDR_OFF_SIZE, 3, 1, CSN_E_FORMAT,
                    "header+0x6: address offset size 3, need 1, 2, 4 or 8");
     expect_patched(CSNI_GSYM_H_UUID_SIZE, 21, 1, CSN_E_FORMAT, "header+0x7: UUID of 21 bytes, need <= 20");

@@ -9,18 +9,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "convert/convert_output.h"
+#include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 #include "wire/wire.h"
 
+static enum csni_gsym_target target = CSNI_GSYM_WRITE_V1; /* of what a test writes */
+
 static csn_status write_linked(struct model_sample *s, struct csni_pool *pool, struct csn_bytes *out,
                                struct csn_error *err) {
     *out = (struct csn_bytes){ NULL, 0, s->alloc };
     struct csni_sink sink = csni_memory_sink(out);
-    csn_status status = csni_gsym_write_v1(&s->model, pool, &sink, &s->report, err);
+    csn_status status = csni_gsym_write(&s->model, target, pool, &sink, &s->report, err);
     if (status < 0) csn_bytes_free(out);
     return status;
 }
@@ -203,7 +205,7 @@ static void build_ids(void **state) {
         csn_status status = write_linked(&s, NULL, &out, &err);
         if (size > 20) {
             assert_int_equal(status, CSN_E_LIMIT);
-            assert_string_equal(err.text, "the build id has 21 bytes, GSYM version 1 holds 20");
+            assert_string_equal(err.text, "the build id has 21 bytes, GSYM version 1 holds 20; version 2 (--to gsym-v2) has room");
         } else {
             struct csn_index_info info;
             struct csn_verify_counts counts;
@@ -242,7 +244,8 @@ static void too_many_string_bytes(void **state) {
     assert_int_equal(model_sample_link(&s), CSN_OK);
     s.model.strings[1].len = UINT32_MAX; /* refused before a byte of it is looked at */
     assert_int_equal(write_linked(&s, NULL, &out, &err), CSN_E_LIMIT);
-    assert_string_equal(err.text, "StringTable+0x0: names need over 4294967297 bytes, GSYM version 1 holds 4294967295");
+    assert_string_equal(err.text, "StringTable+0x0: names need 4294967309 bytes, GSYM version 1 holds 4294967295; "
+                                  "version 2 (--to gsym-v2) has room");
     model_sample_deinit(&s);
 }
 
@@ -273,12 +276,12 @@ static void a_failing_sink(void **state) {
         model_sample_init(&s, &t.base);
         fill_two_functions(&s, 0x40);
         assert_int_equal(model_sample_link(&s), CSN_OK);
-        csn_status status = csni_gsym_write_v1(&s.model, NULL, &sink, &s.report, NULL);
+        csn_status status = csni_gsym_write(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, NULL);
         assert_int_equal(status, failing.calls < fail_at ? CSN_OK : CSN_E_IO);
         model_sample_deinit(&s);
         test_allocator_check_empty(&t);
         if (status == CSN_OK) {
-            assert_int_equal(fail_at, 5); /* reserve, header, tables, records */
+            assert_int_equal(fail_at, 5); /* reserve, tables, strings, records */
             return;
         }
     }
@@ -502,6 +505,12 @@ static void merged_functions(void **state) {
     s.model.entries[0].child_count = 2;
     struct csn_bytes out;
     assert_int_equal(csni_model_link(&s.model, NULL, &s.arena, NULL), CSN_OK);
+    target = CSNI_GSYM_WRITE_V2;
+    assert_int_equal(write_linked(&s, NULL, &out, NULL), CSN_OK);
+    expect_same(&out, &s.model);
+    csn_bytes_free(&out);
+    s.report = (struct csn_convert_report){ 0 };
+    target = CSNI_GSYM_WRITE_V1;
     assert_int_equal(write_linked(&s, NULL, &out, NULL), CSN_OK);
     expect_same(&out, &s.model);
     struct csn_verify_counts counts;
@@ -516,55 +525,21 @@ static void merged_functions(void **state) {
 
 /* ---- random models ---- */
 
-static uint64_t seed;
-static uint32_t pick(uint32_t count) {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)((seed >> 20) % count);
-}
-
-/* Inlined calls within [start, end), nested at most `levels` deep. */
-static void add_random_inlines(struct model_sample *s, uint32_t start, uint32_t end, int levels) {
-    while (levels && end - start > 8 && pick(4)) {
-        uint32_t low = start + pick(end - start - 6), high = low + 1 + pick(end - low - 1);
-        uint32_t node = csni_batch_begin_inline(&s->writer, 1 + pick(5), pick(4), pick(100000));
-        csni_batch_add_part(&s->writer, low, high);
-        if (high + 2 < end && pick(2)) csni_batch_add_part(&s->writer, high + 1, end);
-        add_random_inlines(s, low, high, levels - 1);
-        csni_batch_end_inline(&s->writer, node);
-        start = high;
-    }
-}
-
-static void add_random_function(struct model_sample *s, uint64_t start) {
-    uint32_t size = 1 + pick(300);
-    csni_batch_begin_function(&s->writer, start, size, 1 + pick(5), CSNI_SOURCE_BUILDER);
-    uint32_t rows = pick(4) ? pick(12) : 0;
-    for (uint32_t i = 0, off = 0; i < rows && off < size; i++, off += pick(40))
-        csni_batch_add_row(&s->writer, off, pick(5) ? 1 : pick(4), pick(3) ? 50 + pick(20) : pick(UINT32_MAX));
-    if (pick(2)) add_random_inlines(s, 0, size, 6);
-    for (uint32_t i = pick(8) ? 0 : pick(4); i > 0; i--) {
-        csni_batch_add_call_site(&s->writer, pick(size), pick(4));
-        for (uint32_t k = pick(3); k > 0; k--) csni_batch_add_pattern(&s->writer, 1 + pick(5));
-    }
-}
-
 /* Two runs of records and a bit, in three batches, written by one, two and seven workers. */
 static void random_models(void **state) {
     (void)state;
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 6; round++) {
         struct model_sample s;
-        seed = 0x1234567 + (uint64_t)round;
+        uint64_t seed = 0x1234567 + (uint64_t)round;
+        target = round < 4 ? CSNI_GSYM_WRITE_V1 : CSNI_GSYM_WRITE_V2;
         model_sample_init(&s, NULL);
         s.model.big_endian = round & 1;
         for (int batch = 0; batch < 3; batch++) {
             if (batch) model_sample_next_batch(&s);
-            static const char *const names[] = { "a", "bb", "ccc", "operator()(int)", "\xff\xfe" };
-            for (int i = 0; i < 5; i++) model_sample_string(&s, names[(i + batch) % 5]);
-            for (int i = 0; i < 3; i++) model_sample_file(&s, i ? "/d" : "", i == batch ? "x.c" : "y.h");
+            model_sample_random_names(&s, batch);
             for (uint32_t i = 0; i < 800; i++)
-                add_random_function(&s, 0x400000 + ((uint64_t)i * 3 + (uint64_t)batch) * (round < 2 ? 512 : 0x10000000));
+                model_sample_random_function(
+                    &s, 0x400000 + ((uint64_t)i * 3 + (uint64_t)batch) * (round < 2 ? 512 : 0x10000000), &seed);
         }
         struct csn_bytes out = written(&s), again;
         assert_true(s.model.entry_count > 2300);
@@ -581,6 +556,7 @@ static void random_models(void **state) {
         csn_bytes_free(&out);
         model_sample_deinit(&s);
     }
+    target = CSNI_GSYM_WRITE_V1;
 }
 
 static csn_status write_step(void *context, const struct csn_allocator *alloc) {
@@ -600,6 +576,9 @@ static void allocation_failures(void **state) {
     (void)state;
     assert_true(test_allocator_sweep(write_step, NULL, 0) > 20);
     assert_true(test_allocator_sweep(write_step, NULL, 1) > 20);
+    target = CSNI_GSYM_WRITE_V2;
+    assert_true(test_allocator_sweep(write_step, NULL, 0) > 20);
+    target = CSNI_GSYM_WRITE_V1;
 }
 
 int main(void) {

@@ -234,7 +234,7 @@ static void options(void **state) {
     csn_index_close(index);
     longer.more = 1;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(err.text, "csn_index_options byte 24 is set, know 24 bytes");
+    assert_string_equal(err.text, "csn_index_options byte 32 is set, know 32 bytes");
     longer.known.struct_size = 0;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_ARGUMENT);
     /* Of an older caller only what it has is read. */

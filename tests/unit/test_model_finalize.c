@@ -92,6 +92,30 @@ static void the_best_known_stays(void **state) {
     expect_winner(2, 1, 3, 1, "duplicate-replaced:1");
 }
 
+/* Rows that others supersede are gone, but they count, and stand where they were: 0 0 4 comes before 0 4 4. */
+static void superseded_rows_count(void **state) {
+    (void)state;
+    static const uint32_t one = 1u << CSNI_ROW_FILE_BITS;
+    static const struct csni_row loser[] = { { 0, one, 1 }, { 4, 0, 2 } }, winner[] = { { 0, 0, 1 }, { 4, one, 2 } };
+    for (int swapped = 0; swapped < 2; swapped++) {
+        for (uint32_t fewer = 0; fewer < 2; fewer++) {
+            struct model_sample s;
+            model_sample_init(&s, NULL);
+            for (int k = 0; k < 2; k++) {
+                bool wins = k != swapped;
+                model_sample_function(&s, 0x10, 8, wins ? "winner" : "loser");
+                struct csni_row *rows = csni_batch_reserve_rows(&s.writer, 2);
+                assert_non_null(rows);
+                memcpy(rows, wins ? winner : loser, sizeof loser);
+                if (fewer && !wins) rows[0] = (struct csni_row){ 0, 0, 1 };
+                csni_batch_commit_rows(&s.writer, 2, wins ? 3 : 3 - fewer);
+                model_sample_next_batch(&s);
+            }
+            expect_and_end(&s, "winner@10+8", "duplicate-replaced:1");
+        }
+    }
+}
+
 /* All nodes of the tree count, not only its top. */
 static void descendants_count(void **state) {
     (void)state;
@@ -396,6 +420,7 @@ static void allocation_failures(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_functions),
+        cmocka_unit_test(superseded_rows_count),
         cmocka_unit_test(ordered_by_start),
         cmocka_unit_test(ordered_by_end),
         cmocka_unit_test(the_best_known_stays),

@@ -84,6 +84,7 @@ static void check_whole(bool wide, bool big) {
     assert_int_equal(o->container, CSNI_CONTAINER_ELF);
     assert_int_equal(o->kind, CSNI_OBJECT_EXECUTABLE);
     assert_int_equal(o->machine, wide ? EM_X86_64 : EM_386);
+    assert_string_equal(o->arch, wide ? "x86_64" : "i386");
     assert_int_equal(o->address_size, wide ? 8 : 4);
     assert_int_equal(o->big_endian, big);
     assert_int_equal(o->section_count, s.elf.section_count + 1);
@@ -346,7 +347,7 @@ static void refuses_other_files(void **state) {
     assert_int_equal(csni_object_open((struct csni_span){ NULL, 0 }, NULL, NULL, &err), CSN_E_UNSUPPORTED);
     assert_string_equal(csn_error_text(&err), "not an object file: 0 bytes, any header is longer");
     assert_int_equal(open_bytes("#!/bin/sh\n", 10, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(csn_error_text(&err), "not an object file: begins with 23 21 2f 62, ELF with 7f 45 4c 46");
+    assert_string_equal(csn_error_text(&err), "not an object file: begins with 23 21 2f 62, unlike ELF, Mach-O, PE, COFF and WebAssembly");
     assert_int_equal(open_bytes("\x7f" "ELF", 4, &err), CSN_E_TRUNCATED);
     assert_string_equal(csn_error_text(&err), "ELF header: 4 bytes, need 52");
 }

@@ -42,6 +42,7 @@ static void check_image(enum wire_pe_shape shape, uint16_t machine, const char *
     assert_true(bytes.size == PE_INFO_SIZE && bytes.ptr[0] == 0x77 && bytes.ptr[PE_INFO_SIZE - 1] == 0x77);
     assert_int_equal(o->build_id.size, 16);
     assert_memory_equal(o->build_id.ptr, pe_sample_guid, 16);
+    assert_int_equal(o->build_id_age, 1);
     pe_sample_end(&s);
 }
 

@@ -1,6 +1,6 @@
-/* Where a conversion's result goes. */
-#ifndef CSNI_CONVERT_OUTPUT_H
-#define CSNI_CONVERT_OUTPUT_H
+/* Sinks: memory that is handed to a caller, or an output file. */
+#ifndef CSNI_OUTPUT_SINK_H
+#define CSNI_OUTPUT_SINK_H
 
 #include "base/file_output.h"
 #include "base/sink.h"

@@ -1,5 +1,5 @@
-/* Where a conversion's result goes: memory or a file. */
-#include "convert/convert_output.h"
+/* Sinks: memory or a file. */
+#include "base/output_sink.h"
 
 #include <string.h>
 

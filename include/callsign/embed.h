@@ -1,0 +1,56 @@
+/* Callsign: put an index into the program it belongs to, and take it out again.
+ *
+ * The index stands in a section of the object file: .gsym in ELF, PE and COFF, __GSYM,__gsym in Mach-O. It is not loaded with
+ * the program unless that is asked for; csn_index_open_file() finds it in the file. docs/formats/gsym-sections.md tells what
+ * is changed in an object file, and what `strip` and the like make of it. */
+#ifndef CALLSIGN_EMBED_H
+#define CALLSIGN_EMBED_H
+
+#include <callsign/builder.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    CSN_EMBED_LOADED = 1,         /* load the section with the program: in relocatable ELF files; PE sections are kept */
+    CSN_EMBED_DROP_SIGNATURE = 2  /* remove a code signature, which the change makes void; else such files are refused */
+};
+
+struct csn_embed_options {
+    size_t struct_size;                    /* set by CSN_EMBED_OPTIONS_INIT */
+    const struct csn_allocator *allocator; /* NULL: malloc */
+    const char *arch;                      /* image of a universal file; NULL: the only one */
+    uint32_t flags;                        /* CSN_EMBED_ */
+    uint32_t reserved;
+};
+#define CSN_EMBED_OPTIONS_INIT { sizeof(struct csn_embed_options), NULL, NULL, 0, 0 }
+
+/* Writes to `out_path` a copy of the object file at `object_path` that carries the index: a GSYM file of either version, or
+ * an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. An index that is there already is replaced. The same
+ * input gives the same bytes; permissions are those of the object. `out_path` is the old file or the whole new one, and may
+ * be `object_path`.
+ * CSN_E_UNSUPPORTED: this container, a signed file, no room for another load command ...; CSN_E_FORMAT, CSN_E_TRUNCATED: the
+ * object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture; CSN_E_ARGUMENT: several images. */
+CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
+                                  const struct csn_embed_options *options, struct csn_error *err);
+/* The same in memory. */
+CSN_API csn_status csn_embed_memory(const void *index, size_t index_size, const void *object, size_t object_size,
+                                    const struct csn_embed_options *options, struct csn_bytes *out, struct csn_error *err);
+/* The index in memory, the object from a file. */
+CSN_API csn_status csn_embed_memory_in_file(const void *index, size_t index_size, const char *object_path,
+                                            const char *out_path, const struct csn_embed_options *options,
+                                            struct csn_error *err);
+
+/* Writes the index that an object carries to a file of its own: a GSYM file as it was embedded; or, where the section needs
+ * another one for its strings, an object file with those two sections alone. CSN_E_NOT_FOUND: the object carries none. */
+CSN_API csn_status csn_extract_file(const char *object_path, const char *out_path, const struct csn_embed_options *options,
+                                    struct csn_error *err);
+/* The same in memory. */
+CSN_API csn_status csn_extract_memory(const void *object, size_t object_size, const struct csn_embed_options *options,
+                                      struct csn_bytes *out, struct csn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,395 @@
+/* Line programs: the rows of all sequences.
+ *
+ * The loop over opcodes decides how fast programs are read. Each byte of a program makes one row at most, so the room for
+ * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once per program;
+ * it saves the division for special opcodes, and lets run_rows() do without branches. */
+#include "dwarf/dwarf_line.h"
+
+#include <inttypes.h>
+
+/* ---- sequences ---- */
+
+enum { LEAP = 1 << 20 }; /* an advance, in operations or bytes, that no compiler makes within a function of usual size */
+
+/* The registers of the line machine that matter here. */
+struct machine {
+    uint64_t addr;
+    uint32_t file, line;
+    uint32_t op_index;
+    bool dead;             /* the address says that a linker discarded the code */
+    bool leaps;            /* the address may have gone back, or on by so much that several such leaps may wrap around */
+    uint64_t sequence_off; /* where the opcodes of the sequence begin */
+    size_t first_row;      /* of the sequence */
+    uint32_t first_file, first_line; /* of that row */
+};
+
+static void start_sequence(struct machine *m, uint64_t off, size_t row) {
+    *m = (struct machine){ .file = 1, .line = 1, .sequence_off = off, .first_row = row };
+}
+
+/* DW_LNE_end_sequence: the end row has been pushed. Sequences that cover nothing are not listed, their rows are dropped. */
+static csn_status end_sequence(struct csni_line_table *table, const struct machine *m, bool fold, struct csn_error *err) {
+    size_t count = table->rows.count - m->first_row;
+    const struct csni_line_row *rows = table->rows.items + m->first_row;
+    if (m->dead || count < 2 || rows[0].addr >= m->addr) {
+        table->rows.count = m->first_row;
+        return CSN_OK;
+    }
+    /* Without leaps the advances of all opcodes that fit a section add up to less than 2^64: the end above the beginning
+     * proves that nothing wrapped around in between. */
+    struct csni_line_sequence s = { rows[0].addr, m->addr, m->sequence_off, (uint32_t)m->first_row, (uint32_t)count,
+                                    fold ? m->first_file : rows[0].file, fold ? m->first_line : rows[0].line, fold };
+    return csni_vec_push(&table->sequences, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
+}
+
+static bool sequence_before(const struct csni_line_sequence *a, const struct csni_line_sequence *b) {
+    return a->high != b->high ? a->high < b->high : a->first_row < b->first_row;
+}
+
+static void sift_sequence(struct csni_line_sequence *s, size_t root, size_t count) {
+    for (size_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && sequence_before(&s[child], &s[child + 1])) child++;
+        if (!sequence_before(&s[root], &s[child])) return;
+        struct csni_line_sequence t = s[root];
+        s[root] = s[child];
+        s[child] = t;
+    }
+}
+
+/* Ascending by `high`; the row number, which is unique and ascends, makes it stable. Mostly they are in order already. */
+void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count) {
+    size_t sorted = 1;
+    while (sorted < count && !sequence_before(&s[sorted], &s[sorted - 1])) sorted++;
+    if (sorted >= count) return;
+    for (size_t i = count / 2; i-- > 0;) sift_sequence(s, i, count);
+    for (size_t n = count; n > 1;) {
+        struct csni_line_sequence t = s[0];
+        s[0] = s[--n];
+        s[n] = t;
+        sift_sequence(s, 0, n);
+    }
+}
+
+/* ---- the program ---- */
+
+/* What an opcode does, for the fast loop. */
+struct effect {
+    uint16_t addr;   /* advance */
+    uint16_t row;    /* 1: a row is made */
+    uint32_t line;   /* advance, in two's complement */
+};
+
+struct program {
+    struct csni_line_table *table;
+    const struct csni_line_header *h;
+    const uint8_t *base, *p, *end;
+    uint64_t operation_max;   /* operations that DW_LNS_const_add_pc advances by */
+    bool big;
+    bool fast;                /* the fast loop knows this machine */
+    bool fold;                /* rows at one address become one */
+    bool repeats_first;       /* files 0 and 1 are the same */
+    struct effect effects[256];
+};
+
+static void make_effects(struct program *pr) {
+    const struct csni_line_header *h = pr->h;
+    unsigned operation = 0, rest = 0;
+    pr->operation_max = (255u - h->opcode_base) / h->line_range;
+    pr->fast = h->max_ops == 1 && h->opcode_base > DW_LNS_negate_stmt;
+    memset(pr->effects, 0, h->opcode_base * sizeof *pr->effects);
+    pr->effects[DW_LNS_copy].row = 1; /* replaced where it is a special opcode */
+    for (unsigned op = h->opcode_base; op < 256; op++) {
+        pr->effects[op] = (struct effect){ .addr = (uint16_t)(operation * h->min_inst_length),
+                                           .line = (uint32_t)h->line_base + rest, .row = 1 };
+        if (++rest == h->line_range) {
+            rest = 0;
+            operation++;
+        }
+    }
+}
+
+/* Address advance in operations (DWARF 4, 6.2.5.1), for machines with several operations in an instruction too. */
+static void advance(const struct csni_line_header *h, struct machine *m, uint64_t operations) {
+    if (h->max_ops == 1) {
+        m->addr += operations * h->min_inst_length;
+        return;
+    }
+    uint64_t n = m->op_index + operations;
+    m->addr += n / h->max_ops * h->min_inst_length;
+    m->op_index = (uint32_t)(n % h->max_ops);
+}
+
+/* Makes room for the rows of the stretch of bytes that begins at p, and for one more, which the fast loop may scribble
+ * on. The stretch's end, or NULL when out of memory. */
+static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8_t *p, const uint8_t *end) {
+    enum { STRETCH = 2048 };
+    size_t left = (size_t)(end - p), room = table->rows.room - table->rows.count;
+    if (room <= left && room <= STRETCH) {
+        size_t want = table->rows.count + (left < STRETCH ? left : STRETCH) + 1;
+        if (!csni_vec_reserve(&table->rows, want)) return NULL;
+        room = table->rows.room - table->rows.count;
+    }
+    return p + (left < room - 1 ? left : room - 1);
+}
+
+static csn_status program_truncated(const struct program *pr, const uint8_t *at, struct csn_error *err) {
+    return csni_fail(err, CSN_E_TRUNCATED, csni_line_section, (uint64_t)(at - pr->base),
+                     "an opcode's operands run beyond the end of the line program at 0x%" PRIx64, pr->h->end);
+}
+
+/* DW_LNE_set_address with an operand of `size` bytes at p. */
+static csn_status set_address(const struct program *pr, struct machine *m, const uint8_t *p, uint64_t size,
+                              struct csn_error *err) {
+    if (size != 1 && size != 2 && size != 4 && size != 8)
+        return csni_fail(err, CSN_E_FORMAT, csni_line_section, (uint64_t)(p - pr->base),
+                         "DW_LNE_set_address has an address of %" PRIu64 " bytes, need 1, 2, 4 or 8", size);
+    uint64_t addr = csni_get_sized(p, (unsigned)size, pr->big);
+    if (pr->table->rows.count > m->first_row) m->leaps |= addr < m->addr || addr - m->addr >= LEAP;
+    m->addr = addr;
+    m->op_index = 0;
+    m->dead = m->addr == UINT64_MAX >> (64 - 8 * size);
+    return CSN_OK;
+}
+
+static csn_status define_file(struct program *pr, const uint8_t *p, uint64_t size, struct csn_error *err) {
+    struct csni_cursor c = { pr->base, p, p + size, pr->big, false, 0 };
+    return csni_line_read_old_file(&c, pr->table, pr->h, err);
+}
+
+/* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. */
+static csn_status extended(struct program *pr, struct machine *m, const uint8_t *p, struct csn_error *err) {
+    const uint8_t *at = p - 1;
+    uint64_t size;
+    p = csni_uleb(p, pr->end, &size);
+    if (!p || size > (size_t)(pr->end - p)) return program_truncated(pr, at, err);
+    pr->p = p + size;
+    if (!size) return CSN_OK;
+    switch (*p) {
+    case DW_LNE_end_sequence: {
+        struct csni_line_row row = { m->addr, CSNI_LINE_END, m->line, 0 };
+        if (!csni_vec_push(&pr->table->rows, row)) return csni_fail_memory(err, sizeof row);
+        if (pr->table->rows.count > UINT32_MAX)
+            return csni_fail(err, CSN_E_LIMIT, csni_line_section, (uint64_t)(at - pr->base), "more than %u rows in one table",
+                             UINT32_MAX);
+        if (pr->fold && m->leaps) return CSN_NONE;
+        CSNI_TRY(end_sequence(pr->table, m, pr->fold, err));
+        start_sequence(m, (uint64_t)(pr->p - pr->base), pr->table->rows.count);
+        return CSN_OK;
+    }
+    case DW_LNE_set_address: return set_address(pr, m, p + 1, size - 1, err);
+    case DW_LNE_define_file: return define_file(pr, p + 1, size - 1, err);
+    default: return CSN_OK;
+    }
+}
+
+/* A file number that fits; what does not is no file of any table, nor the mark of an end row. */
+static uint32_t file_number(uint64_t v) { return v < CSNI_LINE_END ? (uint32_t)v : CSNI_LINE_END - 1; }
+
+/* A SLEB128 in [p, end), as the 64 bits of its two's complement. */
+static const uint8_t *read_sleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+    const uint8_t *behind = csni_uleb(p, end, out);
+    if (!behind) return NULL;
+    size_t bits = 7 * (size_t)(behind - p);
+    if (bits < 64 && behind[-1] & 0x40) *out |= ~UINT64_C(0) << bits;
+    return behind;
+}
+
+/* Standard opcodes but DW_LNS_copy, p behind the opcode. The byte behind it, or NULL where it does not end. */
+static inline const uint8_t *standard(const struct program *pr, struct machine *m, uint8_t op, const uint8_t *p) {
+    const uint8_t *end = pr->end;
+    uint64_t v;
+    switch (op) {
+    case DW_LNS_advance_pc:
+        if ((p = csni_uleb(p, end, &v)) == NULL) return p;
+        m->leaps |= v >= LEAP;
+        advance(pr->h, m, v);
+        return p;
+    case DW_LNS_advance_line:
+        if ((p = read_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;
+        return p;
+    case DW_LNS_set_file:
+        if ((p = csni_uleb(p, end, &v)) != NULL) m->file = file_number(v) + (v == 0 && pr->repeats_first);
+        return p;
+    case DW_LNS_set_column: case DW_LNS_set_isa: return csni_uleb(p, end, &v);
+    case DW_LNS_negate_stmt: case DW_LNS_set_basic_block: case DW_LNS_set_prologue_end: case DW_LNS_set_epilogue_begin:
+        return p;
+    case DW_LNS_const_add_pc: advance(pr->h, m, pr->operation_max); return p;
+    case DW_LNS_fixed_advance_pc:
+        if (end - p < 2) return NULL;
+        m->addr += csni_get16(p, pr->big);
+        m->op_index = 0;
+        return p + 2;
+    default:
+        for (unsigned i = pr->h->operands[op - 1]; p && i > 0; i--) p = csni_uleb(p, end, &v);
+        return p;
+    }
+}
+
+static bool file_exists(const struct csni_line_table *table, uint32_t file) {
+    return table->version >= 5 ? file < table->files.count : file && file <= table->files.count;
+}
+
+/* The row as the machine has it, behind `row` or in its place where it is at the same address; row[-1] is of the same
+ * sequence. Next to random as that is, it is done without a branch. Returns the place behind. */
+static inline struct csni_line_row *fold_row(struct csni_line_row *row, uint64_t addr, uint32_t file, uint32_t line) {
+    const struct csni_line_row last = row[-1];
+    uint32_t differs = ((file ^ last.file) | (line ^ last.line)) != 0;
+    row -= addr == last.addr;
+    *row = (struct csni_line_row){ addr, file, line, last.changes + differs };
+    return row + 1;
+}
+
+/* Any row, at `row`. NULL: it cannot be folded, for it names no file. */
+static inline struct csni_line_row *put_row(const struct program *pr, struct machine *m, struct csni_line_row *row) {
+    if (!pr->fold) {
+        *row = (struct csni_line_row){ m->addr, m->file, m->line, 0 };
+        return row + 1;
+    }
+    if (!file_exists(pr->table, m->file)) return NULL;
+    if (row > pr->table->rows.items + m->first_row) return fold_row(row, m->addr, m->file, m->line);
+    m->first_file = m->file;
+    m->first_line = m->line;
+    *row = (struct csni_line_row){ m->addr, m->file, m->line, 1 };
+    return row + 1;
+}
+
+/* Runs opcodes from p on while they are those of usual rows. Producers write what precedes a row in one order:
+ *     [set_file] [set_column] [set_discriminator] [negate_stmt] [advance_line] (copy | special opcode)
+ * Which of them are there is next to random: a branch on each opcode is mispredicted for every second row. So a row is
+ * decoded as a whole, with conditional moves where a part is missing; 8 bytes hold all from set_column on. Only set_file
+ * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. `fold` is a
+ * constant where this is inlined; rows are folded only behind one of their sequence, of a file that there is. */
+static inline const uint8_t *run_rows(const struct program *pr, const bool fold, struct machine *machine, const uint8_t *p,
+                                      const uint8_t *stretch, struct csni_line_row **rows) {
+    struct csni_line_row *row = *rows;
+    uint64_t addr = machine->addr;
+    uint32_t file = machine->file, line = machine->line;
+    while (stretch - p >= 16) {
+        uint64_t w = csni_get64(p, false);
+        if ((uint8_t)w == DW_LNS_set_file) {
+            uint32_t number = (uint32_t)(w >> 8) & 0x7f, two = w >> 15 & 1;
+            if (two & (w >> 23)) break;
+            if (two) number |= ((uint32_t)(w >> 16) & 0x7f) << 7;
+            if (fold) {
+                number += !number & pr->repeats_first;
+                if (!file_exists(pr->table, number)) break;
+            }
+            file = number;
+            p += 2 + two;
+            w = csni_get64(p, false);
+        }
+        /* 0 or 1 each, and used in arithmetic: compilers would make branches of conditions. */
+        unsigned column = (uint8_t)w == DW_LNS_set_column;
+        unsigned odd = column & (unsigned)(w >> 15);
+        w >>= 16 * column;
+        if ((uint8_t)w == 0) {
+            /* DW_LNE_set_discriminator and vendors' opcodes do nothing here. */
+            p += 2 * column;
+            if ((uint8_t)(w >> 8) > 6 || (uint8_t)(w >> 16) <= DW_LNE_define_file || odd & 1) break;
+            p += 2 + (uint8_t)(w >> 8);
+            continue;
+        }
+        unsigned negate = (uint8_t)w == DW_LNS_negate_stmt;
+        w >>= 8 * negate;
+        unsigned advance = (uint8_t)w == DW_LNS_advance_line, two = w >> 15 & 1;
+        odd |= advance & two & (unsigned)(w >> 23);
+        /* The operand's 14 bits; of one byte, the shift to the left loses the upper 7. */
+        uint32_t operand = ((uint32_t)(w >> 8) & 0x7f) | ((uint32_t)(w >> 9) & 0x3f80);
+        unsigned unused = 25 - 7 * two;
+        uint32_t delta = (uint32_t)((int32_t)(operand << unused) >> unused) & (0 - advance);
+        unsigned operand_size = (2 + two) & (0 - advance);
+        w >>= 8 * operand_size;
+        const struct effect *e = &pr->effects[(uint8_t)w];
+        if (CSNI_UNLIKELY((odd & 1) | !e->row)) break;
+        addr += e->addr;
+        line += delta + e->line;
+        if (fold) row = fold_row(row, addr, file, line);
+        else *row++ = (struct csni_line_row){ addr, file, line, 0 };
+        p += 2 * column + negate + operand_size + 1;
+    }
+    machine->addr = addr;
+    machine->file = file;
+    machine->line = line;
+    *rows = row;
+    return p;
+}
+
+CSNI_NOINLINE static const uint8_t *run_rows_folding(const struct program *pr, struct machine *m, const uint8_t *p,
+                                                     const uint8_t *stretch, struct csni_line_row **rows) {
+    return run_rows(pr, true, m, p, stretch, rows);
+}
+
+CSNI_NOINLINE static const uint8_t *run_rows_keeping(const struct program *pr, struct machine *m, const uint8_t *p,
+                                                     const uint8_t *stretch, struct csni_line_row **rows) {
+    return run_rows(pr, false, m, p, stretch, rows);
+}
+
+/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index.
+ * CSN_NONE: rows cannot be folded. */
+static inline csn_status run(struct program *pr, const bool vliw, struct csn_error *err) {
+    struct csni_line_table *table = pr->table;
+    const uint8_t opcode_base = pr->h->opcode_base;
+    struct machine m;
+    start_sequence(&m, (uint64_t)(pr->p - pr->base), table->rows.count);
+    while (pr->p < pr->end) {
+        const uint8_t *p = pr->p, *stretch = reserve_stretch(table, p, pr->end);
+        if (!stretch) return csni_fail_memory(err, table->rows.room * sizeof(struct csni_line_row));
+        struct csni_line_row *row = table->rows.items + table->rows.count;
+        uint8_t op = 1;
+        while (p < stretch) {
+            if (pr->fast && !pr->fold) p = run_rows_keeping(pr, &m, p, stretch, &row);
+            else if (pr->fast && row > table->rows.items + m.first_row && file_exists(table, m.file))
+                p = run_rows_folding(pr, &m, p, stretch, &row);
+            if (p == stretch) break;
+            op = *p++;
+            if (op >= opcode_base) {
+                if (vliw) advance(pr->h, &m, ((unsigned)op - opcode_base) / pr->h->line_range);
+                else m.addr += pr->effects[op].addr;
+                m.line += pr->effects[op].line;
+                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
+            } else if (op == DW_LNS_copy) {
+                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
+            } else if (op == 0) {
+                break;
+            } else {
+                const uint8_t *at = p - 1;
+                p = standard(pr, &m, op, p);
+                if (CSNI_UNLIKELY(!p)) return program_truncated(pr, at, err);
+            }
+        }
+        table->rows.count = (size_t)(row - table->rows.items);
+        pr->p = p;
+        if (op) continue;
+        csn_status status = extended(pr, &m, p, err);
+        if (status != CSN_OK) return status;
+    }
+    if (table->rows.count == m.first_row) return CSN_OK;
+    table->rows.count = m.first_row;
+    return csni_fail(err, CSN_E_TRUNCATED, csni_line_section, m.sequence_off,
+                     "line sequence has no end before the end of the program at 0x%" PRIx64, pr->h->end);
+}
+
+csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf *dwarf,
+                         const struct csni_line_header *h, struct csn_error *err) {
+    const uint8_t *base = dwarf->sections.line.ptr;
+    struct program pr;
+    pr.table = table;
+    pr.h = h;
+    pr.base = base;
+    pr.p = base + h->program;
+    pr.end = base + h->end;
+    pr.big = dwarf->sections.big_endian;
+    pr.fold = table->fold;
+    pr.repeats_first = pr.fold && csni_line_table_repeats_first(table);
+    make_effects(&pr);
+    size_t files = table->files.count;
+    for (;;) {
+        csn_status status = h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+        if (status != CSN_NONE) return status;
+        /* Once more, with all rows as they are. */
+        table->rows.count = table->sequences.count = 0;
+        table->files.count = files;
+        pr.p = base + h->program;
+        pr.fold = pr.repeats_first = false;
+    }
+}

@@ -1,0 +1,63 @@
+/* Putting an index into an object file: what all containers share. */
+#ifndef CSNI_EMBED_H
+#define CSNI_EMBED_H
+
+#include "embed/assembly.h"
+#include "gsection/gsection_layout.h"
+#include "object/object.h"
+
+/* An index on its way into an object. */
+struct csni_payload {
+    struct csni_span pieces[4];     /* the section's bytes, in order */
+    struct csni_span strings;       /* of a section of their own; empty: there is none */
+    struct csn_str strings_name;
+    struct csni_object *from;       /* the object it was taken from; NULL: from a file of its own */
+    uint8_t header[CSNI_GSECTION_HEADER_SIZE]; /* changed: the first piece, where the strings went into the section */
+};
+enum { CSNI_PAYLOAD_PIECES = 4 };
+
+static inline uint64_t csni_payload_size(const struct csni_payload *p) {
+    uint64_t size = 0;
+    for (unsigned i = 0; i < CSNI_PAYLOAD_PIECES; i++) size += p->pieces[i].size;
+    return size;
+}
+
+/* Takes the index out of `file`: a GSYM file, or an object with an index in its section. Release with
+ * csni_payload_release(). CSN_E_NOT_FOUND: there is none in it. */
+csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
+                             struct csn_error *err);
+void csni_payload_release(struct csni_payload *p);
+/* Adds the section's bytes. */
+void csni_payload_add(const struct csni_payload *p, struct csni_assembly *out);
+
+/* Strings that are shared may stand in a compressed section. */
+static const uint64_t CSNI_EMBED_INFLATE_MAX = (uint64_t)4 << 30;
+
+/* What to do, for one image. */
+struct csni_embed {
+    struct csni_object *object;
+    const struct csni_payload *payload;
+    uint32_t flags;                 /* CSN_EMBED_ */
+};
+
+/* How the strings' section relates to what the object has. */
+enum csni_strings_plan {
+    CSNI_STRINGS_NONE,     /* the index has its strings inside */
+    CSNI_STRINGS_NEW,      /* a new section */
+    CSNI_STRINGS_REPLACE,  /* the section of that name gets another content */
+    CSNI_STRINGS_THERE     /* the object has them already */
+};
+/* *out_section: the object's section of that name. CSN_E_FORMAT: it has one with other strings. */
+csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan *out, uint32_t *out_section,
+                             struct csn_error *err);
+
+/* One for each container: assembles the image with the index inside. */
+csn_status csni_embed_elf(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);
+csn_status csni_embed_macho(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);
+csn_status csni_embed_pe(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err);
+
+/* A universal file in which image `idx` is replaced. The other images stay as they are, at new places. */
+csn_status csni_assemble_universal(struct csni_span file, uint32_t idx, const struct csni_assembly *image,
+                                   struct csni_assembly *out, struct csn_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* Encoding one record. */
+#ifndef CSNI_GSYM_WRITE_RECORD_H
+#define CSNI_GSYM_WRITE_RECORD_H
+
+#include "base/fail.h"
+#include "model/model.h"
+
+/* A growing buffer; `failed` stays set once memory ran out. */
+struct csni_gsym_buffer {
+    uint8_t *bytes;
+    size_t size, room;
+    const struct csn_allocator *alloc;
+    bool failed;
+};
+
+CSNI_COLD uint8_t *csni_gsym_grow_buffer(struct csni_gsym_buffer *b, size_t size);
+/* Room for `size` more bytes, or NULL. */
+static inline uint8_t *csni_gsym_buffer_room(struct csni_gsym_buffer *b, size_t size) {
+    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
+    return csni_gsym_grow_buffer(b, size);
+}
+void csni_gsym_buffer_free(struct csni_gsym_buffer *b);
+
+/* What the records of one file have in common. */
+struct csni_gsym_encoder {
+    const struct csni_model *model; /* linked */
+    const uint64_t *strps;          /* by string number of the model */
+    unsigned strp_size;             /* 4 or 8 */
+    bool big;
+};
+
+struct csni_gsym_encoded {
+    struct csni_gsym_buffer records;
+    struct csni_gsym_buffer ends;   /* scratch: the open lists of inline nodes */
+    uint64_t line_bytes, inline_bytes, rows, nodes, sites;
+    uint64_t too_long;              /* bytes of a part that its length cannot tell, else 0 */
+    uint32_t too_long_type;         /* of that part */
+};
+
+/* Appends the record of an entry, merged functions included, without padding. Whether it could be done is in
+ * out->records.failed and out->too_long. */
+void csni_gsym_encode_record(const struct csni_gsym_encoder *encoder, const struct csni_entry *entry,
+                             struct csni_gsym_encoded *out);
+void csni_gsym_encoded_free(struct csni_gsym_encoded *out);
+
+#endif

@@ -1,0 +1,173 @@
+"""Breakpad symbol files through the command: converted from, converted to, looked up."""
+import json
+import random
+import subprocess
+
+import pytest
+
+from programs import need
+
+EXAMPLE = """MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 demo
+INFO CODE_ID 10FAA6BBAAB83DB3
+FILE 0 /s/a.c
+FILE 1 /s/b.h
+INLINE_ORIGIN 0 sq
+FUNC 1000 20 0 main
+INLINE 0 11 0 0 1008 8
+1000 4 10 0
+1004 4 11 0
+1008 8 3 1
+1010 c 40 0
+101c 4 41 0
+PUBLIC 1020 0 foo
+"""
+STACK = """STACK CFI INIT 1000 20 .cfa: $rsp 8 + .ra: .cfa -8 + ^
+STACK CFI 1001 .cfa: $rsp 16 +
+"""
+
+
+@pytest.fixture
+def demo(tmp_path):
+    path = tmp_path / "demo.sym"
+    path.write_text(EXAMPLE)
+    return path
+
+
+def test_lookup(callsign, demo):
+    assert callsign.good("lookup", demo, "0x1008", "0x101f", "0x1020") == (
+        "0x1008: sq + 0 at /s/b.h:3 [inlined]\n"
+        "        main + 8 at /s/a.c:11\n"
+        "0x101f: main + 31 at /s/a.c:41\n"
+        "0x1020: foo + 0 (the function has no line table)\n")
+    assert callsign.run("lookup", demo, "0xfff").returncode == 1
+
+
+def test_from_breakpad_to_breakpad(callsign, demo, tmp_path):
+    """Nothing is lost, records for unwinding included."""
+    demo.write_text(EXAMPLE + STACK)
+    out = tmp_path / "again.sym"
+    callsign.good("convert", "--strict", demo, "--to", "breakpad", "-o", out)
+    assert out.read_text() == EXAMPLE + STACK
+
+
+def test_records_that_gsym_cannot_hold(callsign, demo, tmp_path):
+    demo.write_text(EXAMPLE + STACK)
+    out, report = tmp_path / "demo.gsym", tmp_path / "report.json"
+    done = callsign.run("convert", demo, "-o", out, "--report", report)
+    assert done.returncode == 0
+    assert "2 dropped: not-representable (first: a record: STACK CFI INIT 1000 20 " in done.stderr
+    assert '"not-representable"' in report.read_text()
+    out.unlink()
+    message = callsign.bad("convert", "--strict", "-q", demo, "-o", out)
+    assert "strict: not-representable, 2 times" in message and not out.exists()
+
+
+def test_build_id_of_the_index(callsign, demo):
+    callsign.good("convert", demo, "-q")
+    index = demo.with_name("demo.sym.gsym")
+    assert json.loads(callsign.good("dump", "--json", "-s", index).splitlines()[0])["header"]["build_id"] == "10faa6bbaab83db3"
+
+
+def test_name_of_the_output(callsign, shapes, tmp_path):
+    program = tmp_path / "app"
+    program.write_bytes(shapes.path.read_bytes())
+    callsign.good("convert", program, "-q", "--to", "breakpad")
+    text = (tmp_path / "app.sym").read_text()
+    assert text.startswith("MODULE Linux ") and text.splitlines()[0].endswith("0 app")
+    assert "\nINLINE 0 " in text and not (tmp_path / "app.gsym").exists()
+
+
+def test_lines_that_cannot_be_used(callsign, demo, tmp_path):
+    demo.write_text(EXAMPLE + "FUTURE record\r\nFUNC 2000\n")
+    done = callsign.run("convert", demo, "-o", tmp_path / "o.gsym")
+    assert done.returncode == 1 and (tmp_path / "o.gsym").exists()
+    assert "2 dropped: damaged-text-line (first: line 14: no record that is known: FUTURE record)" in done.stderr
+    assert "damaged-text-line" in callsign.bad("convert", "--strict", "-q", demo, "-o", tmp_path / "p.gsym")
+
+
+def answers(callsign, index, addresses, *options):
+    text = callsign.run("lookup", "--json", *options, index, stdin="".join(f"{a:x}\n" for a in addresses)).stdout
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def functions(callsign, index):
+    for line in callsign.good("dump", "--json", index).splitlines():
+        function = json.loads(line).get("function")
+        if function:
+            yield int(function["start"], 16), function["size"]
+
+
+@pytest.mark.parametrize("options", [["--mangled"], []], ids=["mangled", "demangled"])
+def test_answers_are_those_of_the_program(callsign, classes, tmp_path, options):
+    """From DWARF straight, and by way of a symbol file: the same frames at every address. Lost are files of rows without a line."""
+    straight, text, index = tmp_path / "a.gsym", tmp_path / "a.sym", tmp_path / "b.gsym"
+    callsign.good("convert", classes.path, "-q", "-o", straight)
+    callsign.good("convert", classes.path, "-q", "--to", "breakpad", *options, "-o", text)
+    callsign.good("convert", text, "-q", "-o", index)
+    callsign.good("verify", index)
+    addresses = [a for start, size in functions(callsign, straight) for a in range(start, start + size)]
+    assert len(addresses) > 100
+    wanted = answers(callsign, straight, addresses, *([] if options else ["--demangle"]))
+    for want in wanted:
+        for frame in want["frames"]:
+            if "line" not in frame:
+                frame.pop("file", None)
+    got = answers(callsign, index, addresses)
+    for answer in wanted + got:
+        answer.pop("reason", None)
+    assert got == wanted
+    assert ("_ZN" in text.read_text()) == bool(options)
+
+
+def large_file(path):
+    """Several megabytes, so that it is cut; definitions stand between functions now and then."""
+    random.seed(5)
+    with open(path, "w") as out:
+        out.write("MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 large\nFILE 0 a.c\nINLINE_ORIGIN 0 i\n")
+        for k in range(20000):
+            start = 0x1000 + 0x100 * k
+            out.write(f"FUNC {start:x} 100 0 function_{k}\nINLINE 0 {k} {k % 7} {k % 5} {start + 8:x} 8\n")
+            for off in range(0, 0x100, 0x20):
+                out.write(f"{start + off:x} 20 {random.randrange(1, 9999)} {k % 7}\n")
+            if k % 4000 == 3999:
+                out.write(f"FILE {k // 4000 + 1} dir/{k}.c\nINLINE_ORIGIN {k // 4000 + 1} g{k}\n")
+
+
+@pytest.mark.parametrize("to", ["gsym", "breakpad"])
+def test_threads_change_nothing(callsign, tmp_path, to):
+    path = tmp_path / "large.sym"
+    large_file(path)
+    outputs = []
+    for threads in (1, 2, 5):
+        out = tmp_path / f"{threads}.out"
+        callsign.good("convert", path, "-q", "--to", to, "--threads", threads, "-o", out)
+        outputs.append(out.read_bytes())
+    assert outputs[0] == outputs[1] == outputs[2]
+    if to == "gsym":
+        k = 19994 # of file 2, which is defined further up, behind others' functions
+        assert f"function_{k} + 0 at dir/7999.c:" in callsign.good("lookup", tmp_path / "1.out", hex(0x1000 + 0x100 * k))
+
+
+def test_every_truncation(callsign, demo, tmp_path):
+    """A file cut anywhere converts, or is refused with one line."""
+    text = (EXAMPLE + STACK).encode()
+    for size in range(0, len(text), 7):
+        demo.write_bytes(text[:size])
+        done = callsign.run("convert", "-q", demo, "-o", tmp_path / "o.gsym")
+        assert done.returncode in (0, 1, 2) and len(done.stderr.splitlines()) == (done.returncode > 0)
+
+
+def test_universal_file(callsign, tmp_path):
+    """Each image goes to a file of its own."""
+    clang = need("clang-22")
+    source = tmp_path / "a.c"
+    source.write_text("int f(int a) { return a * 2; }\n")
+    objects = []
+    for arch in ("x86_64", "arm64"):
+        objects.append(tmp_path / f"{arch}.o")
+        subprocess.run([clang, "-g", "-c", f"--target={arch}-apple-macos12", source, "-o", objects[-1]], check=True)
+    fat = tmp_path / "fat"
+    subprocess.run([need("llvm-lipo-22"), "-create", *objects, "-output", fat], check=True)
+    callsign.good("convert", fat, "-q", "--to", "breakpad")
+    for arch in ("x86_64", "arm64"):
+        assert (tmp_path / f"fat.{arch}.sym").read_text().startswith(f"MODULE mac {arch} ")

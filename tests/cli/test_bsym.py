@@ -1,0 +1,164 @@
+"""BSYM and Symbian's text files through the command."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+SYMBOLS = """From    \\epoc32\\release\\armv5\\urel\\euser.dll
+
+80001000    0010    User::Leave(int)                          a.o(.text)
+80001011    000c    User::Alloc(int)                          a.o(.text)
+80001020    0008    memcpy                                    a.o(.text)
+
+From    \\epoc32\\release\\armv5\\urel\\clock.exe
+
+00000000    0028    _E32Startup                               uc_exe_.o(.emb_text)
+00000029    0044    CClock::NewL()                            clock.o(i._ZN6CClock4NewLEv)
+"""
+MAP = """ARM Linker, RVCT2.2 [Build 593]
+Image Symbol Table
+    Global Symbols
+    .text                                    0x00008000   Section       64  a.o(.text)
+    N::F()                                   0x00008001   Thumb Code    16  a.o(.text)
+"""
+LOG = """Creating Rom image rom.img
+Processing file \\epoc32\\release\\armv5\\urel\\_dev_ekern.exe
+Size:                    00012340
+Code start addr:         80000064
+
+Checksum word:           1234abcd
+\\epoc32\\release\\armv5\\urel\\_dev_ekern.exe\t74560\tsys\\bin\\ekern.exe
+"""
+
+
+@pytest.fixture
+def rom(tmp_path, callsign):
+    source = tmp_path / "rom.symbol"
+    source.write_text(SYMBOLS)
+    callsign.good("convert", "--to", "bsym", "--quiet", source)
+    return tmp_path / "rom.symbol.bsym"
+
+
+def ask(callsign, index, *questions, code=0, stdin=""):
+    done = callsign.run("lookup", index, "--json", *questions, stdin=stdin)
+    assert done.returncode == code, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_lookup_by_address_and_name(callsign, rom):
+    assert ask(callsign, rom, "0x80001005", "CLOCK.EXE+0x2a", "euser.dll+20") == [
+        {"address": "0x80001005", "binary": "\\epoc32\\release\\armv5\\urel\\euser.dll",
+         "frames": [{"function": "User::Leave(int)", "offset": 4, "inlined": False}],
+         "reason": "the function has no line table"},
+        {"asked": "CLOCK.EXE", "binary_offset": "0x2a", "address": "0x2a",
+         "binary": "\\epoc32\\release\\armv5\\urel\\clock.exe",
+         "frames": [{"function": "CClock::NewL()", "offset": 2, "inlined": False}],
+         "reason": "the function has no line table"},
+        {"asked": "euser.dll", "binary_offset": "0x20", "address": "0x80001020",
+         "binary": "\\epoc32\\release\\armv5\\urel\\euser.dll",
+         "frames": [{"function": "memcpy", "offset": 0, "inlined": False}], "reason": "the function has no line table"},
+    ]
+
+
+def test_gaps_and_nothing(callsign, rom):
+    gap, = ask(callsign, rom, "8000101d")
+    assert gap["frames"] == [{"function": "User::Alloc(int)", "offset": 12, "inlined": False, "uncertain": True}]
+    missing, bad = ask(callsign, rom, "none.dll+0", "80001028", code=1)
+    assert missing == {"asked": "none.dll", "binary_offset": "0x0", "frames": [],
+                       "reason": "the index has no binary of that name"}
+    assert bad["frames"] == []
+
+
+def test_questions_on_stdin(callsign, rom):
+    done = callsign.run("lookup", rom, stdin="80001000\n\nclock.exe + 0x28\nnonsense\n")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "0x80001000: User::Leave(int) + 0 in \\epoc32\\release\\armv5\\urel\\euser.dll",
+        "clock.exe+0x28: CClock::NewL() + 0 in \\epoc32\\release\\armv5\\urel\\clock.exe",
+        "nonsense: error: not a hexadecimal address"]
+
+
+def test_a_name_needs_an_index_of_binaries(callsign, shapes_index):
+    assert "the index is of one binary" in callsign.bad("lookup", shapes_index, "a.dll+0x4")
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0", "2.1", "2.2", "2.3"])
+def test_versions_verify_and_dump(callsign, tmp_path, version):
+    source, index = tmp_path / "rom.symbol", tmp_path / "rom.bsym"
+    source.write_text(SYMBOLS)
+    for tokens in ("best", "reference", "none"):
+        callsign.good("convert", "--to", "bsym", "--bsym-version", version, "--bsym-tokens", tokens, "-q", source, "-o", index)
+        assert callsign.good("verify", index).endswith(": 0 problems\n")
+        lines = [json.loads(line) for line in callsign.good("dump", "--json", index).splitlines()]
+        assert lines[0]["header"]["version"] == version
+        assert [line["function"]["name"] for line in lines if "function" in line] == [
+            "_E32Startup", "CClock::NewL()", "User::Leave(int)", "User::Alloc(int)", "memcpy"]
+        assert lines[1]["binary"]["name"] == "\\epoc32\\release\\armv5\\urel\\clock.exe"
+    assert "BSYM version " + version in callsign.good("dump", "--summary", index)
+
+
+def test_log_with_maps(callsign, tmp_path):
+    tree = tmp_path / "epoc32" / "release" / "armv5" / "urel"
+    tree.mkdir(parents=True)
+    (tree / "_dev_ekern.exe.map").write_text(MAP)
+    log = tmp_path / "logs" / "rom.log"
+    log.parent.mkdir()
+    log.write_text(LOG)
+    callsign.good("convert", "--to", "bsym", "-q", log, "-o", tmp_path / "rom.bsym")
+    answer, = ask(callsign, tmp_path / "rom.bsym", "z:\\sys\\bin\\ekern.exe+0x4")
+    assert answer["frames"][0]["function"] == "N::F()"
+    assert answer["address"] == "0x80000068"
+    header = json.loads(callsign.good("dump", "--json", "-s", tmp_path / "rom.bsym"))["header"]
+    assert header["checksum"] == "0x1234abcd" and header["version"] == "2.3"
+    # Without the search, one symbol stands for the binary, and the report says so.
+    done = callsign.run("convert", "--to", "bsym", "--no-companions", log, "-o", tmp_path / "rom.bsym")
+    assert "missing-map-file" in done.stderr
+    answer, = ask(callsign, tmp_path / "rom.bsym", "80000068")
+    assert answer["frames"][0]["function"] == "_dev_ekern.exe"
+
+
+def test_to_gsym_and_back(callsign, rom, tmp_path):
+    done = callsign.run("convert", rom, "-o", tmp_path / "rom.gsym")
+    assert done.returncode == 0
+    assert "2 dropped: binary-not-kept" in done.stderr and "2 dropped: function-of-unplaced-binary" in done.stderr
+    answer, = ask(callsign, tmp_path / "rom.gsym", "80001005")
+    assert answer["frames"][0]["function"] == "User::Leave(int)"
+    assert callsign.run("convert", "--strict", rom, "-o", tmp_path / "rom.gsym").returncode == 2
+
+
+def test_program_to_bsym(callsign, shapes, tmp_path):
+    index = tmp_path / "shapes.bsym"
+    done = callsign.run("convert", "--to", "bsym", shapes.path, "-o", index)
+    assert done.returncode == 0 and "dropped: lines-not-kept" in done.stderr
+    addr = shapes.addresses["main"]
+    answer, = ask(callsign, index, hex(addr + 2))
+    assert answer["frames"][0]["function"] == "main"
+    assert answer["binary"] == shapes.path.name.lower()
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (("--bsym-version", "2.1"), "goes with '--to bsym'"),
+    (("--to", "bsym", "--bsym-version", "3.0"), "'3.0' is not known"),
+    (("--to", "bsym", "--bsym-tokens", "x"), "'x' is not known")])
+def test_options(callsign, rom, arguments, message):
+    assert message in callsign.bad("convert", *arguments, rom, "-o", os.devnull)
+
+
+def test_same_bytes_for_any_number_of_threads(callsign, tmp_path):
+    source = tmp_path / "rom.symbol"
+    subprocess.run([sys.executable, ROOT / "bench" / "symbian_rom.py", source, "30", "9000"], check=True,
+                   stderr=subprocess.DEVNULL)
+    outputs = []
+    for threads in (1, 3):
+        callsign.good("convert", "--to", "bsym", "-q", "-j", threads, source, "-o", tmp_path / "rom.bsym")
+        outputs.append((tmp_path / "rom.bsym").read_bytes())
+    assert outputs[0] == outputs[1]
+    assert callsign.good("verify", tmp_path / "rom.bsym").endswith(": 0 problems\n")
+    asked = [line.split(None, 2) for line in source.read_text().splitlines() if line[:1] == "8"][::50]
+    answers = ask(callsign, tmp_path / "rom.bsym", *(line[0] for line in asked))
+    for line, answer in zip(asked, answers):
+        assert line[2].split("  ")[0].strip() == answer["frames"][0]["function"]

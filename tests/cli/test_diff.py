@@ -1,0 +1,209 @@
+"""callsign diff: what differs in meaning is told, how it is stored is not."""
+import json
+import subprocess
+
+import pytest
+
+import programs
+from gsym_bytes import Bytes
+
+SOURCE = r"""
+static inline __attribute__((always_inline)) int square(int x) { return x * x; }
+__attribute__((noinline)) int one(int a) {
+    return square(a) * 3;
+}
+__attribute__((noinline)) int two(int a) {
+    return square(a) + one(a);
+}
+int main(int c, char **v) { (void)v; return two(c) + one(c); }
+"""
+FLAGS = ["-g", "-O2", "-no-pie", "-Wl,--build-id=none"]
+
+
+def build(gcc, path, text):
+    source = path.with_suffix(".c")
+    source.write_text(text)
+    # One name for the source, whatever the program's is.
+    programs.compile_files(gcc, path, [source], FLAGS + [f"-ffile-prefix-map={source}=/src/app.c"])
+    return path
+
+
+@pytest.fixture
+def app(callsign, gcc, tmp_path):
+    program = build(gcc, tmp_path / "app", SOURCE)
+    callsign.good("convert", "-q", program, "-o", tmp_path / "app.gsym")
+    return tmp_path / "app.gsym"
+
+
+def differ(callsign, a, b, *options):
+    done = callsign.run("diff", "--json", *options, a, b)
+    assert done.returncode == 1, (done.stdout, done.stderr)
+    answer = json.loads(done.stdout)
+    assert answer["same"] is False
+    counts = answer["counts"]
+    assert counts["changed"] + counts["moved"] == len(answer["functions"]["changed"])
+    assert counts["removed"] == len(answer["functions"]["removed"])
+    assert counts["added"] == len(answer["functions"]["added"])
+    return answer
+
+
+def names(functions):
+    return [function["name"] for function in functions]
+
+
+def test_the_same(callsign, app):
+    assert "0 changed, 0 moved, 0 removed, 0 added\nthe two say the same\n" in callsign.good("diff", app, app)
+    answer = json.loads(callsign.good("diff", "--json", app, app))
+    assert answer["same"] is True
+    assert answer["functions"] == {"changed": [], "removed": [], "added": []}
+    assert answer["files"] == [] and answer["header"] == []
+    assert answer["counts"]["same"] == answer["a"]["functions"] == Bytes(app).count
+    assert callsign.good("diff", "-q", app, app) == ""
+
+
+def test_an_object_against_its_index(callsign, app):
+    assert json.loads(callsign.good("diff", "--json", app.with_suffix(""), app))["same"] is True
+
+
+@pytest.mark.parametrize("options", [["--to", "gsym-v2"], ["--endian", "big"], ["--to", "gsym-v2", "--endian", "big"]])
+def test_formats_of_one_meaning(callsign, app, tmp_path, options):
+    callsign.good("convert", "-q", *options, app.with_suffix(""), "-o", tmp_path / "other.gsym")
+    assert json.loads(callsign.good("diff", "--json", app, tmp_path / "other.gsym"))["same"] is True
+
+
+def test_a_breakpad_file(callsign, gcc, tmp_path):
+    """Addresses count from the image's base there, and size 0 is not known: an index says "up to the next function"."""
+    source = tmp_path / "app.c"
+    source.write_text(SOURCE)
+    programs.compile_files(gcc, tmp_path / "app", [source], ["-g", "-O2", "-pie", "-fPIE"])
+    callsign.good("convert", "-q", tmp_path / "app", "-o", tmp_path / "app.gsym")
+    callsign.good("convert", "-q", "--to", "breakpad", "--mangled", tmp_path / "app", "-o", tmp_path / "app.sym")
+    answer = json.loads(callsign.run("diff", "--json", tmp_path / "app.gsym", tmp_path / "app.sym").stdout)
+    assert answer["functions"] == {"changed": [], "removed": [], "added": []}, answer["functions"]
+
+
+def test_a_changed_line(callsign, gcc, app, tmp_path):
+    other = build(gcc, tmp_path / "other", SOURCE.replace("    return square(a) * 3;", "\n    return square(a) * 3;"))
+    answer = differ(callsign, app, other)
+    assert answer["functions"]["removed"] == answer["functions"]["added"] == []
+    by_name = {function["name"]: function for function in answer["functions"]["changed"]}
+    assert by_name["one"]["what"] == ["lines", "inlines"]
+    assert by_name["one"]["line"]["a"]["file"] == by_name["one"]["line"]["b"]["file"] == "/src/app.c"
+    assert by_name["one"]["line"]["a"]["line"] + 1 == by_name["one"]["line"]["b"]["line"]
+    assert by_name["one"]["inline"]["a"]["name"] == by_name["one"]["inline"]["b"]["name"] == "square"
+    assert by_name["one"]["inline"]["b"]["line"] == by_name["one"]["inline"]["a"]["line"] + 1
+    assert set(by_name) == {"one", "two", "main"}  # all lines behind it moved
+    done = callsign.run("diff", app, other)
+    assert done.returncode == 1
+    assert "one: lines, inlines\n" in done.stdout and done.stdout.endswith("\nthe two differ\n")
+    done = callsign.run("diff", "--quiet", app, other)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_functions_that_come_and_go(callsign, gcc, app, tmp_path):
+    other = build(gcc, tmp_path / "other", SOURCE.replace("two", "deux").replace(
+        "int main", "__attribute__((noinline)) int more(int a) { return a + 7; } int main"))
+    answer = differ(callsign, app, other)
+    assert names(answer["functions"]["removed"]) == ["two"]
+    assert sorted(names(answer["functions"]["added"])) == ["deux", "more"]
+    back = differ(callsign, other, app)
+    assert names(back["functions"]["added"]) == ["two"]
+    assert sorted(names(back["functions"]["removed"])) == ["deux", "more"]
+
+
+def test_a_function_that_only_moved(callsign, gcc, tmp_path):
+    text = "{}int one(int a) {{ return a * 3; }}\nint main(void) {{ return one(4); }}\n"
+    a = build(gcc, tmp_path / "a", text.format(""))
+    b = build(gcc, tmp_path / "b", text.format('__asm__(".text\\n.skip 64, 0x90"); '))
+    answer = differ(callsign, a, b)
+    one = next(function for function in answer["functions"]["changed"] if function["name"] == "one")
+    assert one["what"] == ["address"]
+    assert int(one["new_address"], 16) == int(one["address"], 16) + 64
+    assert answer["counts"]["moved"] >= 1
+
+
+def test_byte_order_and_file_numbers_do_not_matter(callsign, gcc, tmp_path):
+    """The same functions from two files, compiled and so numbered in both orders."""
+    first, second = tmp_path / "first.c", tmp_path / "second.c"
+    first.write_text("int one(int a) { return a + 1; }\n")
+    second.write_text("int one(int);\nint main(void) { return one(2); }\n")
+    indexes = []
+    for name, order in (("ab", [first, second]), ("ba", [second, first])):
+        objects = []
+        for source in order:
+            objects.append(tmp_path / f"{name}.{source.stem}.o")
+            subprocess.run([gcc, "-g", "-ffunction-sections", "-c", source, "-o", objects[-1]], check=True)
+        script = tmp_path / "order.ld"
+        script.write_text("SECTIONS { .text 0x1000 : { *(.text.one) *(.text.main) } }\n")
+        subprocess.run([gcc, "-nostdlib", "-no-pie", "-Wl,--build-id=none", "-T", script, "-Wl,-e,main", *objects, "-o",
+                        tmp_path / name], check=True)
+        indexes.append(tmp_path / f"{name}.gsym")
+        callsign.good("convert", "-q", tmp_path / name, "-o", indexes[-1])
+    assert json.loads(callsign.good("diff", "--json", *indexes))["same"] is True
+
+
+def test_the_header(callsign, app, tmp_path):
+    data = Bytes(app)
+    data.path = tmp_path / "other.gsym"
+    data.data[7] = 4
+    data.data[28:32] = b"\x01\x02\x03\x04"
+    data.save()
+    answer = differ(callsign, app, data.path)
+    old = Bytes(app).data[28:48].hex()
+    assert answer["header"] == [{"what": "uuid", "a": old, "b": "01020304"}]
+    assert answer["counts"]["same"] == Bytes(app).count
+    assert callsign.run("diff", app, data.path).stdout.startswith(f"uuid: {old} | 01020304\n")
+    data.data[7] = 0
+    data.save()
+    assert differ(callsign, app, data.path)["header"] == [{"what": "uuid", "a": old}]
+    assert callsign.run("diff", data.path, app).stdout.startswith(f"uuid: none | {old}\n")
+
+
+def test_a_record_that_is_damaged(callsign, app, tmp_path):
+    data = Bytes(app)
+    data.path = tmp_path / "other.gsym"
+    data.put_u32(data.record(data.find("one")) + 12, 0xfffffff0)
+    data.save()
+    one = differ(callsign, app, data.path)["functions"]["changed"]
+    assert [(function["name"], function["what"]) for function in one] == [("one", ["damaged"])]
+    assert "need 4294967280" in one[0]["error"] or "cannot be read" in one[0]["error"]
+    # Not even against itself does it count as the same.
+    assert differ(callsign, data.path, data.path)["counts"]["changed"] == 1
+
+
+def test_a_record_that_is_nowhere(callsign, app, tmp_path):
+    data = Bytes(app)
+    data.path = tmp_path / "other.gsym"
+    data.put_u32(data.info_table, 0xfffffff0)
+    data.save()
+    done = callsign.run("diff", app, data.path)
+    assert done.returncode == 1
+    assert "records that cannot be found: 1" in done.stderr
+    assert "1 removed" in done.stdout
+
+
+def test_names_are_escaped(callsign, app, tmp_path):
+    data = Bytes(app)
+    data.path = tmp_path / "other.gsym"
+    at = data.data.index(b"\0one\0", data.strings) + 1
+    data.data[at:at + 3] = b'"\x1b\xff'
+    data.save()
+    added = differ(callsign, app, data.path)["functions"]["added"]
+    assert names(added) == ['"\x1b\ufffd']
+    assert '"\\x1b' in callsign.run("diff", app, data.path).stdout
+
+
+def test_many_differences_are_cut_short(callsign, gcc, tmp_path):
+    text = "".join(f"int f{i}(void) {{ return {i} + 1; }}\n" for i in range(50)) + "int main(void) { return 0; }\n"
+    a, b = build(gcc, tmp_path / "a", text), build(gcc, tmp_path / "b", "\n" + text)
+    short = callsign.run("diff", a, b).stdout
+    assert short.count("\nchanged ") + short.startswith("changed ") == 20
+    assert "... and 31 more changed or moved (--all shows them)\n" in short
+    whole = callsign.run("diff", "--all", a, b).stdout
+    assert whole.count("changed 0x") == 51
+    assert len(differ(callsign, a, b)["functions"]["changed"]) == 51
+
+
+def test_what_cannot_be_opened(callsign, app, tmp_path):
+    assert "No such file" in callsign.bad("diff", app, tmp_path / "missing")
+    assert callsign.bad("diff", app) == "callsign: diff needs A B (try 'callsign diff --help')"

@@ -1,0 +1,284 @@
+"""callsign embed, extract and convert --to gsym-section: programs of real compilers, looked at by the tools people use."""
+import os
+import stat
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = """static inline __attribute__((always_inline)) int square(int x) { volatile int y = x * x; return y + 1; }
+__attribute__((noinline)) int twice(int a) { return square(a) + square(a + 1); }
+int main(int argc, char **argv) { (void)argv; return twice(argc) - 7; }
+"""
+REVISIONS = ["A", "B", "B-script", "C", "D", "E", "F", "G"]
+
+
+def run(folder, *command, code=0):
+    done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, f"{command}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def build(folder, compiler, *flags, name="program", link=True):
+    need(compiler)
+    (folder / "program.c").write_text(SOURCE)
+    run(folder, compiler, "-g", "-O2", *flags, *([] if link else ["-c"]), "program.c", "-o", name)
+    return folder / name
+
+
+def address(program, nm="nm"):
+    for line in run(program.parent, need(nm), program.name).splitlines():
+        words = line.split()
+        if len(words) == 3 and words[2].lstrip("_") == "twice":
+            return hex(int(words[0], 16))
+    raise AssertionError("no symbol")
+
+
+def wanted(callsign, program, at=None):
+    """An index made from the debug information, and its answer."""
+    index = program.with_suffix(".plain.gsym")
+    callsign.good("convert", "-q", program, "-o", index)
+    return index, callsign.good("lookup", index, at) if at else None
+
+
+@pytest.fixture(params=["gcc", "clang-22"])
+def elf(request, tmp_path):
+    return build(tmp_path, request.param)
+
+
+def test_elf_program(callsign, elf, tmp_path):
+    """A whole GSYM file: it comes back unchanged, the program runs, the tools accept it, strip keeps it."""
+    at = address(elf)
+    index, answer = wanted(callsign, elf, at)
+    assert "square" in answer and "[inlined]" in answer and "twice" in answer
+    out = tmp_path / "out"
+    callsign.good("embed", index, elf, "-o", out)
+    run(tmp_path, out)
+    assert callsign.good("lookup", out, at) == answer
+    callsign.good("verify", out)
+    callsign.good("extract", out, "-o", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == index.read_bytes()
+    for tool, *flags in (["readelf", "-aW"], ["objdump", "-h"], ["llvm-readobj-22", "-S", "-l", "-s"], ["llvm-objdump-22", "-h"]):
+        assert ".gsym" in run(tmp_path, need(tool), *flags, "out")
+    assert "Warning" not in subprocess.run(["readelf", "-aW", out], capture_output=True, text=True).stderr
+    for command in (["strip"], ["strip", "-g"], ["llvm-strip-22", "-g"], ["llvm-strip-22", "--keep-section=.gsym"]):
+        run(tmp_path, need(command[0]), *command[1:], "out", "-o", "stripped")
+        run(tmp_path, tmp_path / "stripped")
+        assert callsign.good("lookup", tmp_path / "stripped", at) == answer
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_every_revision(callsign, tmp_path, revision):
+    program = build(tmp_path, "gcc")
+    at = address(program)
+    _, answer = wanted(callsign, program, at)
+    if revision == "A":
+        answer = f"{at}: twice + 0 at {program.with_suffix('.c')}:1\n"  # no inlined calls
+    section, out = tmp_path / "section.o", tmp_path / "out"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, program, "-o", section)
+    assert callsign.good("lookup", section, at) == answer
+    callsign.good("verify", section)
+    for source in ([section, program], [program, program, "--revision", revision]):
+        callsign.good("embed", *source, "-o", out)
+        run(tmp_path, out)
+        assert callsign.good("lookup", out, at) == answer
+        run(tmp_path, need("strip"), "out", "-o", "stripped")
+        assert callsign.good("lookup", tmp_path / "stripped", at) == answer
+        callsign.good("extract", tmp_path / "stripped", "-o", tmp_path / "back")
+        assert callsign.good("lookup", tmp_path / "back", at) == answer
+
+
+@pytest.mark.parametrize("strings", [".strtab", ".debug_str"])
+def test_shared_strings(callsign, tmp_path, strings):
+    program = build(tmp_path, "gcc")
+    at = address(program)
+    _, answer = wanted(callsign, program, at)
+    section, out = tmp_path / "section.o", tmp_path / "out"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--strings-in", strings, program, "-o", section)
+    assert callsign.good("lookup", section, at) == answer
+    callsign.good("embed", section, program, "-o", out)
+    run(tmp_path, out)
+    names = run(tmp_path, "readelf", "-SW", "out")
+    assert ".gsym " in names and ".gsymstrtab" not in names
+    assert callsign.good("lookup", out, at) == answer
+    # What had the strings before still reads them.
+    assert "twice" in run(tmp_path, "nm", "out")
+    assert "square" in run(tmp_path, "readelf", "--debug-dump=info", "out")
+
+
+def test_replaced_and_reproducible(callsign, tmp_path):
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program, address(program))
+    once, again, other = tmp_path / "once", tmp_path / "again", tmp_path / "other"
+    callsign.good("embed", index, program, "-o", once)
+    callsign.good("embed", program, program, "-o", other)
+    callsign.good("embed", index, other, "-o", again)
+    assert "gsymstrtab" in run(tmp_path, "readelf", "-SW", "again")  # the strings of the older one are left
+    callsign.good("embed", index, once, "-o", again)
+    assert once.read_bytes() == again.read_bytes()
+    callsign.good("embed", index, once, "-o", once)  # in place
+    assert once.read_bytes() == again.read_bytes()
+    program.chmod(0o751)
+    callsign.good("embed", index, program, "-o", tmp_path / "mode")
+    assert stat.S_IMODE(os.stat(tmp_path / "mode").st_mode) == 0o751
+
+
+@pytest.mark.parametrize("compiler", ["s390x-linux-gnu-gcc", "arm-linux-gnueabihf-gcc"])
+@pytest.mark.parametrize("link", [True, False])
+def test_other_machines(callsign, tmp_path, compiler, link):
+    program = build(tmp_path, compiler, link=link, name="program.o")
+    at = address(program, compiler.replace("gcc", "nm"))
+    index, answer = wanted(callsign, program, at)
+    for flags in ([], ["--revision", "B"]):
+        callsign.good("embed", program if flags else index, program, *flags, "-o", tmp_path / "out")
+        assert callsign.good("lookup", tmp_path / "out", at) == answer
+        assert ".gsym" in run(tmp_path, need("llvm-readobj-22"), "-S", "out")
+        run(tmp_path, compiler.replace("gcc", "strip"), "-g", "out", "-o", "stripped")
+        assert callsign.good("lookup", tmp_path / "stripped", at) == answer
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+@pytest.mark.parametrize("link", [True, False])
+def test_windows(callsign, tmp_path, machine, link):
+    prefix = f"{machine}-w64-mingw32"
+    program = build(tmp_path, f"{prefix}-gcc", link=link, name="program.exe")
+    at = address(program, f"{prefix}-nm")
+    index, answer = wanted(callsign, program, at)
+    for flags in ([], ["--revision", "B"]):
+        out = tmp_path / "out.exe"
+        callsign.good("embed", program if flags else index, program, *flags, "-o", out)
+        assert callsign.good("lookup", out, at) == answer
+        text = run(tmp_path, need("llvm-readobj-22"), "-h", "-S", "-r", out)
+        assert "Name: .gsym" in text
+        assert ".gsym" in run(tmp_path, f"{prefix}-objdump", "-h", out)
+        assert run(tmp_path, f"{prefix}-nm", out) == run(tmp_path, f"{prefix}-nm", program)
+        assert subprocess.run([f"{prefix}-objdump", "-r", out], cwd=tmp_path, capture_output=True).stderr == b""
+        run(tmp_path, f"{prefix}-strip", "-g", out, "-o", "stripped.exe")
+        assert callsign.good("lookup", tmp_path / "stripped.exe", at) == answer
+        assert "already" in callsign.bad("embed", index, out, "-o", tmp_path / "twice.exe")
+
+
+LIBRARY = """--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/usr/lib/libSystem.B.dylib'
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ dyld_stub_binder ]
+...
+"""
+
+
+def link_macho(folder, arch, *flags, name):
+    run(folder, "ld64.lld-22", "-arch", arch, "-platform_version", "macos", "11.0", "11.0", f"{arch}.o", "libSystem.tbd", *flags,
+        "-o", name)
+    return folder / name
+
+
+@pytest.fixture(scope="module")
+def macho(tmp_path_factory):
+    for tool in ("clang-22", "ld64.lld-22", "llvm-lipo-22", "llvm-nm-22", "llvm-readobj-22", "llvm-objdump-22", "dsymutil-22"):
+        need(tool)
+    folder = tmp_path_factory.mktemp("macho")
+    (folder / "program.c").write_text(SOURCE)
+    (folder / "libSystem.tbd").write_text(LIBRARY)
+    for arch in ("x86_64", "arm64"):
+        run(folder, "clang-22", f"--target={arch}-apple-macos11", "-g", "-O2", "-c", "program.c", "-o", f"{arch}.o")
+        link_macho(folder, arch, "-headerpad", "1000", name=f"{arch}.exe")
+        link_macho(folder, arch, "-dylib", "-headerpad", "1000", "-fixup_chains", name=f"{arch}.dylib")
+        link_macho(folder, arch, "-headerpad", "0", name=f"{arch}.tight")
+        run(folder, "dsymutil-22", "--flat", f"{arch}.exe", "-o", f"{arch}.dsym")
+    run(folder, "llvm-lipo-22", "-create", "x86_64.exe", "arm64.exe", "-output", "universal")
+    return folder
+
+
+@pytest.mark.parametrize("arch", ["x86_64", "arm64"])
+@pytest.mark.parametrize("kind", ["o", "exe", "dylib", "dsym"])
+def test_macho(callsign, macho, tmp_path, arch, kind):
+    program = macho / f"{arch}.{kind}"
+    at = address(program, "llvm-nm-22")
+    index, answer = wanted(callsign, program, at)
+    assert "twice" in answer
+    signed = "LC_CODE_SIGNATURE" in run(macho, "llvm-objdump-22", "-m", "--private-headers", program)
+    assert signed == (arch == "arm64" and kind in ("exe", "dylib"))
+    drop = ["--drop-signature"] if signed else []
+    if signed:
+        assert "signed" in callsign.bad("embed", index, program, "-o", tmp_path / "out")
+    for flags in ([], ["--revision", "B"]):
+        out = tmp_path / "out"
+        callsign.good("embed", program if flags else index, program, *flags, *drop, "-o", out)
+        assert callsign.good("lookup", out, at) == answer
+        for tool, *options in (["llvm-readobj-22", "-h", "-S", "--macho-segment", "-r", "--symbols"],
+                               ["llvm-objdump-22", "-m", "--private-headers", "--rebase", "--bind", "--exports-trie"]):
+            done = subprocess.run([tool, *options, out], capture_output=True, text=True)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert "__gsym" in done.stdout
+        assert run(macho, "llvm-nm-22", out) == run(macho, "llvm-nm-22", program)
+        before, after = (subprocess.run(["llvm-dwarfdump-22", "--debug-info", path], capture_output=True, text=True).stdout
+                         .splitlines()[1:] for path in (program, out))
+        assert before == after
+        callsign.good("extract", out, "-o", tmp_path / "back")
+        if not flags:
+            assert (tmp_path / "back").read_bytes() == index.read_bytes()
+        if kind in ("exe", "dylib"):
+            run(tmp_path, "llvm-strip-22", out, "-o", "stripped")
+            assert callsign.good("lookup", tmp_path / "stripped", at) == answer
+
+
+def test_macho_without_room(callsign, macho, tmp_path):
+    index, _ = wanted(callsign, macho / "x86_64.tight")
+    assert "no room for a load command" in callsign.bad("embed", index, macho / "x86_64.tight", "-o", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_universal(callsign, macho, tmp_path):
+    at = address(macho / "x86_64.exe", "llvm-nm-22")
+    index, answer = wanted(callsign, macho / "x86_64.exe", at)
+    other, _ = wanted(callsign, macho / "arm64.exe")
+    one, two = tmp_path / "one", tmp_path / "two"
+    assert "2 images: x86_64, arm64; choose one" in callsign.bad("embed", index, macho / "universal", "-o", one)
+    callsign.good("embed", index, macho / "universal", "--arch", "x86_64", "-o", one)
+    assert callsign.good("lookup", one, at) == answer
+    callsign.good("embed", other, one, "--arch", "arm64", "--drop-signature", "-o", two)
+    assert "choose one" in callsign.bad("lookup", two, at)
+    assert callsign.good("lookup", two, at, "--arch", "x86_64") == answer
+    run(tmp_path, "llvm-lipo-22", "-info", two)
+    run(tmp_path, "llvm-lipo-22", "-thin", "x86_64", two, "-output", "thin")
+    assert callsign.good("lookup", tmp_path / "thin", at) == answer
+    callsign.good("extract", two, "--arch", "arm64", "-o", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == other.read_bytes()
+
+
+def test_object_without_index(callsign, tmp_path):
+    program = build(tmp_path, "gcc")
+    out = tmp_path / "out"
+    assert "carries no index: there is no section .gsym" in callsign.bad("extract", program, "-o", out, code=1)
+    assert "there is no section .nothing" in callsign.bad("convert", program, "--to", "gsym-section", "--strings-in", ".nothing")
+    assert "finds its strings by offset" in callsign.bad("convert", program, "--to", "gsym-section", "--revision", "E",
+                                                         "--strings-in", ".strtab")
+    assert "cannot become loaded" in callsign.bad("embed", program, program, "--loaded", "-o", out)
+    assert "'--revision': 'H' is not known" in callsign.bad("embed", program, program, "--revision", "H", "-o", out)
+    assert "needs -o OUT" in callsign.bad("embed", program, program)
+    assert "goes with '--to gsym-section' only" in callsign.bad("convert", program, "--revision", "B")
+    assert not out.exists()
+
+
+def test_damaged_section(callsign, tmp_path):
+    """An index that is there and damaged is told of; debug information does not take its place."""
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program)
+    bad = tmp_path / "bad.gsym"
+    bad.write_bytes(index.read_bytes()[:40])
+    callsign.good("embed", bad, program, "-o", tmp_path / "out")
+    assert "header+0x28: section of 40 bytes, need >= 48" in callsign.bad("lookup", tmp_path / "out", "0")
+
+
+def test_index_is_a_source_where_nothing_better_is(callsign, tmp_path):
+    program = build(tmp_path, "gcc")
+    at = address(program)
+    _, answer = wanted(callsign, program, at)
+    callsign.good("embed", program, program, "-o", tmp_path / "out")
+    run(tmp_path, need("strip"), "-g", "out", "-o", "stripped")
+    callsign.good("convert", "-q", tmp_path / "stripped", "-o", tmp_path / "again.gsym")
+    assert callsign.good("lookup", tmp_path / "again.gsym", at) == answer

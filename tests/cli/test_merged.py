@@ -1,0 +1,266 @@
+"""Functions that share their code: convert --merged-functions and lookup --merged, with the linkers that fold."""
+import collections
+import json
+import re
+
+import pytest
+
+import folding
+from folding import FOLDED, HEADER, LINKERS, MAIN, line_of, run
+from programs import need
+
+
+def functions(callsign, index):
+    """{address: {name: function}} of an index, merged functions included; the one on top first."""
+    found = collections.defaultdict(dict)
+    for line in callsign.good("dump", "--json", index).splitlines():
+        function = json.loads(line).get("function")
+        if function:
+            for f in [function, *function.get("merged", [])]:
+                found[int(function["start"], 16)].setdefault(f["name"], f)
+    return found
+
+
+@pytest.fixture(scope="module", params=[f"{c} {l} {v}" for c in ("clang-22", "g++") for l in LINKERS for v in (4, 5)])
+def folded(request, tmp_path_factory, callsign):
+    """A folded program, its index, and what made it."""
+    compiler, linker, version = request.param.split()
+    program = folding.build(tmp_path_factory.mktemp(f"folded-{linker}"), compiler, linker, int(version))
+    index = program.with_suffix(".gsym")
+    callsign.good("convert", "--merged-functions", "--call-sites", "dwarf", program, "-o", index, "-q")
+    callsign.good("verify", index)
+    return program, index, compiler, linker
+
+
+def plain(name):
+    """GCC has no linkage name for what is local to a file, and the name of the function for a clone."""
+    return {"_ZL6hiddeni": "hidden"}.get(name, name.partition(".")[0])
+
+
+def test_every_name_of_a_group_is_kept(callsign, folded):
+    program, index, compiler, linker = folded
+    found = functions(callsign, index)
+    shared = {place: names for place, names in folding.groups(program).items() if len(names) > 1}
+    assert any(FOLDED <= names for names in shared.values())
+    assert any(sum("5visitE" in name for name in names) >= 2 for names in shared.values())
+    for (addr, _size), names in shared.items():
+        for name in names:
+            assert name in found[addr] or plain(name) in found[addr], (linker, hex(addr), name)
+
+
+def test_folded_functions_have_their_declaration(callsign, folded):
+    program, index, compiler, linker = folded
+    found = functions(callsign, index)
+    group = next(f for f in found.values() if FOLDED <= f.keys())
+    for name in FOLDED:
+        first = group[name]["lines"][0]
+        assert first["line"] == line_of(MAIN, name), (linker, name, first)
+    group = next(f for f in found.values() if "_ZN3BoxIdE3getEl" in f)
+    names = [name for name in group if re.fullmatch("_ZN3BoxI.E3getEl", name)]
+    assert len(names) >= 2
+    for name in names:
+        assert group[name]["lines"][0]["line"] == line_of(HEADER, "get"), (linker, name)
+
+
+def test_call_sites_are_those_of_the_code(callsign, folded):
+    """Each site stands behind a call, and what it names is what the instruction calls."""
+    program, index, compiler, linker = folded
+    symbols = collections.defaultdict(set)
+    for (addr, _size), names in folding.groups(program).items():
+        for name in names:
+            symbols[name].add(addr)
+            symbols[plain(name)].add(addr)
+    code = folding.calls(program)
+    checked = recovered = 0
+    for group in functions(callsign, index).values():
+        for function in group.values():
+            sites = collections.defaultdict(list)
+            for site in function.get("call_sites", []):
+                sites[int(site["return_address"], 16)].append(site)
+            for addr, records in sites.items():
+                target = code[addr]
+                names = [p[1:-1].replace("\\", "") for s in records for p in s["patterns"]]
+                known = [n for n in names if n in symbols]
+                if target.startswith("*") or not known:
+                    continue
+                assert any(int(target, 16) in symbols[n] for n in known), (linker, hex(addr), target, names)
+                assert records[0]["internal"] and not records[0]["external"]
+                checked += 1
+                recovered += any(s.get("recovered", False) for s in records)
+    assert checked >= 8
+    # gold leaves the addresses as they are; the others take those of what they fold.
+    assert (recovered == 0) == (linker == "gold"), (linker, recovered)
+
+
+def test_a_folded_function_calls_what_it_calls(callsign, folded):
+    program, index, compiler, linker = folded
+    group = next(f for f in functions(callsign, index).values() if "_ZN3BoxIdE5visitEPFlPdEl" in f)
+    if "_ZN3BoxIiE5visitEPFlPiEl" not in group:
+        pytest.skip("this compiler made different code of them")
+    for letter in "id":
+        function = group[f"_ZN3BoxI{letter}E5visitEPFlP{letter}El"]
+        patterns = [p for s in function["call_sites"] for p in s["patterns"]]
+        assert patterns == [f"^_ZN3BoxI{letter}E3getEl$"], (linker, patterns)
+        assert len(function["call_sites"]) == (2 if compiler == "clang-22" else 1)  # GCC tells no indirect ones here
+
+
+def test_tail_calls_lead_on(callsign, folded):
+    """last_call() is not on the stack while beta() runs: its caller's call site names both."""
+    program, index, compiler, linker = folded
+    main = next(f["main"] for f in functions(callsign, index).values() if "main" in f)
+    by_return = collections.defaultdict(set)
+    for site in main["call_sites"]:
+        by_return[site["return_address"]] |= set(site["patterns"])
+    assert {"^_Z9last_calli$", "^beta$"} in by_return.values()
+
+
+def test_same_bytes_for_any_number_of_threads(callsign, folded, tmp_path):
+    program, index, compiler, linker = folded
+    for threads in (1, 3):
+        out = tmp_path / "out"
+        callsign.good("convert", "--merged-functions", "--call-sites", "dwarf", program, "-o", out, "-q", "-j", threads)
+        assert out.read_bytes() == index.read_bytes()
+
+
+def test_the_reference_reads_it(callsign, folded):
+    program, index, compiler, linker = folded
+    tool = need("llvm-gsymutil-22")
+    addr = next(a for a, f in functions(callsign, index).items() if FOLDED <= f.keys())
+    text = run(program.parent, tool, "--merged-functions", f"--address={addr:#x}", index)
+    names = re.findall(r"^ +0x[0-9a-f]+: (\S+)", text, re.M)
+    assert FOLDED <= set(names)
+    text = run(program.parent, tool, "--merged-functions", "--merged-functions-filter=^beta$", f"--address={addr:#x}", index)
+    assert re.findall(r"^ +0x[0-9a-f]+: (\S+)", text, re.M) == ["beta"]
+
+
+def outline(text):
+    """Ranges and names of a dump of the reference tool, with their nesting."""
+    return [re.sub(r"@ 0x[0-9a-f]+", "", line) for line in text.splitlines() if re.search(r'\[0x.* "', line)]
+
+
+def test_compatible_mode(callsign, folded, tmp_path):
+    """Parents, children and their order are those of the reference."""
+    program, index, compiler, linker = folded
+    tool = need("llvm-gsymutil-22")
+    callsign.good("convert", "--merged-functions=llvm", program, "-o", tmp_path / "ours", "-q")
+    run(tmp_path, tool, "--convert", program, "--merged-functions", "--num-threads=1", "-o", tmp_path / "theirs")
+    ours, theirs = (outline(run(tmp_path, tool, tmp_path / name)) for name in ("ours", "theirs"))
+    assert ours == theirs
+    assert any(line.startswith(" ") for line in ours) == (linker == "gold")
+
+
+def test_lookup_lists_candidates(callsign, folded):
+    program, index, compiler, linker = folded
+    found = functions(callsign, index)
+    addr = next(a for a, f in found.items() if FOLDED <= f.keys())
+    answer = json.loads(callsign.good("lookup", "--merged", "--json", index, hex(addr)))
+    assert answer["candidates"][0] == answer["frames"][-1]["function"]
+    assert answer["candidates"] == list(found[addr])
+    assert "candidates" not in json.loads(callsign.good("lookup", "--json", index, hex(addr)))
+    text = callsign.good("lookup", "--merged", index, hex(addr)).splitlines()
+    assert len(text) == len(found[addr])
+    assert all(re.match(r" +or \S+ \+ 0 at .*main.cc:\d+$", line) for line in text[1:])
+    answers = callsign.good("lookup", "--merged", "--json", index, stdin=f"{addr:x}\n{addr + 1:x}\n").splitlines()
+    assert [json.loads(a)["candidates"] for a in answers] == [list(found[addr])] * 2
+
+
+def test_nothing_is_kept_unless_asked(callsign, folded, tmp_path):
+    program, index, compiler, linker = folded
+    callsign.good("convert", program, "-o", tmp_path / "out", "-q")
+    assert all(len(f) == 1 for f in functions(callsign, tmp_path / "out").values())
+
+
+def test_unknown_mode(callsign, shapes, tmp_path):
+    line = callsign.bad("convert", "--merged-functions=most", shapes.path, "-o", tmp_path / "out")
+    assert "'most' is not supported, only 'aliases' and 'llvm' are" in line
+
+
+ALIASES = """
+__attribute__((noinline)) int strong(int x) { return x + 40; }
+int weak_name(int x) __attribute__((weak, alias("strong")));
+int strong_name(int x) __attribute__((alias("strong")));
+int versioned_1(int x) __attribute__((alias("strong")));
+__asm__(".symver versioned_1, versioned@V1");
+struct S { int a; };
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory, gcc):
+    folder = tmp_path_factory.mktemp("aliases")
+    (folder / "a.c").write_text(ALIASES)
+    (folder / "map").write_text("V1 { global: *; };\n")
+    run(folder, gcc, "-g", "-O2", "-shared", "-fPIC", "a.c", "-Wl,--version-script=map", "-o", "a.so")
+    return folder / "a.so"
+
+
+def test_second_names_of_one_function(callsign, library, tmp_path):
+    """Weak and versioned ones are no functions of their own, unless asked for."""
+    names = {}
+    for mode in ("", "=aliases"):
+        callsign.good("convert", f"--merged-functions{mode}", library, "-o", tmp_path / "out", "-q")
+        names[mode] = next(set(f) for f in functions(callsign, tmp_path / "out").values() if "strong" in f)
+    assert {"strong", "strong_name"} <= names[""] and "weak_name" not in names[""]
+    assert not any("@" in name for name in names[""])
+    assert "weak_name" in names["=aliases"] and any("@" in name for name in names["=aliases"])
+
+
+CONSTRUCTORS = """
+struct V { int a; V(int x); virtual ~V(); };
+extern void use(V *);
+V::V(int x) : a(x) { use(this); }
+V::~V() { use(this); }
+"""
+
+
+def test_kinds_of_a_constructor_are_one_function(callsign, tmp_path):
+    (tmp_path / "v.cc").write_text(CONSTRUCTORS)
+    run(tmp_path, need("g++"), "-g", "-O2", "-shared", "-fPIC", "v.cc", "-o", "v.so")
+    callsign.good("convert", "--merged-functions", tmp_path / "v.so", "-o", tmp_path / "out", "-q")
+    for group in functions(callsign, tmp_path / "out").values():
+        assert len(group) == 1, group.keys()
+
+
+MACHO_LIBRARY = """--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/usr/lib/libSystem.B.dylib'
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ dyld_stub_binder, _outside ]
+...
+"""
+MACHO_MAIN = """
+extern "C" int outside(int);
+extern "C" __attribute__((noinline)) int alpha(int x) { return x * 7 + outside(x); }  /*@alpha*/
+extern "C" __attribute__((noinline)) int beta(int x) { return x * 7 + outside(x); }  /*@beta*/
+static __attribute__((noinline)) int hidden(int x) { return x * 7 + outside(x); }  /*@hidden*/
+__attribute__((noinline)) int caller(int x) { return alpha(x) + beta(x + 1) + hidden(x) + 5; }
+int main(int argc, char **) { return caller(argc); }
+"""
+
+
+@pytest.mark.parametrize("arch", ["x86_64", "arm64"])
+@pytest.mark.parametrize("source", ["dsym", "debug map"])
+def test_macho(callsign, tmp_path, arch, source):
+    for name, text in (("main.cc", MACHO_MAIN), ("libSystem.tbd", MACHO_LIBRARY)):
+        (tmp_path / name).write_text(text)
+    run(tmp_path, need("clang-22"), f"--target={arch}-apple-macos11", "-g", "-O2", "-fno-exceptions", "-c", "main.cc")
+    run(tmp_path, need("ld64.lld-22"), "-arch", arch, "-platform_version", "macos", "11.0", "11.0", "--icf=all", "main.o",
+        "libSystem.tbd", "-o", "app")
+    program = tmp_path / "app"
+    if source == "dsym":
+        run(tmp_path, need("dsymutil-22"), "--flat", "app", "-o", "app.dwarf")
+        program = tmp_path / "app.dwarf"
+    callsign.good("convert", "--merged-functions", "--call-sites", "dwarf", program, "-o", tmp_path / "out", "-q")
+    callsign.good("verify", tmp_path / "out")
+    group = next(f for f in functions(callsign, tmp_path / "out").values() if "beta" in f)
+    assert group.keys() == {"alpha", "beta", "_ZL6hiddeni"}
+    assert next(iter(group)) == "alpha"  # whose code was kept
+    returns = {f["call_sites"][0]["return_address"] for f in group.values()}
+    assert len(returns) == 1 and all(len(f["call_sites"]) == 1 for f in group.values())
+    for name, f in group.items():
+        mark = {"_ZL6hiddeni": "hidden"}.get(name, name)
+        assert f["lines"][0]["line"] == line_of(MACHO_MAIN, mark), name
+        assert f["call_sites"][0]["patterns"] == ["^outside$"]
+        assert f["call_sites"][0].get("recovered", False) == (source == "dsym" and name != "alpha")

@@ -1,0 +1,178 @@
+"""callsign stats: parts that add up, sums that agree with the dump, and what a damaged or hostile index does to them."""
+import json
+import struct
+
+import programs
+from gsym_bytes import Bytes
+
+
+def stats(callsign, index, *options, code=0):
+    done = callsign.run("stats", "--json", *options, index)
+    assert done.returncode == code, (done.stdout, done.stderr)
+    answer = json.loads(done.stdout)
+    assert sum(part["bytes"] for part in answer["parts"]) == answer["file_size"]
+    return answer
+
+
+def parts(answer):
+    return {part["name"]: part["bytes"] for part in answer["parts"]}
+
+
+def test_parts_add_up(callsign, shapes_index):
+    answer = stats(callsign, shapes_index)
+    assert answer["file_size"] == shapes_index.stat().st_size
+    data = Bytes(shapes_index)
+    found = parts(answer)
+    assert found["header"] == 48
+    assert found["address_table"] == data.count * data.width
+    assert found["record_offsets"] == data.count * 4
+    assert found["strings"] == data.strings_size
+    assert found["line_tables"] > 0 and found["inline_trees"] > 0
+    assert found["other"] == found["merged_functions"] == found["call_sites"] == 0
+    assert found["padding"] < 4 * (data.count + 4)
+
+
+def test_version_2(callsign, shapes, shapes_index, tmp_path):
+    """Other tables of other widths, the same functions."""
+    callsign.good("convert", "-q", "--to", "gsym-v2", shapes.path, "-o", tmp_path / "v2.gsym")
+    first, second = stats(callsign, shapes_index), stats(callsign, tmp_path / "v2.gsym")
+    count = Bytes(shapes_index).count
+    assert parts(second)["record_offsets"] == 8 * count
+    assert parts(second)["line_tables"] == parts(first)["line_tables"]
+    assert parts(second)["record_headers"] == parts(first)["record_headers"] + 4 * count
+    assert parts(second)["header"] >= 20 + 20 * 6 + 20
+    assert parts(second)["padding"] < 4 * (count + 8)
+    assert second["code"] == first["code"] and second["rows"] == first["rows"]
+
+
+def test_sums_agree_with_the_dump(callsign, shapes_index):
+    answer = stats(callsign, shapes_index, "--top", "1000")
+    lines = [json.loads(line) for line in callsign.good("dump", "--json", shapes_index).splitlines()]
+    functions = [line for line in lines if "function" in line]
+    assert answer["functions"] == len(functions) == len(answer["largest_functions"])
+    assert {f["name"] for f in answer["largest_functions"]} == {f["function"]["name"] for f in functions}
+    found = parts(answer)
+    for key, part in (("line_bytes", "line_tables"), ("inline_bytes", "inline_trees")):
+        assert sum(f[key] for f in answer["largest_functions"]) == found[part]
+    records = sum(found[name] for name in ("record_headers", "line_tables", "inline_trees", "merged_functions", "call_sites"))
+    for key in ("directories", "files", "largest_functions"):
+        assert sum(item["bytes"] for item in answer[key]) == records
+    for key in ("directories", "files"):
+        assert sum(item["functions"] for item in answer[key]) == answer["functions"]
+        assert sum(item["code_bytes"] for item in answer[key]) == answer["code"]["bytes"]
+    assert 0 < answer["code"]["inlined"] < answer["code"]["with_lines"] <= answer["code"]["bytes"]
+    by_name = {f["name"]: f for f in answer["largest_functions"]}
+    assert by_name["outer"]["file"].endswith("shapes.c")
+    assert "file" not in by_name["_start"]
+    largest = [f["bytes"] for f in answer["largest_functions"]]
+    assert largest == sorted(largest, reverse=True)
+
+
+def test_an_object_file(callsign, shapes, shapes_index):
+    """Converted in memory, it has the size of its index."""
+    answer = stats(callsign, shapes.path)
+    assert answer["file_size"] == shapes_index.stat().st_size
+    assert parts(answer) == parts(stats(callsign, shapes_index))
+
+
+def test_text(callsign, shapes_index):
+    text = callsign.good("stats", shapes_index, "--top", "2")
+    assert text.startswith(f"{shapes_index}: {shapes_index.stat().st_size} bytes\n")
+    assert f"... and {Bytes(shapes_index).count - 2} more\n" in text
+    assert "line_tables\n" in text and "  with lines\n" in text
+
+
+def test_top(callsign, shapes_index):
+    assert len(stats(callsign, shapes_index, "-n", "3")["largest_functions"]) == 3
+
+
+def test_demangled(callsign, classes):
+    names = [f["name"] for f in stats(callsign, classes.path, "-C")["largest_functions"]]
+    assert "geometry::box<int>::volume() const" in names
+
+
+def test_call_sites_are_counted(callsign, shapes, tmp_path):
+    callsign.good("convert", "-q", "--call-sites", "dwarf", shapes.path, "-o", tmp_path / "sites.gsym")
+    answer = stats(callsign, tmp_path / "sites.gsym")
+    assert answer["call_sites"] > 0 and parts(answer)["call_sites"] > 13 * answer["call_sites"]
+
+
+def test_a_damaged_record(callsign, index):
+    data = Bytes(index)
+    data.put_u32(data.record(data.find("hidden")) + 12, 0xfffffff0)
+    data.save()
+    answer = stats(callsign, index, code=1)
+    assert answer["damaged_functions"] == 1
+    assert parts(answer)["padding"] > parts(stats(callsign, index, code=1))["header"] - 48
+    done = callsign.run("stats", index)
+    assert done.stderr.endswith("damaged functions, counted as far as they can be read: 1\n")
+
+
+def test_bytes_behind_everything_are_padding(callsign, index):
+    before = parts(stats(callsign, index))["padding"]
+    with index.open("ab") as out:
+        out.write(b"\x01" * 100)
+    assert parts(stats(callsign, index))["padding"] == before + 100
+
+
+def test_records_that_share_bytes_still_add_up(callsign, index):
+    data = Bytes(index)
+    for idx in range(data.count):
+        data.put_u32(data.info_table + 4 * idx, data.record(data.find("outer")))
+    data.save()
+    answer = stats(callsign, index)
+    assert parts(answer)["padding"] > 0
+
+
+def test_records_in_no_order_still_add_up(callsign, index):
+    data = Bytes(index)
+    before = parts(stats(callsign, index))
+    offsets = [data.record(idx) for idx in range(data.count)]
+    for idx, offset in enumerate(reversed(offsets)):
+        data.put_u32(data.info_table + 4 * idx, offset)
+    data.save()
+    assert parts(stats(callsign, index)) == before
+
+
+def test_records_shared_by_very_many_fail_early(callsign, tmp_path):
+    """A megabyte of line table that 70,000 functions point to would be decoded for days."""
+    count, table = 70000, 1 << 20
+    strings = b"\0f\0"
+    tables = 48 + 4 * count + 4 * count + 4 + 8
+    head = struct.pack("<IHBBQIII20x", 0x4753594D, 1, 4, 0, 0x1000, count, tables, len(strings))
+    record_at = -(-(tables + len(strings)) // 4) * 4
+    lines = b"\x00\x01\x01" + b"\x04" * table + b"\x00"
+    record = struct.pack("<IIII", 1 << 22, 1, 1, len(lines)) + lines + struct.pack("<II", 0, 0)
+    body = head + struct.pack(f"<{count}I", *range(count)) + struct.pack("<I", record_at) * count
+    body += struct.pack("<III", 1, 0, 0) + strings
+    index = tmp_path / "shared.gsym"
+    index.write_bytes(body.ljust(record_at, b"\0") + record)
+    assert "functions share " in callsign.bad("stats", index)
+
+
+def test_where_the_page_cannot_go(callsign, shapes_index, tmp_path):
+    assert "No such file" in callsign.bad("stats", shapes_index, "--html", tmp_path / "no" / "page.html")
+    assert "--html" in callsign.bad("stats", shapes_index, "--html", "-")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_cannot_leave_the_page(callsign, gcc, tmp_path):
+    """Names and paths are whatever a producer wrote."""
+    name = '</script><img src=x onerror=alert(1)>&"\'\\u2028'
+    placeholder = "f" * len(name)
+    source = tmp_path / "a.c"
+    source.write_text(f"int {placeholder}(void) {{ return 1; }}\nint main(void) {{ return {placeholder}(); }}\n")
+    programs.compile_files(gcc, tmp_path / "app", [source], ["-g"])
+    callsign.good("convert", "-q", tmp_path / "app")
+    data = Bytes(tmp_path / "app.gsym")
+    data.rename(placeholder, name)
+    data.rename("a.c", '<">')
+    data.save()
+    html = tmp_path / "page.html"
+    answer = json.loads(callsign.good("stats", "--json", data.path, "--html", html))
+    assert name in [f["name"] for f in answer["largest_functions"]]
+    page = html.read_text()
+    assert page.count("</script>") == 2 and "<img" not in page and '<">' not in page
+    data = page.split('id="data">')[1].split("</script>")[0]
+    assert not set("<>&") & set(data)
+    assert name in [f[0] for f in json.loads(data)["largest"]]
