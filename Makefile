@@ -31,6 +31,7 @@ bench:
 	@scripts/install-deps build bench
 	@$(MAKE) --no-print-directory all
 	@bench/run
+	@bench/run-stacks
 	@bench/symbian
 
 fuzz:

@@ -38,8 +38,8 @@ struct known_image;
 struct dialect_state {
     struct stack_session *session;
     struct process_map *maps; /* of perf's lines and of /proc/PID/maps */
-    size_t map_count, map_room;
-    uint64_t pid;             /* of perf's sample */
+    size_t map_count, map_room, map_next;
+    uint64_t pid;             /* of perf's sample; 0 of other text */
     uint64_t kernel_start;    /* where perf says that the kernel's text begins; 0: not known */
     char symbol[512];         /* Go: the function of the line before */
     size_t symbol_size;
@@ -48,7 +48,8 @@ struct dialect_state {
     struct known_image *images; /* whose program headers were read */
     struct symbol_table *tables; /* names of indexes */
     size_t table_count;
-    bool maps_changed;        /* since they were made modules */
+    bool maps_changed;        /* since they were made modules; or the process did */
+    bool by_maps;             /* the line's frame is found by them */
     bool no_memory;
 };
 

@@ -147,9 +147,9 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
     }
     if (!read_single(&s, out)) return KIND_NONE;
     place_frame(out, false);
-    if (state->maps_changed || state->pid != pid) places_use_process(state, pid);
-    state->maps_changed = false;
+    if (state->pid != pid) state->maps_changed = true;
     state->pid = pid;
+    state->by_maps = true;
     return KIND_FIRST;
 }
 

@@ -27,7 +27,7 @@ void places_add_map(struct dialect_state *state, uint64_t pid, uint64_t start, u
     /* What was mapped there before is gone. */
     while (i < state->map_count
            && (state->maps[i].pid != pid || state->maps[i].end <= start || state->maps[i].start >= end)) i++;
-    if (i == MAPS_MAX) return;
+    if (i == MAPS_MAX) i = state->map_next++ % MAPS_MAX;
     if (i == state->map_room) {
         size_t room = state->map_room ? state->map_room * 2 : 64;
         struct process_map *maps = reallocarray(state->maps, room, sizeof(*maps));

@@ -11,9 +11,9 @@ struct process_map {
     bool executable;
 };
 
-enum { MAPS_MAX = 1 << 16 };
+enum { MAPS_MAX = 1 << 13 };
 
-/* Remembers a mapping; a later one of the same place takes over. */
+/* Remembers a mapping; a later one of the same place takes over, and one too many the place of the oldest. */
 void places_add_map(struct dialect_state *state, uint64_t pid, uint64_t start, uint64_t end, uint64_t file_offset,
                     bool executable, struct csn_str path);
 void places_deinit(struct dialect_state *state);

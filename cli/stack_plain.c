@@ -59,8 +59,9 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
     scan_blanks(&s);
     if (!scan_at_end(&s)) return KIND_NONE;
     out->fill_at = out->fill_end = line.len;
-    if (state->maps_changed) places_use_process(state, 0);
-    state->maps_changed = false;
+    if (state->pid) state->maps_changed = true;
+    state->pid = 0;
+    state->by_maps = true;
     return numbered && !number ? KIND_FIRST : KIND_FRAME;
 }
 

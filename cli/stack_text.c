@@ -148,6 +148,7 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     const struct stack_dialect *dialect = NULL;
     bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
     text->inside_long_line = is_part;
+    text->state.by_maps = false;
     if (!too_long && bare.len) dialect = read_line(text, bare, &kind, &frame);
     if (text->state.no_memory) return false;
     bool goes_on = dialect && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
@@ -159,6 +160,11 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
         return true;
     }
     text->current = dialect;
+    /* Only now: the stack before it had the modules of its own process. */
+    if (text->state.by_maps && text->state.maps_changed) {
+        places_use_process(&text->state, text->state.pid);
+        text->state.maps_changed = false;
+    }
     if (kind == KIND_INSIDE) return hold(text, line, NULL);
     if (!places_add_frame(&text->state, &frame)) return false;
     return hold(text, line, &frame);

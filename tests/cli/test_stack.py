@@ -273,6 +273,18 @@ def test_ips(callsign, app):
     assert done.returncode == 1 and done.stdout == text[:-40]
 
 
+def test_samples_of_several_processes(callsign, app):
+    """The same image at two places: each sample belongs to its own process."""
+    text = ""
+    for pid, base in ((11, 0x55d000000000), (12, 0x66d000000000)):
+        text += f"app {pid} 1.0: PERF_RECORD_MMAP2 {pid}/{pid}: [{base:#x}(0x1000) @ 0 08:01 12 0]: r--p /nowhere/app\n"
+        text += f"app {pid} 1.0: PERF_RECORD_MMAP2 {pid}/{pid}: [{base + 0x1000:#x}(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n"
+    for pid, pc in ((11, 0x55d000002004), (12, 0x66d000003304), (11, 0x55d000003304), (12, 0x55d000002004)):
+        text += f"app {pid} [000] 2.0: 1 cycles: {pc:x} [unknown] (/nowhere/app)\n"
+    out = callsign.good("stack", "--json", "--index", app, stdin=text).splitlines()
+    assert [function_of(json.loads(line)["frames"][0]) for line in out] == ["main", "last", "last", None]
+
+
 # ---- filter ----
 
 def test_what_is_no_stack_passes(callsign, app):
@@ -350,6 +362,10 @@ NOINLINE static void show() {
     std::exit(0);
 }
 struct Circle { int r; }; struct Square { int a; };
+#if CASE == 2
+extern "C" int area_of_circle(Circle *c), area_of_square(Square *s);
+int main(int argc, char **) { Square s{argc}; return area_of_square(&s) + 1; }
+#else
 extern "C" NOINLINE int area_of_circle(Circle *c) { int v = c->r * 3; show(); return v + 1; }
 extern "C" NOINLINE int area_of_square(Square *s) { int v = s->a * 3; show(); return v + 1; }
 volatile int sink;
@@ -368,24 +384,41 @@ int main(int argc, char **) {
 static inline __attribute__((always_inline)) int measure(Square *s) { return area_of_square(s) + 1; }
 NOINLINE int twice(Square *s) { return measure(s) * 2; }
 int main(int argc, char **) { Circle c{argc}; Square s{argc}; if (argc > 1) sink = area_of_circle(&c); sink = twice(&s); return sink; }
+#elif CASE == 4
+struct Shape { virtual int area(int n) = 0; virtual int size(int n) = 0; };
+struct Round : Shape { NOINLINE int area(int n) override { show(); return n * 3; } NOINLINE int size(int n) override { show(); return n * 3; } };
+struct Flat : Shape { NOINLINE int area(int n) override { show(); return n * 3; } int size(int n) override { return n; } };
+NOINLINE int ask(Shape *shape, int n) { return shape->area(n) + 1; }
+int main(int argc, char **) { Round round; Flat flat; return ask(argc > 1 ? (Shape *)&flat : &round, argc); }
+#endif
 #endif
 """
 
 
-def folded_stack(callsign, tmp_path, case, *convert):
+def build_folded(program, case, *flags):
     clang = need("clang++-22")
     need("ld.lld-22")
-    source, program = tmp_path / "folded.cc", tmp_path / "folded"
+    source = program.parent / "folded.cc"
     source.write_text(FOLDED)
     subprocess.run([clang, "-g", "-O2", f"-DCASE={case}", "-ffunction-sections", str(source), "-fuse-ld=lld",
-                    "-Wl,--icf=all", "-o", str(program)], check=True, cwd=tmp_path)
+                    "-Wl,--icf=all", *map(str, flags), "-o", str(program)], check=True, cwd=program.parent)
+
+
+def run_folded(program):
     run = subprocess.run([str(program)], capture_output=True, text=True, check=True)
+    return run.stderr + run.stdout
+
+
+def folded_stack(callsign, tmp_path, case, *convert):
+    program = tmp_path / "folded"
+    build_folded(program, case)
     callsign.good("convert", program, "-o", tmp_path / "folded.gsym", "--quiet", "--merged-functions", *convert)
-    return run.stderr + run.stdout, program
+    return run_folded(program), program
 
 
 def decided(callsign, tmp_path, text):
-    line = callsign.good("stack", "--json", "--format", "plain", "--index", tmp_path / "folded.gsym", stdin=text)
+    indexes = [word for path in sorted(tmp_path.glob("*.gsym")) for word in ("--index", path)]
+    line = callsign.good("stack", "--json", "--format", "plain", *indexes, stdin=text)
     return [f for f in json.loads(line.splitlines()[-1])["frames"] if "merged" in f]
 
 
@@ -395,6 +428,37 @@ def test_case_1_the_caller_names_it(callsign, tmp_path):
     assert sorted(answer["merged"]["candidates"]) == ["area_of_circle", "area_of_square"]
     assert answer["merged"]["chosen"] == "area_of_square" and answer["merged"]["by"] == "caller"
     assert answer["merged"]["evidence"]["pattern"] == "^area_of_square$"
+
+
+def test_case_2_the_caller_is_another_module(callsign, tmp_path):
+    library, program = tmp_path / "libfolded.so", tmp_path / "folded"
+    build_folded(library, 20, "-shared", "-fPIC", "-Wl,--defsym=__executable_start=0")
+    build_folded(program, 2, library, f"-Wl,-rpath,{tmp_path}")
+    for image in (library, program):
+        callsign.good("convert", image, "-o", f"{image}.gsym", "--quiet", "--merged-functions", "--call-sites", "dwarf")
+    answer, = decided(callsign, tmp_path, run_folded(program))
+    assert answer["module"].endswith("libfolded.so")
+    assert answer["merged"]["chosen"] == "area_of_square" and answer["merged"]["by"] == "caller"
+
+
+def test_case_4_a_virtual_call(callsign, tmp_path):
+    text, program = folded_stack(callsign, tmp_path, 4, "--call-sites", "dwarf")
+    answer, = decided(callsign, tmp_path, text)
+    assert set(answer["merged"]["candidates"]) > {"_ZN4Flat4areaEi", "_ZN5Round4areaEi", "_ZN5Round4sizeEi"}
+    assert answer["merged"]["by"] == "ambiguous"     # DWARF does not name the callee of a virtual call
+    # What is known: the method is area(), of one of two classes; of a final class, it is certain.
+    frames = json.loads(callsign.good("stack", "--json", "--index", tmp_path / "folded.gsym", stdin=text))["frames"]
+    ask_it = next(f for f in frames if f["frames"] and f["frames"][-1]["function"] == "_Z3askP5Shapei")
+    sites = tmp_path / "sites.yaml"
+    for pattern, remaining in (("^_ZN.*4areaEi$", ["_ZN4Flat4areaEi", "_ZN5Round4areaEi"]),
+                               ("^_ZN.*5Round4(area|turn)Ei$", ["_ZN5Round4areaEi"])):
+        sites.write_text("functions:\n  - name: _Z3askP5Shapei\n    callsites:\n"
+                         f"      - return_offset: {ask_it['frames'][-1]['offset']}\n        match_regex: [\"{pattern}\"]\n")
+        callsign.good("convert", program, "-o", tmp_path / "folded.gsym", "--quiet", "--merged-functions", "--call-sites",
+                      "dwarf", "--call-sites", sites)
+        merged = decided(callsign, tmp_path, text)[0]["merged"]
+        assert sorted(merged.get("remaining", [merged.get("chosen")])) == remaining
+        assert merged.get("confidence") == ("medium" if len(remaining) == 1 else None)
 
 
 def test_case_3_a_library_calls_back(callsign, tmp_path):

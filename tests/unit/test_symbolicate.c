@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stack_sample.h"
@@ -265,6 +266,53 @@ static void bad_arguments(void **state) {
     csn_symbolicator_destroy(NULL);
 }
 
+/* An index with a byte less, or a bit turned: an answer of some kind, within bounds. */
+static void ask_damaged(const uint8_t *bytes, size_t size) {
+    struct csn_index *index;
+    if (csn_index_open_memory(bytes, size, NULL, &index, NULL) != CSN_OK) return;
+    const struct csn_module module = { .index = index };
+    static const struct csn_stack_frame frames[] = { A(0, 0x1104), A(0, 0x1008), A(0, 0x1270), A(0, 0x1004), A(0, 0x1290),
+                                                     A(0, 0x1404), A(0, 0x1508) };
+    struct csn_symbolicator *s;
+    const struct csn_stack_answer *answers;
+    assert_int_equal(csn_symbolicator_create(NULL, &s, NULL), CSN_OK);
+    assert_int_equal(csn_symbolicator_set_modules(s, &module, 1, NULL), CSN_OK);
+    assert_int_equal(csn_symbolicator_answer(s, frames, 7, &answers, NULL), CSN_OK);
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(answers[i].chosen == CSN_NOT_CHOSEN || answers[i].chosen < answers[i].candidate_count);
+        assert_true(answers[i].status >= 0 || answers[i].error);
+    }
+    csn_symbolicator_destroy(s);
+    csn_index_close(index);
+}
+
+static void damaged_indexes(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    add_app(&g);
+    struct csni_span file = wire_gsym_build(&g);
+    for (size_t size = 0; size < file.size; size++) {
+        uint8_t *cut = malloc(size ? size : 1);
+        assert_non_null(cut);
+        memcpy(cut, file.ptr, size);
+        ask_damaged(cut, size);
+        free(cut);
+    }
+    uint8_t *copy = malloc(file.size);
+    assert_non_null(copy);
+    memcpy(copy, file.ptr, file.size);
+    uint32_t seed = 20261121;
+    for (int round = 0; round < 4000; round++) {
+        seed = seed * 1664525u + 1013904223u;
+        size_t at = (seed >> 8) % file.size;
+        copy[at] ^= (uint8_t)(1u << (seed >> 5 & 7));
+        ask_damaged(copy, file.size);
+        if (round % 3 == 0) memcpy(copy, file.ptr, file.size);
+    }
+    free(copy);
+    wire_gsym_deinit(&g);
+}
+
 static csn_status run_once(void *context, const struct csn_allocator *alloc) {
     struct world *w = context;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
@@ -298,7 +346,7 @@ int main(void) {
         cmocka_unit_test(several_callees),  cmocka_unit_test(addresses),
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

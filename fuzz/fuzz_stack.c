@@ -1,0 +1,87 @@
+/* Any bytes as a stream of stacks, as `callsign stack` reads it: as text in place, as text answered, and as JSON lines. Invariant:
+ * without an index, the filter gives back what it got. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "line_input.h"
+#include "stack_json.h"
+#include "stack_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool condition) {
+    if (!condition) abort();
+}
+
+struct run {
+    struct stack_session session;
+    struct stack_output output;
+    struct name_text names;
+    struct out_buffer out;
+};
+
+static int file_of(const uint8_t *data, size_t size) {
+    int fd = memfd_create("stack", MFD_CLOEXEC);
+    require(fd >= 0 && write(fd, data, size) == (ssize_t)size && lseek(fd, 0, SEEK_SET) == 0);
+    return fd;
+}
+
+static void read_text(struct run *run, int in, bool in_place) {
+    struct line_input input;
+    struct stack_text text;
+    struct csn_str line;
+    enum line_result result;
+    require(line_input_init(&input, in, 1 << 20));
+    require(stack_text_init(&text, &run->session, &run->output, in_place, NULL));
+    while ((result = line_input_next(&input, &run->out, &line)) == LINE_WHOLE || result == LINE_PART)
+        require(stack_text_line(&text, line, result == LINE_PART));
+    require(result == LINE_END && stack_text_end(&text));
+    stack_text_deinit(&text);
+    line_input_deinit(&input);
+}
+
+static void read_json(struct run *run, int in, const uint8_t *data, size_t size) {
+    struct line_input input;
+    struct csn_str line;
+    require(line_input_init(&input, in, 1 << 20));
+    while (line_input_next(&input, &run->out, &line) == LINE_WHOLE)
+        stack_json_line(&run->session, line_text(line), &run->output);
+    line_input_deinit(&input);
+    struct csn_str all = { (const char *)data, size };
+    stack_ips_report(&run->session, all, false, &run->output);
+    stack_ips_report(&run->session, all, true, &run->output);
+}
+
+static void check_same(int out, const uint8_t *data, size_t size) {
+    uint8_t *got = malloc(size + 1);
+    require(got && pread(out, got, size + 1, 0) == (ssize_t)size && memcmp(got, data, size) == 0);
+    free(got);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static struct run run;
+    static const struct text_list none;
+    enum { WAYS = 4 };
+    for (int way = 0; way < WAYS; way++) {
+        /* A JSON line may name an index file: not of the machine that fuzzes. */
+        if (way == 3 && memmem(data, size, "index", 5)) break;
+        int in = file_of(data, size), out = memfd_create("answer", MFD_CLOEXEC);
+        out_init(&run.out, out);
+        name_text_init(&run.names, false);
+        run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = way == 1, .explain = way == 2 };
+        require(session_init(&run.session, &none, &none, 1000, 1 << 16));
+        if (way < 3) read_text(&run, in, way == 0);
+        else read_json(&run, in, data, size);
+        session_deinit(&run.session);
+        name_text_deinit(&run.names);
+        require(out_flush(&run.out));
+        if (way == 0) check_same(out, data, size);
+        close(in);
+        close(out);
+    }
+    return 0;
+}
