@@ -5,18 +5,19 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | dump | verify | diff | stats | help) command=$word && break ;;
+            convert | lookup | dump | verify | diff | stats | embed | extract | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats embed extract help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats embed extract" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --bsym-version --bsym-tokens --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
+            options="-o --out --to --revision --strings-in --bsym-version --bsym-tokens --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values="gsym gsym-v2 gsym-auto breakpad bsym" ;;
+                --to) values="gsym gsym-v2 gsym-auto gsym-section breakpad bsym" ;;
+                --revision) values="A B B-script C D E F G" ;;
                 --endian) values="little big" ;;
                 --segment-size) values="1M 16M 256M" ;;
                 --call-sites) values=dwarf ;;
@@ -30,6 +31,9 @@ _callsign() {
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         dump) options="-s --summary --json -C --demangle --shorten-names --shorten-nested
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        embed) options="-o --out --revision --strings-in --loaded --drop-signature
+                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        extract) options="-o --out --arch -h --help" ;;
         verify) options="--against -q --quiet
                      --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
         diff) options="-a --all --json -C --demangle -q --quiet

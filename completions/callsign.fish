@@ -1,6 +1,6 @@
 # fish completion for callsign
 
-set -l commands convert lookup dump verify diff stats help
+set -l commands convert lookup dump verify diff stats embed extract help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library or debug file'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -8,13 +8,17 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d '
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a verify -d 'check every record of an index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a diff -d 'compare two indexes by what they say'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stats -d 'where the bytes of an index go'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a embed -d 'put an index into the program it belongs to'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -d 'take the index out of a program that carries one'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup dump verify diff stats'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup dump verify diff stats embed extract'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'where to write'
-complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto breakpad bsym' -d 'format of the index'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section breakpad bsym' -d 'format of the index'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l revision -x -a 'A B B-script C D E F G' -d 'revision of a section GSYM'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l strings-in -x -a '.strtab .dynstr .debug_str' -d 'section whose strings are shared'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l endian -x -a 'little big' -d 'byte order of the index'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l segment-size -x -d 'size of each of several indexes'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s j -l threads -x -d 'how many threads work'
@@ -104,3 +108,20 @@ complete -c callsign -n '__fish_seen_subcommand_from stats' -l oso-prefix -x -a 
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-timeout -x -d 'seconds for a download'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-limit -x -d 'size of a download'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l no-companions -d 'look for no other file'
+
+complete -c callsign -n '__fish_seen_subcommand_from embed' -s o -l out -r -F -d 'where to write'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l revision -x -a 'A B B-script C D E F G' -d 'make a section GSYM first'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l strings-in -x -a '.strtab .dynstr .debug_str' -d 'section whose strings are shared'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l loaded -d 'load the section with the program'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l drop-signature -d 'remove a code signature'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-file -r -F -d 'debug file or dSYM bundle of the image'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-dir -x -a '(__fish_complete_directories)' -d 'root of debug files'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l dwp -r -F -d 'package of split DWARF'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l oso-prefix -x -a '(__fish_complete_directories)' -d 'put before paths of a debug map'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l fetch-timeout -x -d 'seconds for a download'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l fetch-limit -x -d 'size of a download'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l no-companions -d 'look for no other file'
+
+complete -c callsign -n '__fish_seen_subcommand_from extract' -s o -l out -r -F -d 'where to write'
+complete -c callsign -n '__fish_seen_subcommand_from extract' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal file'

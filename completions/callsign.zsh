@@ -10,6 +10,8 @@ commands=(
     'verify:check every record of an index'
     'diff:compare two indexes by what they say'
     'stats:where the bytes of an index go'
+    'embed:put an index into the program it belongs to'
+    'extract:take the index out of a program that carries one'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -24,7 +26,9 @@ case $state in
             convert)
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto breakpad bsym)' \
+                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto gsym-section breakpad bsym)' \
+                    '--revision[revision of a section GSYM]:revision:(A B B-script C D E F G)' \
+                    '--strings-in[section whose strings are shared]:section:(.strtab .dynstr .debug_str)' \
                     '--endian[byte order of the index]:order:(little big)' \
                     '--segment-size[size of each of several indexes]:bytes:' \
                     '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
@@ -156,6 +160,29 @@ case $state in
                     '--fetch-limit[size of a download]:bytes:' \
                     '--no-companions[look for no other file]' \
                     '1:index:_files'
+                ;;
+            embed)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:file:_files' \
+                    '--revision[make a section GSYM first]:revision:(A B B-script C D E F G)' \
+                    '--strings-in[section whose strings are shared]:section:(.strtab .dynstr .debug_str)' \
+                    '--loaded[load the section with the program]' \
+                    '--drop-signature[remove a code signature]' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
+                    '*--debug-dir[root of debug files]:folder:_files -/' \
+                    '*--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
+                    '--fetch-timeout[seconds for a download]:seconds:' \
+                    '--fetch-limit[size of a download]:bytes:' \
+                    '--no-companions[look for no other file]' \
+                    '1:index:_files' '2:object:_files'
+                ;;
+            extract)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:file:_files' \
+                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '1:object:_files'
                 ;;
             help) _describe command commands ;;
         esac
