@@ -64,7 +64,11 @@ static csn_status read_header(struct elf *x, struct csn_error *err) {
     if (x->names == SHN_XINDEX) x->names = o->sections[0].link;
     if (x->names == SHN_UNDEF || x->names >= x->count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the object's sections have no names");
-    return csni_object_read_section(x->e->object, (uint32_t)x->names, &x->old_names, err);
+    const struct csni_section *names = &o->sections[x->names];
+    if (names->flags & (CSNI_SECTION_COMPRESSED | CSNI_SECTION_NOBITS) ||
+        !csni_span_sub(o->file, names->file_off, names->file_size, &x->old_names))
+        return csni_fail(err, CSN_E_FORMAT, NULL, names->file_off, "the names of sections are not in the file as they are");
+    return CSN_OK;
 }
 
 static csn_status check_replaced(const struct elf *x, uint32_t section, struct csn_error *err) {

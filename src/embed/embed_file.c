@@ -65,20 +65,19 @@ static void close_images(struct images *images, const struct request *r) {
 
 /* ---- embedding ---- */
 
+/* *out_object holds bytes of `out`, too: close it once that is written, also after a failure. */
 static csn_status embed_in_image(struct csni_span image, const struct csni_payload *payload, const struct request *r,
-                                 struct csni_assembly *out, struct csn_error *err) {
+                                 struct csni_object **out_object, struct csni_assembly *out, struct csn_error *err) {
     struct csni_object_options options = { .allocator = r->alloc, .max_decompressed_bytes = CSNI_EMBED_INFLATE_MAX };
     struct csni_embed e = { .payload = payload, .flags = r->options.flags };
-    CSNI_TRY(csni_object_open(image, &options, &e.object, err));
-    csn_status status;
+    CSNI_TRY(csni_object_open(image, &options, out_object, err));
+    e.object = *out_object;
     switch (e.object->container) {
-    case CSNI_CONTAINER_ELF: status = csni_embed_elf(&e, out, err); break;
-    case CSNI_CONTAINER_MACHO: status = csni_embed_macho(&e, out, err); break;
-    case CSNI_CONTAINER_PE: status = csni_embed_pe(&e, out, err); break;
-    default: status = csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an index stands in ELF, Mach-O, PE or COFF files, not in this");
+    case CSNI_CONTAINER_ELF: return csni_embed_elf(&e, out, err);
+    case CSNI_CONTAINER_MACHO: return csni_embed_macho(&e, out, err);
+    case CSNI_CONTAINER_PE: return csni_embed_pe(&e, out, err);
+    default: return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an index stands in ELF, Mach-O, PE or COFF files, not in this");
     }
-    csni_object_close(e.object);
-    return status;
 }
 
 static csn_status embed(struct csni_span index, struct csni_span object, const struct request *r, const struct csni_sink *sink,
@@ -86,17 +85,19 @@ static csn_status embed(struct csni_span index, struct csni_span object, const s
     struct csni_payload payload;
     struct images images;
     struct csni_assembly image, whole;
+    struct csni_object *opened = NULL;
     CSNI_TRY(csni_payload_open(&payload, index, r->alloc, err));
     csn_status status = open_images(object, r, &images, err);
     if (status >= 0) {
         csni_assembly_init(&image, r->alloc);
         csni_assembly_init(&whole, r->alloc);
-        status = embed_in_image(images.items[images.chosen].file, &payload, r, &image, err);
+        status = embed_in_image(images.items[images.chosen].file, &payload, r, &opened, &image, err);
         if (status >= 0 && images.is_universal)
             status = csni_assemble_universal(object, images.chosen, &image, &whole, err);
         if (status >= 0) status = csni_assembly_write(images.is_universal ? &whole : &image, sink, err);
         csni_assembly_deinit(&whole);
         csni_assembly_deinit(&image);
+        csni_object_close(opened);
         close_images(&images, r);
     }
     csni_payload_release(&payload);

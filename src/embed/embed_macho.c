@@ -317,7 +317,9 @@ static csn_status put_headers(const struct macho *x, struct csni_assembly *out, 
     uint32_t count = x->command_count + !x->is_object - (x->signature != 0);
     csni_put32(headers + HEADER_NCMDS, count, x->big);
     csni_put32(headers + HEADER_SIZEOFCMDS, (uint32_t)(end - headers - (ptrdiff_t)x->f->header_size), x->big);
-    if (x->moved_from < kept) return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment begins within the load commands");
+    if (x->moved_from < kept || x->moved_from > x->end)
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment at 0x%llx, need 0x%llx..0x%llx: behind the load commands "
+                         "and in front of a signature", (ull)x->moved_from, (ull)kept, (ull)x->end);
     csni_assembly_add(out, (struct csni_span){ x->file.ptr + kept, (size_t)(x->moved_from - kept) });
     return CSN_OK;
 }

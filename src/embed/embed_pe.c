@@ -103,6 +103,8 @@ static csn_status handle_signature(struct pe *x, struct csn_error *err) {
     if (off > x->file.size || size > x->file.size - off || off + size != x->file.size)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, off, "the signature, 0x%llx bytes at 0x%llx, does not end the file",
                          (ull)size, (ull)off);
+    if (off < x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE)
+        return csni_fail(err, CSN_E_FORMAT, NULL, off, "the signature stands at 0x%llx, within the headers", (ull)off);
     x->end = off;
     return CSN_OK;
 }

@@ -33,7 +33,8 @@ static bool search_segment(struct search *s, struct csni_cursor *c, bool wide, c
     uint32_t count = csni_cursor_u32(c);
     csni_cursor_skip(c, 4);
     uint64_t size = wide ? SECTION_64_SIZE : SECTION_SIZE;
-    for (; count && !c->failed && (uint64_t)(end - c->p) >= size; count--) {
+    /* A command may be shorter than what was read of it. */
+    for (; count && !c->failed && c->p < end && (uint64_t)(end - c->p) >= size; count--) {
         struct csni_cursor section = *c;
         csni_cursor_skip(c, size);
         const uint8_t *names = section.p;
