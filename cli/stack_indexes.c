@@ -13,7 +13,7 @@ enum { PATH_ROOM = 4096, NAME_ROOM = 256 };
 
 struct stack_index {
     char *path;
-    struct csn_str stem;      /* file name less .gsym, within `path` */
+    struct csn_str stem;      /* file name less .gsym, .bsym or .sym, within `path` */
     struct build_id id;
     struct opened_index opened; /* opened.index NULL: it could not be opened */
     bool mismatch_told;
@@ -59,10 +59,14 @@ static struct csn_str str_of(const char *text) { return (struct csn_str){ text, 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
 static struct csn_str stem_of(const char *path) {
-    static const char suffix[] = ".gsym";
+    static const char *const suffixes[] = { ".gsym", ".bsym", ".sym" };
     struct csn_str name = base_name_of(str_of(path));
-    size_t size = sizeof(suffix) - 1;
-    if (name.len > size && memcmp(name.ptr + name.len - size, suffix, size) == 0) name.len -= size;
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t size = strlen(suffixes[i]);
+        if (name.len <= size || memcmp(name.ptr + name.len - size, suffixes[i], size) != 0) continue;
+        name.len -= size;
+        break;
+    }
     return name;
 }
 
