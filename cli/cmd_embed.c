@@ -126,7 +126,7 @@ const struct command embed_command = {
         "\n"
         "The program runs as before; the section is not loaded with it. OUT appears whole or not at all, with the\n"
         "permissions of OBJECT, and its bytes depend on the input alone. In ELF files an older index is replaced.\n",
-    .example = "callsign convert app -o app.gsym && callsign embed app.gsym app -o app",
+    .example = "callsign embed app.gsym app -o app",
     .min_operands = 2,
     .max_operands = 2,
     .values_size = sizeof(struct embed_values),

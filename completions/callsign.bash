@@ -1,41 +1,87 @@
-# bash completion for callsign
+# bash completion for callsign; made by scripts/make-completions
 
 _callsign() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= word options values=
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | dump | verify | diff | stats | help) command=$word && break ;;
+            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup dump verify diff stats help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup dump verify diff stats" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --bsym-version --bsym-tokens --endian --segment-size -j --threads --merged-functions --call-sites --bare-patterns --mangled --shorten-names --shorten-nested --strict --max-inflate --report -q --quiet
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --bsym-version --bsym-tokens --strict --max-inflate --report -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
-                --to) values="gsym gsym-v2 gsym-auto breakpad bsym" ;;
+                --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;
                 --segment-size) values="1M 16M 256M" ;;
-                --call-sites) values=dwarf ;;
+                --revision) values="A B B-script C D E F G" ;;
+                --strings-in) values=".strtab .dynstr .debug_str" ;;
+                -j | --threads) values="1 2 4 8" ;;
+                --merged-functions) values="aliases llvm" ;;
+                --call-sites) values="dwarf" ;;
                 --bsym-version) values="1.0 2.0 2.1 2.2 2.3" ;;
                 --bsym-tokens) values="best reference none" ;;
-                -j | --threads) values="1 2 4 8" ;;
                 --max-inflate) values="1G 4G 16G 64G" ;;
+                --arch) values="x86_64 arm64" ;;
             esac
             ;;
-        lookup) options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        dump) options="-s --summary --json -C --demangle --shorten-names --shorten-nested
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        verify) options="--against -q --quiet
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        diff) options="-a --all --json -C --demangle -q --quiet
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
-        stats) options="--json --html -n --top -C --demangle
-                     --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help" ;;
+        lookup)
+            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        stack)
+            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache -h --help"
+            ;;
+        explain)
+            options="--json -C --demangle --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        dump)
+            options="-s --summary --json -C --demangle --shorten-names --shorten-nested --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        verify)
+            options="--against -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        diff)
+            options="-a --all --json -C --demangle -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        stats)
+            options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        embed)
+            options="-o --out --revision --strings-in --loaded --drop-signature --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --revision) values="A B B-script C D E F G" ;;
+                --strings-in) values=".strtab .dynstr .debug_str" ;;
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        extract)
+            options="-o --out --arch -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
     esac
     if [ -n "$values" ]; then
         COMPREPLY=($(compgen -W "$values" -- "$cur"))

@@ -1,15 +1,18 @@
 #compdef callsign
+# zsh completion for callsign; made by scripts/make-completions
 
 local -a commands help
 commands=(
-    'convert:make an index from a program, library or debug file'
+    'convert:make an index from a program, library, debug file or index'
     'lookup:function, source line and inlined calls at addresses'
-    'stack:whole call stacks, merged functions told apart'
+    'stack:whole call stacks, merged functions told apart by their callers'
     'explain:why the answer to an address is what it is'
-    'dump:show what an index holds'
+    'dump:what an index holds\: header, files, functions'
     'verify:check every record of an index'
     'diff:compare two indexes by what they say'
     'stats:where the bytes of an index go'
+    'embed:put an index into the program it belongs to'
+    'extract:take the index out of a program that carries one'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -23,139 +26,165 @@ case $state in
         case $line[1] in
             convert)
                 _arguments $help \
-                    '(-o --out)'{-o,--out}'[where to write]:index:_files' \
-                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto breakpad bsym)' \
-                    '--endian[byte order of the index]:order:(little big)' \
-                    '--segment-size[size of each of several indexes]:bytes:' \
-                    '(-j --threads)'{-j,--threads}'[how many threads work]:count:' \
-                    '--shorten-names[names without what the C++ library adds to them]' \
-                    '--shorten-nested[the same within template arguments]' \
-                    '--bsym-version[version of BSYM]:version:(1.0 2.0 2.1 2.2 2.3)' \
-                    '--bsym-tokens[token table of BSYM]:table:(best reference none)' \
-                    '--mangled[breakpad\: keep names mangled]' \
-                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
-                    '*--call-sites[keep call sites]:source:_files' \
-                    '--bare-patterns[write call sites as LLVM'"'"'s tool does]' \
+                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
+                    '--to[gsym (GSYM version 1), which is the default]:format:(gsym gsym-v2 gsym-auto gsym-section bsym breakpad)' \
+                    '--endian[byte order of the index, little or big]:order:(little big)' \
+                    '--segment-size[several indexes of about that size, OUT-0xADDRESS, and their list, OUT-manifest.json]:bytes:(1M 16M 256M)' \
+                    '--revision[of gsym-section]:rev:(A B B-script C D E F G)' \
+                    '--strings-in[of gsym-section]:section:(.strtab .dynstr .debug_str)' \
+                    '(-j --threads)'{-j,--threads}'[how many threads work]:n:(1 2 4 8)' \
+                    '--merged-functions[keep all functions that share their code, the best known on top]::mode:(aliases llvm)' \
+                    '--call-sites[keep the call sites that DWARF describes]:dwarf|file:(dwarf)' \
+                    '--bare-patterns[write call sites as LLVMs tool does]' \
+                    '--shorten-names[store demangled names, without what the C++ librarys defaults add to them]' \
+                    '--shorten-nested[the same, and within template arguments too]' \
+                    '--mangled[breakpad]' \
+                    '--bsym-version[--to bsym]:v:(1.0 2.0 2.1 2.2 2.3)' \
+                    '--bsym-tokens[--to bsym]:table:(best reference none)' \
                     '--strict[fail when anything is dropped or damaged]' \
-                    '--max-inflate[limit of what compressed sections inflate to]:bytes:' \
-                    '--report[write a report as JSON]:file:_files' \
-                    '(-q --quiet)'{-q,--quiet}'[errors only]' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:input:_files'
+                    '--max-inflate[refuse compressed sections that inflate to more than this, all together (64G)]:bytes:(1G 4G 16G 64G)' \
+                    '--report[what was read, merged, clipped and dropped, as JSON]:file:_files' \
+                    '(-q --quiet)'{-q,--quiet}'[no progress bar, no summary]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             lookup)
                 _arguments $help \
-                    '--json[one JSON object a line]' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
-                    '--shorten-names[names without what the C++ library adds to them]' \
-                    '--shorten-nested[the same within template arguments]' \
-                    '--merged[list all functions that share the code]' \
-                    "--llvm[answer as LLVM's reader does]" \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files' '*:address:'
+                    '--json[one JSON object a line instead of text]' \
+                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
+                    '--merged[list all functions that share the code at an address, where the index has them (convert --merged-functions)]' \
+                    '--shorten-names[demangled names without what the C++ librarys defaults add to them]' \
+                    '--shorten-nested[the same, and within template arguments too]' \
+                    '--llvm[answer as LLVMs reader does]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             stack)
                 _arguments $help \
-                    '*'{-i,--index}'[an index or object file]:file:_files' \
-                    '*'{-s,--symbols}'[folder of indexes by build id]:folder:_files -/' \
-                    '(-f --format)'{-f,--format}'[kind of the input]:format:(json ips plain perf sanitizer kernel go crash)' \
-                    '--json[one JSON object for each stack]' \
+                    '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
+                    '(-s --symbols)'{-s,--symbols}'[a folder of indexes by build id (ab/cdef....gsym), or as Breakpad stores are (NAME/ID/NAME.sym)]:dir:_files' \
+                    '(-f --format)'{-f,--format}'[of the input]:format:' \
+                    '--json[one JSON object for each stack instead of text]' \
                     '--in-place[the input again, its frames filled in]' \
                     '--explain[why each name was chosen]' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
-                    '--max-frames[longest stack that is answered]:count:' \
+                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
+                    '--max-frames[longest stack that is answered]:n:' \
                     '--cache[memory for answers that may come again]:size:' \
                     '*:file:_files'
                 ;;
             explain)
                 _arguments $help \
-                    '--json[one JSON object a line]' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files' '*:address:'
+                    '--json[one JSON object for each address instead of text]' \
+                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             dump)
                 _arguments $help \
                     '(-s --summary)'{-s,--summary}'[the header only]' \
                     '--json[one JSON object a line]' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
-                    '--shorten-names[names without what the C++ library adds to them]' \
-                    '--shorten-nested[the same within template arguments]' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files' '*:address:'
+                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
+                    '--shorten-names[demangled names without what the C++ librarys defaults add to them]' \
+                    '--shorten-nested[the same, and within template arguments too]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             verify)
                 _arguments $help \
-                    '--against[the object that it was made from]:object:_files' \
+                    '--against[convert this object file in memory and compare the answers]:object:_files' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files'
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             diff)
                 _arguments $help \
-                    '(-a --all)'{-a,--all}'[every difference]' \
-                    '--json[one JSON object]' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '(-a --all)'{-a,--all}'[every difference, not the first 20 of each kind]' \
+                    '--json[one JSON object with every difference]' \
+                    '(-C --demangle)'{-C,--demangle}'[show C++, Rust and D names as in the source]' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files' '2:index:_files'
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
                 ;;
             stats)
                 _arguments $help \
                     '--json[one JSON object]' \
-                    '--html[also write a page with a map]:file:_files' \
-                    '(-n --top)'{-n,--top}'[how many to show]:count:' \
-                    '(-C --demangle)'{-C,--demangle}'[names as in the source]' \
+                    '--html[also write a page with a map of directories, files and functions to click through]:file:_files' \
+                    '(-n --top)'{-n,--top}'[how many directories, files and functions to show (20)]:n:' \
+                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
+                ;;
+            embed)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
+                    '--revision[make a section GSYM of 2017 of INDEX first]:rev:(A B B-script C D E F G)' \
+                    '--strings-in[where a section GSYM is made]:section:(.strtab .dynstr .debug_str)' \
+                    '--loaded[load the section with the program, where that can be done]' \
+                    '--drop-signature[remove a code signature, which the change makes void]' \
+                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[package of split DWARF]:file:_files' \
+                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
+                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
+                    '--fetch-limit[download no file larger than this]:bytes:' \
+                    '--no-companions[read the input alone]' \
+                    '*:file:_files'
+                ;;
+            extract)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
                     '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
-                    '--debug-file[debug file or dSYM bundle of the image]:file:_files' \
-                    '*--debug-dir[root of debug files]:folder:_files -/' \
-                    '*--dwp[package of split DWARF]:file:_files' \
-                    '--oso-prefix[put before paths of a debug map]:folder:_files -/' \
-                    '--fetch-timeout[seconds for a download]:seconds:' \
-                    '--fetch-limit[size of a download]:bytes:' \
-                    '--no-companions[look for no other file]' \
-                    '1:index:_files'
+                    '*:file:_files'
                 ;;
             help) _describe command commands ;;
         esac

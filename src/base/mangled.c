@@ -75,8 +75,9 @@ bool csni_mangled_has_part(struct csn_str mangled, struct csn_str plain) {
 }
 
 struct csn_str csni_clone_base(struct csn_str name) {
-    static const char *const kinds[] = { ".isra.", ".constprop.", ".part.", ".lto_priv.", ".llvm.", ".localalias" };
-    for (size_t i = 1; i + 6 <= name.len; i++) {
+    static const char *const kinds[] = { ".isra.", ".constprop.", ".part.", ".lto_priv.", ".llvm.", ".localalias",
+                                        ".cold" };
+    for (size_t i = 1; i + 5 <= name.len; i++) {
         if (name.ptr[i] != '.') continue;
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
             size_t len = strlen(kinds[k]);

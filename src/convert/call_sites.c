@@ -152,6 +152,14 @@ static csn_status add_found(struct making *m, const struct csni_call_site *site)
     return CSN_OK;
 }
 
+/* A site of another source: its patterns are patterns already. */
+static csn_status copy_site(struct making *m, const struct csni_call_site *site) {
+    CSNI_TRY(begin_site(m, site->return_off, site->flags));
+    for (uint32_t i = 0; i < site->pattern_count; i++)
+        CSNI_TRY(add_pattern(m, m->batch->patterns[site->first_pattern + i]));
+    return CSN_OK;
+}
+
 /* ---- sites from files ---- */
 
 static csn_status add_given(struct making *m, const struct csni_given_site *site) {
@@ -173,8 +181,11 @@ static csn_status make_sites(struct making *m) {
     for (uint32_t i = 0; i < m->batch->function_count; i++) {
         struct csni_function *function = &m->batch->functions[i];
         uint32_t first = (uint32_t)m->sites.count;
-        for (uint32_t k = 0; k < function->site_count; k++)
-            CSNI_TRY(add_found(m, &m->batch->sites[function->first_site + k]));
+        bool found = function->source == CSNI_SOURCE_DWARF || function->source == CSNI_SOURCE_FOLDED;
+        for (uint32_t k = 0; k < function->site_count; k++) {
+            const struct csni_call_site *site = &m->batch->sites[function->first_site + k];
+            CSNI_TRY(found ? add_found(m, site) : copy_site(m, site));
+        }
         for (; next < end && f->given_to.items[next].function == i; next++)
             CSNI_TRY(add_given(m, &f->given->sites.items[f->given_to.items[next].order]));
         function->first_site = first;
@@ -241,7 +252,8 @@ static csn_status assign(struct finishing *f, uint32_t order, struct csn_error *
     const struct csni_named *named = csni_name_table_find(f->table, site->function, &count);
     const struct csni_named *first = NULL;
     for (size_t i = 0; i < count && i < COPIES_MAX && named[i].start != UINT64_MAX; i++)
-        if (!first || named[i].batch < first->batch || (named[i].batch == first->batch && named[i].function < first->function))
+        if (!first || named[i].batch < first->batch ||
+            (named[i].batch == first->batch && named[i].function < first->function))
             first = &named[i];
     if (!first) {
         struct csn_error told = CSN_ERROR_INIT;

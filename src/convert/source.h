@@ -93,6 +93,8 @@ struct csni_object_options csni_object_options_of(const struct csni_conversion *
 /* ---- indexes (source_gsym.c, source_gsection.c) ---- */
 
 csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */
+/* The same of a file within the input. */
+csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err);
 /* Functions from an index in a section of the object. CSN_NONE: it has none. */
 csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err);
 csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error *err);

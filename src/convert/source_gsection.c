@@ -202,6 +202,7 @@ csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err
     if (!csni_section_find_recognize(c->object->file)) return CSN_NONE; /* a container without sections of that name */
     csn_status status = csni_section_find_index(c->object->file, &section, err);
     if (status != CSN_OK) return status;
+    if (csni_gsection_is_whole(section)) return csni_source_gsym_in(c, section, err);
     struct csni_gsection_home home = { c->object->file, csni_section_find };
     struct csni_gsection g;
     CSNI_TRY(csni_gsection_parse(&g, section, &home, err));

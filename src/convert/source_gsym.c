@@ -298,20 +298,24 @@ static csn_status read_functions(struct reader *r, struct csn_error *err) {
     return CSN_OK;
 }
 
-csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err) {
+csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct reader r = { .c = c, .w = &c->writers[0], .strings.slots.alloc = c->alloc, .parts.alloc = c->alloc };
-    CSNI_TRY(csni_gsym_parse(&r.gsym, c->input.file, err));
+    CSNI_TRY(csni_gsym_parse(&r.gsym, file, err));
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     c->image.exact = c->image.has_base_address = true;
     c->image.base_address = r.gsym.base_address;
     c->image.big_endian = r.gsym.big;
     c->image.uuid = r.gsym.uuid;
-    r.work_left = 4 * (uint64_t)c->input.file.size;
+    r.work_left = 4 * (uint64_t)file.size;
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);
     csn_status status = read_functions(&r, err);
     csni_vec_deinit(&r.strings.slots);
     csni_vec_deinit(&r.parts);
     return status < 0 ? status : csni_batch_finish(r.w, batch, err);
+}
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err) {
+    return csni_source_gsym_in(c, c->input.file, err);
 }

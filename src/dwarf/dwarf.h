@@ -127,6 +127,7 @@ struct csni_die_walk {
     uint32_t depth;          /* of the next DIE */
     uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
+    bool nesting_only;       /* set after init: of attributes, only that of the sibling is sure to be given */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
     bool outside;            /* set before a step: types and declarations are neither given nor entered, as far as they say
                               * where they end. For producers that put no function there, outside of functions */

@@ -58,12 +58,30 @@ struct met {
     int64_t depth, closed;
 };
 
+/* Reads where a DIE ends and its sibling attribute, as far as that takes no more than a look at its plan. */
+static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
+                               struct csni_die *out, struct csn_error *err) {
+    const struct csni_unit *unit = walk->unit;
+    bool short_sibling = plan->flags & CSNI_PLAN_SHORT_SIBLING;
+    if (plan->flags & CSNI_PLAN_VARIABLE || (plan->flags & CSNI_PLAN_SIBLING && !short_sibling))
+        return csni_die_read(walk->dwarf, unit, plan, off, out, err);
+    if (plan->size > unit->end - off) return csni_die_fail(unit, NULL, off, 0, err);
+    out->present = (uint64_t)short_sibling << CSNI_AT_SIBLING;
+    out->next = off + plan->size;
+    if (short_sibling) {
+        uint32_t value = csni_get32(walk->begin + off + plan->sibling, walk->dwarf->sections.big_endian);
+        out->at[CSNI_AT_SIBLING] = (struct csni_attr){ value, DW_FORM_ref4, 0 };
+    }
+    return CSN_OK;
+}
+
 /* Reads a DIE that was asked for, and moves the walk behind it. This and what is rare are kept out of the loop's function,
  * which has no register to spare. */
 CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
     if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
-    csn_status status = csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
+    csn_status status = walk->nesting_only ? read_nesting(walk, plan, met->off, out, err)
+                                           : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
     if (status < 0) return stop(walk, status);
     out->unit = walk->unit;
     out->off = met->at;

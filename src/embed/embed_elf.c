@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
-#include "embed/embed.h"
+#include "embed/embed_private.h"
 #include "object/elf_layout.h"
 
 #include <callsign/embed.h>

@@ -8,7 +8,7 @@
 #include "base/file_output.h"
 #include "base/options.h"
 #include "base/output_sink.h"
-#include "embed/embed.h"
+#include "embed/embed_private.h"
 #include "embed/new_object.h"
 #include "object/section_find.h"
 

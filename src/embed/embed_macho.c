@@ -7,7 +7,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
-#include "embed/embed.h"
+#include "embed/embed_private.h"
 #include "object/macho_layout.h"
 
 #include <callsign/embed.h>

@@ -2,7 +2,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
-#include "embed/embed.h"
+#include "embed/embed_private.h"
 #include "gsection/gsection.h"
 #include "object/section_find.h"
 

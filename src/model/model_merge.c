@@ -29,7 +29,8 @@ static struct csn_str name_of(const struct merging *g, const struct csni_key *k)
 
 /* ---- names of a group ---- */
 
-/* The hash of a name and, where a function has rows, of their first one: two of one name that are declared at different places are different functions. */
+/* The hash of a name and, where a function has rows, of their first one: two of one name that are declared at different places
+ * are different functions. */
 static uint64_t hash_of_place(const struct merging *g, const struct csni_key *k, uint64_t name_hash) {
     const struct csni_batch *b = &g->model->batches[k->batch];
     const struct csni_row *row = &b->rows[csni_key_function(g->model, k)->first_row];

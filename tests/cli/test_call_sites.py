@@ -147,6 +147,15 @@ def test_several_sources_add_up(callsign, program, tmp_path):
     assert plain(found["main"]) == plain(alone["main"]) + [(1, False, False, ["^third$"])]
 
 
+def test_sites_of_an_index_stay_as_they_are(callsign, program, tmp_path):
+    """Their patterns are patterns already."""
+    (tmp_path / "sites").write_text("main 1 third\n")
+    alone = convert(callsign, program, tmp_path / "one", "--call-sites", "dwarf")
+    found = convert(callsign, tmp_path / "one", tmp_path / "two", "--call-sites", "dwarf", "--call-sites", tmp_path / "sites")
+    assert plain(found["main"]) == plain(alone["main"]) + [(1, False, False, ["^third$"])]
+    assert plain(found["hidden"]) == plain(alone["hidden"])
+
+
 def test_a_folded_function_gets_its_own(callsign, tmp_path):
     (tmp_path / "a.c").write_text("int one(int x) { return x + 40; }\nint two(int x) __attribute__((alias(\"one\")));\n")
     compile_files(need("gcc"), tmp_path / "a.so", [tmp_path / "a.c"], ["-g", "-O2", "-shared", "-fPIC"])

@@ -59,7 +59,6 @@ def test_command_help(callsign, command):
      "callsign: option '--to': 'pdf' is not supported, only 'gsym', 'gsym-v2', 'gsym-auto', 'gsym-section', "
      "'bsym', 'breakpad' are"),
     (["convert", "a", "--endian", "x"], "callsign: option '--endian': 'x' is not supported, only 'little' and 'big' are"),
-    (["convert", "a", "--call-sites=x"], "callsign: option '--call-sites': 'x' is not supported, only 'dwarf' is"),
     (["convert", "a", "--merged-functions=x"],
      "callsign: option '--merged-functions': 'x' is not supported, only 'aliases' and 'llvm' are"),
     (["verify"], "callsign: verify needs INDEX (try 'callsign verify --help')"),

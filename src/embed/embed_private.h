@@ -1,6 +1,6 @@
 /* Putting an index into an object file: what all containers share. */
-#ifndef CSNI_EMBED_H
-#define CSNI_EMBED_H
+#ifndef CSNI_EMBED_PRIVATE_H
+#define CSNI_EMBED_PRIVATE_H
 
 #include "embed/assembly.h"
 #include "gsection/gsection_layout.h"
