@@ -215,18 +215,34 @@ static bool is_file_name(struct csn_str name) {
     return name.ptr[0] != '.' && !memchr(name.ptr, '/', name.len);
 }
 
+/* DIR/NAME.gsym, if it is not of another build. */
+static const struct csn_index *find_by_name_path(struct stack_indexes *indexes, const char *folder, struct csn_str name,
+                                                 const struct build_id *id) {
+    char path[PATH_ROOM];
+    int size = snprintf(path, sizeof(path), "%s/%.*s.gsym", folder, (int)name.len, name.ptr);
+    const struct csn_index *index = size > 0 && (size_t)size < sizeof(path) ? try_path(indexes, path) : NULL;
+    if (!index || !id->size) return index;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    struct build_id own = { .size = info.uuid_size < BUILD_ID_MAX ? info.uuid_size : BUILD_ID_MAX };
+    memcpy(own.bytes, info.uuid, own.size);
+    return !own.size || same_id(&own, id) ? index : NULL;
+}
+
 static const struct csn_index *find_in_folder(struct stack_indexes *indexes, const char *folder,
                                               const struct module_names *module) {
     struct csn_str name = base_name_of(module->name);
     const struct csn_index *index = module->id.size > 1 ? find_by_id_path(indexes, folder, &module->id) : NULL;
-    if (index || !module->id.size || !is_file_name(name)) return index;
+    if (index || !is_file_name(name)) return index;
+    if (!module->id.size) return find_by_name_path(indexes, folder, name, &module->id);
     char id[34], whole[2 * BUILD_ID_MAX + 1];
     put_debug_id(id, &module->id, true);
     index = find_in_store(indexes, folder, name, id);
     put_debug_id(id, &module->id, false);
     if (!index) index = find_in_store(indexes, folder, name, id);
     put_hex(whole, module->id.bytes, module->id.size, "0123456789ABCDEF");
-    return index ? index : find_in_store(indexes, folder, name, whole);
+    if (!index) index = find_in_store(indexes, folder, name, whole);
+    return index ? index : find_by_name_path(indexes, folder, name, &module->id);
 }
 
 const struct csn_index *stack_indexes_find(struct stack_indexes *indexes, const struct module_names *module) {
