@@ -13,7 +13,7 @@ enum { PATH_ROOM = 4096, NAME_ROOM = 256 };
 
 struct stack_index {
     char *path;
-    struct csn_str stem;      /* file name less .gsym, within `path` */
+    struct csn_str stem;      /* file name less .gsym, .bsym or .sym, within `path` */
     struct build_id id;
     struct opened_index opened; /* opened.index NULL: it could not be opened */
     bool mismatch_told;
@@ -59,10 +59,14 @@ static struct csn_str str_of(const char *text) { return (struct csn_str){ text, 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
 static struct csn_str stem_of(const char *path) {
-    static const char suffix[] = ".gsym";
+    static const char *const suffixes[] = { ".gsym", ".bsym", ".sym" };
     struct csn_str name = base_name_of(str_of(path));
-    size_t size = sizeof(suffix) - 1;
-    if (name.len > size && memcmp(name.ptr + name.len - size, suffix, size) == 0) name.len -= size;
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        size_t size = strlen(suffixes[i]);
+        if (name.len <= size || memcmp(name.ptr + name.len - size, suffixes[i], size) != 0) continue;
+        name.len -= size;
+        break;
+    }
     return name;
 }
 
@@ -211,18 +215,34 @@ static bool is_file_name(struct csn_str name) {
     return name.ptr[0] != '.' && !memchr(name.ptr, '/', name.len);
 }
 
+/* DIR/NAME.gsym, if it is not of another build. */
+static const struct csn_index *find_by_name_path(struct stack_indexes *indexes, const char *folder, struct csn_str name,
+                                                 const struct build_id *id) {
+    char path[PATH_ROOM];
+    int size = snprintf(path, sizeof(path), "%s/%.*s.gsym", folder, (int)name.len, name.ptr);
+    const struct csn_index *index = size > 0 && (size_t)size < sizeof(path) ? try_path(indexes, path) : NULL;
+    if (!index || !id->size) return index;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    struct build_id own = { .size = info.uuid_size < BUILD_ID_MAX ? info.uuid_size : BUILD_ID_MAX };
+    memcpy(own.bytes, info.uuid, own.size);
+    return !own.size || same_id(&own, id) ? index : NULL;
+}
+
 static const struct csn_index *find_in_folder(struct stack_indexes *indexes, const char *folder,
                                               const struct module_names *module) {
     struct csn_str name = base_name_of(module->name);
     const struct csn_index *index = module->id.size > 1 ? find_by_id_path(indexes, folder, &module->id) : NULL;
-    if (index || !module->id.size || !is_file_name(name)) return index;
+    if (index || !is_file_name(name)) return index;
+    if (!module->id.size) return find_by_name_path(indexes, folder, name, &module->id);
     char id[34], whole[2 * BUILD_ID_MAX + 1];
     put_debug_id(id, &module->id, true);
     index = find_in_store(indexes, folder, name, id);
     put_debug_id(id, &module->id, false);
     if (!index) index = find_in_store(indexes, folder, name, id);
     put_hex(whole, module->id.bytes, module->id.size, "0123456789ABCDEF");
-    return index ? index : find_in_store(indexes, folder, name, whole);
+    if (!index) index = find_in_store(indexes, folder, name, whole);
+    return index ? index : find_by_name_path(indexes, folder, name, &module->id);
 }
 
 const struct csn_index *stack_indexes_find(struct stack_indexes *indexes, const struct module_names *module) {

@@ -61,7 +61,7 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-limit -x -
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-companions -d 'read the input alone'
 
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s i -l index -r -F -d 'an index or object file'
-complete -c callsign -n '__fish_seen_subcommand_from stack' -s s -l symbols -r -F -d 'a folder of indexes by build id (ab/cdef....gsym), or as Breakpad stores are (NAME/ID/NAME.sym)'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s s -l symbols -r -F -d 'a folder of indexes by build id (ab/cdef....gsym), as Breakpad stores are (NAME/ID/NAME.sym), or by name (NAME.gsym)'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s f -l format -x -d 'of the input'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l json -d 'one JSON object for each stack instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l in-place -d 'the input again, its frames filled in'

@@ -76,7 +76,7 @@ case $state in
             stack)
                 _arguments $help \
                     '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
-                    '(-s --symbols)'{-s,--symbols}'[a folder of indexes by build id (ab/cdef....gsym), or as Breakpad stores are (NAME/ID/NAME.sym)]:dir:_files' \
+                    '(-s --symbols)'{-s,--symbols}'[a folder of indexes by build id (ab/cdef....gsym), as Breakpad stores are (NAME/ID/NAME.sym), or by name (NAME.gsym)]:dir:_files' \
                     '(-f --format)'{-f,--format}'[of the input]:format:' \
                     '--json[one JSON object for each stack instead of text]' \
                     '--in-place[the input again, its frames filled in]' \

@@ -24,7 +24,11 @@ static csn_status keep_frames(struct csni_place *place, const struct csn_frame_r
     place->frames = csni_arena_alloc(arena, count * sizeof(*place->frames));
     if (!place->frames) return CSN_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        csn_index_resolve(place->index, &refs[i], &place->frames[i]);
+        /* A name that the index keeps in pieces is put together for as long as the place is known. */
+        size_t need = csn_index_resolve_into(place->index, &refs[i], NULL, 0, &place->frames[i]);
+        void *scratch = need ? csni_arena_alloc(arena, need) : NULL;
+        if (need && !scratch) return CSN_E_MEMORY;
+        if (need) csn_index_resolve_into(place->index, &refs[i], scratch, need, &place->frames[i]);
         place->frames[i].offset += place->shift;
     }
     place->frame_count = (uint32_t)count;
@@ -126,7 +130,7 @@ static csn_status find_records(struct csni_place *place, uint32_t idx, struct cs
     place->names = csni_arena_alloc(arena, sizeof(*place->names));
     place->name_of = csni_arena_alloc(arena, sizeof(*place->name_of));
     if (!place->names || !place->name_of) return csni_fail_memory(err, sizeof(*place->names));
-    place->names[0] = function.name;
+    place->names[0] = place->frames[place->frame_count - 1].name;
     place->name_of[0] = 0;
     place->name_count = 1;
     return CSN_OK;

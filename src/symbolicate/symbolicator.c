@@ -202,7 +202,8 @@ const char *csn_stack_note_text(uint32_t note) {
     case CSN_STACK_NOTE_NO_CALLER: return "nothing is known of a caller";
     case CSN_STACK_NOTE_NO_CALL_SITE: return "the caller has no call site for this return address";
     case CSN_STACK_NOTE_INDIRECT: return "the caller's call site names nobody: an indirect call";
-    case CSN_STACK_NOTE_CALLER_UNDECIDED: return "the caller is itself one of several, and not all of them have a call site here";
+    case CSN_STACK_NOTE_CALLER_UNDECIDED:
+        return "the caller is itself one of several, and not all of them have a call site here that fits";
     case CSN_STACK_NOTE_OTHER_CALLEE: return "the call site names none of these functions";
     case CSN_STACK_NOTE_OTHER_IMAGE: return "the call site's callee is in the caller's own image";
     case CSN_STACK_NOTE_INTERRUPTED: return "the outer frame was interrupted here, it made no call";

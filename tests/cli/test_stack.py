@@ -141,6 +141,14 @@ def test_symbols_as_a_breakpad_store(callsign, app, tmp_path):
     assert answer["frames"][0]["frames"][0]["function"] == "main"
 
 
+def test_symbols_by_name(callsign, app):
+    stack = {"frames": [frame("/usr/bin/app", 0x2004)]}
+    other = {"modules": [{"name": "app", "build_id": "ff" * 20}], **stack}
+    named, wrong = ask(callsign, stack, other, args=["--symbols", app.parent])
+    assert named["frames"][0]["frames"][0]["function"] == "main"
+    assert wrong["frames"][0]["reason"] == "there is no index for the module"
+
+
 def test_another_build_is_not_used(callsign, app):
     done = callsign.run("stack", "--json", "--index", app, stdin=json.dumps(
         {"modules": [{"name": "app", "build_id": "ff" * 20}], "frames": [frame("app", 0x2004)]}))
