@@ -14,7 +14,7 @@ foreach(file ${FUZZ_FILES})
     if(corpus STREQUAL "stack")
         # The readers of stacks are the command's own.
         csn_glob(CLI_FILES cli)
-        list(FILTER CLI_FILES EXCLUDE REGEX "/(main|stats_[a-z_]+|cmd_[a-z_]+)\\.c$")
+        list(FILTER CLI_FILES EXCLUDE REGEX "/(main|(cmd|stats)_[a-z_]+)\\.c$")
         target_sources(${name} PRIVATE ${CLI_FILES})
         target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
         if(JANSSON_FOUND)
