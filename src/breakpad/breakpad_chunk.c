@@ -108,6 +108,7 @@ static void add_rows(struct job *j) {
     if (!j->lines_ascend) sort_lines(j);
     const struct csni_breakpad_line_range *lines = j->w->lines.items;
     size_t count = j->w->lines.count, made = 0;
+    if (!count) return;
     struct csni_row *rows = csni_batch_reserve_rows(j->out, 2 * count);
     if (!rows) return;
     for (size_t i = 0; i < count; i++) {

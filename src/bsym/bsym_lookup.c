@@ -5,9 +5,10 @@ enum { ZEROS_SKIPPED = 64 };
 
 /* The last segment with an address that is at or below `a`; false: none. */
 static bool find_segment(const struct csni_bsym *b, uint32_t a, uint32_t *out) {
-    const uint32_t *base = b->starts + b->placed;
     uint32_t left = b->segment_count - b->placed;
-    if (!left || *base > a) return false;
+    if (!left) return false;
+    const uint32_t *base = b->starts + b->placed;
+    if (*base > a) return false;
     while (left > 1) { /* *base <= a holds */
         uint32_t half = left / 2;
         base += base[half] <= a ? half : 0;

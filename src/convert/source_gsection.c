@@ -157,6 +157,10 @@ static csn_status read_function(struct reader *r, uint32_t idx, struct csn_error
         return CSN_OK;
     }
     uint32_t name = csni_batch_add_string(r->w, csni_gsym_string(&r->g->gsym, record.name));
+    if (!name) {
+        csni_batch_note(r->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of the index", (ull)record.start);
+        return CSN_OK;
+    }
     csni_batch_begin_function(r->w, record.start, record.size, name, CSNI_SOURCE_BUILDER);
     uint64_t pos = CSNI_GSYM_R_PARTS;
     struct csni_gsym_payload part;

@@ -1,12 +1,13 @@
 """BSYM and Symbian's text files through the command."""
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
 import pytest
 
-from conftest import ROOT
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 SYMBOLS = """From    \\epoc32\\release\\armv5\\urel\\euser.dll
 
