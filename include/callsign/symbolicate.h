@@ -122,7 +122,7 @@ enum csn_stack_note {
 /* One note in English. Never NULL. */
 CSN_API const char *csn_stack_note_text(uint32_t note);
 
-enum { CSN_NOT_CHOSEN = UINT32_MAX };
+#define CSN_NOT_CHOSEN UINT32_MAX
 
 /* The answer to one frame of a stack. */
 struct csn_stack_answer {
