@@ -487,6 +487,57 @@ def test_case_3_a_library_calls_back(callsign, tmp_path):
     assert answer["merged"]["chosen"] == "by_square" and answer["merged"]["by"] == "outer"
 
 
+SELECTORS = """
+__attribute__((objc_root_class)) @interface Circle
+- (int)area:(int)n;
+- (int)size:(int)n;
+@end
+__attribute__((objc_root_class)) @interface Square
+- (int)area:(int)n;
+@end
+volatile int seen;
+@implementation Circle
+- (int)area:(int)n { seen = n; return n * 3; }
+- (int)size:(int)n { seen = n; return n * 3; }
+@end
+@implementation Square
+- (int)area:(int)n { seen = n; return n * 3; }
+@end
+int ask(Square *shape, int n) { return [shape area:n] + 1; }
+"""
+
+
+def test_case_5_a_selector(callsign, tmp_path):
+    """Objective-C, linked by ld64.lld --icf=all: objc_msgSend jumps to the method, so that its caller is the frame behind it.
+    The selector is known there, the class is not."""
+    (tmp_path / "shapes.m").write_text(SELECTORS)
+    steps = ([need("clang-22"), "--target=arm64-apple-macos13", "-g", "-O2", "-c", "shapes.m", "-o", "shapes.o"],
+             [need("ld64.lld-22"), "-arch", "arm64", "-platform_version", "macos", "13.0", "13.0", "-dylib", "-undefined",
+              "dynamic_lookup", "--icf=all", "shapes.o", "-o", "shapes"],
+             [need("dsymutil-22"), "shapes", "-o", "shapes.dSYM"])
+    for step in steps:
+        subprocess.run(step, check=True, cwd=tmp_path, capture_output=True)
+    index, sites = tmp_path / "shapes.gsym", tmp_path / "sites.yaml"
+    callsign.good("convert", tmp_path / "shapes.dSYM", "-o", index, "--quiet", "--merged-functions")
+    functions = [json.loads(line)["function"] for line in callsign.good("dump", "--json", index).splitlines()
+                 if line.startswith('{"function"')]
+    method, ask_it = (next(int(f["start"], 16) for f in functions if name in f["name"]) for name in ("-[", "ask"))
+    text = callsign.good("dump", "--json", index)
+    assert all(f'"{name}"' in text for name in ("-[Circle area:]", "-[Circle size:]", "-[Square area:]"))
+    code = subprocess.run([need("llvm-objdump-22"), "-d", "--no-show-raw-insn", tmp_path / "shapes"], check=True,
+                          capture_output=True, text=True).stdout
+    call = int(re.search(r"^ *([0-9a-f]+):\s+bl\s", code, re.M).group(1), 16)
+    stack = f"#0 shapes+{method + 4:#x}\n#1 shapes+{call + 4:#x}\n"
+    for pattern, remaining in ((r"^-\[.* area:\]$", ["-[Circle area:]", "-[Square area:]"]),
+                               (r"^-\[Square area:\]$", ["-[Square area:]"])):
+        sites.write_text(f"functions:\n  - name: ask\n    callsites:\n      - return_offset: {call + 4 - ask_it}\n"
+                         f"        match_regex: ['{pattern}']\n")
+        callsign.good("convert", tmp_path / "shapes.dSYM", "-o", index, "--quiet", "--merged-functions", "--call-sites", sites)
+        merged = decided(callsign, tmp_path, stack)[0]["merged"]
+        assert sorted(merged.get("remaining", [merged.get("chosen")])) == remaining
+        assert merged["by"] == ("ambiguous" if len(remaining) > 1 else "caller")
+
+
 def main_return(callsign, tmp_path, text):
     """The address of the byte before main's return address."""
     line = callsign.good("stack", "--json", "--index", tmp_path / "folded.gsym", stdin=text)
