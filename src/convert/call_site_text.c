@@ -61,6 +61,8 @@ static csn_status read_callee(struct line *line, const struct field *f, struct c
         return CSN_OK;
     }
     bool is_pattern = text.len >= 2 && text.ptr[0] == '/' && text.ptr[text.len - 1] == '/';
+    if (!f->quoted && !is_pattern && text.len > 1 && text.ptr[0] == '/')
+        return fail_at(line, f->at, "a pattern that does not end; with spaces in it, put it in double quotes", text, err);
     if (is_pattern) text = (struct csn_str){ text.ptr + 1, text.len - 2 };
     if (!text.len) return fail_at(line, f->at, "a name or pattern is to be here", text, err);
     return csni_given_add_pattern(out, text, !is_pattern, err);

@@ -88,6 +88,7 @@ static void text_failures(void **state) {
     expect_failure("\nmain zz", "f:2:6: this is no return offset, such as 0x20: 'zz'");
     expect_failure("main 0x10000000000000000", "f:1:6: this is no return offset, such as 0x20: '0x10000000000000000'");
     expect_failure("main 1 \"x\n", "f:1:8: a quote that does not end: '\"x'");
+    expect_failure("main 1 /a b/", "f:1:8: a pattern that does not end; with spaces in it, put it in double quotes: '/a'");
     expect_failure("main 1 //", "f:1:8: a name or pattern is to be here: ''");
     expect_failure("\"\" 1", "f:1:1: a function is to be here: ''");
     struct reading r;
