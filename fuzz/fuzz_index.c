@@ -91,7 +91,7 @@ static void look_up(const struct csn_index *index, uint64_t addr) {
     struct csn_record record;
     struct csn_row row;
     require(csn_index_record(index, found.function_index, &record, NULL) == CSN_OK);
-    bool wraps = found.function_start > UINT64_MAX - found.function_size; /* rows then begin again at 0 */
+    bool wraps = found.function_start > UINT64_MAX - UINT32_MAX; /* rows may begin again at 0 */
     if (!wraps && refs[0].reason == CSN_REASON_COMPLETE && last_row(index, &record, addr, &row) == CSN_OK)
         require(row.line == refs[0].line && row.file == refs[0].file);
 }

@@ -45,21 +45,21 @@ static csn_status add_piece(struct csni_bsym_plan *plan, struct csn_str text, ui
 }
 
 static bool is_storable(const struct csni_bsym_plan *plan, struct csn_str text) {
-    if (text.len > CSNI_BSYM_STRING_MAX) return false;
+    if (text.len > CSNI_BSYM_STRING_MAX || (text.len && memchr(text.ptr, 0, text.len))) return false;
     uint8_t all = 0;
     for (size_t i = 0; i < text.len && plan->version >= CSNI_BSYM_2_0; i++) all |= (uint8_t)text.ptr[i];
     return !(all & CSNI_BSYM_TOKEN_BIT);
 }
 
-/* From version 2 on, bytes beyond ASCII are tokens: they become '?'. What is too long loses its end. */
+/* From version 2 on, bytes beyond ASCII are tokens: they become '?', and so does NUL. What is too long loses its end. */
 static csn_status make_storable(struct csni_bsym_plan *plan, struct csn_str *text, struct csn_error *err) {
     if (is_storable(plan, *text)) return CSN_OK;
     csni_report_add(plan->report, CSN_EVENT_NAME_CHANGED, 1, *text);
     if (text->len > CSNI_BSYM_STRING_MAX) text->len = CSNI_BSYM_STRING_MAX;
     char *copy = csni_arena_copy(&plan->arena, text->ptr, text->len);
     if (!copy) return csni_fail_memory(err, text->len);
-    for (size_t i = 0; i < text->len && plan->version >= CSNI_BSYM_2_0; i++)
-        if ((uint8_t)copy[i] & CSNI_BSYM_TOKEN_BIT) copy[i] = '?';
+    for (size_t i = 0; i < text->len; i++)
+        if (!copy[i] || (plan->version >= CSNI_BSYM_2_0 && (uint8_t)copy[i] & CSNI_BSYM_TOKEN_BIT)) copy[i] = '?';
     text->ptr = copy;
     return CSN_OK;
 }

@@ -51,6 +51,22 @@ static struct change *add_change(struct elf *x, uint32_t section, struct csn_str
 
 /* ---- what is to be done ---- */
 
+/* Names are added behind the old ones: nothing that is damaged there may turn into a name by that. */
+static csn_status check_names(const struct elf *x, struct csn_error *err) {
+    const struct csni_object *o = x->e->object;
+    if (x->old_names.size && x->old_names.ptr[x->old_names.size - 1])
+        return csni_fail(err, CSN_E_FORMAT, NULL, o->sections[x->names].file_off + x->old_names.size - 1,
+                         "the names of sections do not end in NUL");
+    for (uint64_t i = 0; i < x->count; i++) {
+        uint64_t at = x->table_off + i * x->entry_size;
+        uint32_t name = csni_get32(o->file.ptr + at, o->big_endian);
+        if (name && name >= x->old_names.size)
+            return csni_fail(err, CSN_E_FORMAT, NULL, at, "section %llu: name at 0x%x of 0x%zx", (unsigned long long)i, name,
+                             x->old_names.size);
+    }
+    return CSN_OK;
+}
+
 static csn_status read_header(struct elf *x, struct csn_error *err) {
     const struct csni_object *o = x->e->object;
     x->table_off = field(x, x->f->e_shoff, x->f->word);
@@ -68,7 +84,7 @@ static csn_status read_header(struct elf *x, struct csn_error *err) {
     if (names->flags & (CSNI_SECTION_COMPRESSED | CSNI_SECTION_NOBITS) ||
         !csni_span_sub(o->file, names->file_off, names->file_size, &x->old_names))
         return csni_fail(err, CSN_E_FORMAT, NULL, names->file_off, "the names of sections are not in the file as they are");
-    return CSN_OK;
+    return check_names(x, err);
 }
 
 static csn_status check_replaced(const struct elf *x, uint32_t section, struct csn_error *err) {
