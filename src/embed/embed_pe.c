@@ -10,6 +10,8 @@
 
 typedef unsigned long long ull; /* for %llx */
 
+enum { FILE_ALIGN_MAX = 0x10000 }; /* as the PE specification has it: padding stays small */
+
 enum { SECTION_ALIGN = 16, ADDED_MAX = 2 };
 /* Optional header: the same places in both kinds. */
 enum { OPT_INITIALIZED_SIZE = 8, OPT_SECTION_ALIGNMENT = 32, OPT_FILE_ALIGNMENT = 36, OPT_IMAGE_SIZE = 56, OPT_HEADERS_SIZE = 60,
@@ -115,6 +117,9 @@ static csn_status place_in_image(struct pe *x, struct csn_error *err) {
     if (!section_align || !align || (section_align & (section_align - 1)) || (align & (align - 1)))
         return csni_fail(err, CSN_E_FORMAT, NULL, x->optional, "alignments 0x%llx and 0x%llx, need powers of 2", (ull)section_align,
                          (ull)align);
+    if (align > FILE_ALIGN_MAX)
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->optional + OPT_FILE_ALIGNMENT, "file alignment 0x%llx, need <= 0x%x", (ull)align,
+                         FILE_ALIGN_MAX);
     for (uint32_t i = 0; i < x->count; i++) {
         uint64_t off = get32(x, x->table + (uint64_t)i * SECTION_HEADER_SIZE + SH_RAW_OFF);
         if (off && off < room) room = off;
