@@ -89,19 +89,33 @@ static bool only_zeros(struct csni_span s, uint64_t from) {
     return true;
 }
 
+/* The unit's length, and with it the size of its offsets. */
+static uint64_t read_length(struct csni_cursor *c, uint8_t *offset_size) {
+    uint64_t length = csni_cursor_u32(c);
+    *offset_size = length == 0xffffffff ? 8 : 4;
+    return length == 0xffffffff ? csni_cursor_u64(c) : length;
+}
+
+static bool is_reserved(uint64_t length, uint8_t offset_size) { return offset_size == 4 && length >= 0xfffffff0; }
+
+bool csni_dwarf_unit_end(struct csni_span info, uint64_t off, bool big_endian, uint64_t *end) {
+    struct csni_cursor c = csni_cursor_at(info, big_endian);
+    csni_cursor_seek(&c, off);
+    uint8_t offset_size;
+    uint64_t length = read_length(&c, &offset_size);
+    if (c.failed || !length || is_reserved(length, offset_size) || length > csni_cursor_left(&c)) return false;
+    *end = csni_cursor_off(&c) + length;
+    return true;
+}
+
 /* Reads one header at the cursor and moves behind the unit. CSN_NONE: nothing but padding follows. */
 static csn_status read_header(struct csni_cursor *c, struct csni_span section, struct csni_unit *u,
                               struct csn_error *err) {
     const char *name = csni_unit_section(u);
     u->off = csni_cursor_off(c);
-    u->offset_size = 4;
-    uint64_t length = csni_cursor_u32(c);
-    if (length == 0xffffffff) {
-        u->offset_size = 8;
-        length = csni_cursor_u64(c);
-    } else if (length >= 0xfffffff0) {
+    uint64_t length = read_length(c, &u->offset_size);
+    if (is_reserved(length, u->offset_size))
         return csni_fail(err, CSN_E_FORMAT, name, u->off, "unit length 0x%" PRIx64 " is reserved, need < 0xfffffff0", length);
-    }
     if (c->failed)
         return csni_fail(err, CSN_E_TRUNCATED, name, u->off, "unit length needs more than the %" PRIu64 " bytes left",
                          section.size - u->off);
@@ -144,6 +158,7 @@ static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_
 /* Lists the units of one section. A damaged header ends it; the first one is remembered. */
 static csn_status scan(struct opener *o, struct csni_span section, bool in_types, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(section, o->dwarf->sections.big_endian);
+    if (!in_types) csni_cursor_seek(&c, o->dwarf->sections.info_from);
     while (csni_cursor_left(&c)) {
         struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
