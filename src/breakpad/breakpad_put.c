@@ -1,6 +1,7 @@
 /* A growing text, and what Breakpad's records are made of. */
 #include "breakpad/breakpad_put.h"
 
+#include "base/text.h"
 #include "base/vec.h"
 
 char *csni_breakpad_room(struct csni_breakpad_text *t, size_t size) {
@@ -49,8 +50,6 @@ void csni_breakpad_put_dec(struct csni_breakpad_text *t, uint32_t v, char behind
 
 /* ---- names ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 static void put_plain(struct csni_breakpad_text *t, struct csn_str name) {
     csni_breakpad_put(t, name.ptr, name.len);
 }
@@ -82,7 +81,7 @@ static void put_safe_name(struct csni_breakpad_text *t, struct csn_str name, csn
     char *p = t->bytes + start, *end = t->bytes + t->size;
     for (char *c = p; c < end; c++)
         if (*c == '\n' || *c == '\r' || !*c) *c = '_';
-    if (is_blank(*p)) *p = '_';
+    if (csni_is_blank(*p)) *p = '_';
 }
 
 void csni_breakpad_put_name(struct csni_breakpad_text *t, struct csn_str name, csni_demangler *demangle) {
@@ -99,6 +98,6 @@ void csni_breakpad_put_origin_name(struct csni_breakpad_text *t, struct csn_str 
     if (p < end && *p == '-') p++;
     char *digits = p;
     while (p < end && *p >= '0' && *p <= '9') p++;
-    if (p > digits && p < end && is_blank(*p)) *p = '_';
+    if (p > digits && p < end && csni_is_blank(*p)) *p = '_';
     csni_breakpad_put(t, "\n", 1);
 }
