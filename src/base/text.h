@@ -1,4 +1,4 @@
-/* What readers of text formats share: lines, blanks, hexadecimal digits. */
+/* What readers of text formats share: lines, blanks, hexadecimal digits. And ids as such digits. */
 #ifndef CSNI_TEXT_H
 #define CSNI_TEXT_H
 
@@ -23,5 +23,15 @@ static inline unsigned csni_hex_digit(char c) {
     };
     return value_and_1[(uint8_t)c] - 1u;
 }
+
+/* Bytes as hexadecimal digits, with a NUL behind them: 2 * size + 1 bytes. */
+void csni_hex_text(const uint8_t *bytes, size_t size, char *out);
+
+/* An id for messages: of a long one, the first bytes. */
+enum { CSNI_ID_SHOWN = 32 };
+struct csni_id_shown {
+    char text[2 * CSNI_ID_SHOWN + 1];
+};
+struct csni_id_shown csni_id_show(const uint8_t *id, size_t size);
 
 #endif

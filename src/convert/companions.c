@@ -1,10 +1,8 @@
 /* Files that an image's debug information lies in besides the image: asked for, opened, kept, given back. */
 #include "convert/companions.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/fail.h"
+#include "base/text.h"
 #include "object/mini_debug.h"
 
 const char *csni_companion_path(const struct csni_companion_file *file) {
@@ -130,23 +128,13 @@ csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni
     return csni_companion_parse(c, *out, err);
 }
 
-enum { ID_TEXT_SIZE = 2 * 32 + 1 };
-
-static const char *id_text(const uint8_t *id, size_t size, char text[ID_TEXT_SIZE]) {
-    size_t shown = size < 32 ? size : 32;
-    for (size_t i = 0; i < shown; i++) snprintf(text + 2 * i, 3, "%02x", id[i]);
-    text[2 * shown] = 0;
-    return text;
-}
-
 csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
                                    struct csn_error *err) {
     struct csni_span id = file->object->build_id;
     if (!id.size || !request->id_size) return CSN_OK;
     if (id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0) return CSN_OK;
-    char has[ID_TEXT_SIZE], needs[ID_TEXT_SIZE];
     return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", csni_companion_path(file),
-                     id_text(id.ptr, id.size, has), id_text(request->id, request->id_size, needs));
+                     csni_id_show(id.ptr, id.size).text, csni_id_show(request->id, request->id_size).text);
 }
 
 void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file) {

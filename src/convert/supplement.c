@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "object/debug_links.h"
 
 enum { INFO, TYPES, ABBREV, STR, LINE_STR, STR_OFFSETS };
@@ -20,15 +21,6 @@ static const char *path_of(const struct csni_conversion *c, const struct csni_ob
     return c->input.path;
 }
 
-enum { SHOWN = 32, TEXT_SIZE = 2 * SHOWN + 1 };
-
-static const char *hexadecimal(struct csni_span id, char text[TEXT_SIZE]) {
-    size_t shown = id.size < SHOWN ? id.size : SHOWN;
-    for (size_t i = 0; i < shown; i++) snprintf(text + 2 * i, 3, "%02x", id.ptr[i]);
-    text[2 * shown] = 0;
-    return text;
-}
-
 /* DWARF 5: both files have the checksum in .debug_sup, and a supplement need not have a build id. */
 static csn_status check_sum(struct csni_object *object, const char *path, struct csni_span needed, struct csn_error *err) {
     struct csni_alt_link own;
@@ -39,9 +31,8 @@ static csn_status check_sum(struct csni_object *object, const char *path, struct
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is no supplementary file: its .debug_sup %s", path,
                          status == CSN_NONE ? "is missing" : "names another");
     if (own.id.size == needed.size && (!needed.size || memcmp(own.id.ptr, needed.ptr, needed.size) == 0)) return CSN_OK;
-    char has[TEXT_SIZE], needs[TEXT_SIZE];
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path, hexadecimal(own.id, has),
-                     hexadecimal(needed, needs));
+    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path,
+                     csni_id_show(own.id.ptr, own.id.size).text, csni_id_show(needed.ptr, needed.size).text);
 }
 
 static csn_status check(const struct csni_companion_file *file, const struct csn_companion_request *request,

@@ -56,11 +56,25 @@ static void knows_beginnings(void **state) {
     assert_true(csni_str_starts(csni_str(""), ""));
 }
 
+static void shows_ids(void **state) {
+    (void)state;
+    uint8_t id[40];
+    for (size_t i = 0; i < sizeof id; i++) id[i] = (uint8_t)(0xf8 + i);
+    char text[2 * 3 + 1];
+    csni_hex_text(id + 7, 3, text);
+    assert_string_equal(text, "ff0001");
+    assert_string_equal(csni_id_show(id, 2).text, "f8f9");
+    assert_string_equal(csni_id_show(NULL, 0).text, "");
+    assert_int_equal(strlen(csni_id_show(id, 32).text), 64);
+    assert_string_equal(csni_id_show(id, 40).text, csni_id_show(id, 32).text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_lines),
         cmocka_unit_test(values_digits),
         cmocka_unit_test(knows_beginnings),
+        cmocka_unit_test(shows_ids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
