@@ -84,14 +84,7 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     return csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err);
 }
 
-/* ---- abbreviations and unit DIEs ---- */
-
-static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct reading *r = context;
-    csn_status status = csni_unit_prepare(r->dwarf, &r->dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is converted */
-}
+/* ---- the supplement ---- */
 
 /* What its DIEs refer to in another file; unit DIEs do so, too. */
 static csn_status open_supplement(struct reading *r, struct csn_error *err) {
@@ -211,7 +204,7 @@ static csn_status convert_units(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     CSNI_TRY(csni_dwarf_compile_all(r->dwarf, c->pool, err));
     CSNI_TRY(open_supplement(r, err));
-    CSNI_TRY(csni_pool_run(c->pool, r->dwarf->unit_count, prepare_one, r, err));
+    CSNI_TRY(csni_dwarf_prepare_all(r->dwarf, c->pool, err));
     r->discard = may_discard(r);
     for (uint32_t i = 0; i < SECTIONS; i++) atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * (uint64_t)r->bytes[i].size);
     atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * r->supplement.size);

@@ -76,13 +76,6 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(s->object, s->section[item], &s->bytes[item], err);
 }
 
-static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct csni_supplement *s = context;
-    csn_status status = csni_unit_prepare(s->dwarf, &s->dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK;
-}
-
 static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
     struct csni_pool *pool = s->conversion->pool;
     CSNI_TRY(csni_pool_run(pool, CSNI_SUPPLEMENT_SECTIONS, read_one, s, err));
@@ -94,7 +87,7 @@ static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
     };
     CSNI_TRY(csni_dwarf_open(&sections, s->conversion->alloc, &s->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(s->dwarf, pool, err));
-    return csni_pool_run(pool, s->dwarf->unit_count, prepare_one, s, err);
+    return csni_dwarf_prepare_all(s->dwarf, pool, err);
 }
 
 csn_status csni_supplement_open(struct csni_conversion *c, struct csni_object *object, struct csni_supplement *out,
