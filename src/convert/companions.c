@@ -45,6 +45,14 @@ static csn_status find_told(struct csni_conversion *c, const struct csn_companio
     return status;
 }
 
+csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *err) {
+    struct csn_error told;
+    csn_status status = find_told(c, request, out, &told);
+    if (status < 0 && err) *err = told;
+    return status;
+}
+
 /* The image of a universal file that is for the same machine as the one being converted. */
 static csn_status matching_slice(const struct csni_conversion *c, struct csni_span file, struct csni_span *out,
                                  struct csn_error *err) {
@@ -74,8 +82,8 @@ csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion
     return CSN_OK;
 }
 
-csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_companion_request *request,
-                                    struct csni_companion_file **out, struct csn_error *told) {
+csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *told) {
     struct csni_companion_file *file;
     csn_status status = find_told(c, request, &file, told);
     if (status != CSN_OK) return status;
@@ -91,22 +99,6 @@ csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_compa
     CSNI_TRY(csni_object_open(part, &options, out, err));
     file->members.items[file->members.count++] = *out;
     return CSN_OK;
-}
-
-csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
-                               struct csni_companion_file **out, struct csn_error *err) {
-    struct csn_error told;
-    csn_status status = find_told(c, request, out, &told);
-    if (status < 0 && err) *err = told;
-    return status;
-}
-
-csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
-                               struct csni_companion_file **out, struct csn_error *err) {
-    struct csn_error told;
-    csn_status status = csni_companion_open_told(c, request, out, &told);
-    if (status < 0 && err) *err = told;
-    return status;
 }
 
 static void release_mini_debug(struct csn_companion *companion) { csni_mini_debug_free(companion->context); }

@@ -58,7 +58,7 @@ static csn_status find_file(struct csni_supplement *s, struct csni_object *image
                                              .id = link.id.ptr,
                                              .id_size = link.id.size };
     struct csni_companion_file *file;
-    status = csni_companion_open_told(s->conversion, &request, &file, &s->told);
+    status = csni_companion_open(s->conversion, &request, &file, &s->told);
     if (status < 0 && err) *err = s->told;
     if (status != CSN_OK) return status;
     CSNI_TRY(check(file, &request, image, err));
