@@ -97,13 +97,6 @@ static csn_status read_whole(struct reading *r, struct csn_error *err) {
 
 /* ---- units ---- */
 
-static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct reading *r = context;
-    csn_status status = csni_unit_prepare(r->dwarf, &r->dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is converted */
-}
-
 /* What its DIEs refer to in another file; unit DIEs do so, too. */
 static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     r->wants_supplement = csni_dwarf_has_supplement_references(r->dwarf);
@@ -128,7 +121,7 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(r->dwarf, pool, err));
     if (!r->stream) CSNI_TRY(open_supplement(r, err));
-    return csni_pool_run(pool, r->dwarf->unit_count, prepare_one, r, err);
+    return csni_dwarf_prepare_all(r->dwarf, pool, err);
 }
 
 /* Whether no unit refers to anything outside of itself. */

@@ -100,6 +100,8 @@ bool csni_dwarf_has_supplement_references(const struct csni_dwarf *dwarf);
 /* Reads the unit DIE. Needs the compiled abbreviations. Different units from different threads at once; all units must be
  * prepared (or have failed) before DIEs of other units are followed. */
 csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, struct csn_error *err);
+/* All units, as csni_dwarf_compile_all() does tables. A damaged one is left unprepared: csni_unit_prepare() says why. */
+csn_status csni_dwarf_prepare_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
 
 /* The unit of .debug_info that contains offset `off`, or NULL. */
 const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off);

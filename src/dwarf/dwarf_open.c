@@ -1,6 +1,7 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
 #include "base/checked.h"
 #include "base/hash.h"
+#include "base/heap_sort.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>
@@ -170,29 +171,14 @@ static csn_status scan(struct opener *o, struct csni_span section, bool in_types
     return CSN_OK;
 }
 
-static bool signature_before(const struct csni_signature *a, const struct csni_signature *b) {
+static bool signature_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_signature *a = pa, *b = pb;
     return a->signature != b->signature ? a->signature < b->signature : a->unit < b->unit;
 }
 
-/* Heap sort: no memory, and no bad case for input to find. */
-static void sift_signature(struct csni_signature *s, size_t root, size_t count) {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && signature_before(&s[child], &s[child + 1])) child++;
-        if (!signature_before(&s[root], &s[child])) return;
-        struct csni_signature t = s[root];
-        s[root] = s[child];
-        s[child] = t;
-    }
-}
-
 void csni_sort_signatures(struct csni_signature *s, size_t count) {
-    for (size_t i = count / 2; i-- > 0;) sift_signature(s, i, count);
-    for (size_t n = count; n > 1;) {
-        struct csni_signature t = s[0];
-        s[0] = s[--n];
-        s[n] = t;
-        sift_signature(s, 0, n);
-    }
+    csni_heap_sort(s, count, sizeof *s, signature_before, NULL);
 }
 
 const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature) {
