@@ -154,6 +154,7 @@ static bool follow_say(struct stack_walk *walk, size_t caller, struct csni_say *
     *fits = true;
     say->patterns = names;
     say->pattern_count = count;
+    say->flags &= ~(uint32_t)(CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
     return true;
 }
 
@@ -320,15 +321,19 @@ static bool is_matched(const struct match_result *match, uint32_t count, uint32_
 /* One that is named may have made a tail call to another one of the same code. */
 static bool add_those_behind(struct stack_walk *walk, const struct csni_stack_place *callee, struct match_result *match) {
     const struct csni_place *place = callee->place;
-    struct csni_tails tails;
-    if (match->count != 1) return true;
-    if (!csni_tails_of_name(walk->s, place, match->names[0], callee->module, walk->work, &tails)) return false;
-    if (!csni_spend(walk->work, (uint64_t)place->name_count * tails.count)) tails.notes |= CSN_STACK_NOTE_LIMIT;
-    match->notes |= tails.notes & CSN_STACK_NOTE_LIMIT;
-    match->unknown = tails.notes & CSN_STACK_NOTE_LIMIT;
-    for (uint32_t k = 0; k < place->name_count; k++)
-        if (!is_matched(match, 1, k) && csni_tails_find(&tails, place->names[k], callee->module))
-            match->names[match->count++] = k;
+    uint32_t named = match->count;
+    for (uint32_t i = 0; i < named && named < place->name_count; i++) {
+        struct csni_tails tails;
+        if (!csni_tails_of_name(walk->s, place, match->names[i], callee->module, walk->work, &tails)) return false;
+        uint64_t steps = (uint64_t)place->name_count * (tails.count + match->count);
+        if (tails.count && !csni_spend(walk->work, steps)) tails.notes |= CSN_STACK_NOTE_LIMIT;
+        match->notes |= tails.notes & CSN_STACK_NOTE_LIMIT;
+        match->unknown = match->notes & CSN_STACK_NOTE_LIMIT;
+        if (match->unknown) return true;
+        for (uint32_t k = 0; tails.count && k < place->name_count; k++)
+            if (!is_matched(match, match->count, k) && csni_tails_find(&tails, place->names[k], callee->module))
+                match->names[match->count++] = k;
+    }
     return true;
 }
 
@@ -345,7 +350,7 @@ static bool hear_caller(struct stack_walk *walk, size_t i, const struct csni_say
         if (other) match.count = 0;
         bool gone = merged && !match.count && !match.unknown;
         if (gone && !match_through_tails(walk, i, say, &match)) return false;
-        if (merged && !gone && !add_those_behind(walk, callee, &match)) return false;
+        if (merged && !gone && !match.unknown && !add_those_behind(walk, callee, &match)) return false;
         if (other && !match.count) {
             answer->notes |= CSN_STACK_NOTE_OTHER_IMAGE | match.notes;
         } else if (merged) {
@@ -362,6 +367,7 @@ static bool hear_outer(struct stack_walk *walk, size_t i, struct expectation *ex
     bool same = at->module == expected->module;
     bool asked = at->place && at->place->name_count && (same || !expected->only_that_module);
     if (asked && !match_say(walk, at->place, &expected->say, false, &match)) return false;
+    if (match.count && !match.unknown && !add_those_behind(walk, at, &match)) return false;
     if (match.count && at->place->name_count > 1)
         decide(&walk->answers[i], at->place, &expected->say, &match, expected->frame, true);
     /* Met, or back in the image that expected something else. */

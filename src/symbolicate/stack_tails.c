@@ -224,7 +224,17 @@ static void follow_end(struct follower *f, uint32_t from) {
         for (uint32_t m = 0; m < f->s->module_count && !f->unknown; m++) follow_in_module(f, m, from, hash);
 }
 
-/* Tables of all modules, once for each stack. */
+static bool find_table(struct follower *f, uint32_t module, uint32_t *tables) {
+    const struct csn_index *index = f->s->modules[module].index;
+    if (!index || tables[module] || f->unknown) return true;
+    if (!csni_spend(f->work, 1 + f->s->tails.count / 8)) give_up(f, CSN_STACK_NOTE_LIMIT);
+    uint32_t table = table_of(f->s, index);
+    tables[module] = table + 1;
+    return table != UINT32_MAX;
+}
+
+/* Tables of the modules that are loaded, and of those on the stack; once for each stack. Modules that are neither are no part
+ * of this process, or not known to be. */
 static bool find_tables(struct follower *f) {
     struct csn_symbolicator *s = f->s;
     if (s->tail_tables) return true;
@@ -232,13 +242,10 @@ static bool find_tables(struct follower *f) {
     uint32_t *tables = csni_arena_alloc(&s->arena, size);
     if (!tables) return false;
     memset(tables, 0, size);
-    for (uint32_t m = 0; m < s->module_count && !f->unknown; m++) {
-        if (!s->modules[m].index) continue;
-        if (!csni_spend(f->work, 1 + s->tails.count / 8)) give_up(f, CSN_STACK_NOTE_LIMIT);
-        uint32_t table = table_of(s, s->modules[m].index);
-        if (table == UINT32_MAX) return false;
-        tables[m] = table + 1;
-    }
+    for (uint32_t m = 0; m < s->module_count; m++)
+        if (s->modules[m].start < s->modules[m].end && !find_table(f, m, tables)) return false;
+    for (size_t i = 0; i < s->place_count; i++)
+        if (s->places[i].place && !find_table(f, s->places[i].module, tables)) return false;
     if (!f->unknown) s->tail_tables = tables;
     return true;
 }

@@ -181,6 +181,8 @@ static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stac
         if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
         begin_answer(&places[i], &answers[i]);
     }
+    s->places = places;
+    s->place_count = count;
     if (!csni_stack_choose(s, places, count, &work, answers)) return csni_fail_memory(err, answer_bytes);
     *out = answers;
     return CSN_OK;

@@ -119,6 +119,8 @@ static int setup(void **state) {
     for (int m = 0; m < MODULES; m++) {
         w.index[m] = sample_open(&w.files[m]);
         w.modules[m].index = w.index[m];
+        w.modules[m].start = (uint64_t)m << 32;
+        w.modules[m].end = ((uint64_t)m + 1) << 32;
     }
     assert_int_equal(csn_symbolicator_create(NULL, &w.s, NULL), CSN_OK);
     assert_int_equal(csn_symbolicator_set_modules(w.s, w.modules, MODULES, NULL), CSN_OK);
@@ -206,6 +208,19 @@ static void not_a_return(void **state) {
     assert_int_equal(answers[0].notes, CSN_STACK_NOTE_NO_CALL_SITE);
 }
 
+/* An index that is neither loaded nor on the stack is not this process's. */
+static void modules_of_the_process(void **state) {
+    struct world *w = *state;
+    struct csn_module modules[MODULES];
+    memcpy(modules, w->modules, sizeof(modules));
+    for (int m = 0; m < MODULES; m++) modules[m].start = modules[m].end = 0;
+    assert_int_equal(csn_symbolicator_set_modules(w->s, modules, MODULES, NULL), CSN_OK);
+    ask(w->s, call_of("^enter$"), "two<caller@1");
+    ask(w->s, call_of("^far$"), "one|two|three?");
+    ask(w->s, call_of("^chain2$"), "one|two|three?");
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, MODULES, NULL), CSN_OK);
+}
+
 static void small_caches(void **state) {
     struct world *w = *state;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
@@ -221,7 +236,9 @@ static void small_caches(void **state) {
 static void ask_damaged(struct world *w, const uint8_t *bytes, size_t size) {
     struct csn_index *index;
     if (csn_index_open_memory(bytes, size, NULL, &index, NULL) != CSN_OK) return;
-    struct csn_module modules[MODULES] = { w->modules[APP], { .index = index }, w->modules[OTHER], w->modules[LINKS] };
+    struct csn_module modules[MODULES];
+    memcpy(modules, w->modules, sizeof(modules));
+    modules[LIB].index = index;
     struct csn_symbolicator *s;
     assert_int_equal(csn_symbolicator_create(NULL, &s, NULL), CSN_OK);
     assert_int_equal(csn_symbolicator_set_modules(s, modules, MODULES, NULL), CSN_OK);
@@ -287,7 +304,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_end),      cmocka_unit_test(several_ends),    cmocka_unit_test(nothing_known),
         cmocka_unit_test(not_a_return), cmocka_unit_test(small_caches),    cmocka_unit_test(damaged_indexes),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory), cmocka_unit_test(modules_of_the_process),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
