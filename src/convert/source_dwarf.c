@@ -1,15 +1,15 @@
 /* Functions from DWARF.
  *
  * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. A compressed
- * .debug_info is read in portions of whole units: while the units of one are converted, the next one inflates, and of those
- * that are done nothing stays in memory. That takes units that refer to nothing beyond themselves; where others appear, what
- * is left is read as a whole. */
+ * .debug_info is read in portions of whole units: while the units of one are converted, the next one inflates, into the memory
+ * of the one before. That takes units that refer to nothing beyond themselves; where others appear, the section is read as a
+ * whole. */
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "convert/info_portions.h"
 #include "convert/supplement.h"
 #include "convert/unit_loop.h"
-#include "object/section_stream.h"
 
 enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
 
@@ -27,40 +27,29 @@ struct reading {
     uint32_t section[SECTIONS];        /* indexes in the object */
     struct csni_span bytes[SECTIONS];
     uint32_t read_order[SECTIONS], read_count;
-    struct csni_section_stream *stream; /* of .debug_info; NULL: all of it is there */
-    uint64_t from, to, next;           /* the portion at hand is [from, to) of .debug_info, the one after it ends at `next` */
-    struct csni_dwarf *dwarf;          /* of the portion */
+    struct csni_info_portions *portions; /* NULL: .debug_info is there as a whole */
+    struct csni_portion now, next;     /* of .debug_info: being converted, being read */
+    bool broken;                       /* what comes next is no unit */
+    uint64_t done;                     /* units before this offset are converted */
+    struct csni_dwarf *dwarf;          /* of the portion at hand */
     struct csni_unit_loop loop;
 };
 
 /* ---- sections ---- */
 
-/* Inflates the portion that begins at `from`: at least so many bytes that the workers have something to share, if there are
- * as many. A header that cannot be read makes a portion of all that is left: reading that tells what is wrong. */
-static csn_status reach_portion(struct reading *r, uint64_t from, uint64_t *to, struct csn_error *err) {
-    struct csni_span info = csni_section_stream_bytes(r->stream);
-    uint64_t enough = from + (uint64_t)PORTION_A_WORKER * r->conversion->workers, end = from;
-    CSNI_TRY(csni_section_stream_reach(r->stream, enough, err));
-    while (end < info.size && end < enough) {
-        CSNI_TRY(csni_section_stream_reach(r->stream, end + CSNI_UNIT_LENGTH_SIZE, err));
-        if (!csni_dwarf_unit_end(info, end, r->object->big_endian, &end)) end = info.size;
-    }
-    *to = end;
-    return csni_section_stream_reach(r->stream, end, err);
-}
-
-static csn_status reach_next(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status read_next_portion(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)item;
     struct reading *r = context;
-    return reach_portion(r, r->to, &r->next, err);
+    csn_status status = csni_info_portions_read(r->portions, &r->next, err);
+    r->broken = status == CSN_NONE;
+    return status < 0 ? status : CSN_OK;
 }
 
 static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
     struct reading *r = context;
     uint32_t which = r->read_order[item];
-    if (which == INFO && r->stream) return reach_portion(r, 0, &r->to, err);
+    if (which == INFO && r->portions) return read_next_portion(r, worker, item, err);
     return csni_object_read_section(r->object, r->section[which], &r->bytes[which], err);
 }
 
@@ -76,26 +65,17 @@ static csn_status read_sections(struct reading *r, struct csn_error *err) {
         r->read_order[at] = i;
     }
     if (r->section[INFO] != CSNI_NO_SECTION && r->section[TYPES] == CSNI_NO_SECTION)
-        CSNI_TRY(csni_object_stream_section(r->object, r->section[INFO], &r->stream, err));
-    CSNI_TRY(csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err));
-    if (r->stream) r->bytes[INFO] = csni_section_stream_bytes(r->stream);
-    else r->to = r->bytes[INFO].size;
-    return CSN_OK;
+        CSNI_TRY(csni_info_portions_open(r->object, r->section[INFO], (size_t)PORTION_A_WORKER * r->conversion->workers,
+                                         r->conversion->alloc, &r->portions, err));
+    return csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err);
 }
 
-/* No more portions: all of .debug_info is there at once, what has been given back once more. */
+/* No more portions: all of .debug_info at once, what has been converted once more. */
 static csn_status read_whole(struct reading *r, struct csn_error *err) {
-    uint32_t info = r->section[INFO];
-    if (!r->from) CSNI_TRY(csni_section_stream_reach(r->stream, r->bytes[INFO].size, err));
-    csni_section_stream_close(r->stream);
-    r->stream = NULL;
-    if (r->from) csni_object_release_section(r->object, info);
-    CSNI_TRY(csni_object_read_section(r->object, info, &r->bytes[INFO], err));
-    r->to = r->bytes[INFO].size;
-    return CSN_OK;
+    csni_info_portions_close(r->portions);
+    r->portions = NULL;
+    return csni_object_read_section(r->object, r->section[INFO], &r->bytes[INFO], err);
 }
-
-/* ---- units ---- */
 
 /* What its DIEs refer to in another file; unit DIEs do so, too. */
 static csn_status open_supplement(struct reading *r, struct csn_error *err) {
@@ -107,20 +87,20 @@ static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     return CSN_OK;
 }
 
-/* Lists the units from `from` to `to`, and all before them where they may be referred to, and prepares them. */
+/* The units of the portion at hand, prepared; or all, also those that are done, which may be referred to. */
 static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     const struct csni_span *b = r->bytes;
     const struct csni_dwarf_sections sections = {
-        .info = { b[INFO].ptr, (size_t)r->to }, .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE], .str = b[STR],
-        .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
-        .rnglists = b[RNGLISTS], .info_from = r->stream ? r->from : 0, .big_endian = r->object->big_endian,
+        .info = r->portions ? r->now.bytes : b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE],
+        .str = b[STR], .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
+        .rnglists = b[RNGLISTS], .info_from = r->portions ? r->now.from : 0, .big_endian = r->object->big_endian,
     };
     csni_dwarf_close(r->dwarf);
     r->dwarf = NULL;
     struct csni_pool *pool = r->conversion->pool;
     CSNI_TRY(csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(r->dwarf, pool, err));
-    if (!r->stream) CSNI_TRY(open_supplement(r, err));
+    if (!r->portions) CSNI_TRY(open_supplement(r, err));
     return csni_dwarf_prepare_all(r->dwarf, pool, err);
 }
 
@@ -161,21 +141,30 @@ static void report_portion(const struct reading *r) {
     }
 }
 
+static void set_up_loop(struct reading *r) {
+    struct csni_unit_loop *loop = &r->loop;
+    const struct csni_dwarf *dwarf = r->dwarf;
+    loop->dwarf = r->dwarf;
+    loop->discard = !r->portions && may_discard(r);
+    loop->lasting = r->portions || loop->discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL;
+    loop->first_unit = 0;
+    while (loop->first_unit < dwarf->info_unit_count && dwarf->units[loop->first_unit].off < r->done) loop->first_unit++;
+    bool more = r->portions && !csni_info_portions_at_end(r->portions);
+    loop->beside = more ? read_next_portion : NULL;
+    loop->beside_context = r;
+}
+
 static csn_status convert_portion(struct reading *r, struct csn_error *err) {
-    struct csni_conversion *c = r->conversion;
+    if (r->portions && r->broken) CSNI_TRY(read_whole(r, err));
+    r->now = r->next;
     CSNI_TRY(open_dwarf(r, err));
-    if (r->stream && !stands_alone(r->dwarf)) {
+    if (r->portions && !stands_alone(r->dwarf)) {
         CSNI_TRY(read_whole(r, err));
         CSNI_TRY(open_dwarf(r, err));
     }
+    set_up_loop(r);
     struct csni_unit_loop *loop = &r->loop;
-    loop->dwarf = r->dwarf;
-    loop->discard = may_discard(r);
-    loop->first_unit = 0;
-    while (loop->first_unit < r->dwarf->info_unit_count && r->dwarf->units[loop->first_unit].off < r->from) loop->first_unit++;
-    loop->beside = r->stream && r->to < r->bytes[INFO].size ? reach_next : NULL;
-    loop->beside_context = r;
-    CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &loop->split, err));
+    CSNI_TRY(csni_split_units_create(r->conversion, r->dwarf, r->object, &loop->split, err));
     csn_status status = csni_unit_loop_run(loop, err);
     if (status == CSN_OK) report_portion(r);
     csni_split_units_destroy(loop->split);
@@ -185,14 +174,17 @@ static csn_status convert_portion(struct reading *r, struct csn_error *err) {
 
 static csn_status convert_all(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
-    for (uint32_t i = 0; i < SECTIONS; i++) atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * (uint64_t)r->bytes[i].size);
-    c->progress_total += r->bytes[INFO].size + r->bytes[TYPES].size;
-    for (;;) {
-        CSNI_TRY(convert_portion(r, err));
-        if (r->to == r->bytes[INFO].size) return CSN_OK;
-        r->from = r->to;
-        r->to = r->next;
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        if (r->section[i] == CSNI_NO_SECTION) continue;
+        uint64_t size = r->object->sections[r->section[i]].size;
+        atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);
+        if (i == INFO || i == TYPES) c->progress_total += size;
     }
+    do {
+        CSNI_TRY(convert_portion(r, err));
+        r->done = r->now.from + r->now.bytes.size;
+    } while (r->loop.beside);
+    return CSN_OK;
 }
 
 /* ---- report ---- */
@@ -218,7 +210,7 @@ static void report(const struct reading *r) {
  * back: then they were copied. */
 static void release_sections(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
-        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && !r->loop.discard);
+        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && r->loop.lasting == CSNI_LASTING_ALL);
         if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
     }
 }
@@ -229,7 +221,7 @@ csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_
     csn_status status = read_sections(&r, err);
     r.loop.info_section = r.section[INFO];
     if (status >= 0) status = convert_all(&r, err);
-    csni_section_stream_close(r.stream);
+    csni_info_portions_close(r.portions);
     if (status >= 0) {
         report(&r);
         release_sections(&r);

@@ -118,11 +118,10 @@ static csn_status make_jobs(struct csni_unit_loop *loop, struct csn_error *err) 
     bool first = !loop->jobs;
     if (first) loop->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *loop->jobs);
     if (!loop->jobs) return csni_fail_memory(err, c->workers * sizeof *loop->jobs);
-    enum csni_lasting lasting = loop->discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL;
     for (uint32_t i = 0; i < c->workers; i++) {
         if (first) csni_unit_job_init(&loop->jobs[i], c, i);
         loop->jobs[i].map = loop->map;
-        CSNI_TRY(csni_unit_job_turn_to(&loop->jobs[i], loop->dwarf, lasting, err));
+        CSNI_TRY(csni_unit_job_turn_to(&loop->jobs[i], loop->dwarf, loop->lasting, err));
     }
     return CSN_OK;
 }

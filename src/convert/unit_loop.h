@@ -14,6 +14,7 @@ struct csni_unit_loop {
     struct csni_dwarf *dwarf;        /* its units are prepared, as far as they can be */
     uint32_t first_unit;             /* those before it are done already */
     bool discard;                    /* .debug_info is given back as units are done */
+    enum csni_lasting lasting;
     struct csni_split_units *split;  /* NULL: no unit is a skeleton */
     csni_pool_task *beside;          /* NULL, or what one worker does besides: an item of its own, with number 0 */
     void *beside_context;

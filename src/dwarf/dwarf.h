@@ -12,7 +12,7 @@
 struct csni_dwarf_sections {
     struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
     struct csni_span cu_index, tu_index; /* of a package of split DWARF; .debug_cu_index tells that it is one */
-    uint64_t info_from;      /* units of .debug_info before this offset are not listed */
+    uint64_t info_from;      /* `info` is a part of .debug_info that begins at this offset, with a unit */
     bool big_endian;
     bool is_supplement;      /* errors say so */
 };
@@ -80,10 +80,10 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
                            struct csni_dwarf **out, struct csn_error *err);
 void csni_dwarf_close(struct csni_dwarf *dwarf);
 
-/* Where the unit at `off` of .debug_info ends, by its length alone, of which CSNI_UNIT_LENGTH_SIZE bytes at most are looked
- * at. False: it has no length, or one beyond the section. */
+/* How many bytes a unit has, its length included, which stands at the start of `header`; of that CSNI_UNIT_LENGTH_SIZE bytes at
+ * most are looked at. 0: that is no length, or the end of the section's padding. */
 enum { CSNI_UNIT_LENGTH_SIZE = 12 };
-bool csni_dwarf_unit_end(struct csni_span info, uint64_t off, bool big_endian, uint64_t *end);
+uint64_t csni_dwarf_unit_size(struct csni_span header, bool big_endian);
 
 /* Compiles abbreviation table `table` < abbrev_table_count into decode plans. Different tables from different threads at
  * once. A damaged table makes the units that use it fail in csni_unit_prepare(), with its error. */

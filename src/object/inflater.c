@@ -23,7 +23,6 @@ struct csni_inflater {
     const struct decoder *decoder;
     const struct csn_allocator *alloc;
     struct csni_span data;
-    uint8_t *out;
     size_t size, done, consumed;
     const char *section;
     void *state;          /* of the library */
@@ -120,12 +119,11 @@ static csn_status open_zstd(struct csni_inflater *s, struct csn_error *err) {
 }
 #endif
 
-csn_status csni_inflater_create(enum csni_compression compression, struct csni_span data, uint8_t *out, size_t size,
-                                const char *section, const struct csn_allocator *alloc, struct csni_inflater **inflater,
-                                struct csn_error *err) {
+csn_status csni_inflater_create(enum csni_compression compression, struct csni_span data, size_t size, const char *section,
+                                const struct csn_allocator *alloc, struct csni_inflater **inflater, struct csn_error *err) {
     struct csni_inflater *s = csni_alloc(alloc, sizeof *s);
     if (!s) return csni_fail_memory(err, sizeof *s);
-    *s = (struct csni_inflater){ .alloc = alloc, .data = data, .out = out, .size = size, .section = section };
+    *s = (struct csni_inflater){ .alloc = alloc, .data = data, .size = size, .section = section };
     csn_status status = CSN_NONE;
     if (compression == CSNI_COMPRESSION_ZLIB) status = open_zlib(s, err);
     else if (compression == CSNI_COMPRESSION_ZSTD) status = open_zstd(s, err);
@@ -146,17 +144,17 @@ static csn_status check_end(struct csni_inflater *s, struct csn_error *err) {
     }
 }
 
-csn_status csni_inflater_reach(struct csni_inflater *s, size_t end, struct csn_error *err) {
-    if (s->done >= end) return CSN_OK;
-    while (s->done < end) {
+csn_status csni_inflater_read(struct csni_inflater *s, uint8_t *out, size_t size, struct csn_error *err) {
+    for (size_t got = 0; got < size;) {
         size_t given = 0;
-        csn_status status = s->decoder->step(s, s->out + s->done, end - s->done, &given, err);
+        csn_status status = s->decoder->step(s, out + got, size - got, &given, err);
         if (status < 0) return status;
+        got += given;
         s->done += given;
         if (status == CSN_NONE)
             return csni_fail(err, CSN_E_FORMAT, s->section, 0, "inflates to 0x%zx bytes, header promises 0x%zx", s->done, s->size);
     }
-    return s->done == s->size ? check_end(s, err) : CSN_OK;
+    return size && s->done == s->size ? check_end(s, err) : CSN_OK;
 }
 
 size_t csni_inflater_consumed(const struct csni_inflater *s) { return s->consumed; }
