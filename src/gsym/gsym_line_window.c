@@ -66,10 +66,10 @@ static void look_around(struct search *at, struct csni_line_window w) {
 enum { REACH = 16, DELTAS = 2 * REACH + 1 }; /* line deltas from -REACH to REACH are counted */
 
 /* Of equal counts that of 0, then the first: ranks below the counts tell them apart, without branches. */
-static unsigned most_frequent(const uint32_t counts[DELTAS]) {
+static unsigned most_frequent(const uint16_t counts[DELTAS]) {
     uint32_t best = 0;
     for (uint32_t i = 0; i < DELTAS; i++) {
-        uint32_t rank = i == REACH ? DELTAS : DELTAS - 1 - i, key = counts[i] << 8 | rank;
+        uint32_t rank = i == REACH ? DELTAS : DELTAS - 1 - i, key = (uint32_t)counts[i] << 8 | rank;
         best = key > best ? key : best;
     }
     best &= 0xff;
@@ -78,10 +78,10 @@ static unsigned most_frequent(const uint32_t counts[DELTAS]) {
 
 /* The window around the line deltas that occur most, among those that can matter. */
 static struct csni_line_window first_window(const struct csni_line_sample *s) {
-    uint32_t counts[DELTAS] = { 0 };
+    uint16_t counts[DELTAS + 1] = { 0 }; /* those beyond at the end */
     for (uint32_t i = 1; i < s->count; i++) {
         uint16_t at = (uint16_t)(s->line[i] + REACH);
-        if (at < DELTAS) counts[at]++;
+        counts[at < DELTAS ? at : DELTAS]++;
     }
     unsigned best = most_frequent(counts);
     unsigned low = best, high = best;
