@@ -1,7 +1,7 @@
 /* Line programs: the rows of all sequences.
  *
  * The loop over opcodes decides how fast programs are read. Each byte of a program makes one row at most, so the room for
- * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once per program;
+ * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once;
  * it saves the division for special opcodes, and lets csni_line_run_rows() do without branches. */
 #include "dwarf/dwarf_line_rows.h"
 
@@ -61,26 +61,38 @@ void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count) {
 
 /* ---- the program ---- */
 
-static void make_effects(struct csni_line_program *pr) {
-    const struct csni_line_header *h = pr->h;
-    unsigned operation = 0, rest = 0;
-    pr->operation_max = (255u - h->opcode_base) / h->line_range;
-    pr->fast = h->max_ops == 1 && h->opcode_base > DW_LNS_negate_stmt;
-    /* Opcodes as DWARF 3 has them, or DWARF 2. */
-    pr->blocks = pr->fast && CSNI_BYTE_BLOCKS && (h->opcode_base == 13 || h->opcode_base == 10) && csni_has_byte_blocks();
-    pr->odd_opcode = h->opcode_base == 13 ? DW_LNS_set_isa : DW_LNS_fixed_advance_pc;
-    memset(pr->effects, 0, h->opcode_base * sizeof *pr->effects);
+static void make_effects(struct csni_line_effects *e, const struct csni_line_header *h) {
+    if (e->line_range == h->line_range && e->min_inst_length == h->min_inst_length && e->opcode_base == h->opcode_base &&
+        e->line_base == h->line_base)
+        return;
+    e->line_range = h->line_range;
+    e->min_inst_length = h->min_inst_length;
+    e->opcode_base = h->opcode_base;
+    e->line_base = h->line_base;
+    memset(e->items, 0, sizeof e->items);
     /* Both are replaced where they are special opcodes. */
-    pr->effects[DW_LNS_copy].row = 1;
-    pr->effects[DW_LNS_const_add_pc].addr = (uint16_t)(pr->operation_max * h->min_inst_length);
+    e->items[DW_LNS_copy].row = 1;
+    e->items[DW_LNS_const_add_pc].addr = (uint16_t)((255u - h->opcode_base) / h->line_range * h->min_inst_length);
+    unsigned operation = 0, rest = 0;
     for (unsigned op = h->opcode_base; op < 256; op++) {
-        pr->effects[op] = (struct csni_line_effect){ .addr = (uint16_t)(operation * h->min_inst_length),
-                                                     .line = (uint32_t)h->line_base + rest, .row = 1 };
+        e->items[op] = (struct csni_line_effect){ .addr = (uint16_t)(operation * h->min_inst_length),
+                                                  .line = (uint32_t)h->line_base + rest, .row = 1 };
         if (++rest == h->line_range) {
             rest = 0;
             operation++;
         }
     }
+}
+
+static void choose_machine(struct csni_line_program *pr) {
+    const struct csni_line_header *h = pr->h;
+    pr->operation_max = (255u - h->opcode_base) / h->line_range;
+    pr->fast = h->max_ops == 1 && h->opcode_base > DW_LNS_negate_stmt;
+    /* Opcodes as DWARF 3 has them, or DWARF 2. */
+    pr->blocks = pr->fast && CSNI_BYTE_BLOCKS && (h->opcode_base == 13 || h->opcode_base == 10) && csni_has_byte_blocks();
+    pr->odd_opcode = h->opcode_base == 13 ? DW_LNS_set_isa : DW_LNS_fixed_advance_pc;
+    make_effects(&pr->table->effects, h);
+    pr->effects = pr->table->effects.items;
 }
 
 /* Address advance in operations (DWARF 4, 6.2.5.1), for machines with several operations in an instruction too. */
@@ -279,7 +291,7 @@ csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf 
     pr.big = dwarf->sections.big_endian;
     pr.fold = table->fold;
     pr.repeats_first = pr.fold && csni_line_table_repeats_first(table);
-    make_effects(&pr);
+    choose_machine(&pr);
     size_t files = table->files.count;
     for (;;) {
         csn_status status = h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);

@@ -17,13 +17,6 @@ struct csni_line_machine {
     uint32_t first_file, first_line; /* of that row */
 };
 
-/* What an opcode does, for the fast loops. */
-struct csni_line_effect {
-    uint16_t addr;   /* advance */
-    uint16_t row;    /* 1: a row is made */
-    uint32_t line;   /* advance, in two's complement */
-};
-
 struct csni_line_program {
     struct csni_line_table *table;
     const struct csni_line_header *h;
@@ -35,7 +28,7 @@ struct csni_line_program {
     uint8_t odd_opcode;       /* the one it does not know, of standard opcodes above DW_LNS_fixed_advance_pc */
     bool fold;                /* rows at one address become one */
     bool repeats_first;       /* files 0 and 1 are the same */
-    struct csni_line_effect effects[256];
+    const struct csni_line_effect *effects; /* the table's */
 };
 
 static inline bool csni_line_file_exists(const struct csni_line_table *table, uint32_t file) {

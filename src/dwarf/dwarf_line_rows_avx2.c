@@ -71,11 +71,12 @@ CSNI_AVX2_INLINE uint32_t file_operand(const struct csni_line_program *pr, const
 
 CSNI_AVX2 const uint8_t *csni_line_run_blocks(const struct csni_line_program *pr, struct csni_line_machine *m,
                                               const uint8_t *p, const uint8_t *stretch, struct csni_line_row **rows) {
-    struct csni_line_row *row = *rows;
+    const struct csni_line_effect *const effects = pr->effects;
+    struct csni_line_row *row = *rows - 1; /* the last one */
     /* File and line as one number, the line above: as they stand in a row. */
     uint64_t addr = m->addr, place = m->file | (uint64_t)m->line << 32;
-    uint64_t last_addr = row[-1].addr, last_place = row[-1].file | (uint64_t)row[-1].line << 32;
-    uint32_t changes = row[-1].changes;
+    uint64_t last_addr = row->addr, last_place = row->file | (uint64_t)row->line << 32;
+    uint32_t changes = row->changes;
     while (stretch - p >= CSNI_LINE_BLOCK_MIN) {
         const struct opcodes o = find_opcodes(pr, p);
         uint64_t size = usual_size(&o);
@@ -84,7 +85,7 @@ CSNI_AVX2 const uint8_t *csni_line_run_blocks(const struct csni_line_program *pr
         const uint64_t line2 = o.line2 << 3, lines = o.line1 << 2 | line2;
         for (; events; events = _blsr_u64(events)) {
             uint64_t i = _tzcnt_u64(events);
-            const struct csni_line_effect *e = &pr->effects[p[i]];
+            const struct csni_line_effect *e = &effects[p[i]];
             if (lines >> i & 1) place += (uint64_t)(uint32_t)line_operand(p + i, line2 >> i & 1) << 32;
             addr += e->addr;
             place += (uint64_t)e->line << 32;
@@ -99,8 +100,8 @@ CSNI_AVX2 const uint8_t *csni_line_run_blocks(const struct csni_line_program *pr
                 continue;
             }
             changes += place != last_place;
-            row -= addr == last_addr;
-            *row++ = (struct csni_line_row){ addr, (uint32_t)place, (uint32_t)(place >> 32), changes };
+            row += addr != last_addr;
+            *row = (struct csni_line_row){ addr, (uint32_t)place, (uint32_t)(place >> 32), changes };
             last_addr = addr;
             last_place = place;
         }
@@ -110,7 +111,7 @@ CSNI_AVX2 const uint8_t *csni_line_run_blocks(const struct csni_line_program *pr
     m->addr = addr;
     m->file = (uint32_t)place;
     m->line = (uint32_t)(place >> 32);
-    *rows = row;
+    *rows = row + 1;
     return p;
 }
 
