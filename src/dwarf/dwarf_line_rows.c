@@ -32,9 +32,8 @@ static inline const uint8_t *run_rows(const struct csni_line_program *pr, const 
         w >>= 16 * column;
         if ((uint8_t)w == 0) {
             /* DW_LNE_set_discriminator and vendors' opcodes do nothing here. */
-            p += 2 * column;
             if ((uint8_t)(w >> 8) > 6 || (uint8_t)(w >> 16) <= DW_LNE_define_file || odd & 1) break;
-            p += 2 + (uint8_t)(w >> 8);
+            p += 2 * column + 2 + (uint8_t)(w >> 8);
             continue;
         }
         unsigned negate = (uint8_t)w == DW_LNS_negate_stmt;

@@ -64,13 +64,10 @@ static inline struct plan plan_row(struct csni_line_window w, uint64_t pc_delta,
 static inline struct csni_line_window choose_window(const struct rows *r, struct csni_line_sample *sample) {
     if (r->count < 2) return (struct csni_line_window){ 0, 1 };
     sample->count = r->count < CSNI_SAMPLE_MAX ? (uint32_t)r->count : CSNI_SAMPLE_MAX;
-    if (r->steps && csni_has_byte_blocks()) {
-        csni_sample_rows_avx2(sample, r->steps);
-        return csni_best_line_window(sample);
-    }
+    if (r->steps && csni_has_byte_blocks() && csni_sample_rows_avx2(sample, r->steps)) return csni_best_line_window(sample);
     csni_sample_row(sample, 0, row_off(r, 0), 0);
     for (uint32_t i = 1; i < sample->count; i++)
-        csni_sample_row(sample, i, row_off(r, i) - row_off(r, i - 1), row_line(r, i) - row_line(r, i - 1));
+        csni_sample_row(sample, i, row_off(r, i) - row_off(r, i - 1), (int64_t)row_line(r, i) - row_line(r, i - 1));
     return csni_best_line_window(sample);
 }
 

@@ -6,33 +6,41 @@
 
 CSNI_AVX2_INLINE __m256i load(const void *p) { return _mm256_loadu_si256((const __m256i *)p); }
 
-/* Samples of 8 rows. Of rows and those before them, three vectors each, the differences are made first: in them, every third
- * number is an address delta, and of those behind, one of a line. */
-CSNI_AVX2_INLINE void sample_eight(struct csni_line_sample *s, const struct csni_row *rows, uint32_t i) {
+/* Lanes of the three vectors of 8 rows, as bits: addresses are in lanes 0, 3 and 6, then 1, 4 and 7, then 2 and 5; lines in
+ * lanes 2 and 5, then 0, 3 and 6, then 1, 4 and 7. */
+enum { ADDR_1 = 0x92, ADDR_2 = 0x24, LINE_1 = 0x49, LINE_2 = 0x92 };
+
+/* Samples of 8 rows, from their differences to the rows before. Returns their lines, in any order. */
+CSNI_AVX2_INLINE __m256i sample_eight(struct csni_line_sample *s, const struct csni_row *rows, uint32_t i) {
     const uint8_t *p = (const uint8_t *)&rows[i], *before = (const uint8_t *)&rows[i - 1];
-    __m256i a = _mm256_sub_epi32(load(p), load(before));
-    __m256i b = _mm256_sub_epi32(load(p + 32), load(before + 32));
-    __m256i c = _mm256_sub_epi32(load(p + 64), load(before + 64));
-    /* off: 0 3 6 of a, 1 4 7 of b, 2 5 of c; line: 2 5 of a, 0 3 6 of b, 1 4 7 of c. */
-    __m256i pc = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0x92), c, 0x24);
-    __m256i line = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0x49), c, 0x92);
+    __m256i a = load(p), b = load(p + 32), c = load(p + 64);
+    __m256i lines = _mm256_blend_epi32(_mm256_blend_epi32(a, b, LINE_1), c, LINE_2);
+    a = _mm256_sub_epi32(a, load(before));
+    b = _mm256_sub_epi32(b, load(before + 32));
+    c = _mm256_sub_epi32(c, load(before + 64));
+    __m256i pc = _mm256_blend_epi32(_mm256_blend_epi32(a, b, ADDR_1), c, ADDR_2);
+    __m256i line = _mm256_blend_epi32(_mm256_blend_epi32(a, b, LINE_1), c, LINE_2);
     pc = _mm256_permutevar8x32_epi32(pc, _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
     line = _mm256_permutevar8x32_epi32(line, _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
     pc = _mm256_min_epu32(pc, _mm256_set1_epi32(CSNI_SPECIAL_MAX + 1));
     __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi32(pc, line), 0xd8);
     _mm_storeu_si128((__m128i *)(void *)&s->pc[i], _mm256_castsi256_si128(both));
     _mm_storeu_si128((__m128i *)(void *)&s->line[i], _mm256_extracti128_si256(both, 1));
+    return lines;
 }
 
-CSNI_AVX2 void csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows) {
+CSNI_AVX2 bool csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows) {
     enum { EIGHT = 8 };
     csni_sample_row(s, 0, rows[0].off, 0);
-    uint32_t i = 1;
-    for (; s->count - i >= EIGHT; i += EIGHT) sample_eight(s, rows, i);
-    if (i == s->count) return;
-    /* The last eight once more, where there are as many. */
-    if (s->count > EIGHT) sample_eight(s, rows, s->count - EIGHT);
-    else for (; i < s->count; i++) csni_sample_row(s, i, rows[i].off - rows[i - 1].off, rows[i].line - rows[i - 1].line);
+    if (s->count <= EIGHT) {
+        for (uint32_t i = 1; i < s->count; i++)
+            csni_sample_row(s, i, rows[i].off - rows[i - 1].off, (int64_t)rows[i].line - rows[i - 1].line);
+        return true;
+    }
+    /* The last eight are done in any case, so that no step is smaller. */
+    __m256i lines = sample_eight(s, rows, s->count - EIGHT);
+    for (uint32_t i = 1; i < s->count - EIGHT; i += EIGHT) lines = _mm256_or_si256(lines, sample_eight(s, rows, i));
+    return (_mm256_movemask_ps(_mm256_castsi256_ps(lines)) | (int)(rows[0].line >> 31)) == 0;
 }
 
 CSNI_AVX2_INLINE uint32_t sum_lanes(__m256i v) {

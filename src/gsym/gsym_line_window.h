@@ -33,10 +33,9 @@ struct csni_line_sample {
 };
 
 /* The row behind one whose address and line are less by these. */
-static inline void csni_sample_row(struct csni_line_sample *s, uint32_t i, uint64_t pc, uint32_t line_delta) {
-    int32_t delta = (int32_t)line_delta;
+static inline void csni_sample_row(struct csni_line_sample *s, uint32_t i, uint64_t pc, int64_t line) {
     s->pc[i] = pc <= CSNI_SPECIAL_MAX ? (uint16_t)pc : CSNI_SPECIAL_MAX + 1;
-    s->line[i] = (uint16_t)(delta > INT16_MAX ? INT16_MAX : delta < INT16_MIN ? INT16_MIN : delta);
+    s->line[i] = (uint16_t)(line > INT16_MAX ? INT16_MAX : line < INT16_MIN ? INT16_MIN : line);
 }
 
 /* The window for the sample, of which count (at least 2), pc and line are there. */
@@ -52,14 +51,17 @@ struct csni_row_plans {
 };
 
 #if CSNI_BYTE_BLOCKS
-/* With AVX2, where csni_has_byte_blocks(). */
-void csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows);
+/* With AVX2, where csni_has_byte_blocks(). False: lines are so high that 32 bits do not hold their differences. */
+bool csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows);
 void csni_weigh_sample_avx2(struct csni_line_sample *s);
 void csni_window_savings_avx2(const struct csni_line_sample *s, struct csni_line_window w, uint32_t saved[CSNI_NEARBY]);
 /* Of a sample that csni_best_line_window() has seen. */
 void csni_plan_rows_avx2(const struct csni_line_sample *s, struct csni_line_window w, struct csni_row_plans *plans);
 #else
-static inline void csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows) { (void)s, (void)rows; }
+static inline bool csni_sample_rows_avx2(struct csni_line_sample *s, const struct csni_row *rows) {
+    (void)s, (void)rows;
+    return false;
+}
 static inline void csni_weigh_sample_avx2(struct csni_line_sample *s) { (void)s; }
 static inline void csni_window_savings_avx2(const struct csni_line_sample *s, struct csni_line_window w,
                                             uint32_t saved[CSNI_NEARBY]) {
