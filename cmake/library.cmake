@@ -23,7 +23,7 @@ csn_glob(GSECTION_FILES src/gsection)
 csn_glob(LOOKUP_FILES src/lookup)
 csn_glob(OBJECT_FILES src/object)
 # Searching the line window is a loop over 16-bit lanes that only this level turns into vector code with every compiler.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gsym/gsym_line_encode.c
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gsym/gsym_line_window.c
                             ${PROJECT_SOURCE_DIR}/src/bsym/bsym_accel.c PROPERTIES
     COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 set(GSYM_WRITE_FILES ${GSYM_FILES})

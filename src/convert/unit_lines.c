@@ -135,13 +135,14 @@ static bool find_sequences(const struct csni_unit_job *job, const struct csni_op
 /* Index of the last row of a sequence at or below `addr`, which the sequence covers. */
 static uint32_t row_at(const struct csni_line_table *t, const struct csni_line_sequence *s, uint64_t addr) {
     const struct csni_line_row *rows = t->rows.items + s->first_row;
-    uint32_t low = 1, high = s->row_count - 1; /* the first row is not above, the end row is */
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].addr > addr) high = middle;
-        else low = middle + 1;
+    /* The first row is not above, the end row is. Where a step leads is random: there is no branch on it. */
+    uint32_t low = 0;
+    for (uint32_t count = s->row_count - 1; count > 1;) {
+        uint32_t half = count / 2, middle = low + half;
+        low = rows[middle].addr <= addr ? middle : low;
+        count -= half;
     }
-    return s->first_row + low - 1;
+    return s->first_row + low;
 }
 
 /* Where the copying of one function's rows stands. */

@@ -241,6 +241,20 @@ struct csni_line_file {
     uint64_t directory;      /* index in `directories`, as the format numbers them */
 };
 
+/* What an opcode of a line program does, for the fast loops. */
+struct csni_line_effect {
+    uint16_t addr;   /* advance */
+    uint16_t row;    /* 1: a row is made */
+    uint32_t line;   /* advance, in two's complement */
+};
+
+/* The same for all opcodes of a machine, as the header describes it: nearly all tables of a file have the same. */
+struct csni_line_effects {
+    uint8_t min_inst_length, line_range, opcode_base; /* line_range 0: not made yet */
+    int8_t line_base;
+    struct csni_line_effect items[256];
+};
+
 /* A line table with buffers that are used again for the next one. */
 struct csni_line_table {
     uint16_t version;
@@ -253,6 +267,7 @@ struct csni_line_table {
     CSNI_VEC(struct csni_line_file) files; /* version 5: numbered from 0; before: from 1, items[0] is file 1 */
     CSNI_VEC(struct csni_line_row) rows;
     CSNI_VEC(struct csni_line_sequence) sequences; /* by ascending `high`, stable; only those with low < high */
+    struct csni_line_effects effects; /* of the last program that was run */
 };
 void csni_line_table_init(struct csni_line_table *table, const struct csn_allocator *alloc);
 void csni_line_table_deinit(struct csni_line_table *table);

@@ -1,9 +1,9 @@
 /* Line programs: the rows of all sequences.
  *
  * The loop over opcodes decides how fast programs are read. Each byte of a program makes one row at most, so the room for
- * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once per program;
- * it saves the division for special opcodes, and lets run_rows() do without branches. */
-#include "dwarf/dwarf_line.h"
+ * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once;
+ * it saves the division for special opcodes, and lets csni_line_run_rows() do without branches. */
+#include "dwarf/dwarf_line_rows.h"
 
 #include <inttypes.h>
 
@@ -11,24 +11,13 @@
 
 enum { LEAP = 1 << 20 }; /* an advance, in operations or bytes, that no compiler makes within a function of usual size */
 
-/* The registers of the line machine that matter here. */
-struct machine {
-    uint64_t addr;
-    uint32_t file, line;
-    uint32_t op_index;
-    bool dead;             /* the address says that a linker discarded the code */
-    bool leaps;            /* the address may have gone back, or on by so much that several such leaps may wrap around */
-    uint64_t sequence_off; /* where the opcodes of the sequence begin */
-    size_t first_row;      /* of the sequence */
-    uint32_t first_file, first_line; /* of that row */
-};
-
-static void start_sequence(struct machine *m, uint64_t off, size_t row) {
-    *m = (struct machine){ .file = 1, .line = 1, .sequence_off = off, .first_row = row };
+static void start_sequence(struct csni_line_machine *m, uint64_t off, size_t row) {
+    *m = (struct csni_line_machine){ .file = 1, .line = 1, .sequence_off = off, .first_row = row };
 }
 
 /* DW_LNE_end_sequence: the end row has been pushed. Sequences that cover nothing are not listed, their rows are dropped. */
-static csn_status end_sequence(struct csni_line_table *table, const struct machine *m, bool fold, struct csn_error *err) {
+static csn_status end_sequence(struct csni_line_table *table, const struct csni_line_machine *m, bool fold,
+                               struct csn_error *err) {
     size_t count = table->rows.count - m->first_row;
     const struct csni_line_row *rows = table->rows.items + m->first_row;
     if (m->dead || count < 2 || rows[0].addr >= m->addr) {
@@ -72,35 +61,22 @@ void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count) {
 
 /* ---- the program ---- */
 
-/* What an opcode does, for the fast loop. */
-struct effect {
-    uint16_t addr;   /* advance */
-    uint16_t row;    /* 1: a row is made */
-    uint32_t line;   /* advance, in two's complement */
-};
-
-struct program {
-    struct csni_line_table *table;
-    const struct csni_line_header *h;
-    const uint8_t *base, *p, *end;
-    uint64_t operation_max;   /* operations that DW_LNS_const_add_pc advances by */
-    bool big;
-    bool fast;                /* the fast loop knows this machine */
-    bool fold;                /* rows at one address become one */
-    bool repeats_first;       /* files 0 and 1 are the same */
-    struct effect effects[256];
-};
-
-static void make_effects(struct program *pr) {
-    const struct csni_line_header *h = pr->h;
+static void make_effects(struct csni_line_effects *e, const struct csni_line_header *h) {
+    if (e->line_range == h->line_range && e->min_inst_length == h->min_inst_length && e->opcode_base == h->opcode_base &&
+        e->line_base == h->line_base)
+        return;
+    e->line_range = h->line_range;
+    e->min_inst_length = h->min_inst_length;
+    e->opcode_base = h->opcode_base;
+    e->line_base = h->line_base;
+    memset(e->items, 0, sizeof e->items);
+    /* Both are replaced where they are special opcodes. */
+    e->items[DW_LNS_copy].row = 1;
+    e->items[DW_LNS_const_add_pc].addr = (uint16_t)((255u - h->opcode_base) / h->line_range * h->min_inst_length);
     unsigned operation = 0, rest = 0;
-    pr->operation_max = (255u - h->opcode_base) / h->line_range;
-    pr->fast = h->max_ops == 1 && h->opcode_base > DW_LNS_negate_stmt;
-    memset(pr->effects, 0, h->opcode_base * sizeof *pr->effects);
-    pr->effects[DW_LNS_copy].row = 1; /* replaced where it is a special opcode */
     for (unsigned op = h->opcode_base; op < 256; op++) {
-        pr->effects[op] = (struct effect){ .addr = (uint16_t)(operation * h->min_inst_length),
-                                           .line = (uint32_t)h->line_base + rest, .row = 1 };
+        e->items[op] = (struct csni_line_effect){ .addr = (uint16_t)(operation * h->min_inst_length),
+                                                  .line = (uint32_t)h->line_base + rest, .row = 1 };
         if (++rest == h->line_range) {
             rest = 0;
             operation++;
@@ -108,8 +84,19 @@ static void make_effects(struct program *pr) {
     }
 }
 
+static void choose_machine(struct csni_line_program *pr) {
+    const struct csni_line_header *h = pr->h;
+    pr->operation_max = (255u - h->opcode_base) / h->line_range;
+    pr->fast = h->max_ops == 1 && h->opcode_base > DW_LNS_negate_stmt;
+    /* Opcodes as DWARF 3 has them, or DWARF 2. */
+    pr->blocks = pr->fast && CSNI_BYTE_BLOCKS && (h->opcode_base == 13 || h->opcode_base == 10) && csni_has_byte_blocks();
+    pr->odd_opcode = h->opcode_base == 13 ? DW_LNS_set_isa : DW_LNS_fixed_advance_pc;
+    make_effects(&pr->table->effects, h);
+    pr->effects = pr->table->effects.items;
+}
+
 /* Address advance in operations (DWARF 4, 6.2.5.1), for machines with several operations in an instruction too. */
-static void advance(const struct csni_line_header *h, struct machine *m, uint64_t operations) {
+static void advance(const struct csni_line_header *h, struct csni_line_machine *m, uint64_t operations) {
     if (h->max_ops == 1) {
         m->addr += operations * h->min_inst_length;
         return;
@@ -132,13 +119,13 @@ static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8
     return p + (left < room - 1 ? left : room - 1);
 }
 
-static csn_status program_truncated(const struct program *pr, const uint8_t *at, struct csn_error *err) {
+static csn_status program_truncated(const struct csni_line_program *pr, const uint8_t *at, struct csn_error *err) {
     return csni_fail(err, CSN_E_TRUNCATED, csni_line_section, (uint64_t)(at - pr->base),
                      "an opcode's operands run beyond the end of the line program at 0x%" PRIx64, pr->h->end);
 }
 
 /* DW_LNE_set_address with an operand of `size` bytes at p. */
-static csn_status set_address(const struct program *pr, struct machine *m, const uint8_t *p, uint64_t size,
+static csn_status set_address(const struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p, uint64_t size,
                               struct csn_error *err) {
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return csni_fail(err, CSN_E_FORMAT, csni_line_section, (uint64_t)(p - pr->base),
@@ -151,13 +138,13 @@ static csn_status set_address(const struct program *pr, struct machine *m, const
     return CSN_OK;
 }
 
-static csn_status define_file(struct program *pr, const uint8_t *p, uint64_t size, struct csn_error *err) {
+static csn_status define_file(struct csni_line_program *pr, const uint8_t *p, uint64_t size, struct csn_error *err) {
     struct csni_cursor c = { pr->base, p, p + size, pr->big, false, 0 };
     return csni_line_read_old_file(&c, pr->table, pr->h, err);
 }
 
 /* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. */
-static csn_status extended(struct program *pr, struct machine *m, const uint8_t *p, struct csn_error *err) {
+static csn_status extended(struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p, struct csn_error *err) {
     const uint8_t *at = p - 1;
     uint64_t size;
     p = csni_uleb(p, pr->end, &size);
@@ -195,7 +182,7 @@ static const uint8_t *read_sleb(const uint8_t *p, const uint8_t *end, uint64_t *
 }
 
 /* Standard opcodes but DW_LNS_copy, p behind the opcode. The byte behind it, or NULL where it does not end. */
-static inline const uint8_t *standard(const struct program *pr, struct machine *m, uint8_t op, const uint8_t *p) {
+static inline const uint8_t *standard(const struct csni_line_program *pr, struct csni_line_machine *m, uint8_t op, const uint8_t *p) {
     const uint8_t *end = pr->end;
     uint64_t v;
     switch (op) {
@@ -225,111 +212,32 @@ static inline const uint8_t *standard(const struct program *pr, struct machine *
     }
 }
 
-static bool file_exists(const struct csni_line_table *table, uint32_t file) {
-    return table->version >= 5 ? file < table->files.count : file && file <= table->files.count;
-}
-
-/* The row as the machine has it, behind `row` or in its place where it is at the same address; row[-1] is of the same
- * sequence. Next to random as that is, it is done without a branch. Returns the place behind. */
-static inline struct csni_line_row *fold_row(struct csni_line_row *row, uint64_t addr, uint32_t file, uint32_t line) {
-    const struct csni_line_row last = row[-1];
-    uint32_t differs = ((file ^ last.file) | (line ^ last.line)) != 0;
-    row -= addr == last.addr;
-    *row = (struct csni_line_row){ addr, file, line, last.changes + differs };
-    return row + 1;
-}
-
 /* Any row, at `row`. NULL: it cannot be folded, for it names no file. */
-static inline struct csni_line_row *put_row(const struct program *pr, struct machine *m, struct csni_line_row *row) {
+static inline struct csni_line_row *put_row(const struct csni_line_program *pr, struct csni_line_machine *m, struct csni_line_row *row) {
     if (!pr->fold) {
         *row = (struct csni_line_row){ m->addr, m->file, m->line, 0 };
         return row + 1;
     }
-    if (!file_exists(pr->table, m->file)) return NULL;
-    if (row > pr->table->rows.items + m->first_row) return fold_row(row, m->addr, m->file, m->line);
+    if (!csni_line_file_exists(pr->table, m->file)) return NULL;
+    if (row > pr->table->rows.items + m->first_row) return csni_line_fold_row(row, m->addr, m->file, m->line);
     m->first_file = m->file;
     m->first_line = m->line;
     *row = (struct csni_line_row){ m->addr, m->file, m->line, 1 };
     return row + 1;
 }
 
-/* Runs opcodes from p on while they are those of usual rows. Producers write what precedes a row in one order:
- *     [set_file] [set_column] [set_discriminator] [negate_stmt] [advance_line] (copy | special opcode)
- * Which of them are there is next to random: a branch on each opcode is mispredicted for every second row. So a row is
- * decoded as a whole, with conditional moves where a part is missing; 8 bytes hold all from set_column on. Only set_file
- * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. `fold` is a
- * constant where this is inlined; rows are folded only behind one of their sequence, of a file that there is. */
-static inline const uint8_t *run_rows(const struct program *pr, const bool fold, struct machine *machine, const uint8_t *p,
-                                      const uint8_t *stretch, struct csni_line_row **rows) {
-    struct csni_line_row *row = *rows;
-    uint64_t addr = machine->addr;
-    uint32_t file = machine->file, line = machine->line;
-    while (stretch - p >= 16) {
-        uint64_t w = csni_get64(p, false);
-        if ((uint8_t)w == DW_LNS_set_file) {
-            uint32_t number = (uint32_t)(w >> 8) & 0x7f, two = w >> 15 & 1;
-            if (two & (w >> 23)) break;
-            if (two) number |= ((uint32_t)(w >> 16) & 0x7f) << 7;
-            if (fold) {
-                number += !number & pr->repeats_first;
-                if (!file_exists(pr->table, number)) break;
-            }
-            file = number;
-            p += 2 + two;
-            w = csni_get64(p, false);
-        }
-        /* 0 or 1 each, and used in arithmetic: compilers would make branches of conditions. */
-        unsigned column = (uint8_t)w == DW_LNS_set_column;
-        unsigned odd = column & (unsigned)(w >> 15);
-        w >>= 16 * column;
-        if ((uint8_t)w == 0) {
-            /* DW_LNE_set_discriminator and vendors' opcodes do nothing here. */
-            p += 2 * column;
-            if ((uint8_t)(w >> 8) > 6 || (uint8_t)(w >> 16) <= DW_LNE_define_file || odd & 1) break;
-            p += 2 + (uint8_t)(w >> 8);
-            continue;
-        }
-        unsigned negate = (uint8_t)w == DW_LNS_negate_stmt;
-        w >>= 8 * negate;
-        unsigned advance = (uint8_t)w == DW_LNS_advance_line, two = w >> 15 & 1;
-        odd |= advance & two & (unsigned)(w >> 23);
-        /* The operand's 14 bits; of one byte, the shift to the left loses the upper 7. */
-        uint32_t operand = ((uint32_t)(w >> 8) & 0x7f) | ((uint32_t)(w >> 9) & 0x3f80);
-        unsigned unused = 25 - 7 * two;
-        uint32_t delta = (uint32_t)((int32_t)(operand << unused) >> unused) & (0 - advance);
-        unsigned operand_size = (2 + two) & (0 - advance);
-        w >>= 8 * operand_size;
-        const struct effect *e = &pr->effects[(uint8_t)w];
-        if (CSNI_UNLIKELY((odd & 1) | !e->row)) break;
-        addr += e->addr;
-        line += delta + e->line;
-        if (fold) row = fold_row(row, addr, file, line);
-        else *row++ = (struct csni_line_row){ addr, file, line, 0 };
-        p += 2 * column + negate + operand_size + 1;
-    }
-    machine->addr = addr;
-    machine->file = file;
-    machine->line = line;
-    *rows = row;
-    return p;
-}
-
-CSNI_NOINLINE static const uint8_t *run_rows_folding(const struct program *pr, struct machine *m, const uint8_t *p,
-                                                     const uint8_t *stretch, struct csni_line_row **rows) {
-    return run_rows(pr, true, m, p, stretch, rows);
-}
-
-CSNI_NOINLINE static const uint8_t *run_rows_keeping(const struct program *pr, struct machine *m, const uint8_t *p,
-                                                     const uint8_t *stretch, struct csni_line_row **rows) {
-    return run_rows(pr, false, m, p, stretch, rows);
+/* Rows are folded only behind one of their sequence, of a file that there is. */
+static inline bool may_run_rows(const struct csni_line_program *pr, const struct csni_line_machine *m,
+                                const struct csni_line_row *row) {
+    return !pr->fold || (row > pr->table->rows.items + m->first_row && csni_line_file_exists(pr->table, m->file));
 }
 
 /* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index.
  * CSN_NONE: rows cannot be folded. */
-static inline csn_status run(struct program *pr, const bool vliw, struct csn_error *err) {
+static inline csn_status run(struct csni_line_program *pr, const bool vliw, struct csn_error *err) {
     struct csni_line_table *table = pr->table;
     const uint8_t opcode_base = pr->h->opcode_base;
-    struct machine m;
+    struct csni_line_machine m;
     start_sequence(&m, (uint64_t)(pr->p - pr->base), table->rows.count);
     while (pr->p < pr->end) {
         const uint8_t *p = pr->p, *stretch = reserve_stretch(table, p, pr->end);
@@ -337,10 +245,12 @@ static inline csn_status run(struct program *pr, const bool vliw, struct csn_err
         struct csni_line_row *row = table->rows.items + table->rows.count;
         uint8_t op = 1;
         while (p < stretch) {
-            if (pr->fast && !pr->fold) p = run_rows_keeping(pr, &m, p, stretch, &row);
-            else if (pr->fast && row > table->rows.items + m.first_row && file_exists(table, m.file))
-                p = run_rows_folding(pr, &m, p, stretch, &row);
-            if (p == stretch) break;
+            if (pr->fast && may_run_rows(pr, &m, row)) {
+                if (pr->fold && pr->blocks && stretch - p >= CSNI_LINE_BLOCK_MIN)
+                    p = csni_line_run_blocks(pr, &m, p, stretch, &row);
+                else p = csni_line_run_rows(pr, &m, p, stretch, &row);
+                if (p == stretch) break;
+            }
             op = *p++;
             if (op >= opcode_base) {
                 if (vliw) advance(pr->h, &m, ((unsigned)op - opcode_base) / pr->h->line_range);
@@ -372,7 +282,7 @@ static inline csn_status run(struct program *pr, const bool vliw, struct csn_err
 csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf *dwarf,
                          const struct csni_line_header *h, struct csn_error *err) {
     const uint8_t *base = dwarf->sections.line.ptr;
-    struct program pr;
+    struct csni_line_program pr;
     pr.table = table;
     pr.h = h;
     pr.base = base;
@@ -381,7 +291,7 @@ csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf 
     pr.big = dwarf->sections.big_endian;
     pr.fold = table->fold;
     pr.repeats_first = pr.fold && csni_line_table_repeats_first(table);
-    make_effects(&pr);
+    choose_machine(&pr);
     size_t files = table->files.count;
     for (;;) {
         csn_status status = h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);

@@ -1,12 +1,8 @@
 /* The line scan with AVX2: 64 bytes of opcodes at a time, all of them at once.
  *
- * Where the opcodes are is a matter of two states, "opcode" and "operand", and of three kinds of bytes:
- *   1, 2, 3      change the state: an opcode with an operand begins, or an operand of one byte (or its last) ends
- *   0, 4..127    lead to "opcode" from either: a special opcode, or the end of an operand
- *   128..255     leave the state: a special opcode, or the middle of an operand
- * So the state is the parity of the first kind since the last byte of the second kind: a prefix XOR, and an addition whose
- * carries run from each byte of the second kind to the next. Addresses and lines are then sums over the bytes that a mask
- * selects. A block ends behind its last row, so that no state but that of a row passes from one block to the next.
+ * Where the opcodes are is found as base/byte_blocks.h says; 1, 2 and 3 have operands. Addresses and lines are then sums
+ * over the bytes that a mask selects. A block ends behind its last row, so that no state but that of a row passes from one
+ * block to the next.
  *
  * Measured with LLVM's files of libc, vmlinux and ceph-osd, on large tables of which half of the opcodes have operands:
  * 25 ns for 64 bytes against 51 to 90 of the plain loop, and that after the processor has learned the table's branches;
@@ -15,19 +11,15 @@
 
 #if CSNI_LINE_SCAN_AVX2
 
-#include <immintrin.h>
 #include <string.h>
 
+#include "base/byte_blocks.h"
 #include "gsym/gsym_layout.h"
 
-#define AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,pclmul")))
-#define AVX2_INLINE static inline __attribute__((always_inline)) AVX2
+#define AVX2 CSNI_AVX2
+#define AVX2_INLINE CSNI_AVX2_INLINE
 
-enum { BLOCK = 64 };
-
-struct block {
-    __m256i lo, hi;
-};
+enum { BLOCK = CSNI_BLOCK };
 
 /* One bit a byte, for the bytes of a block. */
 struct masks {
@@ -37,25 +29,16 @@ struct masks {
     uint64_t negative;               /* operand bytes that end a negative number */
 };
 
-AVX2_INLINE uint64_t to_bits(__m256i lo, __m256i hi) {
-    return (uint32_t)_mm256_movemask_epi8(lo) | (uint64_t)(uint32_t)_mm256_movemask_epi8(hi) << 32;
-}
-
-AVX2_INLINE uint64_t bytes_equal(struct block b, char value) {
-    __m256i v = _mm256_set1_epi8(value);
-    return to_bits(_mm256_cmpeq_epi8(b.lo, v), _mm256_cmpeq_epi8(b.hi, v));
-}
-
 /* The bytes that the mask selects; 0 elsewhere. */
-AVX2_INLINE struct block select_bytes(struct block b, uint64_t mask) {
+AVX2_INLINE struct csni_block select_bytes(struct csni_block b, uint64_t mask) {
     const __m256i bits = _mm256_set1_epi64x((long long)0x8040201008040201);
     const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1,
                                             2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
     __m256i all = _mm256_set1_epi64x((long long)mask);
     __m256i lo = _mm256_and_si256(_mm256_shuffle_epi8(all, spread), bits);
     __m256i hi = _mm256_and_si256(_mm256_shuffle_epi8(all, _mm256_add_epi8(spread, _mm256_set1_epi8(4))), bits);
-    return (struct block){ _mm256_and_si256(b.lo, _mm256_cmpeq_epi8(lo, bits)),
-                           _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
+    return (struct csni_block){ _mm256_and_si256(b.lo, _mm256_cmpeq_epi8(lo, bits)),
+                                _mm256_and_si256(b.hi, _mm256_cmpeq_epi8(hi, bits)) };
 }
 
 /* Each byte divided by the range: `scale` is 65536 / range + 1, exact for bytes up to 251. */
@@ -63,22 +46,6 @@ AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
     __m256i even = _mm256_mulhi_epu16(_mm256_and_si256(v, _mm256_set1_epi16(0xff)), scale);
     __m256i odd = _mm256_mulhi_epu16(_mm256_srli_epi16(v, 8), scale);
     return _mm256_or_si256(even, _mm256_slli_epi16(odd, 8));
-}
-
-/* Bit i: the XOR of bits 0..i. */
-AVX2_INLINE uint64_t prefix_xor(uint64_t v) {
-    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)v), _mm_set1_epi8((char)0xff), 0);
-    return (uint64_t)_mm_cvtsi128_si64(product);
-}
-
-/* The bytes at which an opcode begins; the first does. `operand` are bytes 1..3, `more` bytes above 127. */
-AVX2_INLINE uint64_t find_opcodes(uint64_t operand, uint64_t more) {
-    uint64_t parity = prefix_xor(operand);
-    uint64_t keeping = operand | more;
-    uint64_t seed = ((parity & ~keeping) << 1) & keeping;
-    uint64_t wrong = ((keeping + seed) ^ keeping) & keeping; /* parity counts a 1..3 before the last reset too */
-    uint64_t inside = (parity ^ wrong) & keeping;
-    return ~(inside << 1);
 }
 
 /* Bits up to and with the highest of `v`, which is not 0. */
@@ -99,22 +66,22 @@ struct line_sums {
     bool operands;                                              /* any of them is used */
 };
 
-AVX2_INLINE __m256i add_bytes(__m256i sums, struct block b) {
+AVX2_INLINE __m256i add_bytes(__m256i sums, struct csni_block b) {
     __m256i zero = _mm256_setzero_si256();
     sums = _mm256_add_epi64(sums, _mm256_sad_epu8(b.lo, zero));
     return _mm256_add_epi64(sums, _mm256_sad_epu8(b.hi, zero));
 }
 
 /* Adds the line deltas of the selected opcodes. `special` are the quotients of the special ones. */
-AVX2_INLINE void add_lines(struct line_sums *s, struct block bytes, struct block deltas, struct block special,
-                           uint32_t min, const struct masks *m) {
+AVX2_INLINE void add_lines(struct line_sums *s, struct csni_block bytes, struct csni_block deltas,
+                           struct csni_block special, uint32_t min, const struct masks *m) {
     s->plain += min * (uint32_t)_mm_popcnt_u64(m->special);
     s->deltas = add_bytes(s->deltas, select_bytes(deltas, m->special));
     s->quotients = add_bytes(s->quotients, special);
     if (!m->line1) return;
     s->operands = true;
     __m256i seven = _mm256_set1_epi8(0x7f);
-    struct block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
+    struct csni_block low = { _mm256_and_si256(bytes.lo, seven), _mm256_and_si256(bytes.hi, seven) };
     s->operands1 = add_bytes(s->operands1, select_bytes(low, m->line1));
     s->plain -= (uint32_t)_mm_popcnt_u64(m->line1 & m->negative) << 7;
     if (!m->line2) return;
@@ -152,13 +119,13 @@ AVX2_INLINE __m256i running_sums(__m256i v) {
 }
 
 /* rows_within() for up to 254 bytes, which 8-bit sums can tell from more. */
-AVX2_INLINE uint64_t rows_within_254(struct block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
+AVX2_INLINE uint64_t rows_within_254(struct csni_block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
     __m256i lo = running_sums(advances.lo), hi = running_sums(advances.hi);
     __m256i carry = _mm256_shuffle_epi8(_mm256_permute2x128_si256(lo, lo, 0x11), _mm256_set1_epi8(15));
     hi = _mm256_adds_epu8(hi, carry);
     __m256i most = _mm256_set1_epi8((char)left);
-    uint64_t within = positions & to_bits(_mm256_cmpeq_epi8(_mm256_min_epu8(lo, most), lo),
-                                          _mm256_cmpeq_epi8(_mm256_min_epu8(hi, most), hi));
+    uint64_t within = positions & csni_block_bits(_mm256_cmpeq_epi8(_mm256_min_epu8(lo, most), lo),
+                                                  _mm256_cmpeq_epi8(_mm256_min_epu8(hi, most), hi));
     if (!within) return 0;
     uint8_t sums[BLOCK];
     _mm256_storeu_si256((__m256i *)(void *)sums, lo);
@@ -169,7 +136,7 @@ AVX2_INLINE uint64_t rows_within_254(struct block advances, uint64_t positions, 
 
 /* The highest bit of `positions` up to which the advances sum to `left` at most, and everything below; 0 for none.
  * *sum_out is their sum. The advances of other bytes are 0. */
-AVX2_INLINE uint64_t rows_within(struct block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
+AVX2_INLINE uint64_t rows_within(struct csni_block advances, uint64_t positions, uint64_t left, uint64_t *sum_out) {
     *sum_out = 0;
     if (left < 255) return rows_within_254(advances, positions, left, sum_out);
     uint8_t values[BLOCK];
@@ -210,23 +177,22 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
             memcpy(tail, src, (size_t)(scan.readable - src));
             src = tail;
         }
-        struct block b = { _mm256_loadu_si256((const __m256i *)(const void *)src),
-                           _mm256_loadu_si256((const __m256i *)(const void *)(src + BLOCK / 2)) };
+        struct csni_block b = csni_block_load(src);
         uint64_t size = (uint64_t)(scan.end - scan.p);
         uint64_t valid = size >= BLOCK ? ~(uint64_t)0 : ((uint64_t)1 << size) - 1;
-        uint64_t operand = to_bits(with_operand(b.lo), with_operand(b.hi)), more = to_bits(b.lo, b.hi);
-        uint64_t opcodes = find_opcodes(operand, more) & valid;
+        uint64_t operand = csni_block_bits(with_operand(b.lo), with_operand(b.hi)), more = csni_block_bits(b.lo, b.hi);
+        uint64_t opcodes = csni_find_opcodes(operand, more) & valid;
 
         struct masks m;
-        uint64_t zeros = bytes_equal(b, CSNI_GSYM_LINE_END);
-        uint64_t pc_ops = opcodes & bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_PC);
+        uint64_t zeros = csni_block_equal(b, CSNI_GSYM_LINE_END);
+        uint64_t pc_ops = opcodes & csni_block_equal(b, CSNI_GSYM_LINE_ADVANCE_PC);
         m.special = opcodes & ~(operand | zeros);
         m.advance = pc_ops << 1 & valid;
-        m.set_file = opcodes & bytes_equal(b, CSNI_GSYM_LINE_SET_FILE);
-        m.line1 = (opcodes & bytes_equal(b, CSNI_GSYM_LINE_ADVANCE_LINE)) << 1;
+        m.set_file = opcodes & csni_block_equal(b, CSNI_GSYM_LINE_SET_FILE);
+        m.line1 = (opcodes & csni_block_equal(b, CSNI_GSYM_LINE_ADVANCE_LINE)) << 1;
         m.line2 = (m.line1 & more) << 1;
         m.line3 = (m.line2 & more) << 1;
-        m.negative = to_bits(_mm256_slli_epi16(b.lo, 1), _mm256_slli_epi16(b.hi, 1)) & ~more;
+        m.negative = csni_block_bits(_mm256_slli_epi16(b.lo, 1), _mm256_slli_epi16(b.hi, 1)) & ~more;
 
         /* The byte at which each row is complete. */
         uint64_t rows = m.special | m.advance;
@@ -241,11 +207,11 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
             done = at_end;
             break;
         }
-        struct block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
-        struct block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
+        struct csni_block deltas = { _mm256_subs_epu8(b.lo, four), _mm256_subs_epu8(b.hi, four) };
+        struct csni_block quotients = { divide(deltas.lo, scale), divide(deltas.hi, scale) };
         m = cut(m, up_to_highest(rows));
-        struct block special = select_bytes(quotients, m.special), plain = select_bytes(b, m.advance);
-        struct block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
+        struct csni_block special = select_bytes(quotients, m.special), plain = select_bytes(b, m.advance);
+        struct csni_block advances = { _mm256_or_si256(special.lo, plain.lo), _mm256_or_si256(special.hi, plain.hi) };
         uint64_t advance = total_of(add_bytes(_mm256_setzero_si256(), advances)), left = addr - scan.addr;
         bool found = advance > left;
         if (found) {

@@ -14,6 +14,7 @@ typedef unsigned long long ull; /* for %llx */
 
 enum {
     RUN_LENGTH = 1024,             /* functions */
+    MAX_ESTIMATE = 16 << 20,       /* bytes of records that room is made for at once */
     STRING_CHUNK = 256 * 1024      /* bytes of strings that are written at once */
 };
 
@@ -60,6 +61,41 @@ static csn_status check_run(const struct writer *w, const struct csni_gsym_encod
     return CSN_OK;
 }
 
+/* About how many bytes the records of these entries take; more rather than less, for memory that is never written costs
+ * nothing, and copying does. */
+static size_t estimate(const struct writer *w, const struct csni_entry *entries, uint32_t count) {
+    uint64_t size = (uint64_t)count * 64;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct csni_function *f = csni_model_function(w->model, &entries[i]);
+        size += (uint64_t)f->row_count * 5 + (uint64_t)f->inline_count * 20;
+    }
+    return size < MAX_ESTIMATE ? (size_t)size : MAX_ESTIMATE;
+}
+
+static void fetch_lines(const void *p, size_t size) {
+    enum { LINE = 64, MOST = 512 };
+    if (size > MOST) size = MOST;
+    for (size_t i = 0; i < size; i += LINE) __builtin_prefetch((const char *)p + i);
+}
+
+/* Functions in the order of their addresses are scattered in memory by units: rows and inlined calls of a function are asked
+ * for some functions ahead, and ranges, which are found by those calls, when these have come. */
+static void fetch_ahead(const struct csni_model *model, const struct csni_entry *entries, uint32_t i, uint32_t count) {
+    enum { AHEAD = 3 };
+    if (i + AHEAD < count) {
+        const struct csni_batch *b = &model->batches[entries[i + AHEAD].batch];
+        const struct csni_function *f = &b->functions[entries[i + AHEAD].function];
+        if (f->row_count) fetch_lines(&b->rows[f->first_row], f->row_count * sizeof *b->rows);
+        if (f->inline_count) fetch_lines(&b->inlines[f->first_inline], f->inline_count * sizeof *b->inlines);
+    }
+    if (i + 1 < count) {
+        const struct csni_batch *b = &model->batches[entries[i + 1].batch];
+        const struct csni_function *f = &b->functions[entries[i + 1].function];
+        if (!f->inline_count) return;
+        fetch_lines(&b->parts[b->inlines[f->first_inline].first_part], f->inline_count * sizeof *b->parts);
+    }
+}
+
 static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct writer *w = context;
@@ -69,9 +105,12 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     records->alloc = run->encoded.ends.alloc = w->model->alloc;
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
+    const struct csni_entry *entries = &w->model->entries[(size_t)item * RUN_LENGTH];
+    (void)csni_gsym_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
-        csni_gsym_encode_record(&w->encoder, &w->model->entries[(uint32_t)item * RUN_LENGTH + i], &run->encoded);
+        fetch_ahead(w->model, entries, i, count);
+        csni_gsym_encode_record(&w->encoder, &entries[i], &run->encoded);
         size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
         uint8_t *p = csni_buffer_room(records, CSNI_GSYM_ALIGN);
         if (!p) break;
