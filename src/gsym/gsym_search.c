@@ -36,17 +36,34 @@ void csni_gsym_find_guide(struct csni_gsym *gsym) {
 
 enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
 
-/* The number of entries at or below `key` of those from `table` on, of which there is at least one. Called with a constant
- * width, so that the compiler makes a loop without branches (but its own) of it: a search in a table of random access
- * mispredicts half of them. `infos`: what is read next, an info offset for each entry; NULL: nothing. */
-static ALWAYS_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key,
-                                     const uint8_t *infos, size_t info_size) {
+/* The number of entries at or below `key` of the `count` from `table` on; at least one. All of this is called with a constant
+ * width, so that the compiler makes loops without branches (but their own) of it: a search in a table of random access
+ * mispredicts half of them. */
+static ALWAYS_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
     const uint8_t *at = table;
-    for (; count > SEARCH_TAIL; count -= count / 2)
-        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    if (infos) PREFETCH(infos + (size_t)(at - table) / width * info_size);
     for (; count > 1; count -= count / 2)
         at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
+    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+}
+
+static ALWAYS_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+    size_t count = gsym->address_count;
+    const uint8_t *table = gsym->addresses, *at = table;
+    if (!count) return 0;
+    for (; count > SEARCH_TAIL; count -= count / 2)
+        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
+    size_t first = (size_t)(at - table) / width;
+    PREFETCH(gsym->infos + first * gsym->info_size);
+    return first + count_in(at, count, width, big, key);
+}
+
+/* Among the 1 << guide_shift entries from `first` on. */
+static ALWAYS_INLINE size_t count_left(const struct csni_gsym *gsym, size_t first, unsigned width, bool big, uint64_t key) {
+    const uint8_t *table = gsym->addresses + first * width, *at = table;
+    size_t half = ((size_t)1 << gsym->guide_shift) / 2;
+    for (; half >= SEARCH_TAIL; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
+    PREFETCH(gsym->infos + (first + (size_t)(at - table) / width) * gsym->info_size);
+    for (; half; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
     return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
 }
 
@@ -70,13 +87,11 @@ static ALWAYS_INLINE bool proven(const struct csni_gsym *gsym, unsigned width, b
 
 static ALWAYS_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
     if (gsym->guide_count) {
-        size_t first = narrowed(gsym, count_in(gsym->guide, gsym->guide_count, width, big, key, NULL, 0));
-        size_t count = count_in(gsym->addresses + first * width, (size_t)1 << gsym->guide_shift, width, big, key,
-                                gsym->infos + first * gsym->info_size, gsym->info_size);
+        size_t first = narrowed(gsym, count_in(gsym->guide, gsym->guide_count, width, big, key));
+        size_t count = count_left(gsym, first, width, big, key);
         if (proven(gsym, width, big, key, first, count)) return first + count;
     }
-    if (!gsym->address_count) return 0;
-    return count_in(gsym->addresses, gsym->address_count, width, big, key, gsym->infos, gsym->info_size);
+    return count_in_all(gsym, width, big, key);
 }
 
 size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
@@ -113,7 +128,7 @@ static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned
     count_all_in(gsym->addresses, (size_t)1 << gsym->guide_shift, width, big, keys, key_count, out);
     for (size_t k = 0; k < key_count; k++)
         if (!proven(gsym, width, big, keys[k], first[k], out[k] - first[k]))
-            out[k] = count_in(gsym->addresses, gsym->address_count, width, big, keys[k], NULL, 0);
+            out[k] = count_in_all(gsym, width, big, keys[k]);
 }
 
 static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
