@@ -63,6 +63,13 @@ static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
 
 /* What every lookup calls is inline; failures are not. */
 
+/* Of an address that need not be there: a prefetch does no harm. */
+#if defined(__GNUC__)
+#define CSNI_PREFETCH(p) __builtin_prefetch(p)
+#else
+#define CSNI_PREFETCH(p) ((void)(p))
+#endif
+
 /* idx < address_count */
 static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
     const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
@@ -97,6 +104,11 @@ static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint
     size_t left = gsym->strings.size - (size_t)offset;
     const char *nul = memchr(text, 0, left);
     return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+}
+
+/* Asks for the beginning of a string that will be read. */
+static inline void csni_gsym_prefetch_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset < gsym->strings.size) CSNI_PREFETCH(gsym->strings.ptr + offset);
 }
 
 /* False, and two empty strings, where idx >= file_count. */

@@ -3,17 +3,11 @@
 #include "gsym/gsym.h"
 #include "gsym/gsym_layout.h"
 
-#if defined(__GNUC__)
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define PREFETCH(p) ((void)(p))
-#endif
-
 /* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
  * known. A prefetch of an address outside the file does no harm. */
 static inline void prefetch_ahead(const uint8_t *p, const uint8_t *end, unsigned lines) {
     enum { LINE = 64 };
-    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) PREFETCH(p + k * LINE);
+    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) CSNI_PREFETCH(p + k * LINE);
 }
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
