@@ -181,9 +181,11 @@ static inline struct window choose_window(const struct rows *r) {
 
 /* ---- writing ---- */
 
-static inline uint8_t *put_row(uint8_t *p, struct window w, uint64_t pc_delta, int64_t line_delta) {
+static inline uint8_t *put_row(uint8_t *p, struct window w, uint64_t pc_delta, int64_t line, int64_t line_delta) {
     struct plan plan = plan_row(w, pc_delta, line_delta);
     if (plan.advance) {
+        /* gsym-rs refuses tables with lines, even between two opcodes, that are no 32-bit numbers. */
+        if (line + plan.advance < 0 || line + plan.advance > UINT32_MAX) plan = (struct plan){ .advance = line_delta };
         *p++ = CSNI_GSYM_LINE_ADVANCE_LINE;
         p = csni_put_sleb(p, plan.advance);
     }
@@ -217,7 +219,7 @@ static inline uint8_t *put_next(uint8_t *p, const struct rows *r, size_t i, stru
     }
     uint64_t off = row_off(r, i);
     int64_t line = row_line(r, i);
-    p = put_row(p, w, off - s->off, line - s->line);
+    p = put_row(p, w, off - s->off, s->line, line - s->line);
     s->off = off;
     s->line = line;
     return p;
