@@ -367,7 +367,7 @@ CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_ca
 /* What the bytes of an index file are there for. New ones are added at the end. */
 enum csn_part {
     CSN_PART_HEADER,
-    CSN_PART_ADDRESSES,      /* the address table */
+    CSN_PART_ADDRESSES,      /* the address table, and the search guide */
     CSN_PART_RECORD_OFFSETS, /* where each function's record stands */
     CSN_PART_FILES,          /* the file table, without its strings */
     CSN_PART_STRINGS,
