@@ -145,14 +145,22 @@ static void put_name_and_offset(const struct csn_frame *frame, struct name_text 
     out_decimal(out, frame->offset);
 }
 
+static void put_path(const struct csn_frame *frame, struct out_buffer *out) {
+    if (frame->flags & FRAME_PATH_READY) {
+        out_bytes(out, frame->base.ptr, frame->base.len);
+        return;
+    }
+    out_safe(out, frame->directory);
+    char separator = path_separator(frame->directory, frame->base);
+    if (separator) out_char(out, separator);
+    out_safe(out, frame->base);
+}
+
 void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
     put_name_and_offset(frame, names, out);
     if (frame->base.len || frame->directory.len) {
         out_text(out, " at ");
-        out_safe(out, frame->directory);
-        char separator = path_separator(frame->directory, frame->base);
-        if (separator) out_char(out, separator);
-        out_safe(out, frame->base);
+        put_path(frame, out);
         out_char(out, ':');
         if (frame->line)
             out_decimal(out, frame->line);

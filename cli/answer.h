@@ -7,6 +7,9 @@
 #include "json_out.h"
 #include "name_text.h"
 
+/* A flag of the command's own in csn_frame.flags: the path is in `base` alone, fit for being shown as it is. */
+#define FRAME_PATH_READY (1u << 31)
+
 struct answer {
     csn_status status;        /* CSN_OK, CSN_NONE, or below 0: the record is damaged, see err */
     uint64_t addr;

@@ -41,6 +41,7 @@ void dump_text_header(struct dump *dump, const char *path) {
     out_text(out, info->uuid_size ? "\n" : "none\n");
     put_count(dump, "address size", info->address_size, " bytes");
     put_count(dump, "functions", info->function_count, "");
+    if (info->guide_count) put_count(dump, "search guide", info->guide_count, " entries");
     put_count(dump, "files", info->file_count, "");
     put_count(dump, "strings", info->string_bytes, " bytes");
 }
