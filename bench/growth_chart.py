@@ -45,8 +45,7 @@ def of_units(rows):
     def of(key, threads=None):
         return [row["threads"][threads][key] if threads else row[key] for row in rows]
     conversion = {"input bytes": of("input_bytes"), "instructions, 1 thread": of("instructions")}
-    for threads in (1, 2):
-        plural = f"{threads} thread{'s' if threads > 1 else ''}"
+    for threads, plural in (("1", "1 thread"), ("2", "2 threads")):
         conversion[f"CPU time, {plural}"] = of("cpu_s", threads)
         conversion[f"peak memory, {plural}"] = of("peak_mb", threads)
     lookup = {"instructions of a lookup": of("lookup_instructions"), "ns of a lookup": of("single_ns"),
@@ -63,10 +62,10 @@ def spread_of_shapes(shapes):
 
 
 def bars_of_real(x, y, rows):
-    longest = max(row["threads"][1]["cpu_s"] / row["dwarf_bytes"] for row in rows)
+    longest = max(row["threads"]["1"]["cpu_s"] / row["dwarf_bytes"] for row in rows)
     parts = [f'<text x="{x + LEFT}" y="{y + 16}" font-weight="bold">real inputs: CPU ns a byte of inflated DWARF</text>']
     for k, row in enumerate(rows):
-        each = row["threads"][1]["cpu_s"] / row["dwarf_bytes"]
+        each = row["threads"]["1"]["cpu_s"] / row["dwarf_bytes"]
         by = y + TOP + k * 36
         label = f"{row['input']}, {row['dwarf_bytes'] / 1e6:.0f} MB"
         parts.append(f'<text x="{x + LEFT}" y="{by + 10}">{escape(label)}</text>'

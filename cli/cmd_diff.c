@@ -107,7 +107,10 @@ static bool compare(struct diff_out *diff, const struct diff_values *values, str
 static enum exit_code compare_opened(struct diff_out *diff, const struct diff_values *values) {
     struct diff_result result = { .header_count = 0 };
     bool good = compare(diff, values, &result);
-    if (!good) complain_memory("functions to compare");
+    const bool *shares = result.counts.shares_too_much;
+    for (int side = 0; side < 2; side++)
+        if (shares[side]) complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
+    if (!good && !shares[0] && !shares[1]) complain_memory("functions to compare");
     for (int side = 0; side < 2; side++)
         if (result.counts.unreadable[side])
             complain(diff->inputs[side].path, "records that cannot be found: %llu",

@@ -13,6 +13,8 @@ const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
       .value_name = "DIR", .help = "root of debug files, instead of /usr/lib/debug; may be given\nseveral times" },
     { .name = "dwp", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, packages), .value_name = "FILE",
       .help = "package of split DWARF; may be given several times" },
+    { .name = "dwo-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, dwo_dirs), .value_name = "DIR",
+      .help = "folder of .dwo files, looked into before the places that\nthe input names; may be given several times" },
     { .name = "oso-prefix", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, object_prefix),
       .value_name = "DIR", .help = "put in front of the paths of object files that a Mach-O\ndebug map names" },
     { .name = "fetch-timeout", .kind = OPTION_NUMBER, .offset = offsetof(struct companion_values, timeout_s),
@@ -52,6 +54,8 @@ csn_status companion_search_begin(struct companion_search *search, const struct 
     given.debug_file = values->debug_file;
     given.dwp_files = values->packages.items;
     given.dwp_file_count = values->packages.count;
+    given.dwo_dirs = values->dwo_dirs.items;
+    given.dwo_dir_count = values->dwo_dirs.count;
     given.object_prefix = values->object_prefix;
     given.flags = urls && *urls ? CSN_SEARCH_DEBUGINFOD : 0u;
     given.timeout_ms = (uint32_t)(values->timeout_s * 1000);

@@ -9,12 +9,12 @@
 
 struct companion_values {
     const char *arch, *debug_file, *object_prefix;
-    struct text_list debug_dirs, packages;
+    struct text_list debug_dirs, packages, dwo_dirs;
     uint64_t timeout_s, max_download;
     bool none;
 };
 
-enum { COMPANION_OPTION_COUNT = 8 };
+enum { COMPANION_OPTION_COUNT = 9 };
 extern const struct option_spec companion_options[COMPANION_OPTION_COUNT];
 
 /* A search for one run, and the debug file that it found for the image. */

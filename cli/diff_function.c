@@ -26,12 +26,15 @@ int diff_by_name(const void *a, const void *b) {
     return (left->record.offset > right->record.offset) - (left->record.offset < right->record.offset);
 }
 
+enum { SHARED_TIMES = 32, SHARED_FREE = 1 << 20 };
+
 bool diff_room_init(struct diff_room *room, const struct csn_index *a, const struct csn_index *b) {
     *room = (struct diff_room){ .indexes = { a, b } };
     for (int k = 0; k < 2; k++) {
         struct csn_index_info info;
         csn_index_get_info(room->indexes[k], &info);
         room->file_counts[k] = info.file_count;
+        room->left[k] = (info.file_size + SHARED_FREE) * SHARED_TIMES;
     }
     room->equal_file = calloc((size_t)room->file_counts[0] + 1, sizeof(*room->equal_file));
     return room->equal_file != NULL;
@@ -62,7 +65,8 @@ static csn_status compare_rows(struct diff_room *room, const struct diff_functio
     struct diff_rows rows[2];
     struct diff_row row[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
     for (int k = 0; k < 2; k++) {
-        csn_status status = diff_rows_init(&rows[k], room->indexes[k], &pair[k]->record, pair[k]->function.size, &out->err);
+        csn_status status = diff_rows_init(&rows[k], room->indexes[k], &pair[k]->record, pair[k]->function.size,
+                                           &room->left[k], &out->err);
         if (status < 0) return status;
     }
     for (;;) {
@@ -89,7 +93,8 @@ static csn_status compare_rows(struct diff_room *room, const struct diff_functio
 /* ---- inlined calls ---- */
 
 static csn_status compare_inlines(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
-    const struct diff_side sides[2] = { { room->indexes[0], &pair[0]->record }, { room->indexes[1], &pair[1]->record } };
+    const struct diff_side sides[2] = { { room->indexes[0], &pair[0]->record, &room->left[0] },
+                                        { room->indexes[1], &pair[1]->record, &room->left[1] } };
     bool same = true;
     csn_status status = diff_inlines(sides, room->trees, &same, &out->nodes, &out->err);
     if (status >= 0 && !same) out->what |= DIFF_INLINES;
@@ -120,6 +125,7 @@ static csn_status gather_sites(struct diff_room *room, int k, const struct diff_
     if (status < 0) return status;
     while ((status = csn_call_site_iter_next(&iter, &site, err)) == CSN_OK) {
         struct diff_site found = { site.return_offset, site.flags, { "", 0 } };
+        if (!diff_spend(&room->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
         for (uint32_t p = 0; p < site.pattern_count; p++) {
             csn_call_site_pattern(room->indexes[k], &site, p, &found.pattern, NULL);
             if (!add_site(room, k, count, found)) return CSN_E_MEMORY;
@@ -153,15 +159,18 @@ struct merged_list {
     size_t count, room;
 };
 
-static csn_status gather_merged(const struct csn_index *index, const struct diff_function *function,
+static csn_status gather_merged(struct diff_room *room, int k, const struct diff_function *function,
                                 struct merged_list *list, struct csn_error *err) {
+    const struct csn_index *index = room->indexes[k];
     struct csn_merged_iter iter;
     struct csn_record record;
     csn_status status = csn_merged_iter_init(&iter, index, &function->record, err);
     if (status < 0) return status;
     while ((status = csn_merged_iter_next(&iter, &record, err)) == CSN_OK) {
         if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
-        list->items[list->count++] = diff_function_read(index, &record);
+        struct diff_function *merged = &list->items[list->count++];
+        *merged = diff_function_read(index, &record);
+        if (!diff_spend(&room->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
     }
     if (list->count) qsort(list->items, list->count, sizeof(*list->items), diff_by_name);
     return status < 0 ? status : CSN_OK;
@@ -180,7 +189,7 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
         struct function_diff inner = { .what = 0 };
         if (order == 0) {
             csn_status status = compare_parts(room, pair, &inner);
-            if (status == CSN_E_MEMORY) return status;
+            if (status == CSN_E_MEMORY || !room->left[0] || !room->left[1]) return status < 0 ? status : CSN_E_LIMIT;
             if (status >= 0 && !inner.what) continue;
             if (status < 0) inner.what |= DIFF_DAMAGED;
         }
@@ -197,8 +206,8 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
 
 static csn_status compare_merged(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
     struct merged_list lists[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
-    csn_status status = gather_merged(room->indexes[0], pair[0], &lists[0], &out->err);
-    if (status >= 0) status = gather_merged(room->indexes[1], pair[1], &lists[1], &out->err);
+    csn_status status = gather_merged(room, 0, pair[0], &lists[0], &out->err);
+    if (status >= 0) status = gather_merged(room, 1, pair[1], &lists[1], &out->err);
     if (status >= 0) status = compare_merged_lists(room, lists, out);
     free(lists[0].items);
     free(lists[1].items);
@@ -229,5 +238,5 @@ bool diff_functions(struct diff_room *room, const struct diff_function *a, const
     if (a->function.has_merged || b->function.has_merged) status = compare_merged(room, pair, out);
     if (status >= 0) status = compare_parts(room, pair, out);
     if (status < 0) out->what |= DIFF_DAMAGED;
-    return status != CSN_E_MEMORY;
+    return status != CSN_E_MEMORY && room->left[0] && room->left[1];
 }

@@ -22,7 +22,7 @@ void diff_tree_deinit(struct diff_tree *tree) {
  * one before would cost a walk over all of them. */
 struct range_reader {
     struct csn_inline_node *node;
-    uint64_t start;
+    uint64_t start, *left;
     uint32_t k;
     struct csn_range ahead;
     bool has_ahead;
@@ -31,15 +31,16 @@ struct range_reader {
 static void read_ahead(struct range_reader *reader) {
     struct csn_range *range = &reader->ahead;
     do {
-        reader->has_ahead = csn_inline_node_range(reader->node, reader->k, range, NULL) == CSN_OK;
+        reader->has_ahead = diff_spend(reader->left, 1) &&
+                            csn_inline_node_range(reader->node, reader->k, range, NULL) == CSN_OK;
         reader->k++;
     } while (reader->has_ahead && range->start == range->end);
     range->start -= reader->start;
     range->end -= reader->start;
 }
 
-static struct range_reader read_ranges(struct csn_inline_node *node, uint64_t start) {
-    struct range_reader reader = { .node = node, .start = start };
+static struct range_reader read_ranges(struct csn_inline_node *node, const struct diff_side *side) {
+    struct range_reader reader = { .node = node, .start = side->record->start, .left = side->left };
     read_ahead(&reader);
     return reader;
 }
@@ -62,11 +63,17 @@ static bool ranges_equal(struct range_reader *a, struct range_reader *b) {
     }
 }
 
+/* Names of inlined calls stand in the index once each, so a piece of one is what a byte of anything else is. */
+enum { NAME_PIECE = 16 };
+
 /* The next inlined call: the root is the function itself. */
-static csn_status next_call(struct csn_inline_iter *iter, struct csn_inline_node *out, struct csn_error *err) {
+static csn_status next_call(struct csn_inline_iter *iter, const struct diff_side *side, struct csn_inline_node *out,
+                            struct csn_error *err) {
     csn_status status;
-    do status = csn_inline_iter_next(iter, out, err);
-    while (status == CSN_OK && out->depth == 0);
+    do {
+        status = csn_inline_iter_next(iter, out, err);
+        if (status == CSN_OK && !diff_spend(side->left, 1 + out->name.len / NAME_PIECE)) return CSN_E_LIMIT;
+    } while (status == CSN_OK && out->depth == 0);
     return status;
 }
 
@@ -85,13 +92,13 @@ static csn_status compare_in_order(const struct diff_side sides[2], bool *same, 
         if (status < 0) return status;
     }
     for (;;) {
-        csn_status first = next_call(&iters[0], &nodes[0], err);
-        csn_status second = first < 0 ? CSN_NONE : next_call(&iters[1], &nodes[1], err);
+        csn_status first = next_call(&iters[0], &sides[0], &nodes[0], err);
+        csn_status second = first < 0 ? CSN_NONE : next_call(&iters[1], &sides[1], &nodes[1], err);
         if (first < 0 || second < 0) return first < 0 ? first : second;
         *same = first == second;
         if (first != CSN_OK || second != CSN_OK) return CSN_OK;
-        struct range_reader a = read_ranges(&nodes[0], sides[0].record->start);
-        struct range_reader b = read_ranges(&nodes[1], sides[1].record->start);
+        struct range_reader a = read_ranges(&nodes[0], &sides[0]);
+        struct range_reader b = read_ranges(&nodes[1], &sides[1]);
         *same = heads_equal(sides, nodes) && ranges_equal(&a, &b);
         if (!*same) return CSN_OK;
     }
@@ -127,8 +134,8 @@ static void settle_ranges(struct diff_tree *tree, struct diff_node *node) {
 }
 
 static bool gather_ranges(struct diff_tree *tree, struct diff_node *node, struct csn_inline_node *given,
-                          uint64_t start) {
-    struct range_reader reader = read_ranges(given, start);
+                          const struct diff_side *side) {
+    struct range_reader reader = read_ranges(given, side);
     struct csn_range range;
     node->first_range = tree->range_count;
     while (next_range(&reader, &range)) {
@@ -147,13 +154,13 @@ static csn_status gather(struct diff_tree *tree, const struct diff_side *side, s
     tree->count = tree->range_count = 0;
     csn_status status = csn_inline_iter_init(&iter, side->index, side->record, err);
     if (status < 0) return status;
-    while ((status = next_call(&iter, &given, err)) == CSN_OK) {
+    while ((status = next_call(&iter, side, &given, err)) == CSN_OK) {
         if (!reserve_room(&tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))) return CSN_E_MEMORY;
         struct diff_node *node = &tree->nodes[tree->count];
         *node = (struct diff_node){ .name = given.name, .call_path = diff_path_of(side->index, given.call_file),
                                     .call_line = given.call_line, .depth = given.depth,
                                     .parent = last_at[given.depth - 1], .number = (uint32_t)tree->count };
-        if (!gather_ranges(tree, node, &given, side->record->start)) return CSN_E_MEMORY;
+        if (!gather_ranges(tree, node, &given, side)) return CSN_E_MEMORY;
         last_at[given.depth] = (uint32_t)tree->count++;
     }
     return status < 0 ? status : CSN_OK;

@@ -32,6 +32,7 @@ void diff_tree_deinit(struct diff_tree *tree);
 struct diff_side {
     const struct csn_index *index;
     const struct csn_record *record;
+    uint64_t *left; /* of what may be read */
 };
 
 /* The first call of either tree that the other one does not have; NULL: there it ends. They live as long as the trees. */
@@ -39,7 +40,7 @@ struct diff_nodes {
     const struct diff_node *node[2];
 };
 
-/* *same, or what differs. CSN_E_MEMORY, or the failure of reading a tree. Linear where both are in the same order, n log n
+/* *same, or what differs. CSN_E_MEMORY, CSN_E_LIMIT where nothing is left, or the failure of reading a tree. Linear where both are in the same order, n log n
  * otherwise; memory only then. */
 csn_status diff_inlines(const struct diff_side sides[2], struct diff_tree trees[2], bool *same, struct diff_nodes *out,
                         struct csn_error *err);

@@ -16,6 +16,9 @@ bool diff_paths_equal(struct diff_path a, struct diff_path b);
 /* -1, 0, 1 by the bytes of the whole paths. */
 int diff_paths_compare(struct diff_path a, struct diff_path b);
 
+/* Takes `count` from what may yet be read of an index (struct diff_room); false: there is no more. */
+bool diff_spend(uint64_t *left, uint64_t count);
+
 struct diff_row {
     uint64_t offset;     /* from the start of the function */
     uint32_t file, line; /* both 0: from here on no line is known */
@@ -25,6 +28,7 @@ struct diff_row {
  * function), and without those that repeat the one before. */
 struct diff_rows {
     const struct csn_index *index;
+    uint64_t *left;      /* of what may be read */
     struct csn_row_iter iter;
     uint64_t start, size;
     struct csn_row ahead;
@@ -32,8 +36,8 @@ struct diff_rows {
     struct diff_row last;
 };
 csn_status diff_rows_init(struct diff_rows *rows, const struct csn_index *index, const struct csn_record *record,
-                          uint64_t size, struct csn_error *err);
-/* CSN_NONE behind the last. */
+                          uint64_t size, uint64_t *left, struct csn_error *err);
+/* CSN_NONE behind the last. CSN_E_LIMIT: nothing is left. */
 csn_status diff_rows_next(struct diff_rows *rows, struct diff_row *out, struct csn_error *err);
 
 #endif

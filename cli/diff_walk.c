@@ -4,12 +4,14 @@
 #include <stdlib.h>
 
 #include "sorting.h"
+#include "whole_names.h"
 
 /* The functions of one index by ascending address. */
 struct function_list {
     const struct csn_index *index;
     uint32_t count, next;
     uint32_t *order; /* NULL: the index has them in order, as every format but BSYM does */
+    struct whole_names names;
 };
 
 /* The functions of one index at one address. */
@@ -75,6 +77,7 @@ static bool list_init(struct function_list *list, const struct csn_index *index)
     struct csn_index_info info;
     csn_index_get_info(index, &info);
     *list = (struct function_list){ .index = index, .count = info.function_count };
+    whole_names_init(&list->names, index);
     return is_in_order(list) || put_in_order(list);
 }
 
@@ -102,6 +105,8 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
         struct diff_function *function = &group->items[group->count++];
         *function = diff_function_read(list->index, &record);
         function->idx = idx;
+        if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
+        if (!diff_spend(&walk->room.left[side], 1 + function->function.name.len)) return false;
         list->next++;
     }
     /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */
@@ -204,6 +209,7 @@ static bool compare_moved(struct walk *walk, const struct diff_loose *a, const s
         if (csn_index_record(index, loose[side]->idx, &record, NULL) != CSN_OK) return true;
         pair[side] = diff_function_read(index, &record);
         pair[side].function.size = loose[side]->size;
+        pair[side].function.name = loose[side]->name;
     }
     return compare(walk, &pair[0], &pair[1]);
 }
@@ -253,7 +259,9 @@ bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struc
         tell_loose(&walk, 1);
     }
     for (int side = 0; side < 2; side++) {
+        counts->shares_too_much[side] = !good && walk.room.equal_file && !walk.room.left[side];
         free(walk.lists[side].order);
+        whole_names_deinit(&walk.lists[side].names);
         free(walk.groups[side].items);
         free(walk.loose[side].items);
     }

@@ -15,6 +15,7 @@ struct diff_loose {
 struct diff_counts {
     uint64_t same, changed, moved, removed, added;
     uint64_t unreadable[2]; /* functions whose record is not to be found */
+    bool shares_too_much[2]; /* functions share records or names so much that comparing them was given up */
 };
 
 /* What the walk finds, in this order: all `changed` by ascending address (moved ones behind the others), all `removed`,
@@ -27,7 +28,7 @@ struct diff_listener {
     void (*between)(void *context, int side);
 };
 
-/* False: out of memory. Linear in both indexes but for the functions that only one has, which are sorted by name; memory
+/* False: out of memory, or one of the two shares too much. Linear in both indexes but for the functions that only one has, which are sorted by name; memory
  * for those, and for the functions of one address. */
 bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struct diff_listener *listener,
                struct diff_counts *counts);

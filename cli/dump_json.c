@@ -7,6 +7,23 @@ static void put_error(struct dump *dump, struct json_out *json, const struct csn
     json_member_text(json, "error", csn_error_text(err));
 }
 
+/* The directory of GSYM version 2. */
+static void put_sections(struct dump *dump, struct json_out *json) {
+    struct csn_index_section section;
+    json_key(json, "sections");
+    json_begin_array(json);
+    for (uint32_t idx = 0; csn_index_section(dump->index, idx, &section, NULL) == CSN_OK; idx++) {
+        const char *name = csn_section_type_name(section.type);
+        json_begin_object(json);
+        json_member_number(json, "type", section.type);
+        if (name) json_member_text(json, "name", name);
+        json_member_hex(json, "offset", section.offset);
+        json_member_number(json, "size", section.size);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
 void dump_json_header(struct dump *dump, const char *path) {
     const struct csn_index_info *info = &dump->info;
     struct json_out json = json_on(&dump->out);
@@ -29,6 +46,7 @@ void dump_json_header(struct dump *dump, const char *path) {
     if (info->guide_count) json_member_number(&json, "guide_entries", info->guide_count);
     json_member_number(&json, "files", info->file_count);
     json_member_number(&json, "string_bytes", info->string_bytes);
+    if (info->format == CSN_FORMAT_GSYM_V2) put_sections(dump, &json);
     json_end_object(&json);
     json_end_object(&json);
     json_end_line(&json);

@@ -19,6 +19,23 @@ static void put_count(struct dump *dump, const char *label, uint64_t value, cons
     out_char(&dump->out, '\n');
 }
 
+/* The directory of GSYM version 2. */
+static void put_sections(struct dump *dump) {
+    struct csn_index_section section;
+    for (uint32_t idx = 0; csn_index_section(dump->index, idx, &section, NULL) == CSN_OK; idx++) {
+        const char *name = csn_section_type_name(section.type);
+        put_label(dump, idx ? "" : "sections");
+        out_decimal(&dump->out, section.type);
+        out_char(&dump->out, ' ');
+        out_text(&dump->out, name ? name : "(unknown)");
+        out_text(&dump->out, " at ");
+        out_hex(&dump->out, section.offset);
+        out_text(&dump->out, ", ");
+        out_decimal(&dump->out, section.size);
+        out_text(&dump->out, " bytes\n");
+    }
+}
+
 void dump_text_header(struct dump *dump, const char *path) {
     const struct csn_index_info *info = &dump->info;
     struct out_buffer *out = &dump->out;
@@ -44,6 +61,7 @@ void dump_text_header(struct dump *dump, const char *path) {
     if (info->guide_count) put_count(dump, "search guide", info->guide_count, " entries");
     put_count(dump, "files", info->file_count, "");
     put_count(dump, "strings", info->string_bytes, " bytes");
+    put_sections(dump);
 }
 
 static void put_path(struct out_buffer *out, struct csn_str directory, struct csn_str base) {

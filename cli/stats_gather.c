@@ -59,14 +59,22 @@ static int largest_first(const void *a, const void *b) {
     return is_smaller(a, b) ? 1 : is_smaller(b, a) ? -1 : 0;
 }
 
+static bool read_names(struct stats *stats) {
+    for (size_t i = 0; i < stats->largest_count; i++)
+        if (!whole_names_read(&stats->names, stats->largest[i].idx, &stats->largest[i].function.name)) return false;
+    return true;
+}
+
 csn_status stats_init(struct stats *stats, const struct csn_index *index, size_t largest_max, struct csn_error *err) {
     *stats = (struct stats){ .index = index };
     csn_index_get_info(index, &stats->info);
+    whole_names_init(&stats->names, index);
     stats->largest_max = largest_max < stats->info.function_count ? largest_max : stats->info.function_count;
     stats->by_file = calloc((size_t)stats->info.file_count + 1, sizeof(*stats->by_file));
     stats->largest = calloc(stats->largest_max + 1, sizeof(*stats->largest));
     csn_status status = CSN_E_MEMORY;
     if (stats->by_file && stats->largest) status = csn_index_stats(index, count, stats, &stats->sums, err);
+    if (status >= 0 && !read_names(stats)) status = CSN_E_MEMORY;
     if (status < 0) stats_deinit(stats);
     else qsort(stats->largest, stats->largest_count, sizeof(*stats->largest), largest_first);
     return status;
@@ -75,6 +83,7 @@ csn_status stats_init(struct stats *stats, const struct csn_index *index, size_t
 void stats_deinit(struct stats *stats) {
     free(stats->by_file);
     free(stats->largest);
+    whole_names_deinit(&stats->names);
     *stats = (struct stats){ 0 };
 }
 

@@ -2,7 +2,7 @@
 #ifndef CALLSIGN_CLI_STATS_GATHER_H
 #define CALLSIGN_CLI_STATS_GATHER_H
 
-#include <callsign/index.h>
+#include "whole_names.h"
 
 /* Sums over functions that belong together. */
 struct stats_sum {
@@ -29,6 +29,7 @@ struct stats {
     /* The functions with the largest records, the largest first. */
     struct csn_function_stats *largest;
     size_t largest_count, largest_max;
+    struct whole_names names; /* of those */
 };
 
 /* Goes through the index. `largest_max`: functions to keep. CSN_E_MEMORY, or what csn_index_stats() fails with. */

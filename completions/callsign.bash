@@ -13,7 +13,7 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --bsym-version --bsym-tokens --strict --max-inflate --report -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --bsym-version --bsym-tokens --strict --max-inflate --report -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;
@@ -30,7 +30,7 @@ _callsign() {
             esac
             ;;
         lookup)
-            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
@@ -39,37 +39,37 @@ _callsign() {
             options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache -h --help"
             ;;
         explain)
-            options="--json -C --demangle --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         dump)
-            options="-s --summary --json -C --demangle --shorten-names --shorten-nested --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-s --summary --json -C --demangle --shorten-names --shorten-nested --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         verify)
-            options="--against -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--against -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         diff)
-            options="-a --all --json -C --demangle -q --quiet --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-a --all --json -C --demangle -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         stats)
-            options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         embed)
-            options="-o --out --revision --strings-in --loaded --drop-signature --arch --debug-file --debug-dir --dwp --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --revision --strings-in --loaded --drop-signature --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --revision) values="A B B-script C D E F G" ;;
                 --strings-in) values=".strtab .dynstr .debug_str" ;;

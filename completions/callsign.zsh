@@ -49,6 +49,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -67,6 +68,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -94,6 +96,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -111,6 +114,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -125,6 +129,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -141,6 +146,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -157,6 +163,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \
@@ -174,6 +181,7 @@ case $state in
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
                     '--dwp[package of split DWARF]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
                     '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
                     '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
                     '--fetch-limit[download no file larger than this]:bytes:' \

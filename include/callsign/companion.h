@@ -94,9 +94,11 @@ struct csn_companion_search_options {
     uint64_t max_download_bytes;           /* larger files are not taken; 0: no limit but that of libdebuginfod */
     csn_download_progress *progress;
     void *progress_context;
+    const char *const *dwo_dirs;           /* folders of .dwo files, looked into before the places that the image names */
+    size_t dwo_dir_count;
 };
 #define CSN_COMPANION_SEARCH_OPTIONS_INIT \
-    { sizeof(struct csn_companion_search_options), NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL }
+    { sizeof(struct csn_companion_search_options), NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL, NULL, 0 }
 
 /* Copies all strings. Files named in the options are opened when they are asked for: a debug_file that is missing, is no
  * object file or has another build id fails the conversion, and the text shows both ids. `options` may be NULL. */

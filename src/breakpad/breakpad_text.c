@@ -36,6 +36,8 @@ enum csni_breakpad_keyword csni_breakpad_keyword(struct csni_breakpad_line *line
         { "INFO", 4, CSNI_BREAKPAD_INFO },     { "MODULE", 6, CSNI_BREAKPAD_MODULE },
     };
     size_t len = (size_t)(line->end - line->p);
+    /* Most lines are rows, whose addresses dumpers write with small letters. */
+    if (!len || *line->p < 'F' || *line->p > 'S') return CSNI_BREAKPAD_OTHER;
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
         if (len <= keywords[i].len || memcmp(line->p, keywords[i].text, keywords[i].len) != 0) continue;
         if (end_field(line, line->p + keywords[i].len)) return keywords[i].keyword;

@@ -42,6 +42,7 @@ static csn_status set_up(struct csn_companion_search *search, struct csn_error *
     CSNI_TRY(copy_text(&search->arena, &options->object_prefix, err));
     CSNI_TRY(copy_texts(&search->arena, &options->debug_dirs, options->debug_dir_count, err));
     CSNI_TRY(copy_texts(&search->arena, &options->dwp_files, options->dwp_file_count, err));
+    CSNI_TRY(copy_texts(&search->arena, &options->dwo_dirs, options->dwo_dir_count, err));
     if (!options->debug_dir_count) {
         options->debug_dirs = default_dirs;
         options->debug_dir_count = sizeof default_dirs / sizeof *default_dirs;

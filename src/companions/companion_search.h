@@ -33,7 +33,7 @@ struct csni_hunt {
     uint32_t skipped_count;
     bool has_image;
     struct stat image;             /* of image_path */
-    struct csn_error wrong_id;     /* the first candidate with another build id; code CSN_OK: none */
+    struct csn_error wrong_id;     /* the first candidate with another build id that fails the request; code CSN_OK: none */
     struct csn_error passed_over;  /* the first candidate that did not fit for another reason */
 };
 

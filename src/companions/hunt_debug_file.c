@@ -120,12 +120,19 @@ static csn_status by_link(struct csni_hunt *hunt) {
 
 /* ---- all of it ---- */
 
+/* Nothing but its name says that a bundle belongs to the image, and the next build leaves that of the last one lying there:
+ * one with another UUID is told, and no more. */
 static csn_status by_dsym(struct csni_hunt *hunt) {
     const char *image = hunt->request->image_path;
     char real[CSNI_PATH_SIZE];
     if (!image) return CSN_NONE;
+    bool was_wrong = hunt->wrong_id.code != CSN_OK;
     csn_status status = in_dsyms_beside(hunt, image);
     if (status == CSN_NONE && realpath(image, real) && strcmp(real, image) != 0) status = in_dsyms_beside(hunt, real);
+    if (status == CSN_NONE && !was_wrong && hunt->wrong_id.code != CSN_OK) {
+        hunt->passed_over = hunt->wrong_id;
+        hunt->wrong_id = (struct csn_error)CSN_ERROR_INIT;
+    }
     return status;
 }
 

@@ -87,12 +87,25 @@ csn_status csni_hunt_dwp(struct csni_hunt *hunt) {
     return status;
 }
 
+/* In each folder that the user named: the path in it, so that equal names of a build tree are told apart, then the name. */
+static csn_status dwo_in_dirs(struct csni_hunt *hunt, const char *name) {
+    const struct csn_companion_search_options *options = &hunt->search->options;
+    csn_status status = CSN_NONE;
+    for (size_t i = 0; status == CSN_NONE && i < options->dwo_dir_count; i++) {
+        status = csni_hunt_tryf(hunt, CSNI_PROOF_NONE, "%s/%s", options->dwo_dirs[i], name);
+        if (status == CSN_NONE && strchr(name, '/'))
+            status = csni_hunt_tryf(hunt, CSNI_PROOF_NONE, "%s/%s", options->dwo_dirs[i], csni_path_base(name));
+    }
+    return status;
+}
+
 csn_status csni_hunt_dwo(struct csni_hunt *hunt) {
     const char *name = hunt->request->name, *directory = hunt->request->directory;
     if (!name || !*name) return CSN_NONE;
     bool is_absolute = name[0] == '/';
-    csn_status status = CSN_NONE;
     struct csni_folders folders = { .count = 0 };
+    csn_status status = dwo_in_dirs(hunt, name);
+    if (status != CSN_NONE) return status;
     if (is_absolute) status = csni_hunt_try(hunt, name, CSNI_PROOF_NONE);
     else if (directory && *directory) status = csni_hunt_tryf(hunt, CSNI_PROOF_NONE, "%s/%s", directory, name);
     if (status == CSN_NONE && hunt->request->image_path) csni_path_folders(hunt->request->image_path, &folders);

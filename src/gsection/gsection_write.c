@@ -389,6 +389,7 @@ static csn_status write_all(struct writer *w, struct csn_error *err) {
                          (ull)w->out->count, (ull)(w->options->shared.size + w->strings->count));
     if (w->failed) return csni_fail_memory(err, w->out->room);
     w->report->files_written = w->file_count;
+    if (w->model->uuid.size) csni_report_add(w->report, CSN_EVENT_PART_LOST, 1, csni_str("build id"));
     return CSN_OK;
 }
 

@@ -108,7 +108,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
     const struct csni_entry *entries = &w->model->entries[(size_t)item * RUN_LENGTH];
-    (void)csni_gsym_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
+    (void)csni_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
         fetch_ahead(w->model, entries, i, count);

@@ -22,6 +22,29 @@ struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) 
     return csni_gsym_string(&index->gsym, offset);
 }
 
+/* The directory was checked when the index was opened. */
+csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_index_section *out, struct csn_error *err) {
+    struct csni_gsym_entry entry;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    if (index->other || info.format != CSN_FORMAT_GSYM_V2) return CSN_NONE;
+    /* What follows the closing entry is none. */
+    uint64_t count = (index->gsym.tables_end - CSNI_GSYM_2_HEADER_SIZE) / CSNI_GSYM_2_ENTRY_BYTES - 1;
+    if (idx >= count) return CSN_NONE;
+    CSNI_TRY(csni_gsym_directory_entry(&index->gsym, idx, &entry, err));
+    *out = (struct csn_index_section){ .type = entry.type, .offset = entry.offset, .size = entry.size };
+    return CSN_OK;
+}
+
+const char *csn_section_type_name(uint32_t type) {
+    static const char *const names[CSNI_GSYM_SECTION_KNOWN] = {
+        [CSNI_GSYM_SECTION_ADDRESSES] = "address_table", [CSNI_GSYM_SECTION_INFOS] = "record_offsets",
+        [CSNI_GSYM_SECTION_STRINGS] = "strings",         [CSNI_GSYM_SECTION_FILES] = "file_table",
+        [CSNI_GSYM_SECTION_RECORDS] = "records",         [CSNI_GSYM_SECTION_UUID] = "build_id",
+    };
+    return type < CSNI_GSYM_SECTION_KNOWN ? names[type] : NULL;
+}
+
 /* ---- records ---- */
 
 static struct csn_record to_public(const struct csni_gsym_record *record) {

@@ -163,3 +163,28 @@ def test_same_bytes_for_any_number_of_threads(callsign, tmp_path):
     answers = ask(callsign, tmp_path / "rom.bsym", *(line[0] for line in asked))
     for line, answer in zip(asked, answers):
         assert line[2].split("  ")[0].strip() == answer["frames"][0]["function"]
+
+
+def test_names_in_pieces(callsign, tmp_path):
+    """Names that the file keeps as tokens and prefixes are whole in stats and in diff."""
+    words = [("Append", "Close"), ("Append", "Read"), ("Insert", "Close"), ("Insert", "Read")]
+    names = [f"CDescriptorArrayFlat::{verb}{what}L(TDesC16 const&, {count})" for verb, what in words for count in range(40)]
+
+    def rom_of(file, names):
+        lines = [f"{0x80001000 + 16 * i:08x}    0010    {name:60}  a.o(.text)\n" for i, name in enumerate(names)]
+        source = tmp_path / f"{file}.symbol"
+        source.write_text("From    \\epoc32\\release\\armv5\\urel\\euser.dll\n\n" + "".join(lines))
+        callsign.good("convert", "--to", "bsym", "-q", source, "-o", tmp_path / file)
+        return tmp_path / file
+
+    pieces, whole = rom_of("pieces", names), tmp_path / "whole"
+    assert names[0].encode() not in pieces.read_bytes()
+    callsign.good("convert", "-q", pieces, "-o", whole)
+    found = json.loads(callsign.good("stats", "--json", "-n", "1000", pieces))["largest_functions"]
+    assert {function["name"] for function in found} == set(names)
+    assert names[0] in callsign.good("stats", pieces)
+    callsign.good("diff", whole, pieces)
+    changed = rom_of("changed", names[:-1] + ["CSomething::ElseL(int)"])
+    done = callsign.run("diff", pieces, changed)
+    assert done.returncode == 1
+    assert names[-1] in done.stdout and "CSomething::ElseL(int)" in done.stdout and "(no name)" not in done.stdout

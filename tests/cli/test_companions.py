@@ -216,6 +216,19 @@ def test_chosen_file_of_another_build(callsign, split, other_debug):
     assert not (split.folder / "out.gsym").exists()
 
 
+def test_stale_bundle(callsign, split, other_debug, tmp_path):
+    """A dSYM bundle that an older build left is told, and no more; named by the user it is an error."""
+    inside = tmp_path / "usr" / "bin" / "app.dSYM" / "Contents" / "Resources" / "DWARF"
+    inside.mkdir(parents=True)
+    shutil.copyfile(other_debug, inside / "app")
+    said = convert(callsign, split.image)
+    assert "1 normal: missing-debug-file" in said
+    assert f"app has build id {programs.build_id(other_debug)}, the image needs {split.id[:8]}" in said
+    assert not has_lines(callsign, split)
+    line = callsign.bad("convert", split.image, "--debug-file", inside.parents[2])
+    assert f"has build id {programs.build_id(other_debug)}" in line
+
+
 def test_found_file_of_another_build(callsign, split, other_debug, tmp_path):
     path = split.in_tree(tmp_path / "debug")
     path.parent.mkdir(parents=True)

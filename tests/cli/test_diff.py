@@ -1,9 +1,11 @@
 """callsign diff: what differs in meaning is told, how it is stored is not."""
 import json
+import struct
 import subprocess
 
 import pytest
 
+import gsym_make
 import programs
 from gsym_bytes import Bytes
 
@@ -207,3 +209,39 @@ def test_many_differences_are_cut_short(callsign, gcc, tmp_path):
 def test_what_cannot_be_opened(callsign, app, tmp_path):
     assert "No such file" in callsign.bad("diff", app, tmp_path / "missing")
     assert callsign.bad("diff", app) == "callsign: diff needs A B (try 'callsign diff --help')"
+
+
+# ---- indexes that were made to take for ever ----
+
+def expect_given_up(callsign, path):
+    copy = path.with_suffix(".copy")
+    copy.write_bytes(path.read_bytes())
+    for options in ([], ["--json"], ["--quiet"]):
+        done = callsign.run("diff", *options, path, copy)
+        assert done.returncode == 2
+        assert f"callsign: {path}: functions share records or names so much that comparing would not end\n" in done.stderr
+
+
+def test_functions_that_share_one_record(callsign, tmp_path):
+    """2,000 functions with the same 100,000 rows."""
+    path = gsym_make.write(tmp_path / "rows.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": "f"} for i in range(2000)])
+    index = Bytes(path)
+    index.data += b"\0" * (-len(index.data) % 4)
+    record, rows = len(index.data), b"\x00\x01\x01" + b"\x04" * 100000 + b"\x00"
+    index.data += struct.pack("<IIII", 16, 1, 1, len(rows)) + rows + struct.pack("<II", 0, 0)
+    for idx in range(index.count):
+        index.put_u32(index.info_table + 4 * idx, record)
+    index.save()
+    expect_given_up(callsign, path)
+
+
+def test_functions_that_share_one_name(callsign, tmp_path):
+    name = "n" * 200000
+    expect_given_up(callsign, gsym_make.write(
+        tmp_path / "names.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": name} for i in range(5000)]))
+
+
+def test_functions_that_share_a_little(callsign, tmp_path):
+    """As sound indexes do."""
+    path = gsym_make.write(tmp_path / "some.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": "n" * 200} for i in range(5000)])
+    assert callsign.good("diff", path, path)

@@ -39,7 +39,17 @@ def test_the_same_answers(callsign, shapes, shapes_index, tmp_path):
 def test_dump_names_the_version(callsign, shapes, tmp_path):
     v2 = convert(callsign, shapes.path, tmp_path / "2", "--to", "gsym-v2", "--endian", "big")
     assert callsign.good("dump", "-s", v2).splitlines()[0] == f"{v2}: GSYM version 2, big-endian"
-    assert json.loads(callsign.good("dump", "--json", v2).splitlines()[0])["header"]["version"] == 2
+    header = json.loads(callsign.good("dump", "--json", v2).splitlines()[0])["header"]
+    assert header["version"] == 2
+    sections = {section["type"]: section for section in header["sections"]}
+    assert {1: "address_table", 2: "record_offsets", 3: "strings", 4: "file_table", 5: "records"}.items() <= \
+        {kind: section["name"] for kind, section in sections.items()}.items()
+    assert sections[3]["size"] == header["string_bytes"] and sections[2]["size"] == 8 * header["functions"]
+    assert max(int(section["offset"], 16) + section["size"] for section in sections.values()) <= header["file_size"]
+    text = callsign.good("dump", "-s", v2)
+    assert f"\n  sections        {header['sections'][0]['type']} " in text
+    for section in sections.values():
+        assert f" {section['type']} {section['name']} at {section['offset']}, {section['size']} bytes\n" in text
 
 
 def test_auto_is_version_1_where_that_will_do(callsign, shapes, shapes_index, tmp_path):

@@ -136,6 +136,17 @@ def test_packages(callsign, tmp_path, compiler, flags, packer):
     assert pair.answers_of(program) == pair.wanted
 
 
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_files_in_a_folder_that_the_user_names(callsign, tmp_path, compiler):
+    pair = Pair(callsign, tmp_path, compiler, "-gdwarf-5 -O2")
+    program, other = pair.without_dwo(), tmp_path / "other"
+    other.mkdir()
+    (tmp_path / "elsewhere" / "helper.dwo").rename(other / "helper.dwo")
+    # a file of another build there is passed over
+    shutil.copy(other / "helper.dwo", other / "main.dwo")
+    assert pair.answers_of(program, "--dwo-dir", other, "--dwo-dir", tmp_path / "elsewhere") == pair.wanted
+
+
 @pytest.mark.parametrize("flags", ("-gdwarf-4 -O0", "-gdwarf-5 -O2"))
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_without_dwo_files(callsign, tmp_path, compiler, flags):

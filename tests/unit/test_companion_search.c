@@ -295,7 +295,7 @@ static void bundles(void **state) {
     expect(request, "A.app.dSYM/Contents/Resources/DWARF/app");
     unlink("A.app.dSYM/Contents/Resources/DWARF/app");
     unlink("A.app.dSYM/Contents/Resources/DWARF/other-name");
-    expect_failure(request, CSN_E_FORMAT, "A.app/Contents/MacOS/app.dSYM/Contents/Resources/DWARF/app has build id abcdef02, "
+    expect_failure(request, CSN_NONE, "A.app/Contents/MacOS/app.dSYM/Contents/Resources/DWARF/app has build id abcdef02, "
                                           "the image needs abcdef01");
 }
 
@@ -430,6 +430,31 @@ static void split_units(void **state) {
     expect(request, absolute);
 }
 
+/* Folders that the user named come first, in their order; the path within one before the last part alone. */
+static void split_units_elsewhere(void **state) {
+    (void)state;
+    static const char *const folders[] = { "first", "second" };
+    put_text("bin/app", "");
+    struct csn_companion_request request = request_for(CSN_COMPANION_DWO, "sub/a.dwo");
+    options.dwo_dirs = folders;
+    options.dwo_dir_count = 2;
+    request.directory = "build";
+    expect(request, NULL);
+    put_text("build/sub/a.dwo", "1");
+    expect(request, "build/sub/a.dwo");
+    put_text("second/a.dwo", "22");
+    expect(request, "second/a.dwo");
+    put_text("second/sub/a.dwo", "333");
+    expect(request, "second/sub/a.dwo");
+    put_text("first/a.dwo", "4444");
+    expect(request, "first/a.dwo");
+    request.skip = 3;
+    expect(request, "build/sub/a.dwo");
+    request.skip = 0;
+    request.name = "/no/such/folder/a.dwo";
+    expect(request, "first/a.dwo");
+}
+
 static void objects(void **state) {
     struct place *place = *state;
     char prefix[128];
@@ -548,6 +573,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(supplement_by_checksum, set_up, tear_down),
         cmocka_unit_test_setup_teardown(packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(split_units, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(split_units_elsewhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(options_are_checked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_memory, set_up, tear_down),

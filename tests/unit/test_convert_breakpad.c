@@ -99,6 +99,45 @@ static void from_breakpad_to_breakpad(void **state) {
     }
 }
 
+static struct csn_bytes convert_again(const struct csn_bytes *from, uint32_t format, struct csn_convert_report *report) {
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bytes out = { NULL, 0, NULL };
+    struct csn_error err = CSN_ERROR_INIT;
+    options.threads = 1;
+    options.format = format;
+    if (csn_convert_memory(from->ptr, from->size, &options, &out, report, &err) != CSN_OK) fail_msg("%s", err.text);
+    return out;
+}
+
+/* By way of a format that holds names and sizes only: what is lost on the way there is told then, and nothing on the way back. */
+static void by_way_of_bsym(void **state) {
+    (void)state;
+    static struct csn_convert_report there, back, again;
+    static const char want[] =
+        "MODULE Linux unknown 000000000000000000000000000000000 unknown\n"
+        "FUNC 1000 20 0 main\n";
+    struct csn_bytes bsym = { NULL, 0, NULL };
+    assert_int_equal(convert(CSN_FORMAT_BSYM, 0, NULL, &bsym, &there), CSN_OK);
+    assert_string_equal(model_sample_events(&there), "not-representable:1 lines-not-kept:1 inlined-calls-not-kept:1 "
+                                                     "part-not-kept:1 function-without-size:1");
+    assert_string_equal(there.events[CSN_EVENT_LINES_LOST].example, "main");
+    assert_string_equal(there.events[CSN_EVENT_INLINES_LOST].example, "main");
+    assert_string_equal(there.events[CSN_EVENT_PART_LOST].example, "build id");
+    struct csn_bytes sym = convert_again(&bsym, CSN_FORMAT_BREAKPAD, &back);
+    assert_string_equal(model_sample_events(&back), "");
+    assert_int_equal(sym.size, sizeof want - 1);
+    assert_memory_equal(sym.ptr, want, sym.size);
+    /* From there on nothing more is lost. */
+    struct csn_bytes second = convert_again(&sym, CSN_FORMAT_BSYM, &again);
+    assert_string_equal(model_sample_events(&again), "");
+    assert_int_equal(second.size, bsym.size);
+    assert_memory_equal(second.ptr, bsym.ptr, bsym.size);
+    csn_bytes_free(&bsym);
+    csn_bytes_free(&sym);
+    csn_bytes_free(&second);
+    assert_int_equal(convert(CSN_FORMAT_BSYM, CSN_CONVERT_STRICT, NULL, &bsym, &there), CSN_E_FORMAT);
+}
+
 static csn_status convert_with(void *context, const struct csn_allocator *alloc) {
     static struct csn_convert_report report;
     struct csn_bytes out = { NULL, 0, NULL };
@@ -120,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports),
         cmocka_unit_test(from_breakpad_to_breakpad),
+        cmocka_unit_test(by_way_of_bsym),
         cmocka_unit_test(every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

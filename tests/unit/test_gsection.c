@@ -505,6 +505,28 @@ static void round_trips(void **state) {
     }
 }
 
+/* The older revisions have no place for a build id, and that is told. */
+static void build_id_that_is_lost(void **state) {
+    (void)state;
+    static const uint8_t id[] = { 1, 2, 3, 4 };
+    for (unsigned i = 0; i < REVISIONS; i++) {
+        struct model_sample s;
+        link_example(&s, false);
+        s.model.uuid = (struct csni_span){ id, sizeof id };
+        struct csn_bytes object = object_of(&s, revisions[i]);
+        struct csn_index *index = opened(object.ptr, object.size);
+        struct csn_index_info info;
+        csn_index_get_info(index, &info);
+        bool holds = revisions[i] == CSN_REVISION_F || revisions[i] == CSN_REVISION_G;
+        assert_int_equal(info.uuid_size, holds ? sizeof id : 0);
+        assert_int_equal(s.report.events[CSN_EVENT_PART_LOST].count, !holds);
+        assert_string_equal(s.report.events[CSN_EVENT_PART_LOST].example, holds ? "" : "build id");
+        csn_index_close(index);
+        csn_bytes_free(&object);
+        model_sample_deinit(&s);
+    }
+}
+
 /* ---- damage ---- */
 
 static void use_everything(const void *bytes, size_t size) {
@@ -634,7 +656,7 @@ int main(void) {
         cmocka_unit_test(example_bytes), cmocka_unit_test(example_object), cmocka_unit_test(example_answers),
         cmocka_unit_test(uncounted_padding), cmocka_unit_test(names_of_strings), cmocka_unit_test(functions_without_size),
         cmocka_unit_test(files_of_the_scripts), cmocka_unit_test(strings_found_in_others), cmocka_unit_test(shared_strings),
-        cmocka_unit_test(round_trips), cmocka_unit_test(every_truncation), cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(round_trips), cmocka_unit_test(build_id_that_is_lost), cmocka_unit_test(every_truncation), cmocka_unit_test(flipped_bits),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

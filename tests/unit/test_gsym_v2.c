@@ -164,6 +164,22 @@ static void expect_main(const struct wire *w, const char *problem) {
     csn_index_close(index);
 }
 
+/* The directory as it stands: its order, and types that nobody knows. */
+static void expect_sections(const struct csn_index *index, const uint32_t *types, size_t count, uint64_t file_size) {
+    struct csn_index_section section;
+    uint64_t before = UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(csn_index_section(index, i, &section, NULL), CSN_OK);
+        assert_int_equal(section.type, types[i]);
+        assert_true(section.size && section.offset < before && section.offset + section.size <= file_size);
+        assert_true((csn_section_type_name(section.type) == NULL) == (section.type == 9));
+        before = section.offset;
+    }
+    assert_int_equal(csn_index_section(index, (uint32_t)count, &section, NULL), CSN_NONE);
+    assert_int_equal(csn_index_section(index, UINT32_MAX, &section, NULL), CSN_NONE);
+    assert_int_equal(section.type, types[count - 1]); /* untouched */
+}
+
 static void any_order(void **state) {
     (void)state;
     static const uint32_t orders[][9] = {
@@ -181,6 +197,7 @@ static void any_order(void **state) {
         assert_int_equal(info.uuid_size, 32);
         assert_int_equal(info.uuid_bytes, 40);
         assert_int_equal(info.uuid[31], 0xab);
+        expect_sections(index, orders[i], counts[i], w.size);
         csn_index_close(index);
         wire_deinit(&w);
     }
@@ -287,6 +304,8 @@ static void use(const struct csn_index *index) {
     struct csn_frame_ref refs[4];
     struct csn_verify_counts counts;
     size_t count;
+    struct csn_index_section section;
+    for (uint32_t i = 0; csn_index_section(index, i, &section, NULL) == CSN_OK; i++) assert_true(section.size > 0);
     for (uint64_t addr = 0xff0; addr < 0x2900; addr += 37) {
         (void)csn_index_lookup(index, addr, frames, 4, &count, NULL);
         (void)csn_index_lookup_refs(index, addr, CSN_LOOKUP_LLVM, refs, 4, NULL, NULL);
