@@ -118,6 +118,24 @@ def test_explain(callsign, app):
     assert "the last function that starts at or below is area 0x1000..0x1040; the next is main" in done.stdout
 
 
+def test_explain_calls_of_all_who_share_the_code(callsign, tmp_path):
+    index = gsym_make.write(tmp_path / "t.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "sites": [(8, INTERNAL, ["^one$"]), (0, gsym_make.TAIL, [])],
+         "merged": [{"name": "square", "sites": [(8, EXTERNAL, ["^two$", "^three$"]),
+                                                 (0, gsym_make.TAIL | INTERNAL, ["^last$"])]}]}])
+    text = callsign.good("explain", index, "0x1008")
+    assert ("  call sites  1 in the function; the call that returns here goes within the image, to ^one$; (as square) out of the"
+            " image, to ^two$, or ^three$\n") in text
+    assert ("  tail calls  the function may end by jumping to an unknown place, indirect: it names nobody; (as square) within"
+            " the image, to ^last$. Who is jumped to then stands on the stack in its place\n") in text
+    answer = json.loads(callsign.good("explain", index, "0x1008", "--json"))
+    assert answer["call_site"]["patterns"] == ["^one$"] and answer["tail_calls"]["patterns"] == []
+    assert answer["merged_call_sites"] == [{"function": "square", "internal": False, "external": True,
+                                            "patterns": ["^two$", "^three$"]}]
+    assert answer["merged_tail_calls"][0]["patterns"] == ["^last$"]
+    assert "none returns to this address" in callsign.good("explain", index, "0x1000")
+
+
 # ---- ways to an index ----
 
 def test_symbols_by_build_id(callsign, app, tmp_path):
