@@ -125,7 +125,7 @@ def test_explain_calls_of_all_who_share_the_code(callsign, tmp_path):
                                                  (0, gsym_make.TAIL | INTERNAL, ["^last$"])]}]}])
     text = callsign.good("explain", index, "0x1008")
     assert ("  call sites  1 in the function; the call that returns here goes within the image, to ^one$; (as square) out of the"
-            " image, to ^two$, or ^three$\n") in text
+            " image, to ^two$ or ^three$\n") in text
     assert ("  tail calls  the function may end by jumping to an unknown place, indirect: it names nobody; (as square) within"
             " the image, to ^last$. Who is jumped to then stands on the stack in its place\n") in text
     answer = json.loads(callsign.good("explain", index, "0x1008", "--json"))
