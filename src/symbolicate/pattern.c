@@ -95,6 +95,11 @@ bool csni_pattern_is_exact(struct csn_str pattern) {
     return strip_anchors(pattern, &literal) && is_literal(literal) && !skip_selector_stub(&literal);
 }
 
+bool csni_pattern_is_name(struct csn_str pattern, struct csn_str name) {
+    struct literal literal;
+    return strip_anchors(pattern, &literal) && literal_equals(literal, name);
+}
+
 bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *out) {
     struct literal literal;
     if (!csni_pattern_is_exact(pattern) || !strip_anchors(pattern, &literal)) return false;

@@ -7,6 +7,9 @@
 
 #include "base/alloc.h"
 
+/* No name is longer; what is costs too much to read again and again. */
+enum { CSNI_PATTERN_MAX = 1 << 20 };
+
 enum csni_match {
     CSNI_MATCH_NO,
     CSNI_MATCH_YES,
@@ -31,6 +34,9 @@ void csni_patterns_deinit(struct csni_patterns *patterns); /* empty afterwards, 
 /* Whether the pattern stands for one name: "^name$" with metacharacters escaped, or a bare name without any, which is how
  * the reference tool writes them. A selector stub ("objc_msgSend$init") is none: it stands for any class. */
 bool csni_pattern_is_exact(struct csn_str pattern);
+
+/* Whether a pattern that is exact stands for this name. Cost: the name's bytes, where csni_pattern_is_exact() reads the pattern's. */
+bool csni_pattern_is_name(struct csn_str pattern, struct csn_str name);
 
 /* The name that such a pattern stands for. `scratch` has room for pattern.len bytes, and is needed where the pattern has a
  * backslash; else the name is a view. False: it is none. */

@@ -52,7 +52,7 @@ static uint32_t name_place(struct csni_place *place, struct name_table *table, s
     return place->name_count - 1;
 }
 
-static csn_status name_records(struct csni_place *place, struct csni_arena *arena, struct csn_error *err) {
+static csn_status name_records(struct csni_place *place, struct csni_arena *arena, uint64_t *work, struct csn_error *err) {
     uint32_t count = place->record_count;
     place->names = csni_arena_alloc(arena, count * sizeof(*place->names));
     place->name_of = csni_arena_alloc(arena, count * sizeof(*place->name_of));
@@ -66,6 +66,11 @@ static csn_status name_records(struct csni_place *place, struct csni_arena *aren
     for (uint32_t k = 0; k < count; k++) {
         struct csn_function function;
         CSNI_TRY(csn_record_function(place->index, &place->records[k], &function, err));
+        if (!csni_spend(work, function.name.len / WORK_PER_BYTES) && k) {
+            place->record_count = k;
+            place->truncated = true;
+            return CSN_OK;
+        }
         place->name_of[k] = name_place(place, &table, function.name);
     }
     return CSN_OK;
@@ -126,7 +131,7 @@ static csn_status find_records(struct csni_place *place, uint32_t idx, struct cs
     CSNI_TRY(csn_record_function(place->index, &record, &function, err));
     if (function.has_merged) CSNI_TRY(count_merged(place, &record, work, &merged, err));
     CSNI_TRY(keep_merged(place, &record, merged, arena, err));
-    if (merged) return name_records(place, arena, err);
+    if (merged) return name_records(place, arena, work, err);
     place->names = csni_arena_alloc(arena, sizeof(*place->names));
     place->name_of = csni_arena_alloc(arena, sizeof(*place->name_of));
     if (!place->names || !place->name_of) return csni_fail_memory(err, sizeof(*place->names));
@@ -211,12 +216,17 @@ static csn_status begin_walk(const struct csni_place *place, uint32_t k, uint64_
 }
 
 static void keep_patterns(const struct csni_place *place, const struct csn_call_site *site, struct csn_str *patterns,
-                          struct csni_say *out) {
+                          uint64_t *work, struct csni_say *out) {
     for (uint32_t k = 0; k < site->pattern_count; k++) {
-        if (csn_call_site_pattern(place->index, site, k, &patterns[out->pattern_count], NULL) == CSN_OK)
-            out->pattern_count++;
-        else
+        struct csn_str *pattern = &patterns[out->pattern_count];
+        if (csn_call_site_pattern(place->index, site, k, pattern, NULL) != CSN_OK) {
             out->notes |= CSN_STACK_NOTE_BAD_PATTERN;
+        } else if (csni_spend(work, pattern->len / WORK_PER_BYTES)) {
+            out->pattern_count++;
+        } else {
+            out->notes |= CSN_STACK_NOTE_LIMIT;
+            return;
+        }
     }
 }
 
@@ -247,7 +257,7 @@ bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bo
     out->patterns = patterns;
     status = begin_walk(place, k, ret, either, &walk);
     for (; site_count && status == CSN_OK && next_site(&walk, work, &site) == CSN_OK; site_count--)
-        keep_patterns(place, &site, patterns, out);
+        keep_patterns(place, &site, patterns, work, out);
     if (site_count) out->notes |= CSN_STACK_NOTE_LIMIT;
     return true;
 }

@@ -14,6 +14,7 @@
 enum {
     SPEAKERS_MAX = 64,      /* remaining records of a caller that are asked */
     EXPRESSION_WORK = 100,  /* an expression costs that many comparisons, */
+    PATTERN_BYTES = 8,      /* that much of a pattern another one, */
     GIVE_UP_WORK = 100000   /* or all that it may do */
 };
 
@@ -64,17 +65,25 @@ static bool is_bare_name(const struct csni_place *place, struct csn_str pattern)
 
 static bool match_pattern(struct stack_walk *walk, const struct csni_place *place, struct csn_str pattern, uint32_t k,
                           bool *matched, struct match_result *out) {
+    if (pattern.len > CSNI_PATTERN_MAX) {
+        out->notes |= CSN_STACK_NOTE_BAD_PATTERN;
+        out->unknown = true;
+        return true;
+    }
+    csni_spend(walk->work, pattern.len / PATTERN_BYTES);
     bool exact = csni_pattern_is_exact(pattern);
     bool bare = !exact && is_bare_name(place, pattern);
-    uint64_t steps = exact || bare ? 1 : EXPRESSION_WORK;
+    uint64_t steps = exact || bare ? 1 : EXPRESSION_WORK + pattern.len / PATTERN_BYTES;
     for (uint32_t i = 0; i < place->name_count; i++) {
         if (!csni_spend(walk->work, steps)) {
             out->notes |= CSN_STACK_NOTE_LIMIT;
             out->unknown = true;
             return true;
         }
-        enum csni_match match = bare ? (csni_str_equal(place->names[i], pattern) ? CSNI_MATCH_YES : CSNI_MATCH_NO)
-                                     : csni_pattern_match(&walk->s->patterns, pattern, place->names[i]);
+        struct csn_str name = place->names[i];
+        enum csni_match match = bare    ? (enum csni_match)csni_str_equal(name, pattern)
+                                : exact ? (enum csni_match)csni_pattern_is_name(pattern, name)
+                                        : csni_pattern_match(&walk->s->patterns, pattern, name);
         if (match == CSNI_MATCH_MEMORY) return false;
         out->notes |= note_of(match);
         if (match > CSNI_MATCH_YES) {

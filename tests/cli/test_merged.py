@@ -168,6 +168,14 @@ def test_lookup_lists_candidates(callsign, folded):
     text = callsign.good("lookup", "--merged", index, hex(addr)).splitlines()
     assert len(text) == len(found[addr])
     assert all(re.match(r" +or \S+ \+ 0 at .*main.cc:\d+$", line) for line in text[1:])
+    # Each has the line that it is declared at, whether its DIE kept a place or not; so have all others that were folded.
+    for line in text:
+        name, at = re.match(r"(?:0x[0-9a-f]+:| +or) (\S+) \+ 0 at .*main.cc:(\d+)$", line).groups()
+        assert int(at) == line_of(MAIN, {"_ZL6hiddeni": "hidden"}.get(name, name)), (linker, line)
+    shared = [a for a, f in found.items() if len(f) > 1]
+    everything = callsign.good("lookup", "--merged", index, *map(hex, shared)).splitlines()
+    assert len(everything) == sum(len(found[a]) for a in shared)
+    assert all(re.search(r" at \S+:[1-9]\d*$", line) for line in everything), (linker, everything)
     answers = callsign.good("lookup", "--merged", "--json", index, stdin=f"{addr:x}\n{addr + 1:x}\n").splitlines()
     assert [json.loads(a)["candidates"] for a in answers] == [list(found[addr])] * 2
 

@@ -118,6 +118,24 @@ def test_explain(callsign, app):
     assert "the last function that starts at or below is area 0x1000..0x1040; the next is main" in done.stdout
 
 
+def test_explain_calls_of_all_who_share_the_code(callsign, tmp_path):
+    index = gsym_make.write(tmp_path / "t.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "sites": [(8, INTERNAL, ["^one$"]), (0, gsym_make.TAIL, [])],
+         "merged": [{"name": "square", "sites": [(8, EXTERNAL, ["^two$", "^three$"]),
+                                                 (0, gsym_make.TAIL | INTERNAL, ["^last$"])]}]}])
+    text = callsign.good("explain", index, "0x1008")
+    assert ("  call sites  1 in the function; the call that returns here goes within the image, to ^one$; (as square) out of the"
+            " image, to ^two$ or ^three$\n") in text
+    assert ("  tail calls  the function may end by jumping to an unknown place, indirect: it names nobody; (as square) within"
+            " the image, to ^last$. Who is jumped to then stands on the stack in its place\n") in text
+    answer = json.loads(callsign.good("explain", index, "0x1008", "--json"))
+    assert answer["call_site"]["patterns"] == ["^one$"] and answer["tail_calls"]["patterns"] == []
+    assert answer["merged_call_sites"] == [{"function": "square", "internal": False, "external": True,
+                                            "patterns": ["^two$", "^three$"]}]
+    assert answer["merged_tail_calls"][0]["patterns"] == ["^last$"]
+    assert "none returns to this address" in callsign.good("explain", index, "0x1000")
+
+
 # ---- ways to an index ----
 
 def test_symbols_by_build_id(callsign, app, tmp_path):
@@ -340,7 +358,8 @@ def test_absurd_addresses(callsign, app):
 
 
 def test_hostile_patterns(callsign, tmp_path):
-    patterns = ["^(a+)+$x", "(" * 5000, "a" * 100_000 + "[", "(?R)", r"(.*)*\1", "(*LIMIT_MATCH=4294967295)(a*)*b", "^(?:a?){64}a{64}b"]
+    patterns = ["^(a+)+$x", "(" * 5000, "a" * 100_000 + "[", "(?R)", r"(.*)*\1", "(*LIMIT_MATCH=4294967295)(a*)*b", "^(?:a?){64}a{64}b",
+                "x" * 2_000_000, "^" + "a" * 2_000_000 + "$", "(?:(?:(?:a{1,100}){1,100}){1,100}){1,100}", "a{1,65535}{1,1000}"]
     name = "a" * 3000
     index = gsym_make.write(tmp_path / "h.gsym", [
         {"start": 0x1000, "size": 0x40, "name": name, "merged": [{"name": name + "c"}]},
@@ -350,6 +369,24 @@ def test_hostile_patterns(callsign, tmp_path):
     for answer in ask(callsign, *stacks, args=["--index", index]):
         merged = answer["frames"][0]["merged"]
         assert merged["by"] == "ambiguous" and merged["notes"], merged
+
+
+def test_a_web_of_tail_calls(callsign, tmp_path):
+    """Everybody may end by calling ten others: given up, and said so; the frames around it are answered."""
+    web = [{"start": 0x2000 + 16 * i, "size": 16, "name": f"t{i % 100}",
+            "sites": [(0, gsym_make.TAIL | INTERNAL, [f"^t{(i * 7 + k) % 100}$"]) for k in range(10)]} for i in range(2000)]
+    index = gsym_make.write(tmp_path / "web.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "one", "merged": [{"name": "two"}]}, *web,
+        {"start": 0x20000, "size": 0x40, "name": "main", "sites": [(0x10, INTERNAL, ["^t5$"])]}])
+    answer, = ask(callsign, {"frames": [frame("web", 0x1004), frame("web", 0x20010)] * 500}, args=["--index", index])
+    for merged in (f["merged"] for f in answer["frames"][::2]):
+        assert merged["by"] == "ambiguous" and merged["remaining"] == ["one", "two"]
+        assert "too many functions, call sites or patterns to look at all of them" in merged["notes"]
+
+
+def test_a_stack_that_goes_round(callsign, app):
+    answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2010)] * 30_000}, args=["--index", app])
+    assert all(f["merged"]["chosen"] == "square" for f in answer["frames"][::2])
 
 
 # ---- programs ----
