@@ -31,10 +31,10 @@ void json_end_line(struct json_out *json) {
     json->comma = false;
 }
 
-void json_key(struct json_out *json, const char *key) {
+void json_key_sized(struct json_out *json, const char *key, size_t size) {
     before_value(json);
     out_char(json->out, '"');
-    out_text(json->out, key);
+    out_bytes(json->out, key, size);
     out_text(json->out, "\":");
     json->comma = false;
 }
@@ -68,9 +68,41 @@ static void put_control(struct out_buffer *out, unsigned char byte) {
     }
 }
 
+static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+
+/* Not 0 where one of eight bytes is `byte`. */
+static uint64_t zero_bits(uint64_t v, unsigned char byte) {
+    uint64_t x = v ^ byte * ones;
+    return (x - ones) & ~x;
+}
+
+/* Eight bytes of printable ASCII that stand for themselves in a string. */
+static bool are_plain(const char *bytes) {
+    uint64_t v;
+    memcpy(&v, bytes, sizeof(v));
+    uint64_t special = v | ((v - 0x20 * ones) & ~v) | zero_bits(v, '"') | zero_bits(v, '\\') | zero_bits(v, 0x7f);
+    return !(special & highs);
+}
+
+/* As nearly all names and paths are. */
+static bool is_plain(struct csn_str text) {
+    if (text.len < 8) {
+        char bytes[8] = "        ";
+        for (size_t i = 0; i < text.len; i++) bytes[i] = text.ptr[i];
+        return are_plain(bytes);
+    }
+    for (size_t i = 0; i + 8 <= text.len; i += 8)
+        if (!are_plain(text.ptr + i)) return false;
+    return are_plain(text.ptr + text.len - 8);
+}
+
 /* The inside of a string. */
 static void put_part(struct json_out *json, struct csn_str text) {
     struct out_buffer *out = json->out;
+    if (!json->html && is_plain(text)) {
+        out_bytes(out, text.ptr, text.len);
+        return;
+    }
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     size_t plain = 0, i = 0;
     while (i < text.len) {

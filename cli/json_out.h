@@ -19,7 +19,10 @@ void json_begin_array(struct json_out *json);
 void json_end_array(struct json_out *json);
 void json_end_line(struct json_out *json); /* after a whole value */
 
-void json_key(struct json_out *json, const char *key);
+/* `size`: of the key. */
+void json_key_sized(struct json_out *json, const char *key, size_t size);
+/* Inline, so that the length of a key that is written out is known to the compiler. */
+static inline void json_key(struct json_out *json, const char *key) { json_key_sized(json, key, strlen(key)); }
 void json_string(struct json_out *json, struct csn_str text);
 void json_text(struct json_out *json, const char *text);
 void json_number(struct json_out *json, uint64_t value);
