@@ -250,3 +250,32 @@ bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bo
     if (site_count) out->notes |= CSN_STACK_NOTE_LIMIT;
     return true;
 }
+
+static struct csni_say *say_of(struct csni_place *place, uint32_t k, struct csni_arena *kept) {
+    if (k == 0) return &place->say;
+    if (!place->says) {
+        size_t size = place->record_count * sizeof(*place->says);
+        place->says = csni_arena_alloc(kept, size);
+        if (!place->says) return NULL;
+        memset(place->says, 0, size);
+    }
+    return &place->says[k];
+}
+
+bool csni_place_ask(struct csni_place *place, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
+                    uint64_t *work, struct csni_say *out) {
+    uint64_t ret = place->addr + place->shift;
+    *out = (struct csni_say){ 0 };
+    /* Frames whose address was looked up as it came are asked for both addresses always, others only with `either`. */
+    if (either && place->shift) return csni_place_say(place, k, ret, true, arena, work, out);
+    struct csni_say *say = say_of(place, k, kept);
+    if (!say) return false;
+    if (!say->kept) {
+        struct csni_say found = { 0 };
+        if (!csni_place_say(place, k, ret, either, kept, work, &found)) return false;
+        found.kept = !(found.notes & CSN_STACK_NOTE_LIMIT);
+        *say = found;
+    }
+    *out = *say;
+    return true;
+}

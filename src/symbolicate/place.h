@@ -13,6 +13,7 @@ struct csni_say {
     uint32_t flags;  /* CSN_CALL_SITE_, of all of them */
     uint32_t notes;  /* CSN_STACK_NOTE_: why there are no patterns, or not all */
     bool known;      /* a call site is there */
+    bool kept;       /* with the place, for the next time */
 };
 
 struct csni_sibling {
@@ -32,12 +33,12 @@ struct csni_place {
     uint32_t *name_of;              /* by record: place in names */
     const char *error;
     struct csni_sibling *siblings;  /* by record: frames of functions that are folded away; NULL until one is shown */
-    struct csni_say say;            /* of a place with one record, once `said` */
+    struct csni_say say;            /* of the index's own function, see csni_place_ask() */
+    struct csni_say *says;          /* of those that are folded into it, by record; NULL until one is asked */
     uint32_t frame_count, name_count, record_count;
     uint32_t reason;
     csn_status status;
     bool truncated;                 /* there are more records than are looked at */
-    bool said;
     uint8_t shift;                  /* the address came as addr + shift: offsets of frames are counted to there */
 };
 
@@ -60,6 +61,11 @@ const struct csni_sibling *csni_place_sibling(struct csni_place *place, uint32_t
 
 /* Adds to `out` what record `k` says of a call that returns to `ret` (or to ret + 1, with `either`). False: no memory. */
 bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool either, struct csni_arena *arena,
+                    uint64_t *work, struct csni_say *out);
+
+/* What record `k` says of a call that returns to the place, as csni_place_say(). It is kept with the place, in `kept`, unless
+ * that depends on more than the place; what is not kept is in `arena`. */
+bool csni_place_ask(struct csni_place *place, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
                     uint64_t *work, struct csni_say *out);
 
 #endif
