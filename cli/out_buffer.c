@@ -50,25 +50,28 @@ void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
 }
 
 void out_decimal(struct out_buffer *out, uint64_t value) {
-    char digits[20];
-    size_t at = sizeof(digits);
+    enum { DIGITS = 20 };
+    char *room = out_room(out, DIGITS), digits[DIGITS];
+    size_t at = DIGITS;
     do {
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    out_bytes(out, digits + at, sizeof(digits) - at);
+    for (size_t i = at; i < DIGITS; i++) *room++ = digits[i];
+    out_take(out, room);
 }
 
 void out_hex(struct out_buffer *out, uint64_t value) {
-    char digits[18];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = hex_digits[value & 15];
-        value >>= 4;
-    } while (value);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    out_bytes(out, digits + at, sizeof(digits) - at);
+    char *room = out_room(out, 18);
+    unsigned shift = 0;
+    while (shift < 60 && value >> shift >> 4) shift += 4;
+    *room++ = '0';
+    *room++ = 'x';
+    for (;; shift -= 4) {
+        *room++ = hex_digits[value >> shift & 15];
+        if (!shift) break;
+    }
+    out_take(out, room);
 }
 
 void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count) {

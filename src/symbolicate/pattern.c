@@ -74,7 +74,11 @@ static bool are_word(const char *bytes) {
 /* As nearly all names in C and C++ are: nothing in it can be a metacharacter. */
 static bool is_word(struct literal literal) {
     size_t size = (size_t)(literal.end - literal.at);
-    if (size < 8) return false;
+    if (size < 8) {
+        char bytes[8] = "________";
+        memcpy(bytes, literal.at, size);
+        return size && are_word(bytes);
+    }
     for (size_t i = 0; i + 8 <= size; i += 8)
         if (!are_word(literal.at + i)) return false;
     return are_word(literal.end - 8);
@@ -91,9 +95,6 @@ static bool is_literal(struct literal literal) {
 
 static bool literal_equals(struct literal literal, struct csn_str name) {
     char c;
-    size_t size = (size_t)(literal.end - literal.at);
-    if (size == name.len && memcmp(literal.at, name.ptr, size) == 0 && is_word(literal)) return true;
-    if (size < name.len) return false;
     for (size_t i = 0; i < name.len; i++)
         if (literal.at == literal.end || !next_char(&literal, &c) || c != name.ptr[i]) return false;
     return literal.at == literal.end;
@@ -124,6 +125,13 @@ static bool selector_of(struct csn_str name, struct csn_str *out) {
 bool csni_pattern_is_exact(struct csn_str pattern) {
     struct literal literal;
     return strip_anchors(pattern, &literal) && is_literal(literal) && !skip_selector_stub(&literal);
+}
+
+bool csni_pattern_is_plain(struct csn_str pattern, struct csn_str *out_name) {
+    struct literal literal;
+    if (!strip_anchors(pattern, &literal) || !is_word(literal)) return false;
+    *out_name = (struct csn_str){ literal.at, (size_t)(literal.end - literal.at) };
+    return true;
 }
 
 /* ---- expressions ---- */

@@ -32,6 +32,10 @@ void csni_patterns_deinit(struct csni_patterns *patterns); /* empty afterwards, 
  * the reference tool writes them. A selector stub ("objc_msgSend$init") is none: it stands for any class. */
 bool csni_pattern_is_exact(struct csn_str pattern);
 
+/* The same, and the name is a part of the pattern: it needs no unescaping. What is written of letters, digits and
+ * underscores is told in a few instructions; other names may be refused. */
+bool csni_pattern_is_plain(struct csn_str pattern, struct csn_str *out_name);
+
 enum csni_match csni_pattern_match(struct csni_patterns *patterns, struct csn_str pattern, struct csn_str name);
 
 #endif

@@ -63,8 +63,10 @@ static bool is_bare_name(const struct csni_place *place, struct csn_str pattern)
 
 static bool match_pattern(struct stack_walk *walk, const struct csni_place *place, struct csn_str pattern, uint32_t k,
                           bool *matched, struct match_result *out) {
-    bool exact = csni_pattern_is_exact(pattern);
-    bool bare = !exact && is_bare_name(place, pattern);
+    struct csn_str name = pattern; /* that is compared letter for letter */
+    bool bare = csni_pattern_is_plain(pattern, &name);
+    bool exact = bare || csni_pattern_is_exact(pattern);
+    if (!exact) bare = is_bare_name(place, pattern);
     uint64_t steps = exact || bare ? 1 : EXPRESSION_WORK;
     for (uint32_t i = 0; i < place->name_count; i++) {
         if (!csni_spend(walk->work, steps)) {
@@ -72,7 +74,7 @@ static bool match_pattern(struct stack_walk *walk, const struct csni_place *plac
             out->unknown = true;
             return true;
         }
-        enum csni_match match = bare ? (csni_str_equal(place->names[i], pattern) ? CSNI_MATCH_YES : CSNI_MATCH_NO)
+        enum csni_match match = bare ? (csni_str_equal(place->names[i], name) ? CSNI_MATCH_YES : CSNI_MATCH_NO)
                                      : csni_pattern_match(&walk->s->patterns, pattern, place->names[i]);
         if (match == CSNI_MATCH_MEMORY) return false;
         out->notes |= note_of(match);
