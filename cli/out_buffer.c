@@ -13,6 +13,7 @@ void out_init(struct out_buffer *out, int fd) {
     out->fd = fd;
     out->os_error = 0;
     out->used = 0;
+    out->flushed = 0;
 }
 
 static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
@@ -29,6 +30,7 @@ static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
 
 bool out_flush(struct out_buffer *out) {
     write_all(out, out->bytes, out->used);
+    out->flushed += out->used;
     out->used = 0;
     return !out->os_error;
 }
@@ -43,6 +45,7 @@ void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
     out_flush(out);
     if (size > sizeof(out->bytes)) {
         write_all(out, bytes, size);
+        out->flushed += size;
         return;
     }
     memcpy(out->bytes, bytes, size);

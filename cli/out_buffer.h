@@ -15,6 +15,7 @@ struct out_buffer {
     int fd;
     int os_error; /* errno of the first failed write; 0: none */
     size_t used;
+    uint64_t flushed; /* bytes that have left the buffer */
     char bytes[OUT_BUFFER_SIZE];
 };
 

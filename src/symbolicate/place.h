@@ -23,23 +23,25 @@ struct csni_sibling {
     const char *error;
 };
 
+/* What every stack reads stands first and together: places are all over the memory. */
 struct csni_place {
     const struct csn_index *index;
     uint64_t addr;                  /* that was looked up */
-    uint64_t start;                 /* of the function */
-    struct csn_frame *frames;       /* of the index's own function */
     struct csn_str *names;          /* none twice */
-    struct csn_record *records;     /* the index's own function and all that are folded into it */
-    uint32_t *name_of;              /* by record: place in names */
-    const char *error;
-    struct csni_sibling *siblings;  /* by record: frames of functions that are folded away; NULL until one is shown */
-    struct csni_say say;            /* of the index's own function, see csni_place_ask() */
-    struct csni_say *says;          /* of those that are folded into it, by record; NULL until one is asked */
     uint32_t frame_count, name_count, record_count;
     uint32_t reason;
     csn_status status;
     bool truncated;                 /* there are more records than are looked at */
     uint8_t shift;                  /* the address came as addr + shift: offsets of frames are counted to there */
+    struct csn_str own_name, own_pattern; /* where there is only one: `names` and `say` point to them */
+    struct csni_say say;            /* of the index's own function, see csni_place_ask() */
+    struct csn_frame *frames;       /* of the index's own function */
+    uint64_t start;                 /* of the function */
+    const char *error;
+    struct csn_record *records;     /* the index's own function and all that are folded into it */
+    const uint32_t *name_of;        /* by record: place in names */
+    struct csni_sibling *siblings;  /* by record: frames of functions that are folded away; NULL until one is shown */
+    struct csni_say *says;          /* of functions that are folded away, by record; NULL until one is asked */
 };
 
 enum { CSNI_RECORDS_MAX = 1 << 16 };

@@ -5,14 +5,15 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/file_map.h"
 #include "base/hash.h"
 #include "base/options.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, FIRST_SEEN = 1 << 10, ARENA_CHUNK = 1 << 14 };
 /* Steps of work for one stack, and more for each frame: some nanoseconds each. */
 enum { WORK_MIN = 1 << 26, WORK_FRAME = 256 };
-/* Frames that are looked up together, and what is read of a place: itself, its frames and its names. */
-enum { BLOCK_FRAMES = 64, PLACE_BYTES = 320 };
+/* Frames that are looked up together, and what is read of a place at first. */
+enum { BLOCK_FRAMES = 64, PLACE_BYTES = 136 };
 
 csn_status csn_symbolicator_create(const struct csn_symbolicator_options *options, struct csn_symbolicator **out,
                                    struct csn_error *err) {
@@ -28,6 +29,7 @@ csn_status csn_symbolicator_create(const struct csn_symbolicator_options *option
     csni_module_map_init(&s->map, alloc);
     csni_patterns_init(&s->patterns, alloc);
     csni_arena_init(&s->seen_arena, alloc, ARENA_CHUNK);
+    s->seen_arena.read_at_random = true;
     csni_arena_init(&s->arena, alloc, ARENA_CHUNK);
     *out = s;
     return CSN_OK;
@@ -37,6 +39,7 @@ static void forget_places(struct csn_symbolicator *s) {
     csni_arena_deinit(&s->seen_arena);
     csni_vec_deinit(&s->seen);
     s->seen_count = 0;
+    s->generation++;
 }
 
 static void drop_modules(struct csn_symbolicator *s) {
@@ -52,6 +55,8 @@ void csn_symbolicator_forget(struct csn_symbolicator *s) {
     csni_patterns_deinit(&s->patterns);
     csni_arena_deinit(&s->arena);
 }
+
+uint64_t csn_symbolicator_generation(const struct csn_symbolicator *s) { return s->generation; }
 
 void csn_symbolicator_destroy(struct csn_symbolicator *s) {
     if (!s) return;
@@ -90,6 +95,7 @@ static bool seen_grow(struct csn_symbolicator *s) {
     struct csni_seen *old = s->seen.items;
     struct csni_seen *items = csni_alloc_zeroed(s->alloc, count, sizeof(*items));
     if (!items) return false;
+    if (count * sizeof(*items) >= CSNI_HUGE_PAGE) csni_pages_prefer_huge(items, count * sizeof(*items));
     s->seen.items = items;
     s->seen.count = s->seen.room = count;
     for (size_t k = 0; k < old_count; k++) {
@@ -155,6 +161,12 @@ static void prefetch_place(const struct csn_symbolicator *s, const struct csni_s
     for (size_t i = 0; i < PLACE_BYTES; i += 64) __builtin_prefetch(bytes + i);
 }
 
+/* What comes to be compared. */
+static void prefetch_texts(const struct csni_place *place) {
+    if (place->name_count) __builtin_prefetch(place->names[0].ptr);
+    if (place->say.pattern_count) __builtin_prefetch(place->say.patterns[0].ptr);
+}
+
 static bool look_up(struct csn_symbolicator *s, struct csni_stack_place *at, uint64_t *work) {
     const struct csn_index *index = index_at(s, at);
     if (!index) return true;
@@ -207,6 +219,7 @@ static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stac
         for (size_t i = begin; i < end; i++) {
             if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
             begin_answer(&places[i], &answers[i]);
+            if (places[i].place) prefetch_texts(places[i].place);
         }
     }
     if (!csni_stack_choose(s, places, count, &work, answers)) return csni_fail_memory(err, answer_bytes);

@@ -22,6 +22,7 @@ struct csn_symbolicator {
     struct csni_arena seen_arena;  /* places seen before and all that they point to; emptied beyond cache_bytes */
     CSNI_VEC(struct csni_seen) seen; /* by hash; a power of two, at most half full */
     size_t seen_count;
+    uint64_t generation;           /* of the places */
     struct csni_arena arena;       /* the last answer */
 };
 
