@@ -64,7 +64,7 @@ static inline bool are_plain(const char *bytes) {
 static bool is_plain(struct csn_str text) {
     if (text.len < 8) {
         char bytes[8] = "        ";
-        for (size_t i = 0; i < text.len; i++) bytes[i] = text.ptr[i];
+        if (text.len) memcpy(bytes, text.ptr, text.len);
         return are_plain(bytes);
     }
     for (size_t i = 0; i + 8 <= text.len; i += 8)

@@ -9,13 +9,14 @@ struct plain_text {
     const char *at, *end;
 };
 
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 static void skip_space(struct plain_text *text) {
-    while (text->at < text->end && (*text->at == ' ' || *text->at == '\t' || *text->at == '\r' || *text->at == '\n'))
-        text->at++;
+    while (text->at < text->end && is_space(*text->at)) text->at++;
 }
 
-static bool take(struct plain_text *text, char c) {
-    skip_space(text);
+static inline bool take(struct plain_text *text, char c) {
+    if (text->at < text->end && *text->at != c) skip_space(text);
     if (text->at == text->end || *text->at != c) return false;
     text->at++;
     return true;
@@ -29,19 +30,22 @@ static bool take_word(struct plain_text *text, const char *word) {
     return true;
 }
 
-/* A string of printable ASCII without escapes. */
-static bool take_string(struct plain_text *text, struct csn_str *out) {
+/* Printable ASCII, other than what ends or escapes. */
+static inline bool is_plain(char c) { return (unsigned char)(c - ' ') < 0x7f - ' ' && c != '"' && c != '\\'; }
+
+static inline bool take_string(struct plain_text *text, struct csn_str *out) {
     if (!take(text, '"')) return false;
-    const char *start = text->at;
-    while (text->at < text->end && *text->at >= ' ' && *text->at < 0x7f && *text->at != '"' && *text->at != '\\')
-        text->at++;
-    if (text->at == text->end || *text->at != '"') return false;
-    *out = (struct csn_str){ start, (size_t)(text->at++ - start) };
+    const char *at = text->at, *end = text->end;
+    while (at < end && is_plain(*at)) at++;
+    if (at == end || *at != '"') return false;
+    *out = (struct csn_str){ text->at, (size_t)(at - text->at) };
+    text->at = at + 1;
     return true;
 }
 
-static bool is_key(struct csn_str key, const char *name) {
-    return key.len == strlen(name) && memcmp(key.ptr, name, key.len) == 0;
+static inline bool is_key(struct csn_str key, const char *name) {
+    size_t size = strlen(name);
+    return key.len == size && memcmp(key.ptr, name, size) == 0;
 }
 
 /* The members of a frame; a NULL one is not there. */
@@ -60,10 +64,10 @@ static bool take_exact(struct plain_text *text, struct plain_frame *frame) {
 static bool take_member(struct plain_text *text, struct plain_frame *frame) {
     struct csn_str key;
     if (!take_string(text, &key) || !take(text, ':')) return false;
-    if (is_key(key, "exact")) return take_exact(text, frame);
     struct csn_str *value = is_key(key, "pc") ? &frame->pc : is_key(key, "module") ? &frame->module
                             : is_key(key, "address") ? &frame->address : NULL;
-    return value && !value->ptr && take_string(text, value);
+    if (value) return !value->ptr && take_string(text, value);
+    return is_key(key, "exact") && take_exact(text, frame);
 }
 
 static bool take_frame(struct plain_text *text, struct plain_frame *frame) {
