@@ -133,6 +133,20 @@ static bool ask(struct stack_walk *walk, const struct csni_stack_place *at, uint
     return csni_place_ask(at->place, k, at->either, &walk->s->seen_arena, &walk->s->arena, walk->work, out);
 }
 
+static bool add_say(struct stack_walk *walk, const struct csni_say *own, struct csni_say *whole) {
+    size_t count = (size_t)whole->pattern_count + own->pattern_count;
+    struct csn_str *patterns = csni_arena_alloc(&walk->s->arena, count * sizeof(*patterns));
+    if (!patterns) return false;
+    if (whole->pattern_count) memcpy(patterns, whole->patterns, whole->pattern_count * sizeof(*patterns));
+    memcpy(patterns + whole->pattern_count, own->patterns, own->pattern_count * sizeof(*patterns));
+    whole->patterns = patterns;
+    whole->pattern_count = (uint32_t)count;
+    whole->flags |= own->flags;
+    whole->notes |= own->notes;
+    whole->known = true;
+    return true;
+}
+
 /* Several share the caller's code: each that remains is asked. One that does not speak silences all, and so does one that
  * names somebody else: had it called, then through a tail call, whose callee nobody names. For the same reason
  * nothing is expected further in. */
@@ -161,7 +175,7 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
             return true;
         }
         if (speakers == 1) whole = own;
-        else if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &whole)) return false;
+        else if (!add_say(walk, &own, &whole)) return false;
     }
     *out = whole;
     if (speakers > 1) out->flags &= ~(uint32_t)CSN_CALL_SITE_EXTERNAL;
