@@ -130,7 +130,12 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = CSN_OK;
     json_begin_object(json);
-    json_member_hex(json, "return_address", record->start + site->return_offset);
+    if (site->flags & CSN_CALL_SITE_TAIL) {
+        json_key(json, "tail");
+        json_bool(json, true);
+    } else {
+        json_member_hex(json, "return_address", record->start + site->return_offset);
+    }
     json_key(json, "internal");
     json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
     json_key(json, "external");

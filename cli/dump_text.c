@@ -163,8 +163,12 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
                           size_t indent) {
     struct out_buffer *out = &dump->out;
     out_spaces(out, indent);
-    out_text(out, "returns to ");
-    out_hex(out, record->start + site->return_offset);
+    if (site->flags & CSN_CALL_SITE_TAIL) {
+        out_text(out, "tail call");
+    } else {
+        out_text(out, "returns to ");
+        out_hex(out, record->start + site->return_offset);
+    }
     if (site->flags & CSN_CALL_SITE_INTERNAL) out_text(out, " internal");
     if (site->flags & CSN_CALL_SITE_EXTERNAL) out_text(out, " external");
     if (site->flags & CSN_CALL_SITE_RECOVERED) out_text(out, " recovered");

@@ -319,6 +319,7 @@ CSN_API csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t 
 enum {
     CSN_CALL_SITE_INTERNAL = 1,  /* the callee is defined in the image */
     CSN_CALL_SITE_EXTERNAL = 2,  /* it is defined in another one */
+    CSN_CALL_SITE_TAIL = 64,     /* a tail call: it returns to nowhere in this function, and return_offset means nothing */
     CSN_CALL_SITE_RECOVERED = 128 /* of a folded function: its place is that of the same call of the code that was kept */
 };
 struct csn_call_site {

@@ -36,6 +36,10 @@ bool csni_pattern_is_exact(struct csn_str pattern);
  * underscores is told in a few instructions; other names may be refused. */
 bool csni_pattern_is_plain(struct csn_str pattern, struct csn_str *out_name);
 
+/* The name that such a pattern stands for. `scratch` has room for pattern.len bytes, and is needed where the pattern has a
+ * backslash; else the name is a view. False: it is none. */
+bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *out);
+
 enum csni_match csni_pattern_match(struct csni_patterns *patterns, struct csn_str pattern, struct csn_str name);
 
 #endif

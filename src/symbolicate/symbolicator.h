@@ -5,6 +5,7 @@
 #include "symbolicate/module_map.h"
 #include "symbolicate/pattern.h"
 #include "symbolicate/place.h"
+#include "symbolicate/stack_tails.h"
 
 /* The hash stands here, so that another place need not be read to see that it is another one. */
 struct csni_seen {
@@ -12,6 +13,7 @@ struct csni_seen {
     struct csni_place *place; /* NULL: free */
 };
 
+struct csni_stack_place;
 struct csn_symbolicator {
     const struct csn_allocator *alloc;
     uint64_t max_frames, cache_bytes;
@@ -24,6 +26,11 @@ struct csn_symbolicator {
     size_t seen_count;
     uint64_t generation;           /* of the places */
     struct csni_arena arena;       /* the last answer */
+    CSNI_VEC(struct csni_tail_table) tails; /* of indexes that were asked where tail calls lead */
+    uint64_t tail_bytes;           /* of those; forgotten beyond cache_bytes */
+    const struct csni_stack_place *places; /* of the stack that is answered */
+    size_t place_count;
+    uint32_t *tail_tables;         /* by module: 1 + number of its table, 0: none; NULL until this stack asks */
 };
 
 /* What is known of one frame while its stack is answered. */
