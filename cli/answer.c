@@ -117,7 +117,8 @@ void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, 
     finish(asker, out);
 }
 
-uint32_t answer_reason(const struct answer *answer) {
+/* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
+static uint32_t reason_to_show(const struct answer *answer) {
     uint32_t reason = answer->found.reason;
     for (size_t i = 0; reason == CSN_REASON_COMPLETE && i < answer->found.frame_count; i++)
         reason = answer->frames[i].reason;
@@ -266,7 +267,7 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
     json_end_array(json);
     if (answer->status < 0) {
         json_member_text(json, "error", failure_text(answer));
-    } else if (answer_reason(answer) != CSN_REASON_COMPLETE) {
-        json_member_text(json, "reason", csn_reason_text(answer_reason(answer)));
+    } else if (reason_to_show(answer) != CSN_REASON_COMPLETE) {
+        json_member_text(json, "reason", csn_reason_text(reason_to_show(answer)));
     }
 }

@@ -12,6 +12,7 @@
 struct csni_dwarf_sections {
     struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
     struct csni_span cu_index, tu_index; /* of a package of split DWARF; .debug_cu_index tells that it is one */
+    uint64_t info_from;      /* units of .debug_info before this offset are not listed */
     bool big_endian;
     bool is_supplement;      /* errors say so */
 };
@@ -79,6 +80,11 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
                            struct csni_dwarf **out, struct csn_error *err);
 void csni_dwarf_close(struct csni_dwarf *dwarf);
 
+/* Where the unit at `off` of .debug_info ends, by its length alone, of which CSNI_UNIT_LENGTH_SIZE bytes at most are looked
+ * at. False: it has no length, or one beyond the section. */
+enum { CSNI_UNIT_LENGTH_SIZE = 12 };
+bool csni_dwarf_unit_end(struct csni_span info, uint64_t off, bool big_endian, uint64_t *end);
+
 /* Compiles abbreviation table `table` < abbrev_table_count into decode plans. Different tables from different threads at
  * once. A damaged table makes the units that use it fail in csni_unit_prepare(), with its error. */
 csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, struct csn_error *err);
@@ -94,6 +100,8 @@ bool csni_dwarf_has_supplement_references(const struct csni_dwarf *dwarf);
 /* Reads the unit DIE. Needs the compiled abbreviations. Different units from different threads at once; all units must be
  * prepared (or have failed) before DIEs of other units are followed. */
 csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, struct csn_error *err);
+/* All units, as csni_dwarf_compile_all() does tables. A damaged one is left unprepared: csni_unit_prepare() says why. */
+csn_status csni_dwarf_prepare_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
 
 /* The unit of .debug_info that contains offset `off`, or NULL. */
 const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off);

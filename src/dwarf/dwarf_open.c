@@ -1,6 +1,7 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
 #include "base/checked.h"
 #include "base/hash.h"
+#include "base/heap_sort.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>
@@ -89,19 +90,33 @@ static bool only_zeros(struct csni_span s, uint64_t from) {
     return true;
 }
 
+/* The unit's length, and with it the size of its offsets. */
+static uint64_t read_length(struct csni_cursor *c, uint8_t *offset_size) {
+    uint64_t length = csni_cursor_u32(c);
+    *offset_size = length == 0xffffffff ? 8 : 4;
+    return length == 0xffffffff ? csni_cursor_u64(c) : length;
+}
+
+static bool is_reserved(uint64_t length, uint8_t offset_size) { return offset_size == 4 && length >= 0xfffffff0; }
+
+bool csni_dwarf_unit_end(struct csni_span info, uint64_t off, bool big_endian, uint64_t *end) {
+    struct csni_cursor c = csni_cursor_at(info, big_endian);
+    csni_cursor_seek(&c, off);
+    uint8_t offset_size;
+    uint64_t length = read_length(&c, &offset_size);
+    if (c.failed || !length || is_reserved(length, offset_size) || length > csni_cursor_left(&c)) return false;
+    *end = csni_cursor_off(&c) + length;
+    return true;
+}
+
 /* Reads one header at the cursor and moves behind the unit. CSN_NONE: nothing but padding follows. */
 static csn_status read_header(struct csni_cursor *c, struct csni_span section, struct csni_unit *u,
                               struct csn_error *err) {
     const char *name = csni_unit_section(u);
     u->off = csni_cursor_off(c);
-    u->offset_size = 4;
-    uint64_t length = csni_cursor_u32(c);
-    if (length == 0xffffffff) {
-        u->offset_size = 8;
-        length = csni_cursor_u64(c);
-    } else if (length >= 0xfffffff0) {
+    uint64_t length = read_length(c, &u->offset_size);
+    if (is_reserved(length, u->offset_size))
         return csni_fail(err, CSN_E_FORMAT, name, u->off, "unit length 0x%" PRIx64 " is reserved, need < 0xfffffff0", length);
-    }
     if (c->failed)
         return csni_fail(err, CSN_E_TRUNCATED, name, u->off, "unit length needs more than the %" PRIu64 " bytes left",
                          section.size - u->off);
@@ -144,6 +159,7 @@ static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_
 /* Lists the units of one section. A damaged header ends it; the first one is remembered. */
 static csn_status scan(struct opener *o, struct csni_span section, bool in_types, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(section, o->dwarf->sections.big_endian);
+    if (!in_types) csni_cursor_seek(&c, o->dwarf->sections.info_from);
     while (csni_cursor_left(&c)) {
         struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
@@ -155,29 +171,14 @@ static csn_status scan(struct opener *o, struct csni_span section, bool in_types
     return CSN_OK;
 }
 
-static bool signature_before(const struct csni_signature *a, const struct csni_signature *b) {
+static bool signature_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_signature *a = pa, *b = pb;
     return a->signature != b->signature ? a->signature < b->signature : a->unit < b->unit;
 }
 
-/* Heap sort: no memory, and no bad case for input to find. */
-static void sift_signature(struct csni_signature *s, size_t root, size_t count) {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && signature_before(&s[child], &s[child + 1])) child++;
-        if (!signature_before(&s[root], &s[child])) return;
-        struct csni_signature t = s[root];
-        s[root] = s[child];
-        s[child] = t;
-    }
-}
-
 void csni_sort_signatures(struct csni_signature *s, size_t count) {
-    for (size_t i = count / 2; i-- > 0;) sift_signature(s, i, count);
-    for (size_t n = count; n > 1;) {
-        struct csni_signature t = s[0];
-        s[0] = s[--n];
-        s[n] = t;
-        sift_signature(s, 0, n);
-    }
+    csni_heap_sort(s, count, sizeof *s, signature_before, NULL);
 }
 
 const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature) {

@@ -64,7 +64,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     (void)worker;
     struct writer *w = context;
     struct run *run = &w->runs[item];
-    struct csni_gsym_buffer *records = &run->encoded.records;
+    struct csni_buffer *records = &run->encoded.records;
     uint32_t count = run_size(w, item);
     records->alloc = run->encoded.ends.alloc = w->model->alloc;
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
@@ -73,13 +73,13 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
         run->offsets[i] = records->size;
         csni_gsym_encode_record(&w->encoder, &w->model->entries[(uint32_t)item * RUN_LENGTH + i], &run->encoded);
         size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
-        uint8_t *p = csni_gsym_buffer_room(records, CSNI_GSYM_ALIGN);
+        uint8_t *p = csni_buffer_room(records, CSNI_GSYM_ALIGN);
         if (!p) break;
         memset(p, 0, padding);
         records->size += padding;
         if (is_v1(w) && records->size > UINT32_MAX) break;
     }
-    csni_gsym_buffer_free(&run->encoded.ends);
+    csni_buffer_deinit(&run->encoded.ends);
     return check_run(w, &run->encoded, count, err);
 }
 
@@ -273,7 +273,7 @@ static csn_status write_strings(struct writer *w, struct csn_error *err) {
 static csn_status write_records(struct writer *w, struct csn_error *err) {
     uint64_t at = w->records_off;
     for (size_t i = 0; i < w->run_count; i++) {
-        const struct csni_gsym_buffer *b = &w->runs[i].encoded.records;
+        const struct csni_buffer *b = &w->runs[i].encoded.records;
         CSNI_TRY(w->sink->write(w->sink->context, at, b->bytes, b->size, err));
         at += b->size;
     }
