@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 /* What is kept of a line that does not fit into the buffer: enough for a message. */
-enum { LONG_LINE_KEPT = 64 };
+enum { LONG_LINE_KEPT = 64, MOST_DIGITS = 16 };
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -23,8 +23,8 @@ bool address_parse(struct csn_str text, uint64_t *out) {
     while (end > at && is_blank(end[-1])) end--;
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) at += 2;
     if (at == end) return false;
-    while (end - at > 16 && *at == '0') at++;
-    if (end - at > 16) return false;
+    while (end - at > MOST_DIGITS && *at == '0') at++;
+    if (end - at > MOST_DIGITS) return false;
     uint64_t value = 0;
     for (; at < end; at++) {
         unsigned digit = digit_values[(unsigned char)*at];

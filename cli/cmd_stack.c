@@ -12,7 +12,7 @@
 #include "stack_json.h"
 #include "stack_text.h"
 
-enum { DEFAULT_MAX_FRAMES = 1 << 16, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
+enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 64 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
 
 struct stack_values {
     struct text_list indexes, folders;
@@ -41,7 +41,7 @@ static const struct option_spec options[] = {
     { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
       .value_name = "N", .help = "longest stack that is answered; 65536 by default" },
     { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
-      .help = "memory for answers that may come again; 32M by default" },
+      .help = "memory for answers that may come again; 64M by default" },
 };
 
 struct stack_run {
@@ -185,11 +185,14 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     if (!name_text_init(&run.names, run.values->demangle)) return EXIT_FAILED;
     run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = run.values->json,
                                         .explain = run.values->explain };
-    bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, max_frames,
-                             run.values->cache_bytes);
+    /* A third of it for texts, which can be done without. */
+    uint64_t cache = run.values->cache_bytes ? run.values->cache_bytes : DEFAULT_CACHE;
+    text_cache_init(&run.output.kept, cache / 3);
+    bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, max_frames, cache - cache / 3);
     if (good && !operand_count) good = answer_input(&run, STDIN_FILENO, NULL);
     for (int i = 0; good && i < operand_count; i++) good = answer_file(&run, operands[i]);
     session_deinit(&run.session);
+    text_cache_deinit(&run.output.kept);
     name_text_deinit(&run.names);
     if (!out_finish_stdout(&run.out) || !good) return EXIT_FAILED;
     return run.partial ? EXIT_PARTIAL : EXIT_WORKED;

@@ -10,32 +10,8 @@ static void before_value(struct json_out *json) {
     json->comma = true;
 }
 
-static void begin(struct json_out *json, char bracket) {
-    before_value(json);
-    out_char(json->out, bracket);
-    json->comma = false;
-}
-
-static void end(struct json_out *json, char bracket) {
-    out_char(json->out, bracket);
-    json->comma = true;
-}
-
-void json_begin_object(struct json_out *json) { begin(json, '{'); }
-void json_end_object(struct json_out *json) { end(json, '}'); }
-void json_begin_array(struct json_out *json) { begin(json, '['); }
-void json_end_array(struct json_out *json) { end(json, ']'); }
-
 void json_end_line(struct json_out *json) {
     out_char(json->out, '\n');
-    json->comma = false;
-}
-
-void json_key(struct json_out *json, const char *key) {
-    before_value(json);
-    out_char(json->out, '"');
-    out_text(json->out, key);
-    out_text(json->out, "\":");
     json->comma = false;
 }
 
@@ -68,9 +44,43 @@ static void put_control(struct out_buffer *out, unsigned char byte) {
     }
 }
 
+static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+
+/* Not 0 where one of eight bytes is `byte`. */
+static inline uint64_t zero_bits(uint64_t v, unsigned char byte) {
+    uint64_t x = v ^ byte * ones;
+    return (x - ones) & ~x;
+}
+
+/* Eight bytes of printable ASCII that stand for themselves in a string. */
+static inline bool are_plain(const char *bytes) {
+    uint64_t v;
+    memcpy(&v, bytes, sizeof(v));
+    uint64_t special = v | ((v - 0x20 * ones) & ~v) | zero_bits(v, '"') | zero_bits(v, '\\') | zero_bits(v, 0x7f);
+    return !(special & highs);
+}
+
+/* As nearly all names and paths are. */
+static bool is_plain(struct csn_str text) {
+    if (text.len < 8) {
+        char bytes[8] = "        ";
+        if (text.len) memcpy(bytes, text.ptr, text.len);
+        return are_plain(bytes);
+    }
+    for (size_t i = 0; i + 8 <= text.len; i += 8)
+        if (!are_plain(text.ptr + i)) return false;
+    return are_plain(text.ptr + text.len - 8);
+}
+
+enum { SHORT_TEXT = 256 }; /* what nearly all names are below: they are written with one look at the buffer */
+
 /* The inside of a string. */
 static void put_part(struct json_out *json, struct csn_str text) {
     struct out_buffer *out = json->out;
+    if (!json->html && is_plain(text)) {
+        out_bytes(out, text.ptr, text.len);
+        return;
+    }
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     size_t plain = 0, i = 0;
     while (i < text.len) {
@@ -92,6 +102,16 @@ static void put_part(struct json_out *json, struct csn_str text) {
 }
 
 void json_string(struct json_out *json, struct csn_str text) {
+    if (!json->html && text.len <= SHORT_TEXT && is_plain(text)) {
+        char *room = out_room(json->out, SHORT_TEXT + 3);
+        if (json->comma) *room++ = ',';
+        *room++ = '"';
+        if (text.len) memcpy(room, text.ptr, text.len);
+        room[text.len] = '"';
+        out_take(json->out, room + text.len + 1);
+        json->comma = true;
+        return;
+    }
     before_value(json);
     out_char(json->out, '"');
     put_part(json, text);

@@ -13,13 +13,32 @@ struct json_out {
 
 static inline struct json_out json_on(struct out_buffer *out) { return (struct json_out){ .out = out }; }
 
-void json_begin_object(struct json_out *json);
-void json_end_object(struct json_out *json);
-void json_begin_array(struct json_out *json);
-void json_end_array(struct json_out *json);
+/* Inline: a line of an answer is a hundred of these, and the length of a key that is written out is known to the compiler. */
+static inline void json_begin(struct json_out *json, char bracket) {
+    char bytes[2] = { ',', bracket };
+    out_bytes(json->out, json->comma ? bytes : bytes + 1, json->comma ? 2 : 1);
+    json->comma = false;
+}
+static inline void json_end(struct json_out *json, char bracket) {
+    out_char(json->out, bracket);
+    json->comma = true;
+}
+static inline void json_begin_object(struct json_out *json) { json_begin(json, '{'); }
+static inline void json_end_object(struct json_out *json) { json_end(json, '}'); }
+static inline void json_begin_array(struct json_out *json) { json_begin(json, '['); }
+static inline void json_end_array(struct json_out *json) { json_end(json, ']'); }
 void json_end_line(struct json_out *json); /* after a whole value */
 
-void json_key(struct json_out *json, const char *key);
+static inline void json_key(struct json_out *json, const char *key) {
+    size_t size = strlen(key);
+    char *room = out_room(json->out, size + 4);
+    if (json->comma) *room++ = ',';
+    *room++ = '"';
+    memcpy(room, key, size);
+    memcpy(room + size, "\":", 2);
+    out_take(json->out, room + size + 2);
+    json->comma = false;
+}
 void json_string(struct json_out *json, struct csn_str text);
 void json_text(struct json_out *json, const char *text);
 void json_number(struct json_out *json, uint64_t value);

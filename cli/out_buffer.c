@@ -13,6 +13,7 @@ void out_init(struct out_buffer *out, int fd) {
     out->fd = fd;
     out->os_error = 0;
     out->used = 0;
+    out->flushed = 0;
 }
 
 static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
@@ -29,6 +30,7 @@ static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
 
 bool out_flush(struct out_buffer *out) {
     write_all(out, out->bytes, out->used);
+    out->flushed += out->used;
     out->used = 0;
     return !out->os_error;
 }
@@ -43,6 +45,7 @@ void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
     out_flush(out);
     if (size > sizeof(out->bytes)) {
         write_all(out, bytes, size);
+        out->flushed += size;
         return;
     }
     memcpy(out->bytes, bytes, size);
@@ -64,15 +67,16 @@ void out_decimal(struct out_buffer *out, uint64_t value) {
 }
 
 void out_hex(struct out_buffer *out, uint64_t value) {
-    char digits[18];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = hex_digits[value & 15];
-        value >>= 4;
-    } while (value);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    out_bytes(out, digits + at, sizeof(digits) - at);
+    char *room = out_room(out, 18);
+    unsigned shift = 0;
+    while (shift < 60 && value >> shift >> 4) shift += 4;
+    *room++ = '0';
+    *room++ = 'x';
+    for (;; shift -= 4) {
+        *room++ = hex_digits[value >> shift & 15];
+        if (!shift) break;
+    }
+    out_take(out, room);
 }
 
 void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count) {

@@ -15,6 +15,7 @@ struct out_buffer {
     int fd;
     int os_error; /* errno of the first failed write; 0: none */
     size_t used;
+    uint64_t flushed; /* bytes that have left the buffer */
     char bytes[OUT_BUFFER_SIZE];
 };
 
@@ -35,6 +36,13 @@ static inline void out_bytes(struct out_buffer *out, const void *bytes, size_t s
     if (size) memcpy(out->bytes + out->used, bytes, size);
     out->used += size;
 }
+/* Room for `size` bytes, OUT_ROOM_MAX at most, to write at once; out_take() tells where they end. */
+enum { OUT_ROOM_MAX = 1 << 12 };
+static inline char *out_room(struct out_buffer *out, size_t size) {
+    if (size > sizeof(out->bytes) - out->used) out_flush(out);
+    return out->bytes + out->used;
+}
+static inline void out_take(struct out_buffer *out, const char *end) { out->used = (size_t)(end - out->bytes); }
 static inline void out_char(struct out_buffer *out, char c) { out_bytes(out, &c, 1); }
 static inline void out_text(struct out_buffer *out, const char *text) { out_bytes(out, text, strlen(text)); }
 void out_decimal(struct out_buffer *out, uint64_t value);

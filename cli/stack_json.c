@@ -117,13 +117,22 @@ static bool read_line(struct stack_session *session, const json_t *root, bool *h
     return !frames || read_frames(session, frames, error);
 }
 
-bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output) {
+/* Without a tree where the line is of the usual shape. */
+static bool read_text(struct stack_session *session, struct csn_str line, bool *has_frames, struct line_error *error) {
     json_error_t fault;
-    struct line_error error = { "" };
+    *has_frames = true;
+    if (stack_json_plain_line(session, line)) return true;
     json_t *root = json_loadb(line.ptr, line.len, JSON_ALLOW_NUL, &fault);
-    bool has_frames = true, good = false;
-    if (!root) snprintf(error.text, sizeof(error.text), "not JSON: column %d: %s", fault.column, fault.text);
-    else good = read_line(session, root, &has_frames, &error);
+    if (!root) snprintf(error->text, sizeof(error->text), "not JSON: column %d: %s", fault.column, fault.text);
+    bool good = root && read_line(session, root, has_frames, error);
+    json_decref(root);
+    return good;
+}
+
+bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output) {
+    struct line_error error = { "" };
+    bool has_frames;
+    bool good = read_text(session, line, &has_frames, &error);
     struct csn_error err = CSN_ERROR_INIT;
     if (good && has_frames && session_answer(session, &err) < 0) {
         snprintf(error.text, sizeof(error.text), "%s", err.text[0] ? csn_error_text(&err) : "out of memory");
@@ -131,7 +140,6 @@ bool stack_json_line(struct stack_session *session, struct csn_str line, struct 
     }
     if (!good) output_error(output, error.text);
     else if (has_frames) output_stack(output, session);
-    json_decref(root);
     return good;
 }
 

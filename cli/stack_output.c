@@ -20,6 +20,44 @@ const char *output_failure(const struct csn_stack_answer *answer) {
     return csn_reason_text(answer->reason);
 }
 
+/* ---- texts that come again ---- */
+
+static struct text_key key_of(const struct csn_stack_answer *answer) {
+    return (struct text_key){ answer->frames, answer->addr, answer->module };
+}
+
+bool output_piece_begin(struct stack_output *output, const struct csn_stack_answer *answer, struct output_piece *out,
+                        uint32_t *mark) {
+    *out = (struct output_piece){ key_of(answer), output->out->used, output->out->flushed };
+    if (!answer->frame_count) return false;
+    const struct kept_text *kept = text_cache_find(&output->kept, &out->key);
+    if (!kept) return false;
+    out_bytes(output->out, kept_text_bytes(kept), kept->size);
+    *mark = kept->mark;
+    return true;
+}
+
+void output_piece_end(struct stack_output *output, const struct output_piece *piece, uint32_t mark) {
+    const struct out_buffer *out = output->out;
+    if (!piece->key.frames || out->flushed != piece->flushed) return;
+    text_cache_keep(&output->kept, &piece->key, out->bytes + piece->begin, out->used - piece->begin, mark);
+}
+
+/* A table of texts does not fit into the processor's caches: what comes next is asked for early. */
+static void expect_pieces(const struct stack_output *output, const struct stack_session *session, size_t frame) {
+    enum { AHEAD = 16, TEXT_AHEAD = 8 };
+    size_t first = frame ? frame + AHEAD : 0, text = frame + TEXT_AHEAD;
+    for (size_t i = first; i <= frame + AHEAD && i < session->frame_count; i++) {
+        const struct text_key key = key_of(&session->answers[i]);
+        text_cache_expect(&output->kept, &key);
+    }
+    if (text >= session->frame_count) return;
+    const struct text_key key = key_of(&session->answers[text]);
+    text_cache_expect_text(&output->kept, &key);
+}
+
+/* ---- words ---- */
+
 static const char *choice_text(const struct csn_stack_answer *answer) {
     if (answer->evidence_tail_calls) return "by the caller and tail calls";
     switch (answer->choice) {
@@ -126,43 +164,59 @@ void output_reasoning(struct stack_output *output, const struct stack_session *s
     }
 }
 
-static size_t put_label(struct stack_output *output, const struct stack_session *session, size_t frame) {
-    const struct csn_stack_answer *answer = &session->answers[frame];
-    struct out_buffer *out = output->out;
+/* Returns how far the lines of the frame are indented. */
+static size_t put_number(struct out_buffer *out, size_t frame) {
     size_t digits = 1;
     for (size_t rest = frame / 10; rest; rest /= 10) digits++;
     out_char(out, '#');
     out_decimal(out, frame);
     if (digits < 3) out_spaces(out, 3 - digits);
     out_char(out, ' ');
+    return digits < 3 ? 5 : digits + 2;
+}
+
+static void put_place(struct stack_output *output, const struct stack_session *session,
+                      const struct csn_stack_answer *answer) {
     const char *module = module_name(session, answer->module);
     if (module) {
         struct csn_str base = base_name_of((struct csn_str){ module, strlen(module) });
-        out_safe(out, base);
-        out_char(out, ' ');
+        out_safe(output->out, base);
+        out_char(output->out, ' ');
     }
-    out_hex(out, answer->addr);
-    out_text(out, ": ");
-    return digits < 3 ? 5 : digits + 2;
+    out_hex(output->out, answer->addr);
+    out_text(output->out, ": ");
+}
+
+/* From the module to the end of the last line, without its newline. */
+static void put_text_frames(struct stack_output *output, const struct stack_session *session,
+                            const struct csn_stack_answer *answer, size_t indent) {
+    enum { USUAL_INDENT = 5 };
+    struct output_piece piece;
+    uint32_t mark;
+    bool usual = indent == USUAL_INDENT || answer->frame_count < 2;
+    if (usual && output_piece_begin(output, answer, &piece, &mark)) return;
+    put_place(output, session, answer);
+    for (uint32_t i = 0; i < answer->frame_count; i++) {
+        if (i) out_char(output->out, '\n');
+        if (i) out_spaces(output->out, indent + 2);
+        frame_put_text(&answer->frames[i], output->names, output->out);
+    }
+    if (usual && answer->frame_count) output_piece_end(output, &piece, 0);
 }
 
 static void put_text_frame(struct stack_output *output, const struct stack_session *session, size_t frame) {
     const struct csn_stack_answer *answer = &session->answers[frame];
     struct out_buffer *out = output->out;
-    size_t indent = put_label(output, session, frame);
+    size_t indent = put_number(out, frame);
+    put_text_frames(output, session, answer, indent);
     if (!answer->frame_count) {
         out_text(out, answer->status < 0 ? "error: " : "not found: ");
         out_text(out, output_failure(answer));
-        out_char(out, '\n');
-        return;
+    } else {
+        output_certainty(output, answer);
     }
-    for (uint32_t i = 0; i < answer->frame_count; i++) {
-        if (i) out_spaces(out, indent + 2);
-        frame_put_text(&answer->frames[i], output->names, out);
-        if (i + 1 == answer->frame_count) output_certainty(output, answer);
-        out_char(out, '\n');
-    }
-    if (!output->explain || !is_merged(answer)) return;
+    out_char(out, '\n');
+    if (!answer->frame_count || !output->explain || !is_merged(answer)) return;
     out_spaces(out, indent + 2);
     output_reasoning(output, session, frame);
     out_char(out, '\n');
@@ -188,11 +242,9 @@ static void put_json_notes(struct json_out *json, const struct csn_stack_answer 
     json_end_array(json);
 }
 
-static void put_json_merged(struct stack_output *output, struct json_out *json, const struct csn_stack_answer *answer) {
+/* Ends the object that put_json_place() began. */
+static void put_json_choice(struct stack_output *output, struct json_out *json, const struct csn_stack_answer *answer) {
     bool chosen = answer->chosen != CSN_NOT_CHOSEN;
-    json_key(json, "merged");
-    json_begin_object(json);
-    put_json_names(output, json, "candidates", answer, false);
     if (chosen) {
         json_key(json, "chosen");
         json_string(json, name_text(output->names, answer->candidates[answer->chosen]));
@@ -219,21 +271,40 @@ static uint32_t first_reason(const struct csn_stack_answer *answer) {
     return reason;
 }
 
-static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
-                           struct json_out *json) {
-    const struct csn_stack_answer *answer = &session->answers[frame];
+/* What does not depend on the callers, with the candidates as the beginning of "merged". Returns the reason to show. */
+static uint32_t put_json_place(struct stack_output *output, const struct stack_session *session,
+                               const struct csn_stack_answer *answer, struct json_out *json) {
+    struct output_piece piece;
+    uint32_t reason;
+    if (output_piece_begin(output, answer, &piece, &reason)) {
+        json->comma = true;
+        return reason;
+    }
     const char *module = module_name(session, answer->module);
-    json_begin_object(json);
     if (module) json_member_text(json, "module", module);
     json_member_hex(json, answer->module == NO_MODULE ? "pc" : "address", answer->addr);
     json_key(json, "frames");
     json_begin_array(json);
     for (uint32_t i = 0; i < answer->frame_count; i++) frame_put_json(&answer->frames[i], output->names, json);
     json_end_array(json);
-    if (is_merged(answer)) put_json_merged(output, json, answer);
+    if (is_merged(answer)) {
+        json_key(json, "merged");
+        json_begin_object(json);
+        put_json_names(output, json, "candidates", answer, false);
+    }
+    reason = first_reason(answer);
+    if (answer->frame_count) output_piece_end(output, &piece, reason);
+    return reason;
+}
+
+static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
+                           struct json_out *json) {
+    const struct csn_stack_answer *answer = &session->answers[frame];
+    json_begin_object(json);
+    uint32_t reason = put_json_place(output, session, answer, json);
+    if (is_merged(answer)) put_json_choice(output, json, answer);
     if (answer->status < 0) json_member_text(json, "error", output_failure(answer));
-    else if (first_reason(answer) != CSN_REASON_COMPLETE)
-        json_member_text(json, "reason", csn_reason_text(first_reason(answer)));
+    else if (reason != CSN_REASON_COMPLETE) json_member_text(json, "reason", csn_reason_text(reason));
     if (output->explain && is_merged(answer)) {
         json_key(json, "choice");
         json_text(json, choice_text(answer));
@@ -241,20 +312,31 @@ static void put_json_frame(struct stack_output *output, const struct stack_sessi
     json_end_object(json);
 }
 
-void output_stack(struct stack_output *output, const struct stack_session *session) {
-    if (!output->json) {
-        if (output->stack_count++) out_char(output->out, '\n');
-        for (size_t i = 0; i < session->frame_count; i++) put_text_frame(output, session, i);
-        return;
-    }
+static void put_json_stack(struct stack_output *output, const struct stack_session *session) {
     struct json_out json = json_on(output->out);
     json_begin_object(&json);
     json_key(&json, "frames");
     json_begin_array(&json);
-    for (size_t i = 0; i < session->frame_count; i++) put_json_frame(output, session, i, &json);
+    for (size_t i = 0; i < session->frame_count; i++) {
+        expect_pieces(output, session, i);
+        put_json_frame(output, session, i, &json);
+    }
     json_end_array(&json);
     json_end_object(&json);
     json_end_line(&json);
+}
+
+void output_stack(struct stack_output *output, const struct stack_session *session) {
+    text_cache_enter(&output->kept, session_epoch(session));
+    if (output->json) {
+        put_json_stack(output, session);
+        return;
+    }
+    if (output->stack_count++) out_char(output->out, '\n');
+    for (size_t i = 0; i < session->frame_count; i++) {
+        expect_pieces(output, session, i);
+        put_text_frame(output, session, i);
+    }
 }
 
 void output_error(struct stack_output *output, const char *text) {

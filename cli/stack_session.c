@@ -203,6 +203,7 @@ bool session_add_unplaced(struct stack_session *session, uint32_t same_name) {
 
 static csn_status place_modules(struct stack_session *session, struct csn_error *err) {
     const struct module_table *table = session->modules;
+    session->placings++;
     if (stack_indexes_full(&session->indexes)) {
         csn_symbolicator_forget(session->symbolicator);
         stack_indexes_trim(&session->indexes);
@@ -231,4 +232,8 @@ csn_status session_answer(struct stack_session *session, struct csn_error *err) 
         if (status < 0) return status;
     }
     return csn_symbolicator_answer(session->symbolicator, session->frames, session->frame_count, &session->answers, err);
+}
+
+uint64_t session_epoch(const struct stack_session *session) {
+    return session->placings + csn_symbolicator_generation(session->symbolicator);
 }

@@ -38,6 +38,7 @@ struct stack_session {
     uint64_t max_frames;
     bool too_many;                    /* frames that were not kept */
     const struct csn_stack_answer *answers;
+    uint64_t placings;                /* how often modules were given to the symbolicator */
 };
 
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
@@ -61,6 +62,8 @@ void session_begin_stack(struct stack_session *session);
 bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags);
 /* A frame that has no address: its line names a function, of which the module has `same_name` (0: or it has no index). */
 bool session_add_unplaced(struct stack_session *session, uint32_t same_name);
+/* While this stays the same, answers with one `frames` and module have the same text. */
+uint64_t session_epoch(const struct stack_session *session);
 /* Fills session->answers, one for each frame. */
 csn_status session_answer(struct stack_session *session, struct csn_error *err);
 

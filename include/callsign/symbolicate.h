@@ -76,6 +76,9 @@ CSN_API csn_status csn_symbolicator_set_modules(struct csn_symbolicator *symboli
                                                 size_t count, struct csn_error *err);
 /* Forgets the modules, the last answer and everything found in indexes, which may be closed then. */
 CSN_API void csn_symbolicator_forget(struct csn_symbolicator *symbolicator);
+/* How often what was found in indexes has been forgotten, be it to stay within cache_bytes. While that stays the same,
+ * answers with one `frames` (not NULL) have the same frames and candidates, so that what was made of them can be kept. */
+CSN_API uint64_t csn_symbolicator_generation(const struct csn_symbolicator *symbolicator);
 
 enum {
     CSN_STACK_ADDRESS = 1, /* `pc` is an image address of modules[module] */

@@ -87,6 +87,7 @@ void csni_arena_deinit(struct csni_arena *arena) {
 static struct csni_arena_chunk *new_chunk(struct csni_arena *arena, size_t size) {
     struct csni_arena_chunk *chunk = csni_alloc(arena->alloc, size);
     if (!chunk) return NULL;
+    if (size >= CSNI_HUGE_PAGE && arena->read_at_random) csni_pages_prefer_huge(chunk, size);
     if (size >= POPULATE_MIN) csni_pages_populate(chunk, size);
     chunk->size = size;
     arena->total += size;

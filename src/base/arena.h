@@ -2,6 +2,8 @@
 #ifndef CSNI_ARENA_H
 #define CSNI_ARENA_H
 
+#include <stdbool.h>
+
 #include "base/alloc.h"
 
 struct csni_arena_chunk;
@@ -12,6 +14,7 @@ struct csni_arena {
     uint8_t *p, *end;                /* free part of the chunk that small objects come from */
     size_t chunk_size;               /* of the next chunk; grows */
     uint64_t total;                  /* bytes in chunks, spare ones included */
+    bool read_at_random;             /* may be set: large chunks ask for huge pages */
 };
 struct csni_arena_mark {
     struct csni_arena_chunk *chunk;

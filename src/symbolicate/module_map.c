@@ -78,12 +78,15 @@ bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *m
     return good;
 }
 
+/* Without a branch that depends on the pc: nobody could foretell it. */
 uint32_t csni_module_map_find(const struct csni_module_map *map, uint64_t pc) {
-    size_t low = 0, high = map->parts.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->parts.items[middle].start <= pc) low = middle + 1;
-        else high = middle;
+    const struct csni_module_part *part = map->parts.items;
+    size_t count = map->parts.count;
+    if (!count || pc < part->start) return CSNI_NO_MODULE;
+    while (count > 1) {
+        size_t half = count / 2;
+        part += part[half].start <= pc ? half : 0;
+        count -= half;
     }
-    return low ? map->parts.items[low - 1].module : CSNI_NO_MODULE;
+    return part->module;
 }

@@ -13,7 +13,12 @@ struct literal {
     const char *at, *end;
 };
 
-static bool is_meta(char c) { return memchr("\\^$.[]|()*+?{}", c, 14) != NULL; }
+static bool is_meta(char c) {
+    static const bool metas[256] = { ['\\'] = true, ['^'] = true, ['$'] = true, ['.'] = true, ['['] = true, [']'] = true,
+                                     ['|'] = true, ['('] = true, [')'] = true, ['*'] = true, ['+'] = true, ['?'] = true,
+                                     ['{'] = true, ['}'] = true };
+    return metas[(unsigned char)c];
+}
 
 static bool is_alnum(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -53,7 +58,34 @@ static bool strip_anchors(struct csn_str pattern, struct literal *out) {
     return front == back;
 }
 
+/* Eight letters, digits or underscores. */
+static bool are_word(const char *bytes) {
+    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+    uint64_t v;
+    memcpy(&v, bytes, sizeof(v));
+    /* The high bit of a byte says, after (byte | 0x80) - k, that it is at least k. */
+    uint64_t low = v & ~highs, small = low | 0x20 * ones, line = low ^ '_' * ones;
+    uint64_t letter = ((small | highs) - 'a' * ones) & ~((small | highs) - ('z' + 1) * ones);
+    uint64_t digit = ((low | highs) - '0' * ones) & ~((low | highs) - ('9' + 1) * ones);
+    uint64_t good = (letter | digit | ~((line | highs) - ones)) & ~v;
+    return (good & highs) == highs;
+}
+
+/* As nearly all names in C and C++ are: nothing in it can be a metacharacter. */
+static bool is_word(struct literal literal) {
+    size_t size = (size_t)(literal.end - literal.at);
+    if (size < 8) {
+        char bytes[8] = "________";
+        memcpy(bytes, literal.at, size);
+        return size && are_word(bytes);
+    }
+    for (size_t i = 0; i + 8 <= size; i += 8)
+        if (!are_word(literal.at + i)) return false;
+    return are_word(literal.end - 8);
+}
+
 static bool is_literal(struct literal literal) {
+    if (is_word(literal)) return true;
     if (literal.at == literal.end) return false; /* matches everything, or nothing that has a name */
     char c;
     while (literal.at < literal.end)
@@ -98,6 +130,13 @@ bool csni_pattern_is_exact(struct csn_str pattern) {
 bool csni_pattern_is_name(struct csn_str pattern, struct csn_str name) {
     struct literal literal;
     return strip_anchors(pattern, &literal) && literal_equals(literal, name);
+}
+
+bool csni_pattern_is_plain(struct csn_str pattern, struct csn_str *out_name) {
+    struct literal literal;
+    if (!strip_anchors(pattern, &literal) || !is_word(literal)) return false;
+    *out_name = (struct csn_str){ literal.at, (size_t)(literal.end - literal.at) };
+    return true;
 }
 
 bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *out) {

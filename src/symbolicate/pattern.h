@@ -37,6 +37,9 @@ bool csni_pattern_is_exact(struct csn_str pattern);
 
 /* Whether a pattern that is exact stands for this name. Cost: the name's bytes, where csni_pattern_is_exact() reads the pattern's. */
 bool csni_pattern_is_name(struct csn_str pattern, struct csn_str name);
+/* As csni_pattern_is_exact(), and the name is a part of the pattern: it needs no unescaping. What is written of letters, digits and
+ * underscores is told in a few instructions; other names may be refused. */
+bool csni_pattern_is_plain(struct csn_str pattern, struct csn_str *out_name);
 
 /* The name that such a pattern stands for. `scratch` has room for pattern.len bytes, and is needed where the pattern has a
  * backslash; else the name is a view. False: it is none. */

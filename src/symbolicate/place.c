@@ -55,8 +55,8 @@ static uint32_t name_place(struct csni_place *place, struct name_table *table, s
 static csn_status name_records(struct csni_place *place, struct csni_arena *arena, uint64_t *work, struct csn_error *err) {
     uint32_t count = place->record_count;
     place->names = csni_arena_alloc(arena, count * sizeof(*place->names));
-    place->name_of = csni_arena_alloc(arena, count * sizeof(*place->name_of));
-    if (!place->names || !place->name_of) return csni_fail_memory(err, count * sizeof(*place->names));
+    uint32_t *name_of = csni_arena_alloc(arena, count * sizeof(*name_of));
+    if (!place->names || !name_of) return csni_fail_memory(err, count * sizeof(*place->names));
     struct name_table table = { .mask = 1 };
     while (table.mask < 2 * (size_t)count) table.mask = table.mask * 2 + 1;
     size_t size = (table.mask + 1) * sizeof(*table.slots);
@@ -69,10 +69,11 @@ static csn_status name_records(struct csni_place *place, struct csni_arena *aren
         if (!csni_spend(work, function.name.len / WORK_PER_BYTES) && k) {
             place->record_count = k;
             place->truncated = true;
-            return CSN_OK;
+            break;
         }
-        place->name_of[k] = name_place(place, &table, function.name);
+        name_of[k] = name_place(place, &table, function.name);
     }
+    place->name_of = name_of;
     return CSN_OK;
 }
 
@@ -132,11 +133,10 @@ static csn_status find_records(struct csni_place *place, uint32_t idx, struct cs
     if (function.has_merged) CSNI_TRY(count_merged(place, &record, work, &merged, err));
     CSNI_TRY(keep_merged(place, &record, merged, arena, err));
     if (merged) return name_records(place, arena, work, err);
-    place->names = csni_arena_alloc(arena, sizeof(*place->names));
-    place->name_of = csni_arena_alloc(arena, sizeof(*place->name_of));
-    if (!place->names || !place->name_of) return csni_fail_memory(err, sizeof(*place->names));
-    place->names[0] = place->frames[place->frame_count - 1].name;
-    place->name_of[0] = 0;
+    static const uint32_t first[1] = { 0 };
+    place->own_name = place->frames[place->frame_count - 1].name;
+    place->names = &place->own_name;
+    place->name_of = first;
     place->name_count = 1;
     return CSN_OK;
 }
@@ -259,5 +259,46 @@ bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bo
     for (; site_count && status == CSN_OK && next_site(&walk, work, &site) == CSN_OK; site_count--)
         keep_patterns(place, &site, patterns, work, out);
     if (site_count) out->notes |= CSN_STACK_NOTE_LIMIT;
+    return true;
+}
+
+static struct csni_say *say_of(struct csni_place *place, uint32_t k, struct csni_arena *kept) {
+    if (k == 0) return &place->say;
+    if (!place->says) {
+        size_t size = place->record_count * sizeof(*place->says);
+        place->says = csni_arena_alloc(kept, size);
+        if (!place->says) return NULL;
+        memset(place->says, 0, size);
+    }
+    return &place->says[k];
+}
+
+static bool keep_say(struct csni_place *place, const struct csni_say *found, struct csni_arena *kept,
+                     struct csni_say *out) {
+    bool one = out == &place->say && found->pattern_count == 1;
+    size_t size = found->pattern_count * sizeof(*found->patterns);
+    struct csn_str *patterns = one ? &place->own_pattern : csni_arena_alloc(kept, size);
+    if (!patterns) return false;
+    if (size) memcpy(patterns, found->patterns, size);
+    *out = *found;
+    out->patterns = patterns;
+    out->kept = !(found->notes & CSN_STACK_NOTE_LIMIT);
+    return true;
+}
+
+bool csni_place_ask(struct csni_place *place, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
+                    uint64_t *work, struct csni_say *out) {
+    uint64_t ret = place->addr + place->shift;
+    *out = (struct csni_say){ 0 };
+    /* Frames whose address was looked up as it came are asked for both addresses always, others only with `either`. */
+    if (either && place->shift) return csni_place_say(place, k, ret, true, arena, work, out);
+    struct csni_say *say = say_of(place, k, kept);
+    if (!say) return false;
+    if (!say->kept) {
+        struct csni_say found = { 0 };
+        if (!csni_place_say(place, k, ret, either, arena, work, &found)) return false;
+        if (!keep_say(place, &found, kept, say)) return false;
+    }
+    *out = *say;
     return true;
 }

@@ -13,6 +13,7 @@ struct csni_say {
     uint32_t flags;  /* CSN_CALL_SITE_, of all of them */
     uint32_t notes;  /* CSN_STACK_NOTE_: why there are no patterns, or not all */
     bool known;      /* a call site is there */
+    bool kept;       /* with the place, for the next time */
 };
 
 struct csni_sibling {
@@ -22,23 +23,25 @@ struct csni_sibling {
     const char *error;
 };
 
+/* What every stack reads stands first and together: places are all over the memory. */
 struct csni_place {
     const struct csn_index *index;
     uint64_t addr;                  /* that was looked up */
-    uint64_t start;                 /* of the function */
-    struct csn_frame *frames;       /* of the index's own function */
     struct csn_str *names;          /* none twice */
-    struct csn_record *records;     /* the index's own function and all that are folded into it */
-    uint32_t *name_of;              /* by record: place in names */
-    const char *error;
-    struct csni_sibling *siblings;  /* by record: frames of functions that are folded away; NULL until one is shown */
-    struct csni_say say;            /* of a place with one record, once `said` */
     uint32_t frame_count, name_count, record_count;
     uint32_t reason;
     csn_status status;
     bool truncated;                 /* there are more records than are looked at */
-    bool said;
     uint8_t shift;                  /* the address came as addr + shift: offsets of frames are counted to there */
+    struct csn_str own_name, own_pattern; /* where there is only one: `names` and `say` point to them */
+    struct csni_say say;            /* of the index's own function, see csni_place_ask() */
+    struct csn_frame *frames;       /* of the index's own function */
+    uint64_t start;                 /* of the function */
+    const char *error;
+    struct csn_record *records;     /* the index's own function and all that are folded into it */
+    const uint32_t *name_of;        /* by record: place in names */
+    struct csni_sibling *siblings;  /* by record: frames of functions that are folded away; NULL until one is shown */
+    struct csni_say *says;          /* of functions that are folded away, by record; NULL until one is asked */
 };
 
 enum { CSNI_RECORDS_MAX = 1 << 16 };
@@ -60,6 +63,11 @@ const struct csni_sibling *csni_place_sibling(struct csni_place *place, uint32_t
 
 /* Adds to `out` what record `k` says of a call that returns to `ret` (or to ret + 1, with `either`). False: no memory. */
 bool csni_place_say(const struct csni_place *place, uint32_t k, uint64_t ret, bool either, struct csni_arena *arena,
+                    uint64_t *work, struct csni_say *out);
+
+/* What record `k` says of a call that returns to the place, as csni_place_say(). It is kept with the place, in `kept`, unless
+ * that depends on more than the place; what is not kept is in `arena`. */
+bool csni_place_ask(struct csni_place *place, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
                     uint64_t *work, struct csni_say *out);
 
 #endif

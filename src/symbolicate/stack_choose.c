@@ -71,8 +71,10 @@ static bool match_pattern(struct stack_walk *walk, const struct csni_place *plac
         return true;
     }
     csni_spend(walk->work, pattern.len / PATTERN_BYTES);
-    bool exact = csni_pattern_is_exact(pattern);
-    bool bare = !exact && is_bare_name(place, pattern);
+    struct csn_str name = pattern; /* that is compared letter for letter */
+    bool bare = csni_pattern_is_plain(pattern, &name);
+    bool exact = bare || csni_pattern_is_exact(pattern);
+    if (!exact) bare = is_bare_name(place, pattern);
     uint64_t steps = exact || bare ? 1 : EXPRESSION_WORK + pattern.len / PATTERN_BYTES;
     for (uint32_t i = 0; i < place->name_count; i++) {
         if (!csni_spend(walk->work, steps)) {
@@ -80,10 +82,9 @@ static bool match_pattern(struct stack_walk *walk, const struct csni_place *plac
             out->unknown = true;
             return true;
         }
-        struct csn_str name = place->names[i];
-        enum csni_match match = bare    ? (enum csni_match)csni_str_equal(name, pattern)
-                                : exact ? (enum csni_match)csni_pattern_is_name(pattern, name)
-                                        : csni_pattern_match(&walk->s->patterns, pattern, name);
+        enum csni_match match = bare    ? (enum csni_match)csni_str_equal(place->names[i], name)
+                                : exact ? (enum csni_match)csni_pattern_is_name(pattern, place->names[i])
+                                        : csni_pattern_match(&walk->s->patterns, pattern, place->names[i]);
         if (match == CSNI_MATCH_MEMORY) return false;
         out->notes |= note_of(match);
         if (match > CSNI_MATCH_YES) {
@@ -104,12 +105,12 @@ static bool match_say(struct stack_walk *walk, const struct csni_place *place, c
                       bool want_used, struct match_result *out) {
     *out = (struct match_result){ 0 };
     struct csni_arena *arena = &walk->s->arena;
-    bool *matched = csni_arena_alloc(arena, place->name_count + (size_t)1);
-    out->names = csni_arena_alloc(arena, place->name_count * sizeof(*out->names));
-    if (want_used) out->used = csni_arena_alloc(arena, say->pattern_count);
-    if (!matched || !out->names || (want_used && !out->used)) return false;
-    memset(matched, 0, place->name_count + (size_t)1);
-    if (want_used) memset(out->used, 0, say->pattern_count);
+    size_t flag_count = (size_t)place->name_count + (want_used ? say->pattern_count : 0);
+    out->names = csni_arena_alloc(arena, place->name_count * sizeof(*out->names) + flag_count);
+    if (!out->names) return false;
+    bool *matched = (bool *)(out->names + place->name_count);
+    memset(matched, 0, flag_count);
+    if (want_used) out->used = matched + place->name_count;
     for (uint32_t k = 0; k < say->pattern_count; k++)
         if (!match_pattern(walk, place, say->patterns[k], k, matched, out)) return false;
     for (uint32_t i = 0; i < place->name_count; i++)
@@ -135,6 +136,10 @@ static bool names_callee(struct stack_walk *walk, const struct csni_stack_place 
     if (!match_say(walk, callee->place, say, false, &match)) return false;
     *out = match.count > 0 && !match.unknown;
     return true;
+}
+
+static bool ask(struct stack_walk *walk, const struct csni_stack_place *at, uint32_t k, struct csni_say *out) {
+    return csni_place_ask(at->place, k, at->either, &walk->s->seen_arena, &walk->s->arena, walk->work, out);
 }
 
 /* Who of the callee's candidates is reached by the tail calls. */
@@ -200,7 +205,7 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
         if (!name_remains(answer, place->name_of[k])) continue;
         struct csni_say own = { 0 };
         if (asked++ == SPEAKERS_MAX) own.notes = CSN_STACK_NOTE_LIMIT;
-        else if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &own)) return false;
+        else if (!ask(walk, at, k, &own)) return false;
         bool fits = true;
         if (speakers > 1 && own.pattern_count) {
             if (!names_callee(walk, &walk->places[caller - 1], &own, &fits)) return false;
@@ -210,24 +215,11 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
             *out = (struct csni_say){ .notes = own.notes | (undecided ? CSN_STACK_NOTE_CALLER_UNDECIDED : 0) };
             return true;
         }
-        if (!add_say(walk, &own, &whole)) return false;
+        if (speakers == 1) whole = own;
+        else if (!add_say(walk, &own, &whole)) return false;
     }
     *out = whole;
     if (speakers > 1) out->flags &= ~(uint32_t)CSN_CALL_SITE_EXTERNAL;
-    return true;
-}
-
-/* The usual case; kept with the place for the next stack. */
-static bool ask_one(struct stack_walk *walk, const struct csni_stack_place *at, struct csni_say *out) {
-    struct csni_place *place = at->place;
-    if (at->either && at->shift) return csni_place_say(place, 0, at->addr, true, &walk->s->arena, walk->work, out);
-    if (!place->said) {
-        struct csni_say say = { 0 };
-        if (!csni_place_say(place, 0, at->addr, at->either, &walk->s->seen_arena, walk->work, &say)) return false;
-        place->say = say;
-        place->said = !(say.notes & CSN_STACK_NOTE_LIMIT);
-    }
-    *out = place->say;
     return true;
 }
 
@@ -242,7 +234,7 @@ static bool ask_caller(struct stack_walk *walk, size_t caller, struct csni_say *
     if (at->exact) out->notes = CSN_STACK_NOTE_INTERRUPTED;
     else if (!at->place || !at->place->record_count) out->notes = CSN_STACK_NOTE_NO_CALLER;
     else if (at->place->record_count > 1) return ask_several(walk, caller, out);
-    else return ask_one(walk, at, out);
+    else return ask(walk, at, 0, out);
     return true;
 }
 
@@ -288,12 +280,17 @@ static bool keep_unused(struct stack_walk *walk, const struct match_result *matc
     return true;
 }
 
+static bool goes_elsewhere(const struct csni_say *say, const struct csni_stack_place *callee,
+                           const struct csni_stack_place *caller) {
+    return (say->flags & CSN_CALL_SITE_EXTERNAL) && callee->module != caller->module;
+}
+
 /* What an external call site expects beyond the frame that it made. */
 static bool expect_beyond(struct stack_walk *walk, size_t i, const struct csni_say *say,
                           const struct match_result *match, struct expectation *out) {
     const struct csni_stack_place *callee = &walk->places[i], *caller = &walk->places[i + 1];
     *out = (struct expectation){ .say = *say, .frame = (uint32_t)i + 1, .module = caller->module };
-    if (!(say->flags & CSN_CALL_SITE_EXTERNAL) || callee->module == caller->module || match->unknown) return true;
+    if (!goes_elsewhere(say, callee, caller) || match->unknown) return true;
     if (match->tail_calls) return true;
     if (match->count) {
         if (!keep_unused(walk, match, &out->say)) return false;
@@ -351,11 +348,13 @@ static bool hear_caller(struct stack_walk *walk, size_t i, const struct csni_say
     const struct csni_stack_place *callee = &walk->places[i], *caller = &walk->places[i + 1];
     struct csn_stack_answer *answer = &walk->answers[i];
     struct match_result match = { 0 };
-    if (callee->place && callee->place->name_count) {
+    uint32_t name_count = callee->place ? callee->place->name_count : 0;
+    bool merged = name_count > 1;
+    uint32_t where = say->flags & (CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
+    bool other = where == CSN_CALL_SITE_INTERNAL && callee->module != caller->module;
+    /* The only name of a frame needs no patterns, unless they say what is expected further in. */
+    if (merged || (name_count && (other || goes_elsewhere(say, callee, caller)))) {
         if (!match_say(walk, callee->place, say, true, &match)) return false;
-        bool merged = callee->place->name_count > 1;
-        uint32_t where = say->flags & (CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
-        bool other = where == CSN_CALL_SITE_INTERNAL && callee->module != caller->module;
         if (other) match.count = 0;
         bool gone = merged && !match.count && !match.unknown;
         if (gone && !match_through_tails(walk, i, say, &match)) return false;

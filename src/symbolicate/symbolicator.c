@@ -5,12 +5,15 @@
 
 #include "base/checked.h"
 #include "base/fail.h"
+#include "base/file_map.h"
 #include "base/hash.h"
 #include "base/options.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, FIRST_SEEN = 1 << 10, ARENA_CHUNK = 1 << 14 };
 /* Steps of work for one stack, and more for each frame: some nanoseconds each. */
 enum { WORK_MIN = 1 << 26, WORK_FRAME = 256 };
+/* Frames that are looked up together, and what is read of a place at first. */
+enum { BLOCK_FRAMES = 64, PLACE_BYTES = 136 };
 
 csn_status csn_symbolicator_create(const struct csn_symbolicator_options *options, struct csn_symbolicator **out,
                                    struct csn_error *err) {
@@ -26,6 +29,7 @@ csn_status csn_symbolicator_create(const struct csn_symbolicator_options *option
     csni_module_map_init(&s->map, alloc);
     csni_patterns_init(&s->patterns, alloc);
     csni_arena_init(&s->seen_arena, alloc, ARENA_CHUNK);
+    s->seen_arena.read_at_random = true;
     csni_arena_init(&s->arena, alloc, ARENA_CHUNK);
     *out = s;
     return CSN_OK;
@@ -35,6 +39,7 @@ static void forget_places(struct csn_symbolicator *s) {
     csni_arena_deinit(&s->seen_arena);
     csni_vec_deinit(&s->seen);
     s->seen_count = 0;
+    s->generation++;
 }
 
 static void drop_modules(struct csn_symbolicator *s) {
@@ -51,6 +56,8 @@ void csn_symbolicator_forget(struct csn_symbolicator *s) {
     csni_patterns_deinit(&s->patterns);
     csni_arena_deinit(&s->arena);
 }
+
+uint64_t csn_symbolicator_generation(const struct csn_symbolicator *s) { return s->generation; }
 
 void csn_symbolicator_destroy(struct csn_symbolicator *s) {
     if (!s) return;
@@ -80,40 +87,49 @@ static bool is_place(const struct csni_place *place, const struct csn_index *ind
     return place->addr == addr && place->index == index && place->shift == shift;
 }
 
-static size_t seen_slot(const struct csn_symbolicator *s, const struct csn_index *index, uint64_t addr, unsigned shift) {
-    size_t mask = s->seen.count - 1;
-    size_t i = (size_t)csni_hash_u64(addr + shift + (uint64_t)(uintptr_t)index * 0x9e3779b97f4a7c15u) & mask;
-    while (s->seen.items[i] && !is_place(s->seen.items[i], index, addr, shift)) i = (i + 1) & mask;
-    return i;
+static uint64_t hash_place(const struct csn_index *index, uint64_t addr, unsigned shift) {
+    return csni_hash_u64(addr + shift + (uint64_t)(uintptr_t)index * 0x9e3779b97f4a7c15u);
 }
 
 static bool seen_grow(struct csn_symbolicator *s) {
     size_t old_count = s->seen.count, count = old_count ? old_count * 2 : FIRST_SEEN;
-    struct csni_place **old = s->seen.items;
-    struct csni_place **items = csni_alloc_zeroed(s->alloc, count, sizeof(*items));
+    struct csni_seen *old = s->seen.items;
+    struct csni_seen *items = csni_alloc_zeroed(s->alloc, count, sizeof(*items));
     if (!items) return false;
+    if (count * sizeof(*items) >= CSNI_HUGE_PAGE) csni_pages_prefer_huge(items, count * sizeof(*items));
     s->seen.items = items;
     s->seen.count = s->seen.room = count;
-    for (size_t i = 0; i < old_count; i++)
-        if (old[i]) items[seen_slot(s, old[i]->index, old[i]->addr, old[i]->shift)] = old[i];
+    for (size_t k = 0; k < old_count; k++) {
+        if (!old[k].place) continue;
+        size_t i = (size_t)old[k].hash & (count - 1);
+        while (items[i].place) i = (i + 1) & (count - 1);
+        items[i] = old[k];
+    }
     csni_free(s->alloc, old, old_count * sizeof(*old));
     return true;
 }
 
 /* NULL: no memory. */
 static struct csni_place *find_place(struct csn_symbolicator *s, const struct csn_index *index, uint64_t addr,
-                                     unsigned shift, uint64_t *work) {
+                                     unsigned shift, uint64_t hash, uint64_t *work) {
     if (2 * (s->seen_count + 1) > s->seen.count && !seen_grow(s)) return NULL;
-    size_t i = seen_slot(s, index, addr, shift);
-    if (s->seen.items[i]) return s->seen.items[i];
+    size_t mask = s->seen.count - 1, i = (size_t)hash & mask;
+    for (; s->seen.items[i].place; i = (i + 1) & mask) {
+        const struct csni_seen *seen = &s->seen.items[i];
+        if (seen->hash == hash && is_place(seen->place, index, addr, shift)) return seen->place;
+    }
     struct csni_place *place = csni_arena_alloc(&s->seen_arena, sizeof(*place));
     if (!place || csni_place_find(index, addr, shift, &s->seen_arena, work, place) < 0) return NULL;
-    s->seen.items[i] = place;
+    s->seen.items[i] = (struct csni_seen){ hash, place };
     s->seen_count++;
     return place;
 }
 
 /* ---- answering ---- */
+
+static const struct csn_index *index_at(const struct csn_symbolicator *s, const struct csni_stack_place *at) {
+    return at->module == CSNI_NO_MODULE ? NULL : s->modules[at->module].index;
+}
 
 static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i,
                               struct csni_stack_place *out, struct csn_error *err) {
@@ -130,13 +146,32 @@ static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack
     out->module = by_address ? frame->module : csni_module_map_find(&s->map, frame->pc - step);
     out->addr = frame->pc;
     if (out->module != CSNI_NO_MODULE && !by_address) out->addr -= s->modules[out->module].bias;
+    const struct csn_index *index = index_at(s, out);
+    if (!index) return CSN_OK;
+    out->hash = hash_place(index, out->addr - step, step);
+    if (s->seen.count) __builtin_prefetch(&s->seen.items[out->hash & (s->seen.count - 1)]);
     return CSN_OK;
 }
 
+/* Places were all over the memory before: those of a whole block of frames are asked for before the first one is read. */
+static void prefetch_place(const struct csn_symbolicator *s, const struct csni_stack_place *at) {
+    if (!s->seen.count) return;
+    const struct csni_seen *seen = &s->seen.items[at->hash & (s->seen.count - 1)];
+    if (seen->hash != at->hash || !seen->place) return;
+    const char *bytes = (const char *)seen->place;
+    for (size_t i = 0; i < PLACE_BYTES; i += 64) __builtin_prefetch(bytes + i);
+}
+
+/* What comes to be compared. */
+static void prefetch_texts(const struct csni_place *place) {
+    if (place->name_count) __builtin_prefetch(place->names[0].ptr);
+    if (place->say.pattern_count) __builtin_prefetch(place->say.patterns[0].ptr);
+}
+
 static bool look_up(struct csn_symbolicator *s, struct csni_stack_place *at, uint64_t *work) {
-    const struct csn_index *index = at->module == CSNI_NO_MODULE ? NULL : s->modules[at->module].index;
+    const struct csn_index *index = index_at(s, at);
     if (!index) return true;
-    at->place = find_place(s, index, at->addr - at->shift, at->shift, work);
+    at->place = find_place(s, index, at->addr - at->shift, at->shift, at->hash, work);
     return at->place != NULL;
 }
 
@@ -175,11 +210,18 @@ static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stac
     if (csni_mul_size(count, sizeof(*places), &place_bytes)) places = csni_arena_alloc(&s->arena, place_bytes);
     if (csni_mul_size(count, sizeof(*answers), &answer_bytes)) answers = csni_arena_alloc(&s->arena, answer_bytes);
     if (!places || !answers) return csni_fail_memory(err, answer_bytes);
-    for (size_t i = 0; i < count; i++) {
-        places[i] = (struct csni_stack_place){ 0 };
-        CSNI_TRY(place_frame(s, &frames[i], i, &places[i], err));
-        if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
-        begin_answer(&places[i], &answers[i]);
+    for (size_t begin = 0; begin < count; begin += BLOCK_FRAMES) {
+        size_t end = count - begin < BLOCK_FRAMES ? count : begin + BLOCK_FRAMES;
+        for (size_t i = begin; i < end; i++) {
+            places[i] = (struct csni_stack_place){ 0 };
+            CSNI_TRY(place_frame(s, &frames[i], i, &places[i], err));
+        }
+        for (size_t i = begin; i < end; i++) prefetch_place(s, &places[i]);
+        for (size_t i = begin; i < end; i++) {
+            if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
+            begin_answer(&places[i], &answers[i]);
+            if (places[i].place) prefetch_texts(places[i].place);
+        }
     }
     s->places = places;
     s->place_count = count;

@@ -7,6 +7,12 @@
 #include "symbolicate/place.h"
 #include "symbolicate/stack_tails.h"
 
+/* The hash stands here, so that another place need not be read to see that it is another one. */
+struct csni_seen {
+    uint64_t hash;
+    struct csni_place *place; /* NULL: free */
+};
+
 struct csni_stack_place;
 struct csn_symbolicator {
     const struct csn_allocator *alloc;
@@ -16,8 +22,9 @@ struct csn_symbolicator {
     struct csni_module_map map;
     struct csni_patterns patterns;
     struct csni_arena seen_arena;  /* places seen before and all that they point to; emptied beyond cache_bytes */
-    CSNI_VEC(struct csni_place *) seen; /* by hash; a power of two, at most half full */
+    CSNI_VEC(struct csni_seen) seen; /* by hash; a power of two, at most half full */
     size_t seen_count;
+    uint64_t generation;           /* of the places */
     struct csni_arena arena;       /* the last answer */
     CSNI_VEC(struct csni_tail_table) tails; /* of indexes that were asked where tail calls lead */
     uint64_t tail_bytes;           /* of those; forgotten beyond cache_bytes */
@@ -30,6 +37,7 @@ struct csn_symbolicator {
 struct csni_stack_place {
     struct csni_place *place; /* NULL: no module, or no index */
     uint64_t addr;                  /* as it came */
+    uint64_t hash;                  /* of what is looked up */
     uint32_t module;
     bool exact, either;             /* not a return address; perhaps the byte before one */
     uint8_t shift;                  /* it is looked up at that many bytes before */

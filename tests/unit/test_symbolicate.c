@@ -249,6 +249,30 @@ static void modules_that_overlap(void **state) {
     assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
 }
 
+/* What is made of frames can be kept until the symbolicator forgets them. */
+static void generations(void **state) {
+    struct world *w = *state;
+    const struct csn_stack_frame frames[] = { A(APP, 0x1004), A(APP, 0x1210) };
+    const struct csn_stack_answer *answers;
+    struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+    options.cache_bytes = 1;
+    for (int small = 0; small < 2; small++) {
+        struct csn_symbolicator *s;
+        assert_int_equal(csn_symbolicator_create(small ? &options : NULL, &s, NULL), CSN_OK);
+        assert_int_equal(csn_symbolicator_set_modules(s, w->modules, 3, NULL), CSN_OK);
+        assert_int_equal(csn_symbolicator_answer(s, frames, 2, &answers, NULL), CSN_OK);
+        const struct csn_frame *kept = answers[1].frames;
+        uint64_t generation = csn_symbolicator_generation(s);
+        assert_int_equal(csn_symbolicator_answer(s, frames, 2, &answers, NULL), CSN_OK);
+        assert_int_equal(csn_symbolicator_generation(s) != generation, small);
+        if (!small) assert_ptr_equal(answers[1].frames, kept);
+        generation = csn_symbolicator_generation(s);
+        csn_symbolicator_forget(s);
+        assert_true(csn_symbolicator_generation(s) != generation);
+        csn_symbolicator_destroy(s);
+    }
+}
+
 static void bad_arguments(void **state) {
     struct world *w = *state;
     const struct csn_stack_answer *answers;
@@ -346,6 +370,7 @@ int main(void) {
         cmocka_unit_test(several_callees),  cmocka_unit_test(addresses),
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(generations),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

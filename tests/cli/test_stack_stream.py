@@ -1,0 +1,93 @@
+"""callsign stack as a stream: lines that are read without a tree, texts and places that are kept, and their bounds."""
+import json
+
+import pytest
+
+import gsym_make
+
+PLAIN = '{"frames":[{"module":"app","address":"0x1004"},{"module":"app","address":"0x2010"}]}'
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    """area and square share their code, which main calls; a thousand functions of their own stand behind."""
+    return gsym_make.write(tmp_path_factory.mktemp("app") / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "line": 5, "merged": [{"name": "square", "line": 9}]},
+        {"start": 0x2000, "size": 0x40, "name": "main", "line": 20,
+         "sites": [(0x10, gsym_make.INTERNAL, ["^square$"]), (0x20, gsym_make.INTERNAL, ["^area$"])]},
+        *({"start": 0x10000 + 0x40 * i, "size": 0x40, "name": f"f{i}", "line": i + 1} for i in range(1000))])
+
+
+def lines_of(callsign, app, lines, *args, code=0):
+    done = callsign.run("stack", "--index", app, *args, stdin="".join(line + "\n" for line in lines))
+    assert done.returncode == code, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("line", [
+    PLAIN.replace(",", " ,\t").replace(":", " : ").replace("[", "[ ").replace("}", " }"),
+    '{"frames":[{"address":"0x1004","module":"app"},{"exact":false,"address":"2010","module":"app"}]}',
+    '{"frames":[{"module":"\\u0061pp","address":"0x1004"},{"module":"app","address":8208}]}',
+    '{"frames":[{"module":"app","address":"0x1004","x":[1,{}]},{"module":"app","address":"0x2010"}],"note":"\\n"}',
+    '{"note":null,"frames":[{"module":"app","address":"0x1004"},{"module":"app","address":"0x2010"}]}',
+    '{"frames":[{"module":"app","address":"0x00000000000000001004"},{"module":"app","address":"0X2010","exact":false}]}',
+], ids=["spaces", "order", "escape", "more", "behind", "digits"])
+def test_lines_that_mean_the_same(callsign, app, line):
+    first, again, other = lines_of(callsign, app, [PLAIN, PLAIN, line], "--json")
+    assert json.loads(first)["frames"][0]["merged"]["chosen"] == "square"
+    assert first == again == other
+
+
+@pytest.mark.parametrize("line,message", [
+    (PLAIN + "x", "not JSON"), (PLAIN[:-1], "not JSON"), (PLAIN.replace("}]", "},]"), "not JSON"),
+    (PLAIN.replace("app", "a\tp"), "not JSON"), (PLAIN.replace("0x2010", "0x20g0"), "needs pc"),
+    (PLAIN.replace("0x2010", "12345678901234567"), "needs pc"),
+    ('{"frames":[{"module":"app"}]}', "needs pc"), ('{"frames":[{"address":"0x1004"}]}', "needs pc"),
+    ('{"frames":[{"pc":""}]}', "no hexadecimal address"), ('{"frames":[1]}', "not an object"),
+    (PLAIN.replace("]}", ',{"module":"app","address":"1"}]}'), "frames: 3, limit 2"),
+])
+def test_lines_that_are_wrong(callsign, app, line, message):
+    before, wrong, after = lines_of(callsign, app, [PLAIN, line, PLAIN], "--json", "--max-frames", "2", code=1)
+    assert message in json.loads(wrong)["error"]
+    assert before == after
+
+
+def test_choice_is_not_kept(callsign, app):
+    """The same frame, chosen by one call and by another, and by none."""
+    stacks = [json.dumps({"frames": [{"module": "app", "address": "0x1004"}, {"module": "app", "address": f"{ret:#x}"}]})
+              for ret in (0x2010, 0x2020, 0x2030)] * 3
+    for args in ([], ["--json"], ["--explain"]):
+        found = [line for line in lines_of(callsign, app, stacks, *args) if line]
+        assert found == found[:len(found) // 3] * 3
+    chosen = [json.loads(line)["frames"][0]["merged"].get("chosen") for line in lines_of(callsign, app, stacks, "--json")]
+    assert chosen == ["square", "area", None] * 3
+
+
+def test_modules_that_change(callsign, app):
+    """One address of one index under three names, by lines of modules and by modules of one stack."""
+    def modules(name):
+        return [{"name": name, "index": str(app), "start": "0x100000", "end": "0x200000", "bias": "0x100000"}]
+
+    frames = [{"pc": "0x101004"}]
+    lines = []
+    for name in ("one", "two", "one"):
+        lines += [json.dumps({"modules": modules(name)}), json.dumps({"frames": frames}), json.dumps({"frames": frames}),
+                  json.dumps({"modules": modules("own"), "frames": frames}), json.dumps({"frames": frames})]
+    found = lines_of(callsign, app, lines, "--json")
+    names = [json.loads(line)["frames"][0]["module"] for line in found]
+    assert names == ["one", "one", "own", "one", "two", "two", "own", "two", "one", "one", "own", "one"]
+    text = [line.split()[1] for line in lines_of(callsign, app, lines) if line]
+    assert text == names
+
+
+@pytest.mark.parametrize("args", [["--json"], [], ["--json", "--explain", "--demangle"]])
+def test_small_cache(callsign, app, args):
+    """What is forgotten and found anew reads the same."""
+    lines = []
+    for i in range(300):
+        lines.append(json.dumps({"frames": [{"module": "app", "address": f"{0x10000 + (i * 37 + k * 11) % 64000:#x}"}
+                                            for k in range(40)] + [{"module": "app", "address": "0x1004"},
+                                                                   {"module": "app", "address": "0x2010"}]}))
+    whole = lines_of(callsign, app, lines * 2, *args)
+    assert whole == lines_of(callsign, app, lines * 2, "--cache", "1", *args)
+    assert whole == lines_of(callsign, app, lines * 2, "--cache", "200K", *args)
