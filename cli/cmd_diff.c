@@ -109,7 +109,8 @@ static enum exit_code compare_opened(struct diff_out *diff, const struct diff_va
     bool good = compare(diff, values, &result);
     const bool *shares = result.counts.shares_too_much;
     for (int side = 0; side < 2; side++)
-        if (shares[side]) complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
+        if (shares[side])
+            complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
     if (!good && !shares[0] && !shares[1]) complain_memory("functions to compare");
     for (int side = 0; side < 2; side++)
         if (result.counts.unreadable[side])

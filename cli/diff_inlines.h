@@ -40,8 +40,8 @@ struct diff_nodes {
     const struct diff_node *node[2];
 };
 
-/* *same, or what differs. CSN_E_MEMORY, CSN_E_LIMIT where nothing is left, or the failure of reading a tree. Linear where both are in the same order, n log n
- * otherwise; memory only then. */
+/* *same, or what differs. CSN_E_MEMORY, CSN_E_LIMIT where nothing is left, or the failure of reading a tree. Linear where both
+ * are in the same order, n log n otherwise; memory only then. */
 csn_status diff_inlines(const struct diff_side sides[2], struct diff_tree trees[2], bool *same, struct diff_nodes *out,
                         struct csn_error *err);
 

@@ -28,8 +28,8 @@ struct diff_listener {
     void (*between)(void *context, int side);
 };
 
-/* False: out of memory, or one of the two shares too much. Linear in both indexes but for the functions that only one has, which are sorted by name; memory
- * for those, and for the functions of one address. */
+/* False: out of memory, or one of the two shares too much. Linear in both indexes but for the functions that only one has, which
+ * are sorted by name; memory for those, and for the functions of one address. */
 bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struct diff_listener *listener,
                struct diff_counts *counts);
 

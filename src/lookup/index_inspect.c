@@ -23,7 +23,8 @@ struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) 
 }
 
 /* The directory was checked when the index was opened. */
-csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_index_section *out, struct csn_error *err) {
+csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_index_section *out,
+                             struct csn_error *err) {
     struct csni_gsym_entry entry;
     struct csn_index_info info;
     csn_index_get_info(index, &info);
