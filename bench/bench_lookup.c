@@ -14,25 +14,13 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include <callsign/index.h>
 
 #include "address_list.h"
+#include "timing.h"
 
 enum { FRAMES_MAX = 512, REPEATS_MAX = 1000 };
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* A pass answers every address and returns a checksum, which keeps the work from being optimised away. */
 typedef uint64_t pass_function(const struct csn_index *index, const struct address_list *list);

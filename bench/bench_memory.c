@@ -8,21 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
+
+#include "timing.h"
 
 enum { LINE = 64, ROUNDS = 7, READS = 1 << 20 };
-
-static double now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* One cycle through all lines of the region, in random order (Sattolo). */
 static void link_lines(char *region, size_t lines) {

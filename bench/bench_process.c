@@ -12,14 +12,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-static long long now_us(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000LL + t.tv_nsec / 1000;
-}
+#include "timing.h"
 
 static void run_command(const char *in_path, char **command) {
     int in = open(in_path, O_RDONLY);
@@ -36,7 +31,7 @@ int main(int argc, char **argv) {
         fputs("usage: bench_process STDIN COMMAND [ARGUMENT...]\n", stderr);
         return 2;
     }
-    long long start = now_us();
+    double start = now_ns();
     pid_t pid = fork();
     if (pid < 0) {
         perror("bench_process: fork");
@@ -50,7 +45,7 @@ int main(int argc, char **argv) {
         perror("bench_process: wait4");
         return 2;
     }
-    long long wall = now_us() - start;
+    long long wall = (long long)((now_ns() - start) / 1000);
     printf("%lld %lld %lld %ld %d %ld\n", wall, usage.ru_utime.tv_sec * 1000000LL + usage.ru_utime.tv_usec,
            usage.ru_stime.tv_sec * 1000000LL + usage.ru_stime.tv_usec, usage.ru_maxrss,
            WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),

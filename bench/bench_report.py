@@ -70,7 +70,7 @@ def ways_table(rows):
 
 def pages_table(rows):
     out = [[f"{row['input']}, {row['lookups']:,} lookups", row["engine"], row["faults"], row.get("pages_views", "-"),
-            row.get("pages_strings", "-")] for row in rows]
+            row.get("pages_strings") or "-"] for row in rows]
     return table("Open and look up, file in memory but not mapped (faults: a rival's harness's own left out)",
                  ["what", "engine", "page faults", "pages touched", "with strings"], out)
 
@@ -88,10 +88,10 @@ def process_table(rows):
         ours = reference(group, "callsign")
         for row in group:
             out.append([f"{key[0]}, {key[1]}", row["tool"], f"{row['wall_s'] * 1e3:.2f}",
-                        f"{row['minimum_wall_s'] * 1e3:.2f}", f"{row['peak_mb']:.1f}",
-                        ratio(row["wall_s"], ours["wall_s"]) if ours else "-"])
-    return table("Whole processes (medians; ratio: this tool over callsign)",
-                 ["what", "tool", "wall ms", "min ms", "peak MB", "time"], out)
+                        f"{row['minimum_wall_s'] * 1e3:.2f}", f"{row['cpu_s'] * 1e3:.2f}", f"{row['peak_mb']:.1f}",
+                        *(ratio(row[key], ours[key]) if ours else "-" for key in ("wall_s", "cpu_s"))])
+    return table("Whole processes (medians; ratios: this tool over callsign)",
+                 ["what", "tool", "wall ms", "min ms", "cpu ms", "peak MB", "time", "cpu"], out)
 
 
 def tables(results):
@@ -139,6 +139,14 @@ def chart(results):
                   for row in results["lookup"] if (row["input"], row["addresses"]) == key
                   and not row["engine"].endswith(("batch", "threads", "sorted"))]
         groups.append((f"warm random lookup, {key[0]}, addresses {key[1]}", values))
+    for key in dict.fromkeys((row["input"], row["lookups"]) for row in results["pages"]):
+        values = [(row["engine"], row["pages_strings"], f"{row['pages_strings']:,} pages") for row in results["pages"]
+                  if (row["input"], row["lookups"]) == key and row.get("pages_strings")]
+        groups.append((f"pages of the index touched, {key[0]}, open and {key[1]:,} lookups with strings", values))
+    for key in dict.fromkeys((row["input"], row["what"]) for row in results["process"]):
+        values = [(row["tool"], row["wall_s"], f"{row['wall_s'] * 1e3:.1f} ms") for row in results["process"]
+                  if (row["input"], row["what"]) == key]
+        groups.append((f"whole process, {key[0]}, {key[1]}", values))
     parts, height = bars(groups)
     facts = results["machine"]
     parts.append(f'<text x="8" y="{height}" fill="#666">{escape(facts["date"])}, {escape(str(facts["cpu"]))}, '

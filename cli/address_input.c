@@ -23,10 +23,12 @@ bool address_parse(struct csn_str text, uint64_t *out) {
     while (end > at && is_blank(end[-1])) end--;
     if (end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X')) at += 2;
     if (at == end) return false;
+    while (end - at > 16 && *at == '0') at++;
+    if (end - at > 16) return false;
     uint64_t value = 0;
     for (; at < end; at++) {
         unsigned digit = digit_values[(unsigned char)*at];
-        if (!digit || value >> 60) return false;
+        if (!digit) return false;
         value = value << 4 | (digit - 1);
     }
     *out = value;

@@ -10,13 +10,15 @@ bool address_parse(struct csn_str text, uint64_t *out);
 /* NAME+0xOFFSET: the name of a binary in an image of many, and an offset from its start. */
 bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset);
 
+enum { ADDRESS_INPUT_SIZE = 1 << 18 }; /* some 20,000 lines, which are then asked together */
+
 struct address_input {
     int fd;
     bool at_end;
     int os_error;
     uint64_t line;      /* number of the last line given, from 1 */
     size_t start, end;  /* what of `bytes` has not been given yet */
-    char bytes[OUT_BUFFER_SIZE];
+    char bytes[ADDRESS_INPUT_SIZE];
 };
 
 enum input_result { INPUT_LINE, INPUT_END, INPUT_FAILED };

@@ -117,7 +117,8 @@ void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, 
     finish(asker, out);
 }
 
-uint32_t answer_reason(const struct answer *answer) {
+/* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
+static uint32_t reason_to_show(const struct answer *answer) {
     uint32_t reason = answer->found.reason;
     for (size_t i = 0; reason == CSN_REASON_COMPLETE && i < answer->found.frame_count; i++)
         reason = answer->frames[i].reason;
@@ -144,14 +145,22 @@ static void put_name_and_offset(const struct csn_frame *frame, struct name_text 
     out_decimal(out, frame->offset);
 }
 
+static void put_path(const struct csn_frame *frame, struct out_buffer *out) {
+    if (frame->flags & FRAME_PATH_READY) {
+        out_bytes(out, frame->base.ptr, frame->base.len);
+        return;
+    }
+    out_safe(out, frame->directory);
+    char separator = path_separator(frame->directory, frame->base);
+    if (separator) out_char(out, separator);
+    out_safe(out, frame->base);
+}
+
 void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
     put_name_and_offset(frame, names, out);
     if (frame->base.len || frame->directory.len) {
         out_text(out, " at ");
-        out_safe(out, frame->directory);
-        char separator = path_separator(frame->directory, frame->base);
-        if (separator) out_char(out, separator);
-        out_safe(out, frame->base);
+        put_path(frame, out);
         out_char(out, ':');
         if (frame->line)
             out_decimal(out, frame->line);
@@ -266,7 +275,7 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
     json_end_array(json);
     if (answer->status < 0) {
         json_member_text(json, "error", failure_text(answer));
-    } else if (answer_reason(answer) != CSN_REASON_COMPLETE) {
-        json_member_text(json, "reason", csn_reason_text(answer_reason(answer)));
+    } else if (reason_to_show(answer) != CSN_REASON_COMPLETE) {
+        json_member_text(json, "reason", csn_reason_text(reason_to_show(answer)));
     }
 }

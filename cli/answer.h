@@ -7,6 +7,9 @@
 #include "json_out.h"
 #include "name_text.h"
 
+/* A flag of the command's own in csn_frame.flags: the path is in `base` alone, fit for being shown as it is. */
+#define FRAME_PATH_READY (1u << 31)
+
 struct answer {
     csn_status status;        /* CSN_OK, CSN_NONE, or below 0: the record is damaged, see err */
     uint64_t addr;
@@ -40,9 +43,6 @@ void asker_deinit(struct asker *asker);
 void asker_ask(struct asker *asker, uint64_t addr, struct answer *out);
 /* The same for an offset in a binary of an image of many. */
 void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out);
-
-/* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
-uint32_t answer_reason(const struct answer *answer);
 
 /* "0x1139: area + 25 at /src/shapes.h:6 [inlined]" and a line for each further frame, indented to stand below it. */
 void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out);

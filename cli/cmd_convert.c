@@ -206,11 +206,9 @@ struct target {
     const struct call_site_files *call_sites;
 };
 
-static csn_status convert(const struct convert_values *values, const struct target *target,
-                          struct csn_convert_report *report, struct csn_error *err) {
-    struct progress_bar bar;
-    struct companion_search search;
-    progress_begin(&bar, values->quiet);
+/* But for what the search for companions sets. */
+static struct csn_convert_options options_of(const struct convert_values *values, const struct target *target,
+                                             struct progress_bar *bar) {
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
     convert_options.threads = (uint32_t)values->threads;
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
@@ -222,7 +220,7 @@ static csn_status convert(const struct convert_values *values, const struct targ
     merge_mode(values->merged, &convert_options.merged_functions);
     convert_options.max_decompressed_bytes = values->max_inflate;
     convert_options.progress = progress_step;
-    convert_options.progress_context = &bar;
+    convert_options.progress_context = bar;
     if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
     else if (values->shorten) convert_options.rename = csn_rename_short;
     convert_options.format = values->to ? csn_output_format(values->to) : 0;
@@ -232,6 +230,15 @@ static csn_status convert(const struct convert_values *values, const struct targ
     convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
     (void)section_revision(values->revision, &convert_options.section_revision); /* checked before */
     convert_options.strings_in = values->strings_in;
+    return convert_options;
+}
+
+static csn_status convert(const struct convert_values *values, const struct target *target,
+                          struct csn_convert_report *report, struct csn_error *err) {
+    struct progress_bar bar;
+    struct companion_search search;
+    progress_begin(&bar, values->quiet);
+    struct csn_convert_options convert_options = options_of(values, target, &bar);
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);

@@ -43,21 +43,26 @@ struct lookup_run {
     bool partial;
 };
 
-static void put_answer(struct lookup_run *run, const struct answer *answer) {
-    if (answer->status != CSN_OK) run->partial = true;
-    if (answer->status < 0) run->damaged_count++;
-    bool good = true, merged = run->values->merged;
+/* False: some of the functions that were folded into this one could not be read. */
+static bool write_answer(struct lookup_run *run, const struct answer *answer, struct out_buffer *out) {
+    bool merged = run->values->merged, good = true;
     if (run->values->json) {
-        struct json_out json = json_on(&run->out);
+        struct json_out json = json_on(out);
         answer_begin_json(answer, &run->names, &json);
         if (merged) good = candidates_put_json(run->asker.index, answer, &run->names, &json);
         json_end_object(&json);
         json_end_line(&json);
     } else {
-        answer_put_text(answer, &run->names, &run->out);
-        if (merged) good = candidates_put_text(run->asker.index, answer, &run->names, &run->out);
+        answer_put_text(answer, &run->names, out);
+        if (merged) good = candidates_put_text(run->asker.index, answer, &run->names, out);
     }
-    if (good) return;
+    return good;
+}
+
+static void put_answer(struct lookup_run *run, const struct answer *answer, struct out_buffer *out) {
+    if (answer->status != CSN_OK) run->partial = true;
+    if (answer->status < 0) run->damaged_count++;
+    if (write_answer(run, answer, out)) return;
     run->partial = true;
     run->damaged_count++;
 }
@@ -91,21 +96,33 @@ static bool is_blank_line(struct csn_str line) {
     return true;
 }
 
+/* Answers are written in the order of their addresses, while what they name is at hand, and then given in that of the
+ * questions. One that is too long for a page is written when its turn comes. */
 static bool answer_batch(struct lookup_run *run, struct question_batch *batch) {
+    static struct out_buffer page;
     if (!question_batch_ask(batch)) {
         complain_memory("frames");
         return false;
     }
+    struct answer answer;
     for (size_t k = 0; k < batch->count; k++) {
-        struct answer answer;
+        out_init(&page, -1);
         question_batch_answer(batch, k, &answer);
-        put_answer(run, &answer);
+        put_answer(run, &answer, &page);
+        if (!page.os_error) question_batch_keep(batch, k, page.bytes, page.used);
+    }
+    for (size_t place = 0; place < batch->count; place++) {
+        size_t k = batch->answer_of[place];
+        struct csn_str kept = question_batch_kept(batch, k);
+        out_bytes(&run->out, kept.ptr, kept.len);
+        if (kept.len) continue;
+        question_batch_answer(batch, k, &answer);
+        write_answer(run, &answer, &run->out);
     }
     batch->count = 0;
     return true;
 }
 
-/* Lines that are there already are asked together; nothing waits for a line that is not. */
 /* One question of an image of many binaries: NAME+0xOFFSET or an address. False: neither. */
 static bool answer_one(struct lookup_run *run, struct csn_str question) {
     struct answer answer;
@@ -117,7 +134,7 @@ static bool answer_one(struct lookup_run *run, struct csn_str question) {
         asker_ask_named(&run->asker, name, addr, &answer);
     else
         return false;
-    put_answer(run, &answer);
+    put_answer(run, &answer, &run->out);
     return true;
 }
 
@@ -131,6 +148,7 @@ static bool answer_lines_of_many(struct lookup_run *run, struct address_input *i
     return result == INPUT_END;
 }
 
+/* Lines that are there already are asked together; nothing waits for a line that is not. */
 static bool answer_lines(struct lookup_run *run, struct address_input *input, struct question_batch *batch) {
     struct csn_str line;
     enum input_result result;
@@ -151,7 +169,7 @@ static bool answer_input(struct lookup_run *run) {
     static struct question_batch batch;
     address_input_init(&input, STDIN_FILENO);
     if (run->asker.info.binary_count) return answer_lines_of_many(run, &input);
-    bool good = question_batch_init(&batch, &run->asker);
+    bool good = question_batch_init(&batch, &run->asker, !run->values->json);
     if (good)
         good = answer_lines(run, &input, &batch);
     else

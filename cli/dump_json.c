@@ -26,6 +26,7 @@ void dump_json_header(struct dump *dump, const char *path) {
     }
     json_member_number(&json, "address_size", info->address_size);
     json_member_number(&json, "functions", info->function_count);
+    if (info->guide_count) json_member_number(&json, "guide_entries", info->guide_count);
     json_member_number(&json, "files", info->file_count);
     json_member_number(&json, "string_bytes", info->string_bytes);
     json_end_object(&json);
@@ -130,7 +131,12 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = CSN_OK;
     json_begin_object(json);
-    json_member_hex(json, "return_address", record->start + site->return_offset);
+    if (site->flags & CSN_CALL_SITE_TAIL) {
+        json_key(json, "tail");
+        json_bool(json, true);
+    } else {
+        json_member_hex(json, "return_address", record->start + site->return_offset);
+    }
     json_key(json, "internal");
     json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
     json_key(json, "external");

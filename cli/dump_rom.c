@@ -67,39 +67,44 @@ void dump_rom_header(struct dump *dump, const char *path, bool json) {
 
 /* ---- binaries ---- */
 
+static void put_json_binary(struct dump *dump, uint32_t idx, const struct csn_binary *binary) {
+    struct json_out json = json_on(&dump->out);
+    json_begin_object(&json);
+    json_key(&json, "binary");
+    json_begin_object(&json);
+    json_member_number(&json, "index", idx);
+    json_key(&json, "name");
+    json_string(&json, binary->name);
+    if (binary->address) json_member_hex(&json, "address", binary->address);
+    json_member_number(&json, "size", binary->size);
+    json_member_number(&json, "functions", binary->function_count);
+    json_end_object(&json);
+    json_end_object(&json);
+    json_end_line(&json);
+}
+
+static void put_text_binary(struct dump *dump, uint32_t idx, const struct csn_binary *binary) {
+    out_text(&dump->out, "  ");
+    out_decimal(&dump->out, idx);
+    out_char(&dump->out, ' ');
+    if (binary->address) out_hex(&dump->out, binary->address);
+    else out_text(&dump->out, "anywhere");
+    out_text(&dump->out, ", ");
+    out_decimal(&dump->out, binary->size);
+    out_text(&dump->out, " bytes, ");
+    out_decimal(&dump->out, binary->function_count);
+    out_text(&dump->out, " functions: ");
+    out_safe(&dump->out, binary->name);
+    out_char(&dump->out, '\n');
+}
+
 static void put_binary(struct dump *dump, uint32_t idx, bool as_json) {
     struct csn_binary binary;
     size_t need;
     char *scratch = scratch_of(dump);
     if (!scratch || csn_index_binary(dump->index, idx, scratch, SCRATCH_SIZE, &binary, &need, NULL) != CSN_OK) return;
-    if (as_json) {
-        struct json_out json = json_on(&dump->out);
-        json_begin_object(&json);
-        json_key(&json, "binary");
-        json_begin_object(&json);
-        json_member_number(&json, "index", idx);
-        json_key(&json, "name");
-        json_string(&json, binary.name);
-        if (binary.address) json_member_hex(&json, "address", binary.address);
-        json_member_number(&json, "size", binary.size);
-        json_member_number(&json, "functions", binary.function_count);
-        json_end_object(&json);
-        json_end_object(&json);
-        json_end_line(&json);
-        return;
-    }
-    out_text(&dump->out, "  ");
-    out_decimal(&dump->out, idx);
-    out_char(&dump->out, ' ');
-    if (binary.address) out_hex(&dump->out, binary.address);
-    else out_text(&dump->out, "anywhere");
-    out_text(&dump->out, ", ");
-    out_decimal(&dump->out, binary.size);
-    out_text(&dump->out, " bytes, ");
-    out_decimal(&dump->out, binary.function_count);
-    out_text(&dump->out, " functions: ");
-    out_safe(&dump->out, binary.name);
-    out_char(&dump->out, '\n');
+    if (as_json) put_json_binary(dump, idx, &binary);
+    else put_text_binary(dump, idx, &binary);
 }
 
 static void put_rename(struct dump *dump, uint32_t idx, bool as_json) {
@@ -139,6 +144,38 @@ void dump_rom_binaries(struct dump *dump, bool json) {
 
 /* ---- functions ---- */
 
+static void put_json_function(struct dump *dump, const struct csn_function *function, struct csn_str name) {
+    struct json_out json = json_on(&dump->out);
+    json_begin_object(&json);
+    json_key(&json, "function");
+    json_begin_object(&json);
+    json_member_hex(&json, "start", function->start);
+    json_member_number(&json, "size", function->size);
+    if (name.len) {
+        json_key(&json, "name");
+        json_string(&json, name);
+    }
+    if (function->binary) json_member_number(&json, "binary", function->binary - 1);
+    json_member_number(&json, "record_offset", function->record_offset);
+    json_end_object(&json);
+    json_end_object(&json);
+    json_end_line(&json);
+}
+
+static void put_text_function(struct dump *dump, const struct csn_function *function, struct csn_str name) {
+    out_text(&dump->out, "  ");
+    if (function->binary) out_decimal(&dump->out, function->binary - 1);
+    else out_char(&dump->out, '-');
+    out_char(&dump->out, ' ');
+    out_hex(&dump->out, function->start);
+    out_text(&dump->out, "..");
+    out_hex(&dump->out, function->start + function->size);
+    out_char(&dump->out, ' ');
+    if (name.len) out_safe(&dump->out, name);
+    else out_text(&dump->out, "(no name)");
+    out_char(&dump->out, '\n');
+}
+
 void dump_rom_function(struct dump *dump, uint32_t idx, bool as_json) {
     struct csn_function function;
     struct csn_frame frame;
@@ -147,33 +184,6 @@ void dump_rom_function(struct dump *dump, uint32_t idx, bool as_json) {
     if (!scratch || csn_index_function(dump->index, idx, &function, NULL) != CSN_OK) return;
     csn_index_resolve_into(dump->index, &ref, scratch, SCRATCH_SIZE, &frame);
     struct csn_str name = name_text(&dump->names, frame.name);
-    if (as_json) {
-        struct json_out json = json_on(&dump->out);
-        json_begin_object(&json);
-        json_key(&json, "function");
-        json_begin_object(&json);
-        json_member_hex(&json, "start", function.start);
-        json_member_number(&json, "size", function.size);
-        if (name.len) {
-            json_key(&json, "name");
-            json_string(&json, name);
-        }
-        if (function.binary) json_member_number(&json, "binary", function.binary - 1);
-        json_member_number(&json, "record_offset", function.record_offset);
-        json_end_object(&json);
-        json_end_object(&json);
-        json_end_line(&json);
-        return;
-    }
-    out_text(&dump->out, "  ");
-    if (function.binary) out_decimal(&dump->out, function.binary - 1);
-    else out_char(&dump->out, '-');
-    out_char(&dump->out, ' ');
-    out_hex(&dump->out, function.start);
-    out_text(&dump->out, "..");
-    out_hex(&dump->out, function.start + function.size);
-    out_char(&dump->out, ' ');
-    if (name.len) out_safe(&dump->out, name);
-    else out_text(&dump->out, "(no name)");
-    out_char(&dump->out, '\n');
+    if (as_json) put_json_function(dump, &function, name);
+    else put_text_function(dump, &function, name);
 }

@@ -41,6 +41,7 @@ void dump_text_header(struct dump *dump, const char *path) {
     out_text(out, info->uuid_size ? "\n" : "none\n");
     put_count(dump, "address size", info->address_size, " bytes");
     put_count(dump, "functions", info->function_count, "");
+    if (info->guide_count) put_count(dump, "search guide", info->guide_count, " entries");
     put_count(dump, "files", info->file_count, "");
     put_count(dump, "strings", info->string_bytes, " bytes");
 }
@@ -163,8 +164,12 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
                           size_t indent) {
     struct out_buffer *out = &dump->out;
     out_spaces(out, indent);
-    out_text(out, "returns to ");
-    out_hex(out, record->start + site->return_offset);
+    if (site->flags & CSN_CALL_SITE_TAIL) {
+        out_text(out, "tail call");
+    } else {
+        out_text(out, "returns to ");
+        out_hex(out, record->start + site->return_offset);
+    }
     if (site->flags & CSN_CALL_SITE_INTERNAL) out_text(out, " internal");
     if (site->flags & CSN_CALL_SITE_EXTERNAL) out_text(out, " external");
     if (site->flags & CSN_CALL_SITE_RECOVERED) out_text(out, " recovered");

@@ -47,6 +47,42 @@ static void count_inlines(const struct csn_index *index, const struct csn_record
         if (node.depth) out->inline_count++;
 }
 
+/* Adds the sites of one record that return here (or, with `tail`, its tail calls) as one. */
+static void explain_sites(const struct csn_index *index, const struct csn_record *record, bool tail,
+                          struct explained_site here, struct explanation *out) {
+    struct csn_call_site_iter iter;
+    struct csn_call_site site;
+    bool found = false;
+    if (out->explained_count == EXPLAIN_SITES || csn_call_site_iter_init(&iter, index, record, NULL) != CSN_OK) return;
+    here.first_pattern = out->pattern_count;
+    while (csn_call_site_iter_next(&iter, &site, NULL) == CSN_OK) {
+        bool is_tail = site.flags & CSN_CALL_SITE_TAIL;
+        if (is_tail != tail || (!tail && record->start + site.return_offset != out->addr)) continue;
+        found = true;
+        here.flags |= site.flags;
+        for (uint32_t k = 0; k < site.pattern_count && out->pattern_count < EXPLAIN_PATTERNS; k++)
+            if (csn_call_site_pattern(index, &site, k, &out->patterns[out->pattern_count], NULL) == CSN_OK)
+                out->pattern_count++;
+    }
+    here.pattern_count = out->pattern_count - here.first_pattern;
+    if (found) out->sites[out->explained_count++] = here;
+}
+
+static void find_sites(const struct csn_index *index, const struct csn_record *record, struct csn_str function, bool merged,
+                       struct explanation *out) {
+    struct csn_call_site_iter iter;
+    struct csn_call_site site;
+    struct explained_site here = { .function = function, .merged = merged };
+    if (!merged && csn_call_site_iter_init(&iter, index, record, NULL) == CSN_OK) {
+        while (csn_call_site_iter_next(&iter, &site, NULL) == CSN_OK) {
+            out->site_count++;
+            out->tail_count += (site.flags & CSN_CALL_SITE_TAIL) != 0;
+        }
+    }
+    explain_sites(index, record, false, here, out);
+    explain_sites(index, record, true, here, out);
+}
+
 static void find_merged(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
     struct csn_merged_iter iter;
     struct csn_record child;
@@ -56,21 +92,7 @@ static void find_merged(const struct csn_index *index, const struct csn_record *
         if (csn_record_function(index, &child, &function, NULL) != CSN_OK) return;
         if (out->merged_count < EXPLAIN_NAMES) out->merged[out->merged_count] = function.name;
         out->merged_count++;
-    }
-}
-
-static void find_sites(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
-    struct csn_call_site_iter iter;
-    struct csn_call_site site;
-    if (csn_call_site_iter_init(&iter, index, record, NULL) != CSN_OK) return;
-    while (csn_call_site_iter_next(&iter, &site, NULL) == CSN_OK) {
-        out->site_count++;
-        if (record->start + site.return_offset != out->addr) continue;
-        out->has_site = true;
-        out->site_flags |= site.flags;
-        for (uint32_t k = 0; k < site.pattern_count && out->pattern_count < EXPLAIN_PATTERNS; k++)
-            if (csn_call_site_pattern(index, &site, k, &out->patterns[out->pattern_count], NULL) == CSN_OK)
-                out->pattern_count++;
+        find_sites(index, &child, function.name, true, out);
     }
 }
 
@@ -89,6 +111,6 @@ void explain_find(const struct csn_index *index, uint64_t addr, struct explanati
     if (csn_record_function(index, &record, &out->function, NULL) != CSN_OK) return;
     find_row(index, &record, out);
     count_inlines(index, &record, out);
+    find_sites(index, &record, out->function.name, false, out);
     find_merged(index, &record, out);
-    find_sites(index, &record, out);
 }

@@ -4,7 +4,15 @@
 
 #include <callsign/symbolicate.h>
 
-enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64 };
+enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64, EXPLAIN_SITES = 32 };
+
+/* Call sites that return to the address, or the tail calls of a function. */
+struct explained_site {
+    struct csn_str function;                  /* that makes the call: the record's own, or one that shares its code */
+    uint32_t flags;                           /* CSN_CALL_SITE_, of all such records of the function */
+    uint32_t first_pattern, pattern_count;
+    bool merged;                              /* not the record's own function */
+};
 
 struct explanation {
     uint64_t addr;
@@ -21,9 +29,9 @@ struct explanation {
     struct csn_str row_directory, row_base;
     struct csn_frame frames[EXPLAIN_FRAMES];
     struct csn_str merged[EXPLAIN_NAMES];     /* the first of merged_count */
-    uint64_t site_flags;
-    bool has_site;                            /* a call returns to the address */
-    uint32_t pattern_count;
+    uint64_t tail_count;                      /* of site_count: tail calls */
+    uint32_t explained_count, pattern_count;
+    struct explained_site sites[EXPLAIN_SITES];
     struct csn_str patterns[EXPLAIN_PATTERNS];
 };
 

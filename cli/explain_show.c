@@ -19,7 +19,7 @@ static const char *reason_of(const struct explanation *found) {
     return reason == CSN_REASON_COMPLETE ? NULL : csn_reason_text(reason);
 }
 
-static const char *site_text(uint64_t flags) {
+static const char *site_text(uint32_t flags) {
     switch (flags & (CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL)) {
     case CSN_CALL_SITE_INTERNAL: return "within the image";
     case CSN_CALL_SITE_EXTERNAL: return "out of the image";
@@ -158,22 +158,55 @@ static void put_merged(struct shower *s) {
     out_text(s->out, ". The name shown is the record's own; the caller tells which is meant (callsign stack)\n");
 }
 
+static void put_callees(struct shower *s, const struct explained_site *site) {
+    const struct csn_str *patterns = s->found->patterns + site->first_pattern;
+    for (uint32_t i = 0; i < site->pattern_count; i++) {
+        out_text(s->out, i ? " or " : ", to ");
+        out_safe(s->out, patterns[i]);
+    }
+    if (!site->pattern_count) out_text(s->out, ", indirect: it names nobody");
+}
+
+static void put_speaker(struct shower *s, const struct explained_site *site) {
+    if (!site->merged) return;
+    out_text(s->out, "(as ");
+    put_name(s, site->function);
+    out_text(s->out, ") ");
+}
+
+static bool is_tail(const struct explained_site *site) { return site->flags & CSN_CALL_SITE_TAIL; }
+
 static void put_sites(struct shower *s) {
     const struct explanation *found = s->found;
+    bool any = false;
     put_step(s, "call sites");
-    put_count(s, found->site_count, "in the function; ", "in the function; ");
-    if (!found->has_site) {
-        out_text(s->out, "none returns to this address\n");
-        return;
+    put_count(s, found->site_count - found->tail_count, "in the function; ", "in the function; ");
+    for (uint32_t i = 0; i < found->explained_count; i++) {
+        const struct explained_site *site = &found->sites[i];
+        if (is_tail(site)) continue;
+        out_text(s->out, any ? "; " : "the call that returns here goes ");
+        put_speaker(s, site);
+        out_text(s->out, site_text(site->flags));
+        put_callees(s, site);
+        any = true;
     }
-    out_text(s->out, "one returns here, ");
-    out_text(s->out, site_text(found->site_flags));
-    for (uint32_t i = 0; i < found->pattern_count; i++) {
-        out_text(s->out, i ? ", or " : ", to ");
-        out_safe(s->out, found->patterns[i]);
+    out_text(s->out, any ? "\n" : "none returns to this address\n");
+}
+
+static void put_tail_calls(struct shower *s) {
+    const struct explanation *found = s->found;
+    bool any = false;
+    for (uint32_t i = 0; i < found->explained_count; i++) {
+        const struct explained_site *site = &found->sites[i];
+        if (!is_tail(site)) continue;
+        if (!any) put_step(s, "tail calls");
+        out_text(s->out, any ? "; " : "the function may end by jumping ");
+        put_speaker(s, site);
+        out_text(s->out, site_text(site->flags));
+        put_callees(s, site);
+        any = true;
     }
-    if (!found->pattern_count) out_text(s->out, ", indirect: it names nobody");
-    out_char(s->out, '\n');
+    if (any) out_text(s->out, ". Who is jumped to then stands on the stack in its place\n");
 }
 
 static void put_answer(struct shower *s) {
@@ -212,6 +245,7 @@ void explain_show_text(const struct explanation *found, const char *path, struct
         put_inlined(&s);
         put_merged(&s);
         put_sites(&s);
+        put_tail_calls(&s);
     }
     put_answer(&s);
 }
@@ -242,18 +276,37 @@ static void put_json_row(struct json_out *json, const struct explanation *found)
     json_end_object(json);
 }
 
-static void put_json_site(struct json_out *json, const struct explanation *found) {
-    json_key(json, "call_site");
+static void put_json_site(struct json_out *json, const struct explanation *found, const struct explained_site *site,
+                          struct name_text *names) {
     json_begin_object(json);
+    if (site->merged) {
+        json_key(json, "function");
+        json_string(json, name_text(names, site->function));
+    }
     json_key(json, "internal");
-    json_bool(json, found->site_flags & CSN_CALL_SITE_INTERNAL);
+    json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
     json_key(json, "external");
-    json_bool(json, found->site_flags & CSN_CALL_SITE_EXTERNAL);
+    json_bool(json, site->flags & CSN_CALL_SITE_EXTERNAL);
     json_key(json, "patterns");
     json_begin_array(json);
-    for (uint32_t i = 0; i < found->pattern_count; i++) json_string(json, found->patterns[i]);
+    for (uint32_t i = 0; i < site->pattern_count; i++) json_string(json, found->patterns[site->first_pattern + i]);
     json_end_array(json);
     json_end_object(json);
+}
+
+/* The record's own under `key`; those of functions that share its code as a list. */
+static void put_json_sites(struct json_out *json, const struct explanation *found, bool tail, const char *key,
+                           const char *merged_key, struct name_text *names) {
+    bool list = false;
+    for (uint32_t i = 0; i < found->explained_count; i++) {
+        const struct explained_site *site = &found->sites[i];
+        if (is_tail(site) != tail) continue;
+        if (!site->merged || !list) json_key(json, site->merged ? merged_key : key);
+        if (site->merged && !list) json_begin_array(json);
+        list |= site->merged;
+        put_json_site(json, found, site, names);
+    }
+    if (list) json_end_array(json);
 }
 
 static void put_json_tables(struct json_out *json, const struct explanation *found, struct name_text *names) {
@@ -282,7 +335,8 @@ static void put_json_record(struct json_out *json, const struct explanation *fou
             json_string(json, name_text(names, found->merged[i]));
         json_end_array(json);
     }
-    if (found->has_site) put_json_site(json, found);
+    put_json_sites(json, found, false, "call_site", "merged_call_sites", names);
+    put_json_sites(json, found, true, "tail_calls", "merged_tail_calls", names);
 }
 
 void explain_show_json(const struct explanation *found, const char *path, struct name_text *names,

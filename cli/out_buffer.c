@@ -50,12 +50,16 @@ void out_bytes_beyond(struct out_buffer *out, const void *bytes, size_t size) {
 }
 
 void out_decimal(struct out_buffer *out, uint64_t value) {
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445"
+                                "46474849505152535455565758596061626364656667686970717273747576777879808182838485868788899091"
+                                "9293949596979899";
     char digits[20];
     size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
+    for (; value >= 100; value /= 100) memcpy(digits + (at -= 2), pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(digits + (at -= 2), pairs + 2 * value, 2);
+    else
+        digits[--at] = (char)('0' + value);
     out_bytes(out, digits + at, sizeof(digits) - at);
 }
 
@@ -82,26 +86,37 @@ void out_spaces(struct out_buffer *out, size_t count) {
     while (count--) out_char(out, ' ');
 }
 
-/* Not 0 where one of eight bytes is below 0x20 or is 0x7f. */
-static uint64_t control_bits(const char *bytes) {
-    const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-    uint64_t v;
-    memcpy(&v, bytes, sizeof(v));
-    uint64_t delete = v ^ 0x7f * ones;
-    return (((v - 0x20 * ones) & ~v) | ((delete - ones) & ~delete)) & highs;
-}
-
 static bool is_control(char c) { return (unsigned char)c < 0x20 || c == 0x7f; }
 
-/* As nearly all names and paths are. */
+/* As nearly all names and paths are. A step of so many bytes becomes a few vector instructions. */
 static bool is_plain(struct csn_str text) {
-    uint64_t bits = 0;
-    if (text.len < 8) {
-        for (size_t i = 0; i < text.len; i++) bits |= is_control(text.ptr[i]);
-        return !bits;
+    enum { STEP = 16 };
+    uint8_t bad = 0, block[STEP];
+    size_t i = 0;
+    for (; text.len - i >= STEP; i += STEP) {
+        memcpy(block, text.ptr + i, STEP);
+        uint8_t found = 0;
+        for (size_t k = 0; k < STEP; k++) found |= (uint8_t)((block[k] < 0x20) | (block[k] == 0x7f));
+        bad |= found;
     }
-    for (size_t i = 0; i + 8 <= text.len; i += 8) bits |= control_bits(text.ptr + i);
-    return !(bits | control_bits(text.ptr + text.len - 8));
+    for (; i < text.len; i++) bad |= is_control(text.ptr[i]);
+    return !bad;
+}
+
+static size_t safe_char(char *room, char c) {
+    unsigned char byte = (unsigned char)c;
+    if (!is_control(c)) {
+        room[0] = c;
+        return 1;
+    }
+    memcpy(room, (const char[]){ '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] }, 4);
+    return 4;
+}
+
+size_t safe_text(char *room, struct csn_str text) {
+    size_t used = 0;
+    for (size_t i = 0; i < text.len; i++) used += safe_char(room + used, text.ptr[i]);
+    return used;
 }
 
 void out_safe(struct out_buffer *out, struct csn_str text) {
@@ -110,12 +125,7 @@ void out_safe(struct out_buffer *out, struct csn_str text) {
         return;
     }
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
-        if (is_control(text.ptr[i])) {
-            const char escape[4] = { '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] };
-            out_bytes(out, escape, sizeof(escape));
-        } else {
-            out_char(out, text.ptr[i]);
-        }
+        char shown[4];
+        out_bytes(out, shown, safe_char(shown, text.ptr[i]));
     }
 }

@@ -44,5 +44,7 @@ void out_spaces(struct out_buffer *out, size_t count);
 /* Bytes of unknown origin: control characters are shown as \xNN, so that they can neither break the line nor steer the
  * terminal. */
 void out_safe(struct out_buffer *out, struct csn_str text);
+/* The same into `room`, which has four times as many bytes; returns how many were written. */
+size_t safe_text(char *room, struct csn_str text);
 
 #endif

@@ -1,11 +1,12 @@
-/* Many addresses asked of an index at once, in the order of the addresses, and their answers in the order of the
- * questions: neighbours share what they need of the index. */
+/* Many addresses asked of an index at once, in the order of the addresses: neighbours share what they need of the index. What
+ * is written of the answers is kept until it can be put into the order of the questions. */
 #ifndef CALLSIGN_CLI_QUESTION_BATCH_H
 #define CALLSIGN_CLI_QUESTION_BATCH_H
 
 #include "answer.h"
+#include "path_texts.h"
 
-enum { QUESTIONS_MAX = 2048 };
+enum { QUESTIONS_MAX = 16384 };
 
 struct question {
     uint64_t addr;
@@ -20,12 +21,17 @@ struct question_batch {
     struct csn_batch_answer answers[QUESTIONS_MAX];
     uint32_t answer_of[QUESTIONS_MAX];  /* by place */
     struct csn_frame_ref *refs;
-    struct csn_frame *frames;
     size_t cap;
+    struct csn_frame *frames;           /* of the answer that was last given */
+    char *text;                         /* what is kept of answers */
+    size_t text_size, text_room;
+    struct { size_t start, size; } kept[QUESTIONS_MAX]; /* by answer; size 0: nothing */
+    bool ready_paths;                   /* give FRAME_PATH_READY frames, for text */
+    struct path_texts paths;
 };
 
 /* The asker is the caller's. False: no memory. */
-bool question_batch_init(struct question_batch *batch, struct asker *asker);
+bool question_batch_init(struct question_batch *batch, struct asker *asker, bool ready_paths);
 void question_batch_deinit(struct question_batch *batch);
 
 /* Only while count < QUESTIONS_MAX. */
@@ -35,7 +41,11 @@ static inline void question_batch_add(struct question_batch *batch, uint64_t add
 }
 /* False: no memory. */
 bool question_batch_ask(struct question_batch *batch);
-/* The answer to question `place`, after question_batch_ask(); it lives until the next call. */
-void question_batch_answer(struct question_batch *batch, size_t place, struct answer *out);
+/* Answer k < count in the order of the addresses, after question_batch_ask(); it lives until the next call. */
+void question_batch_answer(struct question_batch *batch, size_t k, struct answer *out);
+/* Keeps what has been written of answer k, unless that is too much. */
+void question_batch_keep(struct question_batch *batch, size_t k, const char *text, size_t size);
+/* What was kept of answer k; empty: nothing. */
+struct csn_str question_batch_kept(const struct question_batch *batch, size_t k);
 
 #endif

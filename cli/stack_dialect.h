@@ -27,6 +27,8 @@ struct line_frame {
     struct build_id id;
     struct csn_str symbol;  /* what the line calls the function, or what the place counts from */
     uint64_t symbol_size;   /* up to the next symbol; 0: not known */
+    uint64_t symbol_offset; /* perf: of the address, in that function */
+    bool has_symbol_offset;
     uint32_t flags;         /* CSN_STACK_ */
     size_t fill_at, fill_end; /* the part of the line that a name replaces */
 };
@@ -44,6 +46,7 @@ struct dialect_state {
     char symbol[512];         /* Go: the function of the line before */
     size_t symbol_size;
     struct csn_str go_module; /* Go names no modules: the only index there is */
+    bool in_kernel;           /* perf: the frame before is one of the kernel */
     bool inlined, after_head; /* Go: that one was inlined. perf: a sample's chain may follow */
     struct known_image *images; /* whose program headers were read */
     struct symbol_table *tables; /* names of indexes */

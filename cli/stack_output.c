@@ -20,8 +20,9 @@ const char *output_failure(const struct csn_stack_answer *answer) {
     return csn_reason_text(answer->reason);
 }
 
-static const char *choice_text(uint32_t choice) {
-    switch (choice) {
+static const char *choice_text(const struct csn_stack_answer *answer) {
+    if (answer->evidence_tail_calls) return "by the caller and tail calls";
+    switch (answer->choice) {
     case CSN_CHOICE_CALLER: return "by the caller";
     case CSN_CHOICE_OUTER: return "by an outer call";
     case CSN_CHOICE_PATTERN: return "by the caller's pattern";
@@ -66,7 +67,7 @@ void output_certainty(struct stack_output *output, const struct csn_stack_answer
         out_text(output->out, "1 of ");
         out_decimal(output->out, answer->candidate_count);
         out_text(output->out, ", ");
-        out_text(output->out, choice_text(answer->choice));
+        out_text(output->out, choice_text(answer));
     } else {
         out_text(output->out, "undecided: ");
         put_remaining(output, answer, " or ");
@@ -97,6 +98,10 @@ static void put_evidence(struct stack_output *output, const struct stack_session
     out_hex(output->out, caller->addr);
     out_text(output->out, " with the pattern ");
     out_safe(output->out, answer->evidence_pattern);
+    if (!answer->evidence_tail_calls) return;
+    out_text(output->out, ", which leads on by ");
+    out_decimal(output->out, answer->evidence_tail_calls);
+    out_text(output->out, answer->evidence_tail_calls == 1 ? " tail call" : " tail calls");
 }
 
 void output_reasoning(struct stack_output *output, const struct stack_session *session, size_t frame) {
@@ -201,6 +206,7 @@ static void put_json_merged(struct stack_output *output, struct json_out *json, 
         json_member_number(json, "frame", answer->evidence_frame);
         json_key(json, "pattern");
         json_string(json, answer->evidence_pattern);
+        if (answer->evidence_tail_calls) json_member_number(json, "tail_calls", answer->evidence_tail_calls);
         json_end_object(json);
     }
     if (answer->notes) put_json_notes(json, answer);
@@ -230,7 +236,7 @@ static void put_json_frame(struct stack_output *output, const struct stack_sessi
         json_member_text(json, "reason", csn_reason_text(first_reason(answer)));
     if (output->explain && is_merged(answer)) {
         json_key(json, "choice");
-        json_text(json, choice_text(answer->choice));
+        json_text(json, choice_text(answer));
     }
     json_end_object(json);
 }

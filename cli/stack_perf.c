@@ -3,11 +3,13 @@
  *     app  4242 [001] 12.345678:     1 cycles:u:                 a sample, its chain below
  *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
  *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
+ *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
  *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
  *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /path/app
  *
- * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. */
+ * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame behind those of
+ * the kernel was interrupted. */
 #include "line_scan.h"
 #include "stack_dialect.h"
 #include "stack_places.h"
@@ -36,7 +38,11 @@ static bool read_frame(struct line_scan *s, struct line_frame *out) {
     out->module = (struct csn_str){ line.ptr + open + 1, close - open - 1 };
     out->symbol = (struct csn_str){ line.ptr + symbol_from, open - 1 - symbol_from };
     struct line_scan name = { { line.ptr, open - 1 }, symbol_from };
-    if (scan_find_last(&name, '+', &plus)) out->symbol.len = plus - symbol_from;
+    if (scan_find_last(&name, '+', &plus)) {
+        struct line_scan offset = { name.line, plus + 1 };
+        out->symbol.len = plus - symbol_from;
+        out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
+    }
     out->fill_at = symbol_from;
     out->fill_end = open - 1;
     out->pc = out->value;
@@ -44,15 +50,43 @@ static bool read_frame(struct line_scan *s, struct line_frame *out) {
     return out->module.len > 0;
 }
 
-/* The kernel's frames are addresses of the process; a module of it has its own. */
+/* The name of a kernel's module, of "[nf_tables]" or "/lib/modules/6.1/nf_tables.ko.xz". */
+static bool kernel_module_name(struct csn_str module, struct csn_str *out) {
+    static const char suffix[] = ".ko";
+    if (module.len > 2 && module.ptr[0] == '[' && module.ptr[module.len - 1] == ']') {
+        *out = (struct csn_str){ module.ptr + 1, module.len - 2 };
+        return true;
+    }
+    *out = base_name_of(module);
+    for (size_t i = 1; i + sizeof(suffix) - 1 <= out->len; i++) {
+        if (memcmp(out->ptr + i, suffix, sizeof(suffix) - 1) != 0) continue;
+        out->len = i;
+        return true;
+    }
+    return false;
+}
+
+static bool is_vmlinux(struct csn_str module) {
+    static const char name[] = "vmlinux";
+    struct csn_str base = base_name_of(module);
+    return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
+}
+
+/* The kernel's frames are addresses, which it may have moved as a whole; its modules lie anywhere. */
 static void place_frame(struct line_frame *out, bool in_chain) {
-    bool is_file = out->module.ptr[0] == '/';
+    static const char kernel[] = "vmlinux";
+    bool is_file = out->module.ptr[0] == '/', is_high = out->value >> 63;
+    struct csn_str name;
     out->place = in_chain && is_file ? PLACE_FILE_OFFSET : PLACE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
-    if (!is_kernel(out->module)) return;
-    static const char kernel[] = "vmlinux";
-    out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
-    out->place = PLACE_ADDRESS;
+    if (is_kernel(out->module) || (is_high && is_vmlinux(out->module))) {
+        out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
+        out->place = PLACE_ADDRESS;
+    } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
+        out->module = name;
+        out->value = out->symbol_offset;
+        out->place = PLACE_SYMBOL;
+    }
 }
 
 static void read_map(struct dialect_state *state, struct line_scan *s) {
@@ -132,8 +166,12 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
                 return KIND_INSIDE;
             bool first = state->after_head || !open;
             state->after_head = false;
+            bool from_kernel = !first && state->in_kernel;
+            state->in_kernel = out->value >> 63;
+            /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
+            bool entered = from_kernel && !state->in_kernel;
             place_frame(out, true);
-            if (first) out->flags = CSN_STACK_EXACT;
+            if (first || entered) out->flags = CSN_STACK_EXACT;
             return first ? KIND_FIRST : KIND_FRAME;
         }
         s.at = 0;

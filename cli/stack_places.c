@@ -148,6 +148,17 @@ void places_add_module(struct dialect_state *state, const struct module_names *n
 
 /* ---- frames ---- */
 
+/* Where the text does not say where the kernel is, a function does of which there is only one: kernels move by whole pages, so
+ * that one of another build shows as what it is. */
+static void find_kernel_start(struct dialect_state *state, const struct line_frame *frame, uint32_t module) {
+    enum { PAGE = 4096 };
+    uint64_t addr;
+    const struct csn_index *index = session_index(state->session, module);
+    if (!index || !frame->has_symbol_offset || !symbols_find(state, index, frame, &addr)) return;
+    uint64_t base = places_image_base(state, module);
+    if (base >> 32 && (frame->value - addr) % PAGE == 0) state->kernel_start = base + (frame->value - addr);
+}
+
 bool places_add_frame(struct dialect_state *state, const struct line_frame *frame) {
     struct stack_session *session = state->session;
     uint64_t value = frame->value;
@@ -156,6 +167,7 @@ bool places_add_frame(struct dialect_state *state, const struct line_frame *fram
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->place == PLACE_SYMBOL) return symbols_add_frame(state, frame, module);
     if (frame->place == PLACE_FILE_OFFSET) value = places_of_file_offset(state, frame->module, value);
+    if (frame->place == PLACE_ADDRESS && !state->kernel_start) find_kernel_start(state, frame, module);
     if (frame->place == PLACE_ADDRESS && state->kernel_start) {
         uint64_t base = places_image_base(state, module);
         /* The kernel is loaded at a random place; its index begins with its text. */

@@ -85,6 +85,16 @@ static uint32_t find(const struct symbol_table *table, const struct line_frame *
     return found;
 }
 
+bool symbols_find(struct dialect_state *state, const struct csn_index *index, const struct line_frame *line, uint64_t *addr) {
+    struct symbol_table *table = table_of(state, index);
+    struct line_frame wanted = *line;
+    uint64_t start = 0;
+    wanted.value = line->symbol_offset;
+    if (!table || find(table, &wanted, false, &start) != 1) return false;
+    *addr = start + line->symbol_offset;
+    return true;
+}
+
 bool symbols_add_frame(struct dialect_state *state, const struct line_frame *line, uint32_t module) {
     struct stack_session *session = state->session;
     const struct csn_index *index = session_index(session, module);
@@ -95,5 +105,6 @@ bool symbols_add_frame(struct dialect_state *state, const struct line_frame *lin
     if (table && line->symbol_size) count = find(table, line, true, &start);
     if (table && !count) count = find(table, line, false, &start);
     if (count == 1) return session_add_frame(session, start + line->value, module, line->flags | CSN_STACK_ADDRESS);
+    if (!count && line->pc) return session_add_frame(session, line->pc, NO_MODULE, line->flags);
     return session_add_unplaced(session, count);
 }

@@ -86,12 +86,13 @@ struct stats_place stats_place_of(const struct stats *stats, uint32_t file) {
     return place;
 }
 
-int stats_compare_places(const struct stats_place *a, const struct stats_place *b) {
+/* Orders by path alone: 0 for files that stand as one. */
+static int compare_places(const struct stats_place *a, const struct stats_place *b) {
     int order = compare_strings(a->directory, b->directory);
     return order ? order : compare_strings(a->base, b->base);
 }
 
-static int by_path(const void *a, const void *b) { return stats_compare_places(a, b); }
+static int by_path(const void *a, const void *b) { return compare_places(a, b); }
 
 static int by_size(const void *a, const void *b) {
     const struct stats_place *left = a, *right = b;

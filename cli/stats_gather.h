@@ -39,8 +39,6 @@ void stats_deinit(struct stats *stats);
 bool stats_by_file(const struct stats *stats, struct stats_places *out);
 bool stats_by_directory(const struct stats *stats, struct stats_places *out);
 
-/* Orders by path alone: 0 for files that stand as one. */
-int stats_compare_places(const struct stats_place *a, const struct stats_place *b);
 struct stats_place stats_place_of(const struct stats *stats, uint32_t file);
 
 #endif

@@ -18,3 +18,11 @@ foreach(file ${BENCH_FILES})
     target_include_directories(bench-${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(bench-${name} PRIVATE callsign-static csn-flags csn-dependencies)
 endforeach()
+
+# What counts the pages that a rival touches. 64-bit Linux alone: mmap() there takes whole offsets.
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT CALLSIGN_SANITIZE)
+    add_library(bench-touched-pages MODULE bench/preload/touched_pages.c)
+    set_target_properties(bench-touched-pages PROPERTIES PREFIX "" OUTPUT_NAME touched_pages C_VISIBILITY_PRESET default
+                          LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+    target_link_libraries(bench-touched-pages PRIVATE csn-flags)
+endif()

@@ -78,7 +78,7 @@ struct csn_index_info {
     uint32_t binary_count;       /* binaries of the image, for csn_index_binary(); 0: it is one itself */
     uint32_t image_checksum;     /* of a ROM; 0: none */
     uint32_t rename_count;       /* for csn_index_rename() */
-    uint32_t reserved1;
+    uint32_t guide_count;        /* entries of the search guide of a GSYM file; 0: it has none */
     uint64_t uuid_bytes;         /* of the file's UUID, of which uuid has the first 32 */
 };
 CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
@@ -319,6 +319,7 @@ CSN_API csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t 
 enum {
     CSN_CALL_SITE_INTERNAL = 1,  /* the callee is defined in the image */
     CSN_CALL_SITE_EXTERNAL = 2,  /* it is defined in another one */
+    CSN_CALL_SITE_TAIL = 64,     /* a tail call: it returns to nowhere in this function, and return_offset means nothing */
     CSN_CALL_SITE_RECOVERED = 128 /* of a folded function: its place is that of the same call of the code that was kept */
 };
 struct csn_call_site {
@@ -367,7 +368,7 @@ CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_ca
 /* What the bytes of an index file are there for. New ones are added at the end. */
 enum csn_part {
     CSN_PART_HEADER,
-    CSN_PART_ADDRESSES,      /* the address table */
+    CSN_PART_ADDRESSES,      /* the address table, and the search guide */
     CSN_PART_RECORD_OFFSETS, /* where each function's record stands */
     CSN_PART_FILES,          /* the file table, without its strings */
     CSN_PART_STRINGS,

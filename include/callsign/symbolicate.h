@@ -50,7 +50,8 @@ struct csn_symbolicator_options {
     size_t struct_size;                    /* set by CSN_SYMBOLICATOR_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the symbolicator */
     uint64_t max_frames;                   /* of one stack; 0: 1048576 */
-    uint64_t cache_bytes;                  /* for places seen before; 0: 32 MiB. Passed by one stack's places at most */
+    uint64_t cache_bytes;                  /* for places seen before, and as much for where tail calls lead; 0: 32 MiB. Passed
+                                            * by what one stack needs at most */
 };
 #define CSN_SYMBOLICATOR_OPTIONS_INIT { sizeof(struct csn_symbolicator_options), NULL, 0, 0 }
 
@@ -101,7 +102,7 @@ enum csn_choice {
 enum csn_confidence {
     CSN_CONFIDENCE_NONE = 0,
     CSN_CONFIDENCE_LOW = 1,    /* an outer call site's expression */
-    CSN_CONFIDENCE_MEDIUM = 2, /* a call site that allows several names; an outer call site's exact name */
+    CSN_CONFIDENCE_MEDIUM = 2, /* a call site that allows several names; an outer call site's exact name; tail calls in between */
     CSN_CONFIDENCE_HIGH = 3,   /* the caller's call site has exactly this name */
     CSN_CONFIDENCE_CERTAIN = 4 /* there is only one */
 };
@@ -117,7 +118,8 @@ enum csn_stack_note {
     CSN_STACK_NOTE_BAD_PATTERN = 1 << 7,     /* a pattern is no regular expression, or too long */
     CSN_STACK_NOTE_COSTLY_PATTERN = 1 << 8,  /* a pattern was given up after too much work */
     CSN_STACK_NOTE_NO_ENGINE = 1 << 9,       /* a pattern needs PCRE2, which this build does not have */
-    CSN_STACK_NOTE_LIMIT = 1 << 10           /* too many candidates, call sites or patterns: not all were looked at */
+    CSN_STACK_NOTE_LIMIT = 1 << 10,          /* too many candidates, call sites or patterns: not all were looked at */
+    CSN_STACK_NOTE_TAIL_INDIRECT = 1 << 11   /* whom the call site names, or whom that one calls last, jumps to somebody unknown */
 };
 /* One note in English. Never NULL. */
 CSN_API const char *csn_stack_note_text(uint32_t note);
@@ -143,7 +145,8 @@ struct csn_stack_answer {
     uint32_t evidence_frame;         /* number of the frame whose call site was used, or UINT32_MAX */
     struct csn_str evidence_pattern; /* the pattern that holds for the chosen name */
     uint32_t notes;                  /* CSN_STACK_NOTE_ bits */
-    uint32_t reserved[3];
+    uint32_t evidence_tail_calls;    /* the pattern holds for a function that leads to the chosen one by that many tail calls */
+    uint32_t reserved[2];
 };
 
 /* Answers every frame of a stack, innermost first. Frame 0 is taken as exact, the others as return addresses, unless their

@@ -41,6 +41,11 @@ static inline bool csni_str_equal(struct csn_str a, struct csn_str b) {
 
 static inline bool csni_str_is(struct csn_str a, const char *text) { return csni_str_equal(a, csni_str(text)); }
 
+static inline bool csni_str_starts(struct csn_str a, const char *with) {
+    size_t len = strlen(with);
+    return a.len >= len && memcmp(a.ptr, with, len) == 0;
+}
+
 /* The NUL-terminated string at `off`. False where off is outside or no NUL follows; *out is then the rest, or empty. */
 static inline bool csni_span_cstr(struct csni_span table, uint64_t off, struct csn_str *out) {
     struct csni_span rest = csni_span_from(table, off);

@@ -1,6 +1,7 @@
 /* Breakpad's debug ids: a GUID as Windows prints it and an age, in place of a build id. */
 #include <stdio.h>
 
+#include "base/text.h"
 #include "breakpad/breakpad.h"
 
 enum { GUID_SIZE = 16, GUID_DIGITS = 32 };
@@ -24,17 +25,10 @@ static void swap_fields(struct csn_str os, uint8_t guid[GUID_SIZE]) {
     swap(&guid[6], &guid[7]);
 }
 
-static int digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 static bool read_bytes(const char *digits, size_t count, uint8_t *out) {
     for (size_t i = 0; i < count; i++) {
-        int high = digit(digits[2 * i]), low = digit(digits[2 * i + 1]);
-        if (high < 0 || low < 0) return false;
+        unsigned high = csni_hex_digit(digits[2 * i]), low = csni_hex_digit(digits[2 * i + 1]);
+        if (high > 15 || low > 15) return false;
         out[i] = (uint8_t)(high << 4 | low);
     }
     return true;

@@ -1,33 +1,13 @@
-/* A growing text, and what Breakpad's records are made of. */
+/* What Breakpad's records are made of. */
 #include "breakpad/breakpad_put.h"
 
-#include "base/vec.h"
+#include "base/text.h"
 
-char *csni_breakpad_room(struct csni_breakpad_text *t, size_t size) {
-    if (!t->failed && size <= t->room - t->size) return t->bytes + t->size;
-    if (t->failed || size > SIZE_MAX - t->size || !csni_vec_grow(&t->bytes, &t->room, t->size + size, 1, t->alloc)) {
-        t->failed = true;
-        return NULL;
-    }
-    return t->bytes + t->size;
-}
+static char *text_room(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_room(t, size); }
 
-void csni_breakpad_text_deinit(struct csni_breakpad_text *t) {
-    csni_free(t->alloc, t->bytes, t->room);
-    t->bytes = NULL;
-    t->size = t->room = 0;
-}
-
-void csni_breakpad_put(struct csni_breakpad_text *t, const char *text, size_t size) {
-    char *p = size ? csni_breakpad_room(t, size) : NULL;
-    if (!p) return;
-    memcpy(p, text, size);
-    t->size += size;
-}
-
-void csni_breakpad_put_hex(struct csni_breakpad_text *t, uint64_t v, char behind) {
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char behind) {
     enum { MOST = 17 };
-    char *p = csni_breakpad_room(t, MOST);
+    char *p = text_room(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint64_t rest = v >> 4; rest; rest >>= 4) digits++;
@@ -36,9 +16,9 @@ void csni_breakpad_put_hex(struct csni_breakpad_text *t, uint64_t v, char behind
     t->size += digits + 1;
 }
 
-void csni_breakpad_put_dec(struct csni_breakpad_text *t, uint32_t v, char behind) {
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char behind) {
     enum { MOST = 11 };
-    char *p = csni_breakpad_room(t, MOST);
+    char *p = text_room(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint32_t rest = v / 10; rest; rest /= 10) digits++;
@@ -49,18 +29,12 @@ void csni_breakpad_put_dec(struct csni_breakpad_text *t, uint32_t v, char behind
 
 /* ---- names ---- */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-static void put_plain(struct csni_breakpad_text *t, struct csn_str name) {
-    csni_breakpad_put(t, name.ptr, name.len);
-}
-
 /* False: it is no mangled name. */
-static bool put_demangled(struct csni_breakpad_text *t, struct csn_str name, csni_demangler *demangle) {
+static bool put_demangled(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle) {
     enum { USUAL = 512 };
     size_t cap = USUAL, len = 0;
     for (int tries = 0; tries < 2; tries++) {
-        char *p = csni_breakpad_room(t, cap);
+        char *p = text_room(t, cap);
         if (!p) return true;
         csn_status status = demangle(name, p, cap, &len, NULL);
         if (status == CSN_OK) {
@@ -74,31 +48,31 @@ static bool put_demangled(struct csni_breakpad_text *t, struct csn_str name, csn
     return false;
 }
 
-static void put_safe_name(struct csni_breakpad_text *t, struct csn_str name, csni_demangler *demangle) {
+static void put_safe_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle) {
     size_t start = t->size;
-    if (!demangle || !put_demangled(t, name, demangle)) put_plain(t, name);
-    if (t->size == start) csni_breakpad_put(t, "<name omitted>", strlen("<name omitted>"));
+    if (!demangle || !put_demangled(t, name, demangle)) csni_buffer_put(t, name.ptr, name.len);
+    if (t->size == start) csni_buffer_put(t, "<name omitted>", strlen("<name omitted>"));
     if (t->failed) return;
-    char *p = t->bytes + start, *end = t->bytes + t->size;
+    char *p = (char *)t->bytes + start, *end = (char *)t->bytes + t->size;
     for (char *c = p; c < end; c++)
         if (*c == '\n' || *c == '\r' || !*c) *c = '_';
-    if (is_blank(*p)) *p = '_';
+    if (csni_is_blank(*p)) *p = '_';
 }
 
-void csni_breakpad_put_name(struct csni_breakpad_text *t, struct csn_str name, csni_demangler *demangle) {
+void csni_breakpad_put_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle) {
     put_safe_name(t, name, demangle);
-    csni_breakpad_put(t, "\n", 1);
+    csni_buffer_put(t, "\n", 1);
 }
 
-void csni_breakpad_put_origin_name(struct csni_breakpad_text *t, struct csn_str name, csni_demangler *demangle) {
+void csni_breakpad_put_origin_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle) {
     size_t start = t->size;
     put_safe_name(t, name, demangle);
     if (t->failed) return;
     /* Readers would take it for the file number of the old form. */
-    char *p = t->bytes + start, *end = t->bytes + t->size;
+    char *p = (char *)t->bytes + start, *end = (char *)t->bytes + t->size;
     if (p < end && *p == '-') p++;
     char *digits = p;
     while (p < end && *p >= '0' && *p <= '9') p++;
-    if (p > digits && p < end && is_blank(*p)) *p = '_';
-    csni_breakpad_put(t, "\n", 1);
+    if (p > digits && p < end && csni_is_blank(*p)) *p = '_';
+    csni_buffer_put(t, "\n", 1);
 }

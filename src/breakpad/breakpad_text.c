@@ -1,6 +1,8 @@
 /* Lines and fields of a Breakpad symbol file, without a copy. */
 #include "breakpad/breakpad_text.h"
 
+#include "base/text.h"
+
 const char *csni_breakpad_next_line(const char *p, const char *end, struct csni_breakpad_line *out) {
     const char *lf = memchr(p, '\n', (size_t)(end - p));
     const char *line_end = lf ? lf : end;
@@ -10,15 +12,13 @@ const char *csni_breakpad_next_line(const char *p, const char *end, struct csni_
     return lf ? lf + 1 : end;
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 static void skip_blanks(struct csni_breakpad_line *line) {
-    while (line->p < line->end && is_blank(*line->p)) line->p++;
+    while (line->p < line->end && csni_is_blank(*line->p)) line->p++;
 }
 
 /* Ends a field at `p`: there must be a blank or the end. */
 static bool end_field(struct csni_breakpad_line *line, const char *p) {
-    if (p < line->end && !is_blank(*p)) return false;
+    if (p < line->end && !csni_is_blank(*p)) return false;
     line->p = p;
     skip_blanks(line);
     return true;
@@ -43,21 +43,11 @@ enum csni_breakpad_keyword csni_breakpad_keyword(struct csni_breakpad_line *line
     return CSNI_BREAKPAD_OTHER;
 }
 
-/* 16 and more: no digit. */
-static inline unsigned hex_digit(char c) {
-    static const uint8_t value_and_1[256] = {
-        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
-        ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-        ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-    };
-    return value_and_1[(uint8_t)c] - 1u;
-}
-
 bool csni_breakpad_hex(struct csni_breakpad_line *line, uint64_t *out) {
     uint64_t v = 0;
     const char *p = line->p;
     unsigned d;
-    while (p < line->end && (d = hex_digit(*p)) < 16) {
+    while (p < line->end && (d = csni_hex_digit(*p)) < 16) {
         if (p - line->p == 16) return false;
         v = v << 4 | d;
         p++;
@@ -81,7 +71,7 @@ bool csni_breakpad_dec(struct csni_breakpad_line *line, uint32_t *out) {
 
 struct csn_str csni_breakpad_field(struct csni_breakpad_line *line) {
     const char *p = line->p;
-    while (p < line->end && !is_blank(*p)) p++;
+    while (p < line->end && !csni_is_blank(*p)) p++;
     struct csn_str field = { line->p, (size_t)(p - line->p) };
     end_field(line, p);
     return field;
@@ -91,7 +81,7 @@ size_t csni_breakpad_count_fields(struct csni_breakpad_line line) {
     size_t count = 0;
     bool after_blank = true;
     for (const char *p = line.p; p < line.end; p++) {
-        bool blank = is_blank(*p);
+        bool blank = csni_is_blank(*p);
         count += after_blank && !blank;
         after_blank = blank;
     }
@@ -127,7 +117,7 @@ static inline const char *plain_hex(const char *p, uint64_t *out) {
     uint64_t v = 0;
     const char *begin = p;
     unsigned d;
-    while ((d = hex_digit(*p)) < 16 && p - begin < HEX_MAX) {
+    while ((d = csni_hex_digit(*p)) < 16 && p - begin < HEX_MAX) {
         v = v << 4 | d;
         p++;
     }

@@ -8,7 +8,7 @@
 enum { RUN_LENGTH = 1024 }; /* functions, or names */
 
 struct run {
-    struct csni_breakpad_text functions, symbols;
+    struct csni_buffer functions, symbols;
     uint64_t line_bytes, inline_bytes, rows, nodes;
 };
 
@@ -20,9 +20,9 @@ struct writer {
     CSNI_VEC(uint32_t) origin_strings; /* string of the model by number */
     struct run *runs;
     size_t run_count;
-    struct csni_breakpad_text *origin_texts; /* one per run of names */
+    struct csni_buffer *origin_texts; /* one per run of names */
     size_t origin_run_count;
-    struct csni_breakpad_text head;
+    struct csni_buffer head;
 };
 
 /* ---- numbering ---- */
@@ -48,10 +48,10 @@ static csn_status number_origins(struct writer *w, struct csn_error *err) {
 
 /* ---- the head ---- */
 
-static void put_text(struct csni_breakpad_text *t, const char *text) { csni_breakpad_put(t, text, strlen(text)); }
+static void put_text(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
 
-static void put_field(struct csni_breakpad_text *t, struct csn_str field, const char *otherwise) {
-    if (field.len) csni_breakpad_put(t, field.ptr, field.len);
+static void put_field(struct csni_buffer *t, struct csn_str field, const char *otherwise) {
+    if (field.len) csni_buffer_put(t, field.ptr, field.len);
     else put_text(t, otherwise);
     put_text(t, " ");
 }
@@ -81,7 +81,7 @@ static void put_module(struct writer *w) {
     put_text(&w->head, "INFO CODE_ID ");
     for (size_t i = 0; i < uuid.size; i++) {
         const char digits[] = { "0123456789ABCDEF"[uuid.ptr[i] >> 4], "0123456789ABCDEF"[uuid.ptr[i] & 15] };
-        csni_breakpad_put(&w->head, digits, sizeof digits);
+        csni_buffer_put(&w->head, digits, sizeof digits);
     }
     put_text(&w->head, "\n");
 }
@@ -99,7 +99,7 @@ static void put_identity(struct writer *w) {
     if (!has_module) put_module(w);
     for (uint32_t i = 0; i < m->extra_count; i++) {
         if (!is_own(&m->extras[i], true)) continue;
-        csni_breakpad_put(&w->head, m->extras[i].text.ptr, m->extras[i].text.len);
+        csni_buffer_put(&w->head, m->extras[i].text.ptr, m->extras[i].text.len);
         put_text(&w->head, "\n");
     }
 }
@@ -107,26 +107,27 @@ static void put_identity(struct writer *w) {
 /* Directories of Windows keep their separator. */
 static void put_files(struct writer *w) {
     const struct csni_model *m = w->model;
+    struct csni_buffer path = { .alloc = m->alloc };
     for (uint32_t i = 1; i < m->file_count; i++) {
         struct csn_str directory = m->strings[m->files[i].directory], base = m->strings[m->files[i].base];
-        struct csni_breakpad_text path = { .alloc = m->alloc };
-        csni_breakpad_put(&path, directory.ptr, directory.len);
+        path.size = 0;
+        csni_buffer_put(&path, directory.ptr, directory.len);
         bool slash = directory.len && memchr(directory.ptr, '/', directory.len);
         const char *separator = directory.len && !slash && memchr(directory.ptr, '\\', directory.len) ? "\\" : "/";
         if (directory.len && directory.ptr[directory.len - 1] != *separator) put_text(&path, separator);
-        csni_breakpad_put(&path, base.ptr, base.len);
+        csni_buffer_put(&path, base.ptr, base.len);
         put_text(&w->head, "FILE ");
         csni_breakpad_put_dec(&w->head, i - 1, ' ');
-        csni_breakpad_put_name(&w->head, (struct csn_str){ path.bytes, path.size }, NULL);
-        w->head.failed |= path.failed;
-        csni_breakpad_text_deinit(&path);
+        csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
     }
+    w->head.failed |= path.failed;
+    csni_buffer_deinit(&path);
 }
 
 static csn_status encode_origins(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct writer *w = context;
-    struct csni_breakpad_text *t = &w->origin_texts[item];
+    struct csni_buffer *t = &w->origin_texts[item];
     t->alloc = w->model->alloc;
     for (size_t i = item * RUN_LENGTH; i < (item + 1) * RUN_LENGTH && i < w->origin_strings.count; i++) {
         put_text(t, "INLINE_ORIGIN ");
@@ -141,7 +142,7 @@ static csn_status encode_origins(void *context, uint32_t worker, size_t item, st
 /* False: no part of it is below `size`. */
 static bool put_inline(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                        const struct csni_inline_node *node, uint32_t size, uint32_t level) {
-    struct csni_breakpad_text *t = &run->functions;
+    struct csni_buffer *t = &run->functions;
     const struct csni_part *parts = batch->parts + node->first_part;
     uint32_t file = batch->file_numbers[node->call_file];
     if (parts[0].start >= size) return false;
@@ -178,7 +179,7 @@ static void put_inlines(struct writer *w, struct run *run, const struct csni_bat
 /* Rows without a file or a line are left out: what they cover is a gap. */
 static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                      uint32_t size) {
-    struct csni_breakpad_text *t = &run->functions;
+    struct csni_buffer *t = &run->functions;
     const struct csni_row *rows = batch->rows + f->first_row;
     size_t before = t->size;
     for (uint32_t i = 0; i < f->row_count; i++) {
@@ -201,7 +202,7 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     const struct csni_function *f = &batch->functions[e->function];
     if (!is_written(w, f)) return;
     uint32_t size = f->size < room ? f->size : (uint32_t)room;
-    struct csni_breakpad_text *t = size ? &run->functions : &run->symbols;
+    struct csni_buffer *t = size ? &run->functions : &run->symbols;
     put_text(t, size ? "FUNC " : "PUBLIC ");
     if (e->child_count) put_text(t, "m ");
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
@@ -243,7 +244,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
 
 /* ---- the file ---- */
 
-static csn_status write_text(const struct csni_sink *sink, uint64_t *at, const char *bytes, size_t size, struct csn_error *err) {
+static csn_status write_text(const struct csni_sink *sink, uint64_t *at, const void *bytes, size_t size, struct csn_error *err) {
     csn_status status = size ? sink->write(sink->context, *at, bytes, size, err) : CSN_OK;
     *at += size;
     return status;
@@ -306,16 +307,16 @@ static void report_sizes(const struct writer *w, struct csn_convert_report *repo
 }
 
 static void release(struct writer *w) {
-    for (size_t i = 0; i < w->origin_run_count; i++) csni_breakpad_text_deinit(&w->origin_texts[i]);
+    for (size_t i = 0; i < w->origin_run_count; i++) csni_buffer_deinit(&w->origin_texts[i]);
     for (size_t i = 0; i < w->run_count; i++) {
-        csni_breakpad_text_deinit(&w->runs[i].functions);
-        csni_breakpad_text_deinit(&w->runs[i].symbols);
+        csni_buffer_deinit(&w->runs[i].functions);
+        csni_buffer_deinit(&w->runs[i].symbols);
     }
     csni_free(w->model->alloc, w->origin_texts, w->origin_run_count * sizeof *w->origin_texts);
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(w->model->alloc, w->origins, w->model->string_count * sizeof *w->origins);
     csni_vec_deinit(&w->origin_strings);
-    csni_breakpad_text_deinit(&w->head);
+    csni_buffer_deinit(&w->head);
 }
 
 csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_pool *pool,

@@ -12,7 +12,6 @@ enum {
     CSNI_BSYM_H_TOKENS = 16,   /* from 2.0 on */
     CSNI_BSYM_H_RENAMES = 20,  /* from 2.1 on; 0: there is no such section */
     CSNI_BSYM_H_CHECKSUM = 24, /* from 2.2 on */
-    CSNI_BSYM_HEADER_MAX = 28,
 
     /* Every section begins with a word: how many records follow. */
     CSNI_BSYM_SEGMENT_SIZE = 20,

@@ -19,7 +19,8 @@ static size_t head_length(struct csn_str name) {
     return name.len;
 }
 
-size_t csni_bsym_scope_length(struct csn_str name) {
+/* Length of what stands in front of the last `::` outside of brackets; 0: nothing does. */
+static size_t scope_length(struct csn_str name) {
     size_t depth = 0;
     for (size_t i = head_length(name); i >= 2; i--) {
         char c = name.ptr[i - 1];
@@ -104,7 +105,7 @@ static csn_status find_scopes(struct cutter *c, struct csn_error *err) {
         if (cut->scope) continue;
         cut->text = c->plan->model->strings[number];
         CSNI_TRY(make_storable(c->plan, &cut->text, err));
-        cut->scope_length = (uint32_t)(c->plan->all_prefixes ? last_separator(cut->text) : csni_bsym_scope_length(cut->text));
+        cut->scope_length = (uint32_t)(c->plan->all_prefixes ? last_separator(cut->text) : scope_length(cut->text));
         cut->rest = cut->whole = CSNI_BSYM_NO_PIECE;
         struct csn_str scope = { cut->text.ptr, cut->scope_length };
         if (!csni_distinct_strings_add(&c->scopes, scope, csni_hash_bytes(scope.len ? scope.ptr : "", scope.len), &cut->scope))

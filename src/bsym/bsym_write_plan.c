@@ -126,17 +126,9 @@ static csn_status add_segment(struct csni_bsym_plan *plan, uint32_t first, uint3
     return csni_vec_push(&plan->segments, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
-/* Stable, by address; symbols follow their segments. */
-static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *err) {
-    size_t count = plan->segments.count;
-    struct csni_bsym_out_segment *from = plan->segments.items;
-    bool sorted = true;
-    for (size_t i = 1; i < count; i++) sorted = sorted && from[i - 1].address <= from[i].address;
-    if (sorted) return CSN_OK;
-    struct csni_bsym_out_segment *spare = csni_alloc_zeroed(plan->alloc, count, sizeof *spare);
-    struct csni_bsym_out_symbol *symbols = csni_alloc_zeroed(plan->alloc, plan->symbols.room, sizeof *symbols);
-    bool good = spare && symbols;
-    for (size_t width = 1; good && width < count; width *= 2) {
+/* Stable merge sort by address, with room for as many in `spare`. */
+static void merge_segments(struct csni_bsym_out_segment *from, struct csni_bsym_out_segment *spare, size_t count) {
+    for (size_t width = 1; width < count; width *= 2) {
         for (size_t low = 0; low < count; low += 2 * width) {
             size_t middle = low + width < count ? low + width : count;
             size_t high = low + 2 * width < count ? low + 2 * width : count;
@@ -146,16 +138,28 @@ static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *e
         }
         memcpy(from, spare, count * sizeof *from);
     }
-    uint32_t next = 0;
-    for (size_t i = 0; good && i < count; i++) {
-        memcpy(symbols + next, plan->symbols.items + from[i].first, from[i].count * sizeof *symbols);
-        from[i].first = next;
-        next += from[i].count;
-    }
-    csni_free(plan->alloc, spare, count * sizeof *spare);
-    if (!good) {
+}
+
+/* Stable, by address; symbols follow their segments. */
+static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *err) {
+    size_t count = plan->segments.count;
+    struct csni_bsym_out_segment *segments = plan->segments.items;
+    bool sorted = true;
+    for (size_t i = 1; i < count; i++) sorted = sorted && segments[i - 1].address <= segments[i].address;
+    if (sorted) return CSN_OK;
+    struct csni_bsym_out_symbol *symbols = csni_alloc_zeroed(plan->alloc, plan->symbols.room, sizeof *symbols);
+    struct csni_bsym_out_segment *spare = symbols ? csni_alloc_zeroed(plan->alloc, count, sizeof *spare) : NULL;
+    if (!spare) {
         csni_free(plan->alloc, symbols, plan->symbols.room * sizeof *symbols);
         return csni_fail_memory(err, plan->symbols.room * sizeof *symbols);
+    }
+    merge_segments(segments, spare, count);
+    csni_free(plan->alloc, spare, count * sizeof *spare);
+    uint32_t next = 0;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(symbols + next, plan->symbols.items + segments[i].first, segments[i].count * sizeof *symbols);
+        segments[i].first = next;
+        next += segments[i].count;
     }
     csni_free(plan->alloc, plan->symbols.items, plan->symbols.room * sizeof *symbols);
     plan->symbols.items = symbols;

@@ -23,11 +23,6 @@ csn_status csni_bsym_tokens_choose(struct csni_bsym_tokens *t, const struct csni
 /* The fewest bytes for a string, and how many. `out` has room for text.len, `costs` for text.len + 1. */
 size_t csni_bsym_encode(const struct csni_bsym_tokens *t, struct csn_str text, uint8_t *out, uint32_t *costs);
 
-/* ---- parts of names (bsym_write_names.c) ---- */
-
-/* Length of what stands in front of the last `::` outside of brackets; 0: nothing does. */
-size_t csni_bsym_scope_length(struct csn_str name);
-
 /* ---- the plan of a file ---- */
 
 enum { CSNI_BSYM_NO_PIECE = UINT32_MAX };

@@ -68,9 +68,4 @@ csn_status csni_hunt_dwo(struct csni_hunt *hunt);
 csn_status csni_hunt_object(struct csni_hunt *hunt);
 csn_status csni_hunt_map(struct csni_hunt *hunt);
 
-/* dSYM bundles beside `image` and beside the bundles that it is in. */
-csn_status csni_hunt_dsym(struct csni_hunt *hunt, const char *image);
-/* The file in the dSYM bundle `bundle` for the image of the request. */
-csn_status csni_hunt_in_dsym(struct csni_hunt *hunt, const char *bundle);
-
 #endif

@@ -13,6 +13,47 @@ enum { BUNDLE_DEPTH_MAX = 16, BUNDLE_FILES_MAX = 256 };
 
 static const char IN_BUNDLE[] = "Contents/Resources/DWARF";
 
+/* ---- dSYM bundles ---- */
+
+/* Files of the bundle under other names, as when the image was renamed: their id tells. */
+static csn_status by_id_in_dsym(struct csni_hunt *hunt, const char *bundle) {
+    char folder[CSNI_PATH_SIZE];
+    int len = snprintf(folder, sizeof folder, "%s/%s", bundle, IN_BUNDLE);
+    DIR *list = len > 0 && (size_t)len < sizeof folder && hunt->request->id_size ? opendir(folder) : NULL;
+    if (!list) return CSN_NONE;
+    csn_status status = CSN_NONE;
+    const struct dirent *entry;
+    for (int i = 0; status == CSN_NONE && i < BUNDLE_FILES_MAX && (entry = readdir(list)); i++)
+        if (entry->d_name[0] != '.') status = csni_hunt_tryf(hunt, CSNI_PROOF_ID, "%s/%s", folder, entry->d_name);
+    closedir(list);
+    return status;
+}
+
+/* The file in the dSYM bundle `bundle` for the image of the request. */
+static csn_status in_dsym(struct csni_hunt *hunt, const char *bundle) {
+    const char *image = hunt->request->image_path;
+    csn_status status = CSN_NONE;
+    if (image) status = csni_hunt_tryf(hunt, CSNI_PROOF_ID, "%s/%s/%s", bundle, IN_BUNDLE, csni_path_base(image));
+    return status == CSN_NONE ? by_id_in_dsym(hunt, bundle) : status;
+}
+
+/* IMAGE.dSYM, then FOLDER.dSYM for each folder that the image is in and that is a bundle, as Foo.app is. */
+static csn_status in_dsyms_beside(struct csni_hunt *hunt, const char *image) {
+    char path[CSNI_PATH_SIZE];
+    size_t len = strlen(image);
+    if (len + sizeof ".dSYM" > sizeof path) return CSN_NONE;
+    memcpy(path, image, len);
+    csn_status status = CSN_NONE;
+    for (int depth = 0; status == CSN_NONE && len && depth < BUNDLE_DEPTH_MAX; depth++) {
+        memcpy(path + len, ".dSYM", sizeof ".dSYM");
+        if (depth == 0 || memchr(csni_path_base(path), '.', len - (size_t)(csni_path_base(path) - path)))
+            status = in_dsym(hunt, path);
+        while (len && path[len - 1] != '/') len--;
+        while (len && path[len - 1] == '/') len--;
+    }
+    return status;
+}
+
 /* ---- what the user chose ---- */
 
 static csn_status fail_chosen(struct csni_hunt *hunt, const char *path) {
@@ -34,7 +75,7 @@ static csn_status chosen_file(struct csni_hunt *hunt, const char *path) {
     struct stat st;
     uint32_t skip = hunt->skip;
     bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-    csn_status status = is_folder ? csni_hunt_in_dsym(hunt, path) : csni_hunt_try(hunt, path, CSNI_PROOF_NAME);
+    csn_status status = is_folder ? in_dsym(hunt, path) : csni_hunt_try(hunt, path, CSNI_PROOF_NAME);
     return status == CSN_NONE && hunt->skip == skip ? fail_chosen(hunt, path) : status;
 }
 
@@ -77,54 +118,14 @@ static csn_status by_link(struct csni_hunt *hunt) {
     return status;
 }
 
-/* ---- dSYM bundles ---- */
-
-/* Files of the bundle under other names, as when the image was renamed: their id tells. */
-static csn_status by_id_in_dsym(struct csni_hunt *hunt, const char *bundle) {
-    char folder[CSNI_PATH_SIZE];
-    int len = snprintf(folder, sizeof folder, "%s/%s", bundle, IN_BUNDLE);
-    DIR *list = len > 0 && (size_t)len < sizeof folder && hunt->request->id_size ? opendir(folder) : NULL;
-    if (!list) return CSN_NONE;
-    csn_status status = CSN_NONE;
-    const struct dirent *entry;
-    for (int i = 0; status == CSN_NONE && i < BUNDLE_FILES_MAX && (entry = readdir(list)); i++)
-        if (entry->d_name[0] != '.') status = csni_hunt_tryf(hunt, CSNI_PROOF_ID, "%s/%s", folder, entry->d_name);
-    closedir(list);
-    return status;
-}
-
-csn_status csni_hunt_in_dsym(struct csni_hunt *hunt, const char *bundle) {
-    const char *image = hunt->request->image_path;
-    csn_status status = CSN_NONE;
-    if (image) status = csni_hunt_tryf(hunt, CSNI_PROOF_ID, "%s/%s/%s", bundle, IN_BUNDLE, csni_path_base(image));
-    return status == CSN_NONE ? by_id_in_dsym(hunt, bundle) : status;
-}
-
-/* IMAGE.dSYM, then FOLDER.dSYM for each folder that the image is in and that is a bundle, as Foo.app is. */
-csn_status csni_hunt_dsym(struct csni_hunt *hunt, const char *image) {
-    char path[CSNI_PATH_SIZE];
-    size_t len = strlen(image);
-    if (len + sizeof ".dSYM" > sizeof path) return CSN_NONE;
-    memcpy(path, image, len);
-    csn_status status = CSN_NONE;
-    for (int depth = 0; status == CSN_NONE && len && depth < BUNDLE_DEPTH_MAX; depth++) {
-        memcpy(path + len, ".dSYM", sizeof ".dSYM");
-        if (depth == 0 || memchr(csni_path_base(path), '.', len - (size_t)(csni_path_base(path) - path)))
-            status = csni_hunt_in_dsym(hunt, path);
-        while (len && path[len - 1] != '/') len--;
-        while (len && path[len - 1] == '/') len--;
-    }
-    return status;
-}
-
 /* ---- all of it ---- */
 
 static csn_status by_dsym(struct csni_hunt *hunt) {
     const char *image = hunt->request->image_path;
     char real[CSNI_PATH_SIZE];
     if (!image) return CSN_NONE;
-    csn_status status = csni_hunt_dsym(hunt, image);
-    if (status == CSN_NONE && realpath(image, real) && strcmp(real, image) != 0) status = csni_hunt_dsym(hunt, real);
+    csn_status status = in_dsyms_beside(hunt, image);
+    if (status == CSN_NONE && realpath(image, real) && strcmp(real, image) != 0) status = in_dsyms_beside(hunt, real);
     return status;
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text.h"
+
 const char *csni_path_base(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -45,12 +47,7 @@ struct csni_path_shown csni_path_show(const char *path) {
 }
 
 bool csni_id_text(const uint8_t *id, size_t size, char out[CSNI_ID_TEXT_SIZE]) {
-    static const char digits[] = "0123456789abcdef";
     if (size > CSNI_ID_MAX) return false;
-    for (size_t i = 0; i < size; i++) {
-        out[2 * i] = digits[id[i] >> 4];
-        out[2 * i + 1] = digits[id[i] & 15];
-    }
-    out[2 * size] = 0;
+    csni_hex_text(id, size, out);
     return true;
 }

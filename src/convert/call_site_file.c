@@ -2,7 +2,7 @@
 #include "convert/call_site_file.h"
 
 #include "base/fail.h"
-#include "base/span.h"
+#include "base/text.h"
 
 csn_status csni_given_add_site(struct csni_given_sites *out, const struct csni_given_site *site, struct csn_error *err) {
     struct csni_given_site copy = *site;
@@ -20,12 +20,6 @@ csn_status csni_given_add_pattern(struct csni_given_sites *out, struct csn_str t
     return CSN_OK;
 }
 
-static unsigned digit_of(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 99;
-}
-
 bool csni_call_site_number(struct csn_str text, uint64_t *out) {
     unsigned base = 10;
     size_t at = 0;
@@ -41,7 +35,7 @@ bool csni_call_site_number(struct csn_str text, uint64_t *out) {
     if (at == text.len) return false;
     uint64_t value = 0;
     for (; at < text.len; at++) {
-        unsigned digit = digit_of(text.ptr[at]);
+        unsigned digit = csni_hex_digit(text.ptr[at]);
         if (digit >= base || value > (UINT64_MAX - digit) / base) return false;
         value = value * base + digit;
     }
@@ -55,27 +49,23 @@ uint32_t csni_call_site_flag(struct csn_str text, bool plain) {
     return 0;
 }
 
-static bool begins_with(const char *p, size_t left, const char *word) {
-    size_t len = strlen(word);
-    return left >= len && memcmp(p, word, len) == 0;
-}
-
 /* YAML and JSON by what stands first behind white space and comments: "functions:", "{", "---" or "%YAML". */
 static bool is_yaml(struct csni_span bytes) {
-    const char *p = (const char *)bytes.ptr;
-    size_t left = bytes.size;
-    if (begins_with(p, left, "\xef\xbb\xbf")) p += 3, left -= 3;
-    while (left) {
-        if (*p == '#') {
-            while (left && *p != '\n') p++, left--;
-        } else if (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n') {
-            p++, left--;
+    static const char *const openings[] = { "functions:", "\"functions\":", "{", "---", "%YAML", "functions :" };
+    struct csn_str text = { (const char *)bytes.ptr, bytes.size };
+    if (csni_str_starts(text, "\xef\xbb\xbf")) text.ptr += 3, text.len -= 3;
+    while (text.len) {
+        if (*text.ptr == '#') {
+            while (text.len && *text.ptr != '\n') text.ptr++, text.len--;
+        } else if (csni_is_blank(*text.ptr) || *text.ptr == '\r' || *text.ptr == '\n') {
+            text.ptr++, text.len--;
         } else {
             break;
         }
     }
-    return begins_with(p, left, "functions:") || begins_with(p, left, "\"functions\":") || begins_with(p, left, "{") ||
-           begins_with(p, left, "---") || begins_with(p, left, "%YAML") || begins_with(p, left, "functions :");
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
+        if (csni_str_starts(text, openings[i])) return true;
+    return false;
 }
 
 csn_status csni_call_site_file_read(const struct csn_call_site_file *file, uint32_t number, struct csni_given_sites *out,

@@ -27,6 +27,7 @@ struct made_name {
     uint32_t pattern;      /* string of the batch; 0: not made yet */
     uint32_t first_tail;   /* in `tails` */
     uint32_t tail_count;
+    uint32_t tail_of;      /* 1 + the function that has a record of a tail call to it already */
 };
 
 /* Where a tail call leads. */
@@ -152,6 +153,32 @@ static csn_status add_found(struct making *m, const struct csni_call_site *site)
     return CSN_OK;
 }
 
+/* A tail call has no return address. What it leads to is kept for callers in other images. */
+static csn_status add_tail_call(struct making *m, const struct csni_call_site *site, uint32_t function, bool *indirect) {
+    uint32_t name = site->pattern_count ? m->batch->patterns[site->first_pattern] : 0;
+    struct csn_str callee = m->batch->strings[name];
+    if (m->bare || (!callee.len && *indirect)) return CSN_OK;
+    if (!callee.len) {
+        *indirect = true;
+        return begin_site(m, 0, CSN_CALL_SITE_TAIL);
+    }
+    struct made_name *made = &m->made[name];
+    if (made->tail_of == function + 1) return CSN_OK;
+    made->tail_of = function + 1;
+    if (!made->pattern) CSNI_TRY(make_name(m, callee, made));
+    CSNI_TRY(begin_site(m, 0, CSN_CALL_SITE_TAIL | flags_of(m, callee)));
+    return add_pattern(m, made->pattern);
+}
+
+static csn_status add_tail_calls(struct making *m, const struct csni_function *f, uint32_t function) {
+    bool indirect = false;
+    for (uint32_t k = 0; k < f->site_count; k++) {
+        const struct csni_call_site *site = &m->batch->sites[f->first_site + k];
+        if (site->flags & CSNI_SITE_TAIL) CSNI_TRY(add_tail_call(m, site, function, &indirect));
+    }
+    return CSN_OK;
+}
+
 /* A site of another source: its patterns are patterns already. */
 static csn_status copy_site(struct making *m, const struct csni_call_site *site) {
     CSNI_TRY(begin_site(m, site->return_off, site->flags));
@@ -186,6 +213,7 @@ static csn_status make_sites(struct making *m) {
             const struct csni_call_site *site = &m->batch->sites[function->first_site + k];
             CSNI_TRY(found ? add_found(m, site) : copy_site(m, site));
         }
+        if (found) CSNI_TRY(add_tail_calls(m, function, i));
         for (; next < end && f->given_to.items[next].function == i; next++)
             CSNI_TRY(add_given(m, &f->given->sites.items[f->given_to.items[next].order]));
         function->first_site = first;

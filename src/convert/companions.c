@@ -1,10 +1,8 @@
 /* Files that an image's debug information lies in besides the image: asked for, opened, kept, given back. */
 #include "convert/companions.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/fail.h"
+#include "base/text.h"
 #include "object/mini_debug.h"
 
 const char *csni_companion_path(const struct csni_companion_file *file) {
@@ -47,6 +45,14 @@ static csn_status find_told(struct csni_conversion *c, const struct csn_companio
     return status;
 }
 
+csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *err) {
+    struct csn_error told;
+    csn_status status = find_told(c, request, out, &told);
+    if (status < 0 && err) *err = told;
+    return status;
+}
+
 /* The image of a universal file that is for the same machine as the one being converted. */
 static csn_status matching_slice(const struct csni_conversion *c, struct csni_span file, struct csni_span *out,
                                  struct csn_error *err) {
@@ -76,8 +82,8 @@ csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion
     return CSN_OK;
 }
 
-csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_companion_request *request,
-                                    struct csni_companion_file **out, struct csn_error *told) {
+csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
+                               struct csni_companion_file **out, struct csn_error *told) {
     struct csni_companion_file *file;
     csn_status status = find_told(c, request, &file, told);
     if (status != CSN_OK) return status;
@@ -93,22 +99,6 @@ csn_status csni_companion_open_part(struct csni_conversion *c, struct csni_compa
     CSNI_TRY(csni_object_open(part, &options, out, err));
     file->members.items[file->members.count++] = *out;
     return CSN_OK;
-}
-
-csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
-                               struct csni_companion_file **out, struct csn_error *err) {
-    struct csn_error told;
-    csn_status status = find_told(c, request, out, &told);
-    if (status < 0 && err) *err = told;
-    return status;
-}
-
-csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
-                               struct csni_companion_file **out, struct csn_error *err) {
-    struct csn_error told;
-    csn_status status = csni_companion_open_told(c, request, out, &told);
-    if (status < 0 && err) *err = told;
-    return status;
 }
 
 static void release_mini_debug(struct csn_companion *companion) { csni_mini_debug_free(companion->context); }
@@ -130,23 +120,13 @@ csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni
     return csni_companion_parse(c, *out, err);
 }
 
-enum { ID_TEXT_SIZE = 2 * 32 + 1 };
-
-static const char *id_text(const uint8_t *id, size_t size, char text[ID_TEXT_SIZE]) {
-    size_t shown = size < 32 ? size : 32;
-    for (size_t i = 0; i < shown; i++) snprintf(text + 2 * i, 3, "%02x", id[i]);
-    text[2 * shown] = 0;
-    return text;
-}
-
 csn_status csni_companion_check_id(const struct csni_companion_file *file, const struct csn_companion_request *request,
                                    struct csn_error *err) {
     struct csni_span id = file->object->build_id;
     if (!id.size || !request->id_size) return CSN_OK;
     if (id.size == request->id_size && memcmp(id.ptr, request->id, id.size) == 0) return CSN_OK;
-    char has[ID_TEXT_SIZE], needs[ID_TEXT_SIZE];
     return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has build id %s, the image needs %s", csni_companion_path(file),
-                     id_text(id.ptr, id.size, has), id_text(request->id, request->id_size, needs));
+                     csni_id_show(id.ptr, id.size).text, csni_id_show(request->id, request->id_size).text);
 }
 
 void csni_companion_close(struct csni_conversion *c, struct csni_companion_file *file) {

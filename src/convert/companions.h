@@ -14,14 +14,12 @@ struct csni_companion_file {
     CSNI_VEC(struct csni_object *) members;  /* of an archive, those that were opened */
 };
 
-/* Asks the resolver and opens what it gives as an object file. CSN_NONE: there is no resolver, or it found nothing. Any
- * thread. The file stays open until the conversion ends. Errors name the companion. */
+/* Asks the resolver and opens what it gives as an object file. CSN_NONE: there is no resolver, or it found nothing; `told`
+ * then holds what it says about that, or is empty. Any thread. The file stays open until the conversion ends. Errors name
+ * the companion. */
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
-                               struct csni_companion_file **out, struct csn_error *err);
-/* The same; with CSN_NONE, `told` holds what the resolver says about it, or is empty. */
-csn_status csni_companion_open_told(struct csni_conversion *c, const struct csn_companion_request *request,
-                                    struct csni_companion_file **out, struct csn_error *told);
-/* The same in two steps: damage of the file comes from the second alone. */
+                               struct csni_companion_file **out, struct csn_error *told);
+/* The same in two steps: damage of the file comes from the second alone. With CSN_NONE, `err` stays as it was. */
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);
 csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion_file *file, struct csn_error *err);

@@ -26,10 +26,11 @@ struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
     if (!count) return c->batches;
     uint32_t need = c->batch_count + count;
     if (need > c->batch_room) {
-        struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_room * sizeof *grown, need * sizeof *grown);
+        uint32_t room = need > c->batch_room + c->batch_room / 2 ? need : c->batch_room + c->batch_room / 2;
+        struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_room * sizeof *grown, room * sizeof *grown);
         if (!grown) return NULL;
         c->batches = grown;
-        c->batch_room = need;
+        c->batch_room = room;
     }
     struct csni_batch *added = c->batches + c->batch_count;
     memset(added, 0, count * sizeof *added);

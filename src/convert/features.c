@@ -7,6 +7,11 @@
 #else
 #define WITH_ZLIB "no libdeflate (zlib-compressed sections are refused)"
 #endif
+#ifdef CSNI_HAVE_ISAL
+#define WITH_STREAMS "isa-l " CSNI_ISAL_VERSION
+#else
+#define WITH_STREAMS "no isa-l (zlib-compressed sections are inflated as a whole before they are read)"
+#endif
 #ifdef CSNI_HAVE_ZSTD
 #include <zstd.h>
 #define WITH_ZSTD "zstd " ZSTD_VERSION_STRING
@@ -35,6 +40,6 @@
 #endif
 
 const char *csn_build_features(void) {
-    return WITH_ZLIB ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
+    return WITH_ZLIB ", " WITH_STREAMS ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
            ", libdebuginfod when it is needed";
 }

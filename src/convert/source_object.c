@@ -147,7 +147,7 @@ static csn_status find_debug_file(struct csni_conversion *c, struct csni_object 
     if (!request.has_debug_info) describe_debug_file(c, &request);
     struct csni_companion_file *file;
     struct csn_error told;
-    csn_status status = csni_companion_open_told(c, &request, &file, &told);
+    csn_status status = csni_companion_open(c, &request, &file, &told);
     if (status < 0 && err) *err = told;
     if (status < 0) return status;
     if (status == CSN_NONE) {

@@ -37,13 +37,6 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(o->object, o->sections[item], &o->bytes[item], err);
 }
 
-static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct opening *o = context;
-    csn_status status = csni_unit_prepare(o->dwarf, &o->dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is looked for */
-}
-
 /* How many bytes all sections that are called like `first` have together; *count gets their number. */
 static csn_status size_of_all(struct csni_object *object, uint32_t first, uint64_t *size, uint32_t *count,
                               struct csn_error *err) {
@@ -116,7 +109,7 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
     CSNI_TRY(open_dwarf(&o, image, c->alloc, err));
     file->dwarf = o.dwarf;
     CSNI_TRY(csni_dwarf_compile_all(o.dwarf, pool, err));
-    CSNI_TRY(csni_pool_run(pool, o.dwarf->unit_count, prepare_one, &o, err));
+    CSNI_TRY(csni_dwarf_prepare_all(o.dwarf, pool, err));
     CSNI_TRY(csni_split_index(o.dwarf, err));
     for (uint32_t i = 0; i < SECTIONS; i++) size += o.bytes[i].size;
     atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);

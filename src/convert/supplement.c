@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "object/debug_links.h"
 
 enum { INFO, TYPES, ABBREV, STR, LINE_STR, STR_OFFSETS };
@@ -20,15 +21,6 @@ static const char *path_of(const struct csni_conversion *c, const struct csni_ob
     return c->input.path;
 }
 
-enum { SHOWN = 32, TEXT_SIZE = 2 * SHOWN + 1 };
-
-static const char *hexadecimal(struct csni_span id, char text[TEXT_SIZE]) {
-    size_t shown = id.size < SHOWN ? id.size : SHOWN;
-    for (size_t i = 0; i < shown; i++) snprintf(text + 2 * i, 3, "%02x", id.ptr[i]);
-    text[2 * shown] = 0;
-    return text;
-}
-
 /* DWARF 5: both files have the checksum in .debug_sup, and a supplement need not have a build id. */
 static csn_status check_sum(struct csni_object *object, const char *path, struct csni_span needed, struct csn_error *err) {
     struct csni_alt_link own;
@@ -39,9 +31,8 @@ static csn_status check_sum(struct csni_object *object, const char *path, struct
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is no supplementary file: its .debug_sup %s", path,
                          status == CSN_NONE ? "is missing" : "names another");
     if (own.id.size == needed.size && (!needed.size || memcmp(own.id.ptr, needed.ptr, needed.size) == 0)) return CSN_OK;
-    char has[TEXT_SIZE], needs[TEXT_SIZE];
-    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path, hexadecimal(own.id, has),
-                     hexadecimal(needed, needs));
+    return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s has checksum %s, the image needs %s", path,
+                     csni_id_show(own.id.ptr, own.id.size).text, csni_id_show(needed.ptr, needed.size).text);
 }
 
 static csn_status check(const struct csni_companion_file *file, const struct csn_companion_request *request,
@@ -67,7 +58,7 @@ static csn_status find_file(struct csni_supplement *s, struct csni_object *image
                                              .id = link.id.ptr,
                                              .id_size = link.id.size };
     struct csni_companion_file *file;
-    status = csni_companion_open_told(s->conversion, &request, &file, &s->told);
+    status = csni_companion_open(s->conversion, &request, &file, &s->told);
     if (status < 0 && err) *err = s->told;
     if (status != CSN_OK) return status;
     CSNI_TRY(check(file, &request, image, err));
@@ -85,13 +76,6 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(s->object, s->section[item], &s->bytes[item], err);
 }
 
-static csn_status prepare_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct csni_supplement *s = context;
-    csn_status status = csni_unit_prepare(s->dwarf, &s->dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK;
-}
-
 static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
     struct csni_pool *pool = s->conversion->pool;
     CSNI_TRY(csni_pool_run(pool, CSNI_SUPPLEMENT_SECTIONS, read_one, s, err));
@@ -103,7 +87,7 @@ static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
     };
     CSNI_TRY(csni_dwarf_open(&sections, s->conversion->alloc, &s->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(s->dwarf, pool, err));
-    return csni_pool_run(pool, s->dwarf->unit_count, prepare_one, s, err);
+    return csni_dwarf_prepare_all(s->dwarf, pool, err);
 }
 
 csn_status csni_supplement_open(struct csni_conversion *c, struct csni_object *object, struct csni_supplement *out,

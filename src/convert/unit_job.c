@@ -4,10 +4,8 @@
 #include "base/fail.h"
 #include "object/address_map.h"
 
-csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
-                              uint32_t worker, enum csni_lasting lasting, struct csn_error *err) {
+void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker) {
     *job = (struct csni_unit_job){ .conversion = c };
-    job->image = (struct csni_unit_source){ .dwarf = dwarf, .line_dwarf = dwarf, .lasting = lasting };
     job->writer = &c->writers[worker];
     job->arena = &c->arenas[worker];
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
@@ -15,6 +13,12 @@ csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion 
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
     job->lines.fold = true;
+}
+
+csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_lasting lasting,
+                                 struct csn_error *err) {
+    csni_scopes_destroy(job->image.scopes);
+    job->image = (struct csni_unit_source){ .dwarf = dwarf, .line_dwarf = dwarf, .lasting = lasting };
     return csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 

@@ -110,8 +110,10 @@ struct csni_unit_job {
     csni_numbers unclosed;             /* nodes of the batch that are not closed yet, with their inlined calls */
 };
 
-csn_status csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, const struct csni_dwarf *dwarf,
-                              uint32_t worker, enum csni_lasting lasting, struct csn_error *err);
+void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker);
+/* Says where units come from that are not split; at any time between units. */
+csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_lasting lasting,
+                                 struct csn_error *err);
 void csni_unit_job_deinit(struct csni_unit_job *job);
 
 /* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */

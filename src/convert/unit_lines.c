@@ -1,5 +1,6 @@
 /* Line rows of one unit: which belong to a function. */
 #include "base/fail.h"
+#include "base/heap_sort.h"
 #include "convert/unit_job.h"
 
 static bool fill_with_zeros(csni_numbers *v, size_t count) {
@@ -37,31 +38,24 @@ static size_t first_above(const struct csni_line_table *t, uint64_t addr) {
     return low;
 }
 
-static csn_status order_by_offset(struct csni_unit_job *job) {
-    const struct csni_line_table *t = &job->lines;
-    if (job->by_offset.count == t->sequences.count) return CSN_OK;
-    if (!csni_vec_reserve(&job->by_offset, t->sequences.count)) return CSN_E_MEMORY;
-    job->by_offset.count = t->sequences.count;
-    uint32_t *order = job->by_offset.items;
-    for (uint32_t i = 0; i < t->sequences.count; i++) order[i] = i;
-    /* Heap sort: no recursion, no allocation, whatever the input. */
-    for (size_t built = t->sequences.count / 2, end = t->sequences.count; end > 1;) {
-        if (built) built--;
-        else {
-            end--;
-            uint32_t top = order[0];
-            order[0] = order[end];
-            order[end] = top;
-        }
-        for (size_t root = built, child; (child = 2 * root + 1) < end; root = child) {
-            const struct csni_line_sequence *s = t->sequences.items;
-            if (child + 1 < end && s[order[child]].off < s[order[child + 1]].off) child++;
-            if (s[order[root]].off >= s[order[child]].off) break;
-            uint32_t swap = order[root];
-            order[root] = order[child];
-            order[child] = swap;
-        }
+static bool offset_before(const void *context, const void *a, const void *b) {
+    const struct csni_line_sequence *s = context;
+    return s[*(const uint32_t *)a].off < s[*(const uint32_t *)b].off;
+}
+
+/* Mostly they ascend as they are. Cold, as it runs once for a unit, and what is inlined into csni_unit_add_rows() slows down
+ * units that do not need it. */
+static CSNI_COLD csn_status order_by_offset(struct csni_unit_job *job) {
+    const struct csni_line_sequence *s = job->lines.sequences.items;
+    size_t count = job->lines.sequences.count;
+    bool ascend = true;
+    if (!csni_vec_reserve(&job->by_offset, count)) return CSN_E_MEMORY;
+    job->by_offset.count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        job->by_offset.items[i] = i;
+        ascend = ascend && (!i || s[i - 1].off <= s[i].off);
     }
+    if (!ascend) csni_heap_sort(job->by_offset.items, count, sizeof *job->by_offset.items, offset_before, s);
     return CSN_OK;
 }
 
@@ -331,7 +325,7 @@ static csn_status add_first_row(struct csni_unit_job *job, const struct csni_ope
 csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
     if (job->writer->failed) return CSN_E_MEMORY;
     if (!job->has_lines) return CSN_OK;
-    if (f->has_stmt_sequence) CSNI_TRY(order_by_offset(job));
+    if (f->has_stmt_sequence && job->by_offset.count != job->lines.sequences.count) CSNI_TRY(order_by_offset(job));
     size_t first, last;
     bool bad_name;
     /* Rows that begin late are what GCC leaves for some cold parts. */

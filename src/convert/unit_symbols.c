@@ -1,6 +1,7 @@
 /* Functions of a skeleton whose split unit is not there: the symbols within what its line table covers. Name and lines
  * together answer most of what is asked. */
 #include "base/fail.h"
+#include "base/heap_sort.h"
 #include "convert/symbol_list.h"
 #include "convert/unit_job.h"
 
@@ -15,31 +16,18 @@ static bool stands_before(const struct csni_function *a, uint64_t start, uint32_
     return a->start != start ? a->start < start : a->size < size;
 }
 
-/* Heap sort, as elsewhere: no bad case for input to find. */
+static bool told_before(const void *context, const void *a, const void *b) {
+    const struct csni_function *f = context, *second = &f[*(const uint32_t *)b];
+    return stands_before(&f[*(const uint32_t *)a], second->start, second->size);
+}
+
 static csn_status order_told(struct told *told) {
     const struct csni_function *f = told->writer->functions.items;
     size_t count = told->writer->functions.count;
     if (!csni_vec_reserve(&told->order, count)) return CSN_E_MEMORY;
-    uint32_t *order = told->order.items;
     told->order.count = count;
-    for (uint32_t i = 0; i < count; i++) order[i] = i;
-    for (size_t built = count / 2, end = count; end > 1;) {
-        if (built) built--;
-        else {
-            end--;
-            uint32_t top = order[0];
-            order[0] = order[end];
-            order[end] = top;
-        }
-        for (size_t root = built, child; (child = 2 * root + 1) < end; root = child) {
-            const struct csni_function *left = &f[order[child]];
-            if (child + 1 < end && stands_before(left, f[order[child + 1]].start, f[order[child + 1]].size)) child++;
-            if (!stands_before(&f[order[root]], f[order[child]].start, f[order[child]].size)) break;
-            uint32_t swap = order[root];
-            order[root] = order[child];
-            order[child] = swap;
-        }
-    }
+    for (uint32_t i = 0; i < count; i++) told->order.items[i] = i;
+    csni_heap_sort(told->order.items, count, sizeof *told->order.items, told_before, f);
     return CSN_OK;
 }
 

@@ -12,6 +12,7 @@
 struct csni_dwarf_sections {
     struct csni_span info, types, abbrev, line, str, line_str, str_offsets, addr, ranges, rnglists;
     struct csni_span cu_index, tu_index; /* of a package of split DWARF; .debug_cu_index tells that it is one */
+    uint64_t info_from;      /* `info` is a part of .debug_info that begins at this offset, with a unit */
     bool big_endian;
     bool is_supplement;      /* errors say so */
 };
@@ -79,6 +80,11 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
                            struct csni_dwarf **out, struct csn_error *err);
 void csni_dwarf_close(struct csni_dwarf *dwarf);
 
+/* How many bytes a unit has, its length included, which stands at the start of `header`; of that CSNI_UNIT_LENGTH_SIZE bytes at
+ * most are looked at. 0: that is no length, or the end of the section's padding. */
+enum { CSNI_UNIT_LENGTH_SIZE = 12 };
+uint64_t csni_dwarf_unit_size(struct csni_span header, bool big_endian);
+
 /* Compiles abbreviation table `table` < abbrev_table_count into decode plans. Different tables from different threads at
  * once. A damaged table makes the units that use it fail in csni_unit_prepare(), with its error. */
 csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, struct csn_error *err);
@@ -94,6 +100,8 @@ bool csni_dwarf_has_supplement_references(const struct csni_dwarf *dwarf);
 /* Reads the unit DIE. Needs the compiled abbreviations. Different units from different threads at once; all units must be
  * prepared (or have failed) before DIEs of other units are followed. */
 csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, struct csn_error *err);
+/* All units, as csni_dwarf_compile_all() does tables. A damaged one is left unprepared: csni_unit_prepare() says why. */
+csn_status csni_dwarf_prepare_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
 
 /* The unit of .debug_info that contains offset `off`, or NULL. */
 const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off);

@@ -53,7 +53,7 @@ csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_di
     case DW_FORM_string:
         if (a->size == UINT32_MAX)
             return csni_fail(err, CSN_E_LIMIT, csni_unit_section(die->unit), a->value, "string of 4 GiB or more");
-        *out = (struct csn_str){ (const char *)csni_unit_span(dwarf, die->unit).ptr + a->value, a->size };
+        *out = (struct csn_str){ (const char *)csni_unit_base(dwarf, die->unit) + a->value, a->size };
         return CSN_OK;
     case DW_FORM_strx: case DW_FORM_strx1: case DW_FORM_strx2: case DW_FORM_strx3: case DW_FORM_strx4:
     case DW_FORM_GNU_str_index: return csni_string_index(dwarf, die->unit, a->value, out, err);

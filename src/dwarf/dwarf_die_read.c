@@ -20,14 +20,14 @@ csn_status csni_die_fail(const struct csni_unit *unit, const struct csni_plan *p
 struct reader {
     const uint8_t *base;
     uint64_t off, end; /* of the unit */
-    size_t size;       /* of the section */
+    uint64_t section_end;
     bool big;
     const struct csni_abbrevs *abbrevs;
 };
 
 static struct reader reader_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off) {
-    struct csni_span s = csni_unit_span(dwarf, unit);
-    return (struct reader){ s.ptr, off, unit->end, s.size, dwarf->sections.big_endian, unit->abbrevs };
+    return (struct reader){ csni_unit_base(dwarf, unit), off, unit->end, csni_unit_section_end(dwarf, unit),
+                            dwarf->sections.big_endian, unit->abbrevs };
 }
 
 static bool read_uleb(struct reader *r, uint64_t *out) {
@@ -51,7 +51,7 @@ static bool read_sleb(struct reader *r, uint64_t *out) {
 
 static bool read_number(struct reader *r, unsigned size, uint64_t *out) {
     if (size > r->end - r->off) return false;
-    *out = csni_load(r->base + r->off, r->size - (size_t)r->off, size, r->big);
+    *out = csni_load(r->base + r->off, (size_t)(r->section_end - r->off), size, r->big);
     r->off += size;
     return true;
 }
@@ -157,12 +157,12 @@ static inline void read_simple(const uint8_t *p, const union csni_step *step, co
 csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
                          uint64_t off, struct csni_die *out, struct csn_error *err) {
     if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
-        struct csni_span s = csni_unit_span(dwarf, unit);
         if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
-        if (CSNI_LIKELY(s.size - off >= plan->size + (size_t)8)) {
+        if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
+            const uint8_t *p = csni_unit_base(dwarf, unit) + off;
             const union csni_step *steps = &unit->abbrevs->steps[plan->steps];
-            if (dwarf->sections.big_endian) read_simple(s.ptr + off, steps, true, out);
-            else read_simple(s.ptr + off, steps, false, out);
+            if (dwarf->sections.big_endian) read_simple(p, steps, true, out);
+            else read_simple(p, steps, false, out);
             out->next = off + plan->size;
             return CSN_OK;
         }
@@ -176,7 +176,7 @@ csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit 
         r.off += step->skip;
         if (CSNI_LIKELY(step->op == CSNI_STEP_FIXED)) {
             if (CSNI_UNLIKELY(step->size > r.end - r.off)) goto beyond;
-            at->value = csni_load(r.base + r.off, r.size - (size_t)r.off, step->size, r.big);
+            at->value = csni_load(r.base + r.off, (size_t)(r.section_end - r.off), step->size, r.big);
             at->form = step->form;
             at->size = 0;
             r.off += step->size;

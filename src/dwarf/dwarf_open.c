@@ -1,6 +1,7 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
 #include "base/checked.h"
 #include "base/hash.h"
+#include "base/heap_sort.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>
@@ -83,30 +84,41 @@ static void read_header_rest(struct csni_cursor *c, struct csni_unit *u) {
     u->is_skeleton = u->unit_type == DW_UT_skeleton;
 }
 
-static bool only_zeros(struct csni_span s, uint64_t from) {
-    for (uint64_t i = from; i < s.size; i++)
-        if (s.ptr[i]) return false;
-    return true;
+static bool only_zeros(const uint8_t *p, const uint8_t *end) {
+    while (p < end && !*p) p++;
+    return p == end;
+}
+
+/* The unit's length, and with it the size of its offsets. */
+static uint64_t read_length(struct csni_cursor *c, uint8_t *offset_size) {
+    uint64_t length = csni_cursor_u32(c);
+    *offset_size = length == 0xffffffff ? 8 : 4;
+    return length == 0xffffffff ? csni_cursor_u64(c) : length;
+}
+
+static bool is_reserved(uint64_t length, uint8_t offset_size) { return offset_size == 4 && length >= 0xfffffff0; }
+
+uint64_t csni_dwarf_unit_size(struct csni_span header, bool big_endian) {
+    struct csni_cursor c = csni_cursor_at(header, big_endian);
+    uint8_t offset_size;
+    uint64_t length = read_length(&c, &offset_size), whole;
+    if (c.failed || !length || is_reserved(length, offset_size)) return 0;
+    return csni_add_u64(length, csni_cursor_off(&c), &whole) ? whole : 0;
 }
 
 /* Reads one header at the cursor and moves behind the unit. CSN_NONE: nothing but padding follows. */
-static csn_status read_header(struct csni_cursor *c, struct csni_span section, struct csni_unit *u,
-                              struct csn_error *err) {
+static csn_status read_header(struct csni_cursor *c, struct csni_unit *u, struct csn_error *err) {
     const char *name = csni_unit_section(u);
+    const uint8_t *begin = c->p;
     u->off = csni_cursor_off(c);
-    u->offset_size = 4;
-    uint64_t length = csni_cursor_u32(c);
-    if (length == 0xffffffff) {
-        u->offset_size = 8;
-        length = csni_cursor_u64(c);
-    } else if (length >= 0xfffffff0) {
+    uint64_t length = read_length(c, &u->offset_size);
+    if (is_reserved(length, u->offset_size))
         return csni_fail(err, CSN_E_FORMAT, name, u->off, "unit length 0x%" PRIx64 " is reserved, need < 0xfffffff0", length);
-    }
     if (c->failed)
         return csni_fail(err, CSN_E_TRUNCATED, name, u->off, "unit length needs more than the %" PRIu64 " bytes left",
-                         section.size - u->off);
+                         (uint64_t)(c->end - begin));
     uint64_t left = csni_cursor_left(c);
-    if (!length && only_zeros(section, u->off)) return CSN_NONE;
+    if (!length && only_zeros(begin, c->end)) return CSN_NONE;
     if (length > left)
         return csni_fail(err, CSN_E_TRUNCATED, name, u->off, "unit has 0x%" PRIx64 " bytes, 0x%" PRIx64 " are left", length,
                          left);
@@ -142,12 +154,14 @@ static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_
 }
 
 /* Lists the units of one section. A damaged header ends it; the first one is remembered. */
-static csn_status scan(struct opener *o, struct csni_span section, bool in_types, struct csn_error *err) {
-    struct csni_cursor c = csni_cursor_at(section, o->dwarf->sections.big_endian);
+static csn_status scan(struct opener *o, bool in_types, struct csn_error *err) {
+    const struct csni_dwarf_sections *sections = &o->dwarf->sections;
+    struct csni_cursor c = csni_cursor_at(in_types ? sections->types : sections->info, sections->big_endian);
+    if (!in_types) c.begin = csni_info_base(sections);
     while (csni_cursor_left(&c)) {
         struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
-        csn_status status = read_header(&c, section, &unit, &damage);
+        csn_status status = read_header(&c, &unit, &damage);
         if (status < 0 && o->dwarf->damage.code == CSN_OK) o->dwarf->damage = damage;
         if (status != CSN_OK) break;
         CSNI_TRY(add_unit(o, &unit, err));
@@ -155,29 +169,14 @@ static csn_status scan(struct opener *o, struct csni_span section, bool in_types
     return CSN_OK;
 }
 
-static bool signature_before(const struct csni_signature *a, const struct csni_signature *b) {
+static bool signature_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_signature *a = pa, *b = pb;
     return a->signature != b->signature ? a->signature < b->signature : a->unit < b->unit;
 }
 
-/* Heap sort: no memory, and no bad case for input to find. */
-static void sift_signature(struct csni_signature *s, size_t root, size_t count) {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && signature_before(&s[child], &s[child + 1])) child++;
-        if (!signature_before(&s[root], &s[child])) return;
-        struct csni_signature t = s[root];
-        s[root] = s[child];
-        s[child] = t;
-    }
-}
-
 void csni_sort_signatures(struct csni_signature *s, size_t count) {
-    for (size_t i = count / 2; i-- > 0;) sift_signature(s, i, count);
-    for (size_t n = count; n > 1;) {
-        struct csni_signature t = s[0];
-        s[0] = s[--n];
-        s[n] = t;
-        sift_signature(s, 0, n);
-    }
+    csni_heap_sort(s, count, sizeof *s, signature_before, NULL);
 }
 
 const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature) {
@@ -230,10 +229,10 @@ csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const str
     if (sections->cu_index.size)
         status = csni_package_create(sections->cu_index, sections->tu_index, sections->big_endian, alloc,
                                      &dwarf->priv->package, &dwarf->damage, err);
-    if (status == CSN_OK) status = scan(&o, sections->info, false, err);
+    if (status == CSN_OK) status = scan(&o, false, err);
     dwarf->info_unit_count = (uint32_t)o.units.count;
     csni_abbrev_lookup_make(&dwarf->priv->lookup, 8, 4, false);
-    if (status == CSN_OK) status = scan(&o, sections->types, true, err);
+    if (status == CSN_OK) status = scan(&o, true, err);
     if (status == CSN_OK) adopt(&o);
     csni_vec_deinit(&o.units);
     csni_vec_deinit(&o.tables);

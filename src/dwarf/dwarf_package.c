@@ -5,6 +5,7 @@
 
 #include "base/cursor.h"
 #include "base/fail.h"
+#include "base/heap_sort.h"
 #include "dwarf/dwarf.h"
 
 /* Numbers of sections in column heads. */
@@ -92,32 +93,17 @@ static csn_status read_header(struct index *x, struct csn_error *err) {
     return CSN_OK;
 }
 
-static bool row_before(const struct row *a, const struct row *b) {
+static bool row_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct row *a = pa, *b = pb;
     return a->unit_off != b->unit_off ? a->unit_off < b->unit_off : a->abbrev < b->abbrev;
 }
 
-/* Heap sort: no memory, and no bad case for input to find. Mostly the rows ascend already. */
-static void sift_row(struct row *rows, size_t root, size_t count) {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && row_before(&rows[child], &rows[child + 1])) child++;
-        if (!row_before(&rows[root], &rows[child])) return;
-        struct row t = rows[root];
-        rows[root] = rows[child];
-        rows[child] = t;
-    }
-}
-
+/* Mostly they ascend already. */
 static void sort_rows(struct row *rows, size_t count) {
     bool ascends = true;
-    for (size_t i = 1; i < count && ascends; i++) ascends = !row_before(&rows[i], &rows[i - 1]);
-    if (ascends) return;
-    for (size_t i = count / 2; i-- > 0;) sift_row(rows, i, count);
-    for (size_t n = count; n > 1;) {
-        struct row t = rows[0];
-        rows[0] = rows[--n];
-        rows[n] = t;
-        sift_row(rows, 0, n);
-    }
+    for (size_t i = 1; i < count && ascends; i++) ascends = !row_before(NULL, &rows[i], &rows[i - 1]);
+    if (!ascends) csni_heap_sort(rows, count, sizeof *rows, row_before, NULL);
 }
 
 static csn_status read_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {

@@ -168,8 +168,16 @@ static inline const char *csni_unit_section(const struct csni_unit *unit) {
     if (unit->dwarf->sections.is_supplement) return unit->in_types ? "supplement .debug_types" : "supplement .debug_info";
     return unit->in_types ? ".debug_types" : ".debug_info";
 }
-static inline struct csni_span csni_unit_span(const struct csni_dwarf *dwarf, const struct csni_unit *unit) {
-    return unit->in_types ? dwarf->sections.types : dwarf->sections.info;
+/* What stands at offset 0 of .debug_info, or would stand there, where a part of it is at hand. */
+static inline const uint8_t *csni_info_base(const struct csni_dwarf_sections *sections) {
+    return (const uint8_t *)((uintptr_t)sections->info.ptr - (uintptr_t)sections->info_from);
+}
+/* The same of the unit's section; and how far that reaches, as an offset. */
+static inline const uint8_t *csni_unit_base(const struct csni_dwarf *dwarf, const struct csni_unit *unit) {
+    return unit->in_types ? dwarf->sections.types.ptr : csni_info_base(&dwarf->sections);
+}
+static inline uint64_t csni_unit_section_end(const struct csni_dwarf *dwarf, const struct csni_unit *unit) {
+    return unit->in_types ? dwarf->sections.types.size : dwarf->sections.info_from + dwarf->sections.info.size;
 }
 
 /* A number of 1 to 8 bytes, of which at least `left` can be read. One load where that is possible. */

@@ -16,7 +16,7 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
                          unit->end);
     if (!unit->abbrevs || !unit->abbrevs->plans)
         return csni_fail(err, CSN_E_UNSUPPORTED, csni_unit_section(unit), off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
-    const uint8_t *base = csni_unit_span(dwarf, unit).ptr;
+    const uint8_t *base = csni_unit_base(dwarf, unit);
     uint64_t code = base[off], behind = off + 1;
     if (CSNI_UNLIKELY(code >= 0x80)) {
         const uint8_t *p = csni_uleb(base + off, base + unit->end, &code);

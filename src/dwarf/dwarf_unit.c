@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/thread_pool.h"
+
 /* Bases of the indexed sections. Where a producer leaves one out, the table is taken to be the first of its section, whose
  * header has a size that depends on the offset size (DWARF 5, 7.26 to 7.29); GNU's extension of version 4 has no headers. */
 static void read_bases(struct csni_unit *unit, const struct csni_die *die) {
@@ -67,4 +69,15 @@ csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, s
     if (unit->version < 5 && unit->dwo_name.len) unit->is_skeleton = true;
     unit->prepared = true;
     return CSN_OK;
+}
+
+static csn_status prepare_item(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct csni_dwarf *dwarf = context;
+    csn_status status = csni_unit_prepare(dwarf, &dwarf->units[item], err);
+    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is looked for or converted */
+}
+
+csn_status csni_dwarf_prepare_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err) {
+    return csni_pool_run(pool, dwarf->unit_count, prepare_item, dwarf, err);
 }

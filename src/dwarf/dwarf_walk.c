@@ -11,7 +11,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
     if (!unit->prepared)
         return csni_fail(err, CSN_E_ARGUMENT, csni_unit_section(unit), unit->off, "the unit has not been prepared");
     dwarf = unit->dwarf;
-    const uint8_t *begin = csni_unit_span(dwarf, unit).ptr;
+    const uint8_t *begin = csni_unit_base(dwarf, unit);
     bool clang = false, c = false;
     switch (unit->language) {
     case DW_LANG_C89: case DW_LANG_C: case DW_LANG_C99: case DW_LANG_C11: case DW_LANG_C17: c = true; break;

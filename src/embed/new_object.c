@@ -123,6 +123,21 @@ static size_t macho_headers_size(const struct csni_new_object *o) {
                            : MACH_HEADER_SIZE + SEGMENT_COMMAND_SIZE + o->section_count * (size_t)SECTION_SIZE;
 }
 
+static void put_macho_section(struct headers *h, const struct csni_new_section *s, uint64_t segment_off) {
+    put_name(h, s->name, MACHO_NAME_SIZE);
+    put_name(h, csni_str("__GSYM"), MACHO_NAME_SIZE);
+    put(h, s->off - segment_off, h->word);
+    put(h, csni_new_section_size(s), h->word);
+    put(h, s->off, 4);
+    put(h, s->is_strings ? 0 : 4, 4); /* power of two */
+    put(h, 0, 4);                     /* reloff */
+    put(h, 0, 4);                     /* nreloc */
+    put(h, 0, 4);                     /* flags: regular */
+    put(h, 0, 4);
+    put(h, 0, 4);
+    if (h->word == 8) put(h, 0, 4);
+}
+
 /* Code for 64-bit addresses alone has the wide header; 32-bit pointers of arm64_32 do not. */
 static void put_macho(const struct csni_new_object *o, struct headers *h) {
     bool wide = h->word == 8;
@@ -148,21 +163,7 @@ static void put_macho(const struct csni_new_object *o, struct headers *h) {
     put(h, 7, 4);
     put(h, o->section_count, 4);
     put(h, 0, 4); /* flags */
-    for (uint32_t i = 0; i < o->section_count; i++) {
-        const struct csni_new_section *s = &o->sections[i];
-        put_name(h, s->name, MACHO_NAME_SIZE);
-        put_name(h, csni_str("__GSYM"), MACHO_NAME_SIZE);
-        put(h, s->off - begin, h->word);
-        put(h, csni_new_section_size(s), h->word);
-        put(h, s->off, 4);
-        put(h, s->is_strings ? 0 : 4, 4); /* power of two */
-        put(h, 0, 4);                     /* reloff */
-        put(h, 0, 4);                     /* nreloc */
-        put(h, 0, 4);                     /* flags: regular */
-        put(h, 0, 4);
-        put(h, 0, 4);
-        if (wide) put(h, 0, 4);
-    }
+    for (uint32_t i = 0; i < o->section_count; i++) put_macho_section(h, &o->sections[i], begin);
 }
 
 /* ---- COFF: header, section headers; behind the sections a string table for long names ---- */

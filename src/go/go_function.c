@@ -94,8 +94,8 @@ int32_t csni_go_value_at(const csni_go_values *values, uint32_t off) {
 
 static unsigned entry_size(const struct csni_go_table *t) { return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size; }
 
-bool csni_go_record_field(const struct csni_go_table *t, const struct csni_go_record *record, unsigned field,
-                          uint32_t *out) {
+/* A 4-byte field, GO_FUNC_ */
+static bool record_field(const struct csni_go_table *t, const struct csni_go_record *record, unsigned field, uint32_t *out) {
     uint64_t v;
     if (!csni_go_number_at(record->bytes, entry_size(t) + 4 * (uint64_t)field, 4, t->big_endian, &v)) return false;
     *out = (uint32_t)v;
@@ -130,7 +130,7 @@ static csn_status open_record(const struct csni_go_table *t, uint64_t index, str
         return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, place,
                          "record of function %" PRIu64 ": %zu bytes left, need %" PRIu64, index, out->bytes.size, fixed);
     out->addr = t->addr + place;
-    csni_go_record_field(t, out, GO_FUNC_PC_DATA_COUNT, &out->pc_data_count);
+    record_field(t, out, GO_FUNC_PC_DATA_COUNT, &out->pc_data_count);
     out->func_data_count = out->bytes.ptr[fixed - 1]; /* a byte since 1.12; before, a number whose low byte is elsewhere */
     out->pc_data = fixed;
     out->func_data = fixed + 4 * (uint64_t)out->pc_data_count;
@@ -170,8 +170,8 @@ static bool make_rows(struct csni_go_reader *r, uint32_t unit) {
 /* The lists of a function end where its code does, before the filling up to the next one. */
 static csn_status read_rows(struct csni_go_reader *r, struct csni_go_record *record, uint32_t unit, struct csn_error *err) {
     uint32_t pc_file, pc_line, end, file_end;
-    csni_go_record_field(r->table, record, GO_FUNC_PC_FILE, &pc_file);
-    csni_go_record_field(r->table, record, GO_FUNC_PC_LINE, &pc_line);
+    record_field(r->table, record, GO_FUNC_PC_FILE, &pc_file);
+    record_field(r->table, record, GO_FUNC_PC_LINE, &pc_line);
     csn_status lines = csni_go_read_values(r, pc_line, record->size, &r->lines, &end, err);
     if (lines == CSN_E_MEMORY || lines == CSN_E_LIMIT) return lines;
     csn_status files = csni_go_read_values(r, pc_file, record->size, &r->files, &file_end, lines < 0 ? NULL : err);
@@ -201,10 +201,10 @@ static csn_status read_record(struct csni_go_reader *r, uint64_t index, struct c
     struct csni_go_record record;
     uint32_t name, unit = 0;
     CSNI_TRY(open_record(r->table, index, &record, err));
-    csni_go_record_field(r->table, &record, GO_FUNC_NAME, &name);
+    record_field(r->table, &record, GO_FUNC_NAME, &name);
     CSNI_TRY(csni_go_name(r, name, &out->name, err));
     record.size = (uint32_t)(out->end - out->start);
-    if (r->table->version != CSNI_GO_1_2) csni_go_record_field(r->table, &record, GO_FUNC_UNIT, &unit);
+    if (r->table->version != CSNI_GO_1_2) record_field(r->table, &record, GO_FUNC_UNIT, &unit);
     CSNI_TRY(read_rows(r, &record, unit, err));
     out->end = out->start + record.size;
     return csni_go_read_calls(r, &record, unit, err);

@@ -37,9 +37,6 @@ struct csni_go_record {
     uint32_t pc_data_count, func_data_count;
     uint64_t pc_data, func_data; /* offsets of the lists in `bytes` */
 };
-/* A 4-byte field, GO_FUNC_ */
-bool csni_go_record_field(const struct csni_go_table *table, const struct csni_go_record *record, unsigned field,
-                          uint32_t *out);
 
 /* Counts effort; CSN_E_LIMIT when it is too much. */
 csn_status csni_go_spend(struct csni_go_reader *reader, uint64_t amount, struct csn_error *err);

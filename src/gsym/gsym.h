@@ -18,12 +18,15 @@ struct csni_gsym {
     const uint8_t *addresses;  /* address_count entries of address_size bytes, ascending in an undamaged file */
     const uint8_t *infos;      /* address_count info offsets of info_size bytes */
     const uint8_t *files;      /* file_count pairs of strp */
+    const uint8_t *guide;      /* every 1 << guide_shift'th entry of `addresses`, or so it says: see gsym_search.c */
     struct csni_span strings;
     uint64_t base_address;
     uint64_t records_offset;   /* of `records` in the file */
     uint64_t strings_offset;   /* file offset */
     uint64_t tables_end;       /* file offset behind the file table of version 1, behind the directory of version 2 */
     uint32_t address_count, file_count;
+    uint32_t guide_count;      /* 0: the file has none */
+    uint8_t guide_shift;
     uint8_t address_size;
     uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
     uint8_t parts_at;          /* bytes of a record in front of its parts */
@@ -47,6 +50,9 @@ struct csni_gsym_entry {
 csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
                                      struct csn_error *err);
 
+/* Looks for the search guide, once the tables and the strings are known. */
+void csni_gsym_find_guide(struct csni_gsym *gsym);
+
 /* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
 static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
     gsym->strp_size = CSNI_GSYM_STRP_SIZE;
@@ -56,6 +62,13 @@ static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
 }
 
 /* What every lookup calls is inline; failures are not. */
+
+/* Of an address that need not be there: a prefetch does no harm. */
+#if defined(__GNUC__)
+#define CSNI_PREFETCH(p) __builtin_prefetch(p)
+#else
+#define CSNI_PREFETCH(p) ((void)(p))
+#endif
 
 /* idx < address_count */
 static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
@@ -80,7 +93,7 @@ static inline const uint8_t *csni_gsym_file_entry(const struct csni_gsym *gsym, 
     return gsym->files + (size_t)idx * 2 * gsym->strp_size;
 }
 
-/* Whether the last byte of the string table is NUL. Not asked at open: it is a page of its own. */
+/* Whether the last byte of the string table is NUL. Lookups do not ask: it is a page of its own. */
 static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
     return gsym->strings.size && gsym->strings.ptr[gsym->strings.size - 1] == 0;
 }
@@ -88,11 +101,14 @@ static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
 static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
     if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
     const char *text = (const char *)gsym->strings.ptr + offset;
-    /* Where the table ends in NUL, every string within it does. */
-    if (csni_gsym_strings_terminated(gsym)) return (struct csn_str){ text, strlen(text) };
     size_t left = gsym->strings.size - (size_t)offset;
     const char *nul = memchr(text, 0, left);
     return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+}
+
+/* Asks for the beginning of a string that will be read. */
+static inline void csni_gsym_prefetch_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset < gsym->strings.size) CSNI_PREFETCH(gsym->strings.ptr + offset);
 }
 
 /* False, and two empty strings, where idx >= file_count. */
@@ -279,6 +295,12 @@ csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_
 
 /* ---- lookup ---- */
 
+/* The number of functions that start at or below `addr`. */
+size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr);
+/* The same for several addresses side by side. */
+enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);
+
 /* Everything known of an address, without a string touched. */
 struct csni_gsym_answer {
     uint64_t addr, start, name;
@@ -290,9 +312,7 @@ struct csni_gsym_answer {
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
-/* The same in two steps, the first for several addresses at once: how many functions start at or below each. */
-enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
-void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);
+/* Behind a search: `behind` functions start at or below `addr`. */
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err);
 /* Frame k of an answer, innermost first, k <= inlined_count. */

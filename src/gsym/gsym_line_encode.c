@@ -73,9 +73,11 @@ static inline struct csni_line_window choose_window(const struct rows *r, struct
 
 /* ---- writing ---- */
 
-static inline uint8_t *put_row(uint8_t *p, struct csni_line_window w, uint64_t pc_delta, int64_t line_delta) {
+static inline uint8_t *put_row(uint8_t *p, struct csni_line_window w, uint64_t pc_delta, int64_t line, int64_t line_delta) {
     struct plan plan = plan_row(w, pc_delta, line_delta);
     if (plan.advance) {
+        /* gsym-rs refuses tables with lines, even between two opcodes, that are no 32-bit numbers. */
+        if (line + plan.advance < 0 || line + plan.advance > UINT32_MAX) plan = (struct plan){ .advance = line_delta };
         *p++ = CSNI_GSYM_LINE_ADVANCE_LINE;
         p = csni_put_sleb(p, plan.advance);
     }
@@ -111,7 +113,7 @@ static inline uint8_t *put_next(uint8_t *p, const struct rows *r, size_t i, stru
     p = put_file(p, s, row_file(r, i));
     uint64_t off = row_off(r, i);
     int64_t line = row_line(r, i);
-    p = put_row(p, w, off - s->off, line - s->line);
+    p = put_row(p, w, off - s->off, s->line, line - s->line);
     s->off = off;
     s->line = line;
     return p;
@@ -123,15 +125,20 @@ size_t csni_gsym_line_bound(size_t count) { return 3 * CSNI_LEB_MAX + count * RO
 static uint8_t *put_planned(uint8_t *p, const struct rows *r, struct csni_line_window w,
                             const struct csni_row_plans *plans) {
     struct state s = { 0, 0, CSNI_GSYM_LINE_FIRST_FILE };
+    /* From these lines no part of a delta leads to a line that put_row() would not have. */
+    int64_t low = w.min + (int64_t)w.width - 1, high = UINT32_MAX + w.min;
     for (size_t i = 0; i < r->count; i++) {
         p = put_file(p, &s, row_file(r, i));
         uint32_t size = plans->sizes[i];
+        int64_t line = row_line(r, i);
         csni_put32(p, plans->bytes[i], false);
-        p += size;
-        if (size) continue;
+        if (size == 1 || (size && line >= low && line <= high)) {
+            p += size;
+            continue;
+        }
         size_t before = i ? i - 1 : 0;
         uint64_t pc_delta = i ? row_off(r, i) - row_off(r, before) : row_off(r, 0);
-        p = put_row(p, w, pc_delta, (int64_t)row_line(r, i) - row_line(r, before));
+        p = put_row(p, w, pc_delta, row_line(r, before), line - row_line(r, before));
     }
     return p;
 }

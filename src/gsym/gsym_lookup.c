@@ -1,80 +1,13 @@
-/* GSYM lookup: address to record, record to row and inlined calls, those to frames. */
+/* GSYM lookup: found function to record, record to row and inlined calls, those to frames. */
 #include "base/endian.h"
 #include "gsym/gsym.h"
 #include "gsym/gsym_layout.h"
-
-#if defined(__GNUC__)
-#define ALWAYS_INLINE __attribute__((always_inline)) inline
-#define PREFETCH(p) __builtin_prefetch(p)
-#else
-#define ALWAYS_INLINE inline
-#define PREFETCH(p) ((void)(p))
-#endif
 
 /* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
  * known. A prefetch of an address outside the file does no harm. */
 static inline void prefetch_ahead(const uint8_t *p, const uint8_t *end, unsigned lines) {
     enum { LINE = 64 };
-    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) PREFETCH(p + k * LINE);
-}
-
-enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
-
-/* The number of entries at or below `key`. Called with a constant width, so that the compiler makes a loop without
- * branches (but its own) of it: a search in a table of random access mispredicts half of them. */
-static ALWAYS_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
-    size_t count = gsym->address_count;
-    const uint8_t *table = gsym->addresses, *at = table;
-    if (!count) return 0;
-    for (; count > SEARCH_TAIL; count -= count / 2)
-        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    PREFETCH(gsym->infos + (size_t)(at - table) / width * gsym->info_size);
-    for (; count > 1; count -= count / 2)
-        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
-}
-
-static size_t entries_up_to(const struct csni_gsym *gsym, uint64_t key) {
-    if (gsym->big == CSNI_HOST_BIG) {
-        if (gsym->address_size == 4) return count_up_to(gsym, 4, CSNI_HOST_BIG, key);
-        if (gsym->address_size == 2) return count_up_to(gsym, 2, CSNI_HOST_BIG, key);
-    }
-    return count_up_to(gsym, gsym->address_size, gsym->big, key);
-}
-
-/* The searches of several addresses side by side: each step's reads wait together. */
-static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big, const uint64_t *keys,
-                                          size_t key_count, size_t *out) {
-    const uint8_t *table = gsym->addresses;
-    for (size_t k = 0; k < key_count; k++) out[k] = 0;
-    if (!gsym->address_count) return;
-    for (size_t count = gsym->address_count; count > 1; count -= count / 2)
-        for (size_t k = 0; k < key_count; k++)
-            out[k] += csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k] ? count / 2 : 0;
-    for (size_t k = 0; k < key_count; k++) {
-        PREFETCH(gsym->infos + out[k] * gsym->info_size);
-        out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
-    }
-}
-
-static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
-    if (!behind) return;
-    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
-    if (offset >= gsym->records.size) return;
-    prefetch_ahead(gsym->records.ptr + offset, gsym->records.ptr + gsym->records.size, 4);
-}
-
-void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind) {
-    uint64_t keys[CSNI_GSYM_SEARCHES];
-    for (size_t k = 0; k < count; k++) keys[k] = addrs[k] < gsym->base_address ? 0 : addrs[k] - gsym->base_address;
-    if (gsym->address_size == 4 && gsym->big == CSNI_HOST_BIG)
-        count_all_up_to(gsym, 4, CSNI_HOST_BIG, keys, count, out_behind);
-    else
-        count_all_up_to(gsym, gsym->address_size, gsym->big, keys, count, out_behind);
-    for (size_t k = 0; k < count; k++) {
-        if (addrs[k] < gsym->base_address) out_behind[k] = 0;
-        prefetch_record(gsym, out_behind[k]);
-    }
+    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) CSNI_PREFETCH(p + k * LINE);
 }
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
@@ -163,8 +96,7 @@ static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, 
 
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err) {
-    size_t behind = addr < gsym->base_address ? 0 : entries_up_to(gsym, addr - gsym->base_address);
-    return csni_gsym_lookup_at(gsym, behind, addr, mode, out, err);
+    return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
 }
 
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,

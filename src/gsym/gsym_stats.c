@@ -77,7 +77,7 @@ struct region {
     enum csn_part part;
     uint64_t start, size;
 };
-enum { REGION_COUNT = 6 };
+enum { REGION_COUNT = 7 };
 
 static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
     return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
@@ -91,6 +91,8 @@ static void find_regions(const struct csni_gsym *gsym, struct region *out) {
         { CSN_PART_HEADER, 0, first_version ? CSNI_GSYM_HEADER_SIZE : gsym->tables_end },
         { CSN_PART_HEADER, place_of(gsym, gsym->uuid.ptr), gsym->uuid.size },
         { CSN_PART_ADDRESSES, place_of(gsym, gsym->addresses), count * gsym->address_size },
+        { CSN_PART_ADDRESSES, place_of(gsym, gsym->guide),
+          gsym->guide ? (uint64_t)gsym->guide_count * gsym->address_size + CSNI_GSYM_GUIDE_TRAILER : 0 },
         { CSN_PART_RECORD_OFFSETS, place_of(gsym, gsym->infos), count * gsym->info_size },
         { CSN_PART_FILES, place_of(gsym, gsym->files) - CSNI_GSYM_FILE_COUNT_SIZE,
           CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * 2 * gsym->strp_size },

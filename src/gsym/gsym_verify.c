@@ -155,6 +155,21 @@ static void check_order(struct verifier *v, uint32_t idx) {
     tell(v);
 }
 
+/* Lookups do not rely on it, but it ought to help them. */
+static void check_guide(struct verifier *v) {
+    const struct csni_gsym *g = v->gsym;
+    for (uint32_t k = 0; k < g->guide_count && !v->stopped; k++) {
+        const uint8_t *mark = g->guide + (size_t)k * g->address_size;
+        uint64_t offset = csni_get_sized(mark, g->address_size, g->big);
+        uint32_t idx = k << g->guide_shift;
+        uint64_t need = csni_gsym_address(g, idx) - g->base_address;
+        if (offset == need) continue;
+        csni_fail(&v->err, CSN_E_FORMAT, "search guide", (uint64_t)(mark - g->bytes.ptr),
+                  "entry %u is 0x%llx, need 0x%llx as the address table has for function %u", k, (ull)offset, (ull)need, idx);
+        tell(v);
+    }
+}
+
 /* ---- line tables ---- */
 
 static void check_row(struct verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
@@ -378,6 +393,7 @@ csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *c
     if (gsym->version != CSNI_GSYM_VERSION_1) check_directory(&v);
     check_strings(&v);
     check_file_table(&v);
+    check_guide(&v);
     for (uint32_t idx = 0; idx < gsym->address_count && !v.stopped; idx++) check_function(&v, idx);
     *out = counts;
     return CSN_OK;

@@ -1,13 +1,14 @@
 /* Writing GSYM.
  *
- * Everything in front of the records has a known size, so the records' place is known before the first is encoded. They are
- * encoded in runs of functions, each run by one worker into a buffer of its own; then the file is written front to back. */
+ * Records are encoded in runs of functions, each run by one worker into a buffer of its own; then everything has a known size,
+ * and the file is written front to back. */
 #include "gsym/gsym_write.h"
 
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
 #include "gsym/gsym_layout.h"
+#include "gsym/gsym_write_guide.h"
 #include "gsym/gsym_write_record.h"
 
 typedef unsigned long long ull; /* for %llx */
@@ -35,7 +36,8 @@ struct writer {
     unsigned addr_size, info_size;
     uint64_t *strps; /* by string number of the model */
     uint64_t string_size;
-    uint64_t uuid_off, addresses_off, infos_off, files_off, strings_off, records_off, end;
+    uint64_t uuid_off, addresses_off, infos_off, files_off, files_end, strings_off, records_off, end;
+    struct csni_gsym_guide_plan guide; /* between files and strings */
     struct run *runs;
     size_t run_count;
 };
@@ -100,25 +102,25 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     (void)worker;
     struct writer *w = context;
     struct run *run = &w->runs[item];
-    struct csni_gsym_buffer *records = &run->encoded.records;
+    struct csni_buffer *records = &run->encoded.records;
     uint32_t count = run_size(w, item);
     records->alloc = run->encoded.ends.alloc = w->model->alloc;
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
     const struct csni_entry *entries = &w->model->entries[(size_t)item * RUN_LENGTH];
-    (void)csni_gsym_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
+    (void)csni_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
         fetch_ahead(w->model, entries, i, count);
         csni_gsym_encode_record(&w->encoder, &entries[i], &run->encoded);
         size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
-        uint8_t *p = csni_gsym_buffer_room(records, CSNI_GSYM_ALIGN);
+        uint8_t *p = csni_buffer_room(records, CSNI_GSYM_ALIGN);
         if (!p) break;
         memset(p, 0, padding);
         records->size += padding;
         if (is_v1(w) && records->size > UINT32_MAX) break;
     }
-    csni_gsym_buffer_free(&run->encoded.ends);
+    csni_buffer_deinit(&run->encoded.ends);
     return check_run(w, &run->encoded, count, err);
 }
 
@@ -171,12 +173,17 @@ static csn_status lay_out(struct writer *w, struct csn_error *err) {
     w->addresses_off = csni_align_up(front, w->addr_size);
     w->infos_off = csni_align_up(w->addresses_off + (uint64_t)m->entry_count * w->addr_size, w->info_size);
     w->files_off = w->infos_off + (uint64_t)m->entry_count * w->info_size;
-    w->strings_off = w->files_off + CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)m->file_count * 2 * w->encoder.strp_size;
-    w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
+    w->files_end = w->files_off + CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)m->file_count * 2 * w->encoder.strp_size;
     return CSN_OK;
 }
 
-static csn_status check_end(struct writer *w, struct csn_error *err) {
+/* Once the records are encoded: whether there is a guide hangs on their sizes. */
+static csn_status lay_out_rest(struct writer *w, struct csn_error *err) {
+    uint64_t line_bytes = 0;
+    for (size_t i = 0; i < w->run_count; i++) line_bytes += w->runs[i].encoded.line_bytes;
+    w->guide = csni_gsym_plan_guide(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
+    w->strings_off = w->guide.end;
+    w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
     w->end = w->records_off;
     for (size_t i = 0; i < w->run_count; i++) w->end += w->runs[i].encoded.records.size;
     if (is_v1(w) && w->end > UINT32_MAX)
@@ -214,7 +221,7 @@ static void fill_directory(const struct writer *w, uint8_t *p) {
         { CSNI_GSYM_SECTION_UUID, w->uuid_off, m->uuid.size },
         { CSNI_GSYM_SECTION_ADDRESSES, w->addresses_off, (uint64_t)m->entry_count * w->addr_size },
         { CSNI_GSYM_SECTION_INFOS, w->infos_off, (uint64_t)m->entry_count * w->info_size },
-        { CSNI_GSYM_SECTION_FILES, w->files_off, w->strings_off - w->files_off },
+        { CSNI_GSYM_SECTION_FILES, w->files_off, w->files_end - w->files_off },
         { CSNI_GSYM_SECTION_STRINGS, w->strings_off, w->string_size },
         { CSNI_GSYM_SECTION_RECORDS, w->records_off, w->end - w->records_off },
     };
@@ -251,6 +258,7 @@ static void fill_tables(const struct writer *w, uint8_t *file) {
         p = put_strp(w, p, m->files[i].directory);
         p = put_strp(w, p, m->files[i].base);
     }
+    csni_gsym_fill_guide(&w->guide, file, file + w->addresses_off, m->entry_count, w->addr_size, w->encoder.big);
 }
 
 static csn_status write_tables(struct writer *w, struct csn_error *err) {
@@ -312,7 +320,7 @@ static csn_status write_strings(struct writer *w, struct csn_error *err) {
 static csn_status write_records(struct writer *w, struct csn_error *err) {
     uint64_t at = w->records_off;
     for (size_t i = 0; i < w->run_count; i++) {
-        const struct csni_gsym_buffer *b = &w->runs[i].encoded.records;
+        const struct csni_buffer *b = &w->runs[i].encoded.records;
         CSNI_TRY(w->sink->write(w->sink->context, at, b->bytes, b->size, err));
         at += b->size;
     }
@@ -335,7 +343,7 @@ static csn_status prepare(struct writer *w, struct csni_pool *pool, struct csn_e
     w->runs = csni_alloc_zeroed(w->model->alloc, w->run_count, sizeof *w->runs);
     if (!w->runs) return csni_fail_memory(err, w->run_count * sizeof *w->runs);
     CSNI_TRY(csni_pool_run(pool, w->run_count, encode_run, w, err));
-    return check_end(w, err);
+    return lay_out_rest(w, err);
 }
 
 static struct writer begin(const struct csni_model *model, const struct csni_sink *sink, unsigned version) {

@@ -6,30 +6,13 @@
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_line_encode.h"
 
-enum { FIRST_ROOM = 16 << 10 };
-
-uint8_t *csni_gsym_grow_buffer(struct csni_gsym_buffer *b, size_t size) {
-    size_t need = b->size + size, room = b->room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * b->room;
-    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, need > room ? need : room, 1, b->alloc)) {
-        b->failed = true;
-        return NULL;
-    }
-    return b->bytes + b->size;
-}
-
-void csni_gsym_buffer_free(struct csni_gsym_buffer *b) {
-    csni_free(b->alloc, b->bytes, b->room);
-    b->bytes = NULL;
-    b->size = b->room = 0;
-}
-
 void csni_gsym_encoded_free(struct csni_gsym_encoded *out) {
-    csni_gsym_buffer_free(&out->records);
-    csni_gsym_buffer_free(&out->ends);
+    csni_buffer_deinit(&out->records);
+    csni_buffer_deinit(&out->ends);
 }
 
-static void put_u32(const struct csni_gsym_encoder *e, struct csni_gsym_buffer *b, uint32_t v) {
-    uint8_t *p = csni_gsym_buffer_room(b, 4);
+static void put_u32(const struct csni_gsym_encoder *e, struct csni_buffer *b, uint32_t v) {
+    uint8_t *p = csni_buffer_room(b, 4);
     if (!p) return;
     csni_put32(p, v, e->big);
     b->size += 4;
@@ -44,16 +27,16 @@ static uint8_t *put_string_at(const struct csni_gsym_encoder *e, uint8_t *p, con
     return p + e->strp_size;
 }
 
-static void put_string(const struct csni_gsym_encoder *e, struct csni_gsym_buffer *b, const struct csni_batch *batch,
+static void put_string(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                        uint32_t string) {
-    uint8_t *p = csni_gsym_buffer_room(b, e->strp_size);
+    uint8_t *p = csni_buffer_room(b, e->strp_size);
     if (!p) return;
     put_string_at(e, p, batch, string);
     b->size += e->strp_size;
 }
 
 /* Begins a part of a record; end_part() fills in its length. */
-static size_t begin_part(const struct csni_gsym_encoder *e, struct csni_gsym_buffer *b, enum csni_gsym_part type) {
+static size_t begin_part(const struct csni_gsym_encoder *e, struct csni_buffer *b, enum csni_gsym_part type) {
     put_u32(e, b, type);
     put_u32(e, b, 0);
     return b->size;
@@ -61,7 +44,7 @@ static size_t begin_part(const struct csni_gsym_encoder *e, struct csni_gsym_buf
 
 static uint64_t end_part(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out, enum csni_gsym_part type,
                          size_t start) {
-    struct csni_gsym_buffer *b = &out->records;
+    struct csni_buffer *b = &out->records;
     if (b->failed) return 0;
     uint64_t size = b->size - start;
     if (size > UINT32_MAX) {
@@ -74,18 +57,18 @@ static uint64_t end_part(const struct csni_gsym_encoder *e, struct csni_gsym_enc
 
 static void put_lines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out, const struct csni_batch *batch,
                       const struct csni_function *f) {
-    struct csni_gsym_buffer *b = &out->records;
+    struct csni_buffer *b = &out->records;
     size_t part = begin_part(e, b, CSNI_GSYM_PART_LINES);
-    uint8_t *p = csni_gsym_buffer_room(b, csni_gsym_line_bound(f->row_count));
+    uint8_t *p = csni_buffer_room(b, csni_gsym_line_bound(f->row_count));
     if (!p) return;
     b->size += csni_gsym_encode_lines(batch->rows + f->first_row, f->row_count, batch->file_numbers, p);
     out->line_bytes += end_part(e, out, CSNI_GSYM_PART_LINES, part);
     out->rows += f->row_count;
 }
 
-static void put_node(const struct csni_gsym_encoder *e, struct csni_gsym_buffer *b, const struct csni_batch *batch,
+static void put_node(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                      const struct csni_inline_node *node, uint32_t base) {
-    uint8_t *p = csni_gsym_buffer_room(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 1 + e->strp_size);
+    uint8_t *p = csni_buffer_room(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 1 + e->strp_size);
     if (!p) return;
     uint8_t *begin = p;
     p = csni_put_uleb(p, node->part_count);
@@ -102,9 +85,9 @@ static void put_node(const struct csni_gsym_encoder *e, struct csni_gsym_buffer 
 }
 
 /* The root, which stands for the function itself. */
-static void put_root(const struct csni_gsym_encoder *e, struct csni_gsym_buffer *b, const struct csni_batch *batch,
+static void put_root(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                      const struct csni_function *f) {
-    uint8_t *p = csni_gsym_buffer_room(b, 5 * CSNI_LEB_MAX + 1 + e->strp_size);
+    uint8_t *p = csni_buffer_room(b, 5 * CSNI_LEB_MAX + 1 + e->strp_size);
     if (!p) return;
     uint8_t *begin = p;
     *p++ = 1;
@@ -121,7 +104,7 @@ static void put_root(const struct csni_gsym_encoder *e, struct csni_gsym_buffer 
  * `descendants`; the open ones are kept in `ends`, of which there is one per level. */
 static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
                         const struct csni_batch *batch, const struct csni_function *f) {
-    struct csni_gsym_buffer *b = &out->records, *ends = &out->ends;
+    struct csni_buffer *b = &out->records, *ends = &out->ends;
     size_t part = begin_part(e, b, CSNI_GSYM_PART_INLINE);
     put_root(e, b, batch, f);
     struct level { uint32_t end, base; }; /* of the children: index behind the last, offset they count from */
@@ -131,14 +114,14 @@ static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_enco
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         put_node(e, b, batch, node, level.base);
         if (node->descendants) {
-            uint8_t *slot = csni_gsym_buffer_room(ends, sizeof level);
+            uint8_t *slot = csni_buffer_room(ends, sizeof level);
             if (!slot) { b->failed = true; return; }
             memcpy(slot, &level, sizeof level);
             ends->size += sizeof level;
             level = (struct level){ i + 1 + node->descendants, batch->parts[node->first_part].start };
         }
         while (i + 1 == level.end) {
-            uint8_t *close = csni_gsym_buffer_room(b, 1);
+            uint8_t *close = csni_buffer_room(b, 1);
             if (!close) return;
             *close = 0;
             b->size++;
@@ -153,12 +136,12 @@ static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_enco
 
 static void put_call_sites(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
                            const struct csni_batch *batch, const struct csni_function *f) {
-    struct csni_gsym_buffer *b = &out->records;
+    struct csni_buffer *b = &out->records;
     size_t part = begin_part(e, b, CSNI_GSYM_PART_CALL_SITES);
     put_u32(e, b, f->site_count);
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *site = &batch->sites[f->first_site + i];
-        uint8_t *p = csni_gsym_buffer_room(b, 9);
+        uint8_t *p = csni_buffer_room(b, 9);
         if (!p) return;
         csni_put64(p, site->return_off, e->big);
         p[8] = (uint8_t)site->flags;
@@ -175,7 +158,7 @@ void csni_gsym_encode_record(const struct csni_gsym_encoder *e, const struct csn
                              struct csni_gsym_encoded *out) {
     const struct csni_batch *batch = &e->model->batches[entry->batch];
     const struct csni_function *f = &batch->functions[entry->function];
-    struct csni_gsym_buffer *b = &out->records;
+    struct csni_buffer *b = &out->records;
     put_u32(e, b, f->size);
     put_string(e, b, batch, f->name);
     if (f->row_count) put_lines(e, out, batch, f);

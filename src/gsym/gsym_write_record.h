@@ -2,24 +2,8 @@
 #ifndef CSNI_GSYM_WRITE_RECORD_H
 #define CSNI_GSYM_WRITE_RECORD_H
 
-#include "base/fail.h"
+#include "base/buffer.h"
 #include "model/model.h"
-
-/* A growing buffer; `failed` stays set once memory ran out. */
-struct csni_gsym_buffer {
-    uint8_t *bytes;
-    size_t size, room;
-    const struct csn_allocator *alloc;
-    bool failed;
-};
-
-CSNI_COLD uint8_t *csni_gsym_grow_buffer(struct csni_gsym_buffer *b, size_t size);
-/* Room for `size` more bytes, or NULL. */
-static inline uint8_t *csni_gsym_buffer_room(struct csni_gsym_buffer *b, size_t size) {
-    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
-    return csni_gsym_grow_buffer(b, size);
-}
-void csni_gsym_buffer_free(struct csni_gsym_buffer *b);
 
 /* What the records of one file have in common. */
 struct csni_gsym_encoder {
@@ -30,8 +14,8 @@ struct csni_gsym_encoder {
 };
 
 struct csni_gsym_encoded {
-    struct csni_gsym_buffer records;
-    struct csni_gsym_buffer ends;   /* scratch: the open lists of inline nodes */
+    struct csni_buffer records;
+    struct csni_buffer ends;   /* scratch: the open lists of inline nodes */
     uint64_t line_bytes, inline_bytes, rows, nodes, sites;
     uint64_t too_long;              /* bytes of a part that its length cannot tell, else 0 */
     uint32_t too_long_type;         /* of that part */

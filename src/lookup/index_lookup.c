@@ -55,6 +55,27 @@ void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref
                                ref->flags, ref->reason, 0 };
 }
 
+/* The strings of an answer are three reads a frame that each wait for memory, the paths' for the file table's before. Asked for
+ * together, the frames' wait at the same time. */
+static void prefetch_strings(const struct csni_gsym *gsym, const struct csn_frame_ref *refs, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        csni_gsym_prefetch_string(gsym, refs[k].name);
+        if (refs[k].file < gsym->file_count) CSNI_PREFETCH(csni_gsym_file_entry(gsym, refs[k].file));
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (refs[k].file >= gsym->file_count) continue;
+        const uint8_t *entry = csni_gsym_file_entry(gsym, refs[k].file);
+        csni_gsym_prefetch_string(gsym, csni_gsym_strp(gsym, entry));
+        csni_gsym_prefetch_string(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
+    }
+}
+
+static void resolve_all(const struct csn_index *index, const struct csn_frame_ref *refs, size_t count,
+                        struct csn_frame *frames) {
+    if (count > 1) prefetch_strings(&index->gsym, refs, count);
+    for (size_t k = 0; k < count; k++) csn_index_resolve(index, &refs[k], &frames[k]);
+}
+
 /* Other formats than GSYM have so many frames at most. */
 enum { OTHER_FRAMES = CSN_INLINE_DEPTH_MAX + 1 };
 
@@ -79,18 +100,19 @@ csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct
     csn_status status = CSN_OK;
     if (index->other) return look_up_other(index, addr, frames, cap, out_count, err);
     if (look_up_fast(index, addr, refs, REFS, &found, &status) && found.frame_count <= REFS) {
-        for (size_t k = 0; k < found.frame_count && k < cap; k++) csn_index_resolve(index, &refs[k], &frames[k]);
+        resolve_all(index, refs, found.frame_count < cap ? found.frame_count : cap, frames);
         *out_count = found.frame_count;
         return status;
     }
     struct csni_gsym_answer answer;
     status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
-    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
-    for (size_t k = 0; k < count && k < cap; k++) {
-        struct csn_frame_ref ref;
-        csni_gsym_frame(&index->gsym, &answer, k, &ref);
-        csn_index_resolve(index, &ref, &frames[k]);
+    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0, stored = count < cap ? count : cap;
+    for (size_t k = 0; k < stored;) {
+        size_t some = stored - k < REFS ? stored - k : REFS;
+        for (size_t i = 0; i < some; i++) csni_gsym_frame(&index->gsym, &answer, k + i, &refs[i]);
+        resolve_all(index, refs, some, frames + k);
+        k += some;
     }
     *out_count = count;
     return status;

@@ -13,8 +13,6 @@ static bool has_magic(struct csni_span file, const char *text) {
     return file.size >= MAGIC_SIZE && memcmp(file.ptr, text, MAGIC_SIZE) == 0;
 }
 
-bool csni_archive_recognize(struct csni_span file) { return has_magic(file, magic) || has_magic(file, thin_magic); }
-
 csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, struct csn_error *err) {
     if (has_magic(file, thin_magic))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
@@ -37,11 +35,6 @@ static bool read_number(const uint8_t *text, size_t size, uint64_t *out) {
         if (text[i] != ' ') return false;
     *out = v;
     return true;
-}
-
-static bool has_prefix(struct csn_str text, const char *prefix) {
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.ptr, prefix, len) == 0;
 }
 
 static struct csn_str without_trailing(struct csn_str text, char c) {
@@ -82,14 +75,14 @@ static bool member_name(struct csni_archive *archive, const uint8_t *header, str
         m->name = none;
     } else if (csni_str_is(field, "/") || csni_str_is(field, "/SYM64/")) {
         m->name = none;
-    } else if (has_prefix(field, "#1/")) {
+    } else if (csni_str_starts(field, "#1/")) {
         if (!leading_name(field, &m->bytes, &m->name)) return false;
-    } else if (has_prefix(field, "/")) {
+    } else if (csni_str_starts(field, "/")) {
         return long_name(archive, field, &m->name);
     } else if (field.len && field.ptr[field.len - 1] == '/') {
         m->name.len--;
     }
-    if (has_prefix(m->name, "__.SYMDEF")) m->name = none;
+    if (csni_str_starts(m->name, "__.SYMDEF")) m->name = none;
     return true;
 }
 

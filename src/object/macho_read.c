@@ -161,11 +161,6 @@ static csn_status count_sections(struct csni_object_private *priv, const struct 
     return CSN_OK;
 }
 
-static bool has_prefix(struct csn_str text, const char *prefix) {
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.ptr, prefix, len) == 0;
-}
-
 static uint32_t section_flags(const struct csni_object *object, const struct macho_segment *segment, struct csn_str segment_name,
                               uint32_t own_flags, uint32_t file_off) {
     uint32_t type = own_flags & SECTION_TYPE, flags = 0;
@@ -173,7 +168,7 @@ static uint32_t section_flags(const struct csni_object *object, const struct mac
     if (!is_debug) flags |= CSNI_SECTION_ALLOC;
     if (own_flags & (S_ATTR_PURE_INSTRUCTIONS | S_ATTR_SOME_INSTRUCTIONS)) flags |= CSNI_SECTION_EXEC;
     /* The one segment of a relocatable object has the protections of all its sections together. */
-    bool writable = object->kind == CSNI_OBJECT_RELOCATABLE ? has_prefix(segment_name, "__DATA")
+    bool writable = object->kind == CSNI_OBJECT_RELOCATABLE ? csni_str_starts(segment_name, "__DATA")
                                                             : (segment->protection & VM_PROT_WRITE) != 0;
     if (writable && !is_debug) flags |= CSNI_SECTION_WRITE;
     bool is_zerofill = type == S_ZEROFILL || type == S_GB_ZEROFILL || type == S_THREAD_LOCAL_ZEROFILL;

@@ -85,6 +85,12 @@ csn_status csni_section_compressed(const struct csni_object *object, uint32_t se
  * their inflated size. One whose header is damaged keeps its stored size; reading it says what is wrong. */
 void csni_size_compressed_sections(struct csni_object_private *priv);
 
+/* Counts `size` bytes against the limit before they are allocated, and takes them off again. Any thread. */
+csn_status csni_section_reserve(struct csni_object_private *priv, uint64_t size, const char *label, struct csn_error *err);
+void csni_section_unreserve(struct csni_object_private *priv, uint64_t size);
+/* Whether reading the section means applying relocations to it. */
+bool csni_section_is_relocated(const struct csni_object *object, uint32_t section);
+
 /* Memory for `count` sections, zeroed, and what goes with them. Section 0 of containers without one is left as it is: it
  * has no name and no bytes. */
 csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, struct csn_error *err);

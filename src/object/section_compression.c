@@ -6,14 +6,9 @@
 #include "object/elf_layout.h"
 #include "object/object_private.h"
 
-static bool has_prefix(struct csn_str text, const char *prefix) {
-    size_t len = strlen(prefix);
-    return text.len >= len && memcmp(text.ptr, prefix, len) == 0;
-}
-
 static bool is_zdebug(const struct csni_object *object, uint32_t section) {
     const char *prefix = csni_object_priv_const(object)->reader->compressed_prefix;
-    return prefix && has_prefix(object->sections[section].name, prefix);
+    return prefix && csni_str_starts(object->sections[section].name, prefix);
 }
 
 static csn_status zdebug_compressed(const struct csni_object *object, uint32_t section, struct csni_span stored,

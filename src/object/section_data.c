@@ -27,8 +27,7 @@ static bool is_within_limit(const struct csni_object_private *priv, uint64_t hel
            (held <= priv->max_decompressed_bytes && size <= priv->max_decompressed_bytes - held);
 }
 
-/* Counts `size` bytes against the limit before they are allocated. Any thread. */
-static csn_status reserve(struct csni_object_private *priv, uint64_t size, const char *label, struct csn_error *err) {
+csn_status csni_section_reserve(struct csni_object_private *priv, uint64_t size, const char *label, struct csn_error *err) {
     if (size > PTRDIFF_MAX) return csni_fail(err, CSN_E_LIMIT, label, 0, "0x%" PRIx64 " bytes do not fit in memory", size);
     uint64_t held = atomic_load_explicit(&priv->held_bytes, memory_order_relaxed);
     do {
@@ -41,11 +40,11 @@ static csn_status reserve(struct csni_object_private *priv, uint64_t size, const
     return CSN_OK;
 }
 
-static void unreserve(struct csni_object_private *priv, uint64_t size) {
+void csni_section_unreserve(struct csni_object_private *priv, uint64_t size) {
     atomic_fetch_sub_explicit(&priv->held_bytes, size, memory_order_relaxed);
 }
 
-static bool needs_relocation(const struct csni_object *object, uint32_t section) {
+bool csni_section_is_relocated(const struct csni_object *object, uint32_t section) {
     const struct csni_container_reader *reader = csni_object_priv_const(object)->reader;
     return reader->needs_relocation && reader->needs_relocation(object, section);
 }
@@ -59,7 +58,7 @@ static csn_status fill(struct csni_object_private *priv, uint32_t section, const
     } else if (source->size) {
         memcpy(bytes, source->data.ptr, (size_t)source->size);
     }
-    if (!needs_relocation(&priv->object, section)) return CSN_OK;
+    if (!csni_section_is_relocated(&priv->object, section)) return CSN_OK;
     return priv->reader->relocate(priv, section, bytes, source->size, err);
 }
 
@@ -69,7 +68,7 @@ static csn_status read_owned(struct csni_object_private *priv, uint32_t section,
     char label[CSNI_SECTION_LABEL_SIZE];
     csni_section_label(&priv->object, section, label);
     CSNI_TRY(csni_inflate_check(source->compression, source->data, source->size, label, err));
-    CSNI_TRY(reserve(priv, source->size, label, err));
+    CSNI_TRY(csni_section_reserve(priv, source->size, label, err));
     size_t size = (size_t)source->size;
     uint8_t *bytes = csni_pages_alloc(size);
     /* All of it will be written, so all faults are taken at once; but a size that only a hostile file would tell is not
@@ -78,7 +77,7 @@ static csn_status read_owned(struct csni_object_private *priv, uint32_t section,
     csn_status status = bytes ? fill(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
     if (status < 0) {
         if (bytes) csni_pages_free(bytes, size);
-        unreserve(priv, size);
+        csni_section_unreserve(priv, size);
         return status;
     }
     *content = (struct csni_section_content){ { bytes, size }, true, true };
@@ -97,7 +96,7 @@ csn_status csni_object_read_section(struct csni_object *object, uint32_t section
         CSNI_TRY(csni_section_stored(object, section, &stored, err));
         struct csni_compressed source;
         CSNI_TRY(csni_section_compressed(object, section, stored, &source, err));
-        bool is_view = source.compression == CSNI_COMPRESSION_NONE && !needs_relocation(object, section);
+        bool is_view = source.compression == CSNI_COMPRESSION_NONE && !csni_section_is_relocated(object, section);
         if (!source.size) *content = (struct csni_section_content){ .is_read = true };
         else if (is_view) *content = (struct csni_section_content){ .bytes = stored, .is_read = true };
         else CSNI_TRY(read_owned(priv, section, &source, content, err));
@@ -113,7 +112,7 @@ void csni_object_release_section(struct csni_object *object, uint32_t section) {
     if (!content->is_read) return;
     if (content->is_owned) {
         csni_pages_free((uint8_t *)content->bytes.ptr, content->bytes.size);
-        unreserve(priv, content->bytes.size);
+        csni_section_unreserve(priv, content->bytes.size);
     } else if (priv->file_is_mapped) {
         csni_file_map_forget(content->bytes.ptr, content->bytes.size);
     }

@@ -5,13 +5,13 @@
 enum { HEAD_SIZE = 256, STUB_SIZE = 8, LAST_SIZE = 4, LINKED_DATA = 0x400000 };
 
 static bool is_rvct(struct csni_span file) {
-    return csni_text_starts((struct csn_str){ (const char *)file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE },
-                            "ARM Linker");
+    return csni_str_starts((struct csn_str){ (const char *)file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE },
+                           "ARM Linker");
 }
 
 static bool is_gnu(struct csni_span file) {
-    return csni_text_starts((struct csn_str){ (const char *)file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE },
-                            "Archive member included");
+    return csni_str_starts((struct csn_str){ (const char *)file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE },
+                           "Archive member included");
 }
 
 bool csni_linker_map_recognize(struct csni_span file) { return file.size && (is_rvct(file) || is_gnu(file)); }
@@ -38,7 +38,7 @@ static enum row_type take_type(struct csn_str *text) {
     } types[] = { { "ARM Code", ROW_CODE }, { "Thumb Code", ROW_CODE }, { "Data", ROW_DATA },
                   { "Section", ROW_SECTION }, { "Number", ROW_OTHER } };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (!csni_text_starts(*text, types[i].word)) continue;
+        if (!csni_str_starts(*text, types[i].word)) continue;
         size_t len = strlen(types[i].word);
         *text = (struct csn_str){ text->ptr + len, text->len - len };
         return types[i].type;
@@ -97,20 +97,20 @@ static bool add_row(const struct row *row, bool is_local, const struct places *p
 
 static csn_status read_rvct(struct csni_span file, uint32_t load, uint32_t data, struct csni_batch_writer *w,
                             struct csni_symbian_gather *g, struct csn_error *err) {
-    struct csni_symbian_lines lines = { file, 0 };
+    struct csni_lines lines = { file, 0 };
     struct places places = { 0, load, data };
     struct csn_str line;
     bool in_table = false, is_local = false, has_base = false;
-    while (csni_symbian_next_line(&lines, &line)) {
+    while (csni_lines_next(&lines, &line)) {
         struct csn_str text = csni_text_trim(line);
         struct row row;
-        if (csni_text_starts(text, "Image Symbol Table")) in_table = true;
-        else if (csni_text_starts(text, "Local Symbols")) is_local = true;
-        else if (csni_text_starts(text, "Global Symbols")) is_local = false;
+        if (csni_str_starts(text, "Image Symbol Table")) in_table = true;
+        else if (csni_str_starts(text, "Local Symbols")) is_local = true;
+        else if (csni_str_starts(text, "Global Symbols")) is_local = false;
         if (!in_table || !read_row(line, &row)) continue;
         if (!has_base) {
             if (!row.size) continue;
-            if (row.type != ROW_SECTION || (!csni_text_starts(row.name, ".text") && !csni_text_starts(row.name, ".emb_text"))) {
+            if (row.type != ROW_SECTION || (!csni_str_starts(row.name, ".text") && !csni_str_starts(row.name, ".emb_text"))) {
                 csni_batch_note(w, CSN_EVENT_DAMAGED_TEXT_LINE, "line %llu of a map: the first row with a size is not .text: %.*s",
                                 (unsigned long long)lines.number, (int)(text.len < 80 ? text.len : 80), text.ptr);
                 return CSN_OK;
@@ -170,7 +170,7 @@ static bool finish_symbol(struct gnu *m, uint64_t end) {
 /* "0x00008000" from the front. */
 static bool take_number(struct csn_str *text, uint64_t *out) {
     csni_text_take_blanks(text);
-    if (!csni_text_starts(*text, "0x")) return false;
+    if (!csni_str_starts(*text, "0x")) return false;
     *text = (struct csn_str){ text->ptr + 2, text->len - 2 };
     return csni_text_take_hex(text, 1, 16, out);
 }
@@ -186,7 +186,7 @@ static bool read_place(struct gnu *m, uint64_t address, struct csn_str rest) {
         return good;
     }
     struct csn_str name = csni_text_trim(rest);
-    if (!name.len || csni_text_starts(name, "PROVIDE") || name.ptr[0] == '.' || memchr(name.ptr, '=', name.len) == name.ptr)
+    if (!name.len || csni_str_starts(name, "PROVIDE") || name.ptr[0] == '.' || memchr(name.ptr, '=', name.len) == name.ptr)
         return true;
     if (m->name.len && address == m->last) return true; /* another name of the same place */
     if (!finish_symbol(m, m->end > m->last && m->end < address ? m->end : address)) return false;
@@ -199,13 +199,13 @@ static bool read_place(struct gnu *m, uint64_t address, struct csn_str rest) {
 static bool read_gnu_line(struct gnu *m, struct csn_str line) {
     struct csn_str text = csni_text_trim(line);
     uint64_t address;
-    if (csni_text_starts(text, "Address of section .text set to")) {
+    if (csni_str_starts(text, "Address of section .text set to")) {
         struct csn_str number = { text.ptr + 31, text.len - 31 };
         m->has_base = take_number(&number, &m->base);
         return true;
     }
     if (!m->in_text) {
-        if (!csni_text_starts(line, ".text") || (line.len > 5 && !csni_text_is_blank(line.ptr[5]))) return true;
+        if (!csni_str_starts(line, ".text") || (line.len > 5 && !csni_is_blank(line.ptr[5]))) return true;
         m->in_text = true;
         struct csn_str number = { line.ptr + 5, line.len - 5 };
         if (take_number(&number, &address) && !m->has_base) {
@@ -218,7 +218,7 @@ static bool read_gnu_line(struct gnu *m, struct csn_str line) {
     struct csn_str rest = text;
     if (rest.ptr[0] == '.' || rest.ptr[0] == '*') {
         size_t len = 0;
-        while (len < rest.len && !csni_text_is_blank(rest.ptr[len])) len++;
+        while (len < rest.len && !csni_is_blank(rest.ptr[len])) len++;
         rest = (struct csn_str){ rest.ptr + len, rest.len - len };
     }
     if (!take_number(&rest, &address)) return true;
@@ -231,11 +231,11 @@ static bool read_gnu_line(struct gnu *m, struct csn_str line) {
 
 static csn_status read_gnu(struct csni_span file, uint32_t load, struct csni_batch_writer *w, struct csni_symbian_gather *g,
                            struct csn_error *err) {
-    struct csni_symbian_lines lines = { file, 0 };
+    struct csni_lines lines = { file, 0 };
     struct gnu m = { .g = g, .load = load, .w = w, .name = { "", 0 } };
     struct csn_str line;
     bool good = true;
-    while (good && csni_symbian_next_line(&lines, &line)) {
+    while (good && csni_lines_next(&lines, &line)) {
         bool is_empty = !csni_text_trim(line).len;
         if (m.in_text && (is_empty || csni_str_is(csni_text_trim(line), ".fini"))) break;
         if (!is_empty) good = read_gnu_line(&m, line);

@@ -15,20 +15,20 @@ static const char *const openings[] = { "ROMBUILD", "ROFSBUILD", "Creating Rom i
                                         "Reading file ", "Executable File '", "Compressed executable File '" };
 
 bool csni_rom_log_recognize(struct csni_span file) {
-    struct csni_symbian_lines lines = { { file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE }, 0 };
+    struct csni_lines lines = { { file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE }, 0 };
     struct csn_str line;
-    while (csni_symbian_next_line(&lines, &line)) {
+    while (csni_lines_next(&lines, &line)) {
         for (size_t i = 0; i < line.len; i++)
             if (!line.ptr[i]) return false; /* no text */
         for (size_t i = 0; i < sizeof openings / sizeof *openings; i++)
-            if (csni_text_starts(line, openings[i])) return true;
+            if (csni_str_starts(line, openings[i])) return true;
     }
     return false;
 }
 
 /* The rest of a line that begins with `label`, trimmed. */
 static bool take_label(struct csn_str line, const char *label, struct csn_str *rest) {
-    if (!csni_text_starts(line, label)) return false;
+    if (!csni_str_starts(line, label)) return false;
     size_t len = strlen(label);
     *rest = csni_text_trim((struct csn_str){ line.ptr + len, line.len - len });
     return true;
@@ -135,7 +135,7 @@ static csn_status read_block_line(struct log *l, struct csn_str line, struct csn
     if (take_value(line, "Code start addr:", &value)) l->block.code = value;
     else if (take_value(line, "DataBssLinearBase:", &value)) l->block.data = value;
     else if (take_value(line, "Code size:", &value) || take_value(line, "Size:", &value)) {
-        if (!l->block.size || csni_text_starts(line, "Code")) l->block.size = value;
+        if (!l->block.size || csni_str_starts(line, "Code")) l->block.size = value;
         if (l->in_resource) return end_block(l, err);
     }
     return CSN_OK;
@@ -148,7 +148,7 @@ static bool take_resource(struct csn_str line, struct csn_str *path, uint64_t *a
     if (!take_label(line, "Reading resource ", &rest)) return false;
     for (size_t i = rest.len; i > sizeof between; i--) {
         struct csn_str tail = { rest.ptr + i - sizeof between + 1, rest.len - i + sizeof between - 1 };
-        if (!csni_text_starts(tail, between)) continue;
+        if (!csni_str_starts(tail, between)) continue;
         *path = csni_text_trim((struct csn_str){ rest.ptr, (size_t)(tail.ptr - rest.ptr) });
         tail = (struct csn_str){ rest.ptr + i, rest.len - i };
         return path->len && csni_text_take_hex(&tail, 1, 8, address);
@@ -189,7 +189,7 @@ static csn_status read_placement(struct log *l, struct csn_str line, struct csn_
     const char *copy = lower_copy(l, target);
     if (!copy) return csni_fail_memory(err, target.len);
     target.ptr = copy;
-    if (!csni_text_starts(target, directory)) return CSN_OK;
+    if (!csni_str_starts(target, directory)) return CSN_OK;
     struct file *f = file_of(l, source);
     if (!f) return csni_fail_memory(err, sizeof *f);
     f->placed++;
@@ -263,9 +263,9 @@ static csn_status read_line(struct log *l, struct csn_str line, struct csn_error
 }
 
 static csn_status read_log(struct log *l, struct csni_span file, struct csni_symbian_image *out, struct csn_error *err) {
-    struct csni_symbian_lines lines = { file, 0 };
+    struct csni_lines lines = { file, 0 };
     struct csn_str line;
-    while (csni_symbian_next_line(&lines, &line)) CSNI_TRY(read_line(l, line, err));
+    while (csni_lines_next(&lines, &line)) CSNI_TRY(read_line(l, line, err));
     CSNI_TRY(end_block(l, err));
     size_t count = l->gather.binaries.count;
     uint32_t *numbers = csni_arena_alloc(l->w->arena, (count + 1) * sizeof *numbers);

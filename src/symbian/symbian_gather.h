@@ -2,6 +2,7 @@
 #ifndef CSNI_SYMBIAN_GATHER_H
 #define CSNI_SYMBIAN_GATHER_H
 
+#include "base/text.h"
 #include "symbian/symbian.h"
 
 struct csni_symbian_symbol {
@@ -38,16 +39,7 @@ csn_status csni_linker_map_symbols(struct csni_span file, uint32_t load, uint32_
 
 /* ---- text ---- */
 
-struct csni_symbian_lines {
-    struct csni_span rest;
-    uint64_t number; /* of the line given last, from 1 */
-};
-/* The next line, without LF or CR LF. */
-bool csni_symbian_next_line(struct csni_symbian_lines *lines, struct csn_str *out);
-
-static inline bool csni_text_is_blank(char c) { return c == ' ' || c == '\t'; }
 struct csn_str csni_text_trim(struct csn_str text);
-bool csni_text_starts(struct csn_str text, const char *with);
 /* Takes `count` to `max` hexadecimal digits from the front. */
 bool csni_text_take_hex(struct csn_str *text, unsigned min, unsigned max, uint64_t *out);
 /* Takes blanks from the front; false: there are none. */

@@ -5,7 +5,7 @@
 enum { HEAD_SIZE = 4096, OBJECT_COLUMN = 40 };
 
 static bool is_from(struct csn_str line, struct csn_str *path) {
-    if (!csni_text_starts(line, "From ")) return false;
+    if (!csni_str_starts(line, "From ")) return false;
     *path = csni_text_trim((struct csn_str){ line.ptr + 4, line.len - 4 });
     return path->len > 0;
 }
@@ -23,11 +23,11 @@ static bool is_symbol(struct csn_str line, struct symbol_line *out) {
 }
 
 bool csni_symbol_file_recognize(struct csni_span file) {
-    struct csni_symbian_lines lines = { { file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE }, 0 };
+    struct csni_lines lines = { { file.ptr, file.size < HEAD_SIZE ? file.size : HEAD_SIZE }, 0 };
     struct csn_str line, path;
     struct symbol_line symbol;
     bool from = false;
-    while (csni_symbian_next_line(&lines, &line)) {
+    while (csni_lines_next(&lines, &line)) {
         if (!csni_text_trim(line).len) continue;
         if (from) return is_symbol(line, &symbol) || is_from(line, &path);
         if (!is_from(line, &path)) return false;
@@ -69,10 +69,10 @@ static bool is_data(struct csn_str object) {
 }
 
 static csn_status gather(struct csni_span file, struct csni_symbian_gather *g, struct csn_error *err) {
-    struct csni_symbian_lines lines = { file, 0 };
+    struct csni_lines lines = { file, 0 };
     struct csn_str line, path, object;
     struct symbol_line symbol;
-    while (csni_symbian_next_line(&lines, &line)) {
+    while (csni_lines_next(&lines, &line)) {
         bool good = true;
         if (g->binaries.count && is_symbol(line, &symbol)) {
             struct csn_str name = split_text(symbol.text, &object);

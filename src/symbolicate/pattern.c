@@ -95,6 +95,18 @@ bool csni_pattern_is_exact(struct csn_str pattern) {
     return strip_anchors(pattern, &literal) && is_literal(literal) && !skip_selector_stub(&literal);
 }
 
+bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *out) {
+    struct literal literal;
+    if (!csni_pattern_is_exact(pattern) || !strip_anchors(pattern, &literal)) return false;
+    size_t len = 0;
+    bool plain = !memchr(literal.at, '\\', (size_t)(literal.end - literal.at));
+    *out = (struct csn_str){ plain ? literal.at : scratch, (size_t)(literal.end - literal.at) };
+    if (plain) return true;
+    while (literal.at < literal.end && next_char(&literal, &scratch[len])) len++;
+    out->len = len;
+    return true;
+}
+
 /* ---- expressions ---- */
 
 #if defined(CSNI_HAVE_PCRE2)

@@ -32,6 +32,10 @@ void csni_patterns_deinit(struct csni_patterns *patterns); /* empty afterwards, 
  * the reference tool writes them. A selector stub ("objc_msgSend$init") is none: it stands for any class. */
 bool csni_pattern_is_exact(struct csn_str pattern);
 
+/* The name that such a pattern stands for. `scratch` has room for pattern.len bytes, and is needed where the pattern has a
+ * backslash; else the name is a view. False: it is none. */
+bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *out);
+
 enum csni_match csni_pattern_match(struct csni_patterns *patterns, struct csn_str pattern, struct csn_str name);
 
 #endif

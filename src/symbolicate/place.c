@@ -198,6 +198,7 @@ static csn_status next_site(struct site_walk *walk, uint64_t *work, struct csn_c
         csn_status status = csn_call_site_iter_next(&walk->iter, out, NULL);
         if (status != CSN_OK) return status;
         if (!csni_spend(work, 1)) return CSN_E_LIMIT;
+        if (out->flags & CSN_CALL_SITE_TAIL) continue;
         if (out->return_offset == walk->offset || (walk->either && out->return_offset == walk->offset + 1)) return CSN_OK;
     }
 }

@@ -41,6 +41,7 @@ struct match_result {
     uint32_t count;
     bool *used;            /* by pattern: it holds for one of the names; NULL: not asked for */
     uint32_t pattern;      /* one that holds for the last name found */
+    uint32_t tail_calls;   /* from the function of that pattern to the last name found */
     uint32_t notes;
     bool unknown;          /* a pattern could not be used: nothing is ruled out */
 };
@@ -127,9 +128,52 @@ static bool names_callee(struct stack_walk *walk, const struct csni_stack_place 
     return true;
 }
 
+/* Who of the callee's candidates is reached by the tail calls. */
+static bool reached(struct stack_walk *walk, const struct csni_stack_place *callee, const struct csni_tails *tails,
+                    struct csn_str **names, uint32_t *count) {
+    const struct csni_place *place = callee->place;
+    *count = 0;
+    if (!tails->count || !csni_spend(walk->work, (uint64_t)place->name_count * tails->count)) return true;
+    *names = csni_arena_alloc(&walk->s->arena, place->name_count * sizeof(**names));
+    if (!*names) return false;
+    for (uint32_t i = 0; i < place->name_count; i++)
+        if (csni_tails_find(tails, place->names[i], callee->module)) (*names)[(*count)++] = place->names[i];
+    return true;
+}
+
+/* Instead of a say that names none of the callee's candidates, one that names those that its callees call last. */
+static bool follow_say(struct stack_walk *walk, size_t caller, struct csni_say *say, bool *fits) {
+    const struct csni_stack_place *callee = &walk->places[caller - 1];
+    struct csni_tails tails;
+    struct csn_str *names = NULL;
+    uint32_t count;
+    if (!callee->place || callee->place->name_count < 2) return true;
+    if (!csni_tails_follow(walk->s, say, walk->places[caller].module, walk->work, &tails)) return false;
+    if (!reached(walk, callee, &tails, &names, &count)) return false;
+    if (!count) return true;
+    *fits = true;
+    say->patterns = names;
+    say->pattern_count = count;
+    say->flags &= ~(uint32_t)(CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
+    return true;
+}
+
+static bool add_say(struct stack_walk *walk, const struct csni_say *own, struct csni_say *whole) {
+    size_t count = (size_t)whole->pattern_count + own->pattern_count;
+    struct csn_str *patterns = csni_arena_alloc(&walk->s->arena, count * sizeof(*patterns));
+    if (!patterns) return false;
+    if (whole->pattern_count) memcpy(patterns, whole->patterns, whole->pattern_count * sizeof(*patterns));
+    memcpy(patterns + whole->pattern_count, own->patterns, own->pattern_count * sizeof(*patterns));
+    whole->patterns = patterns;
+    whole->pattern_count = (uint32_t)count;
+    whole->flags |= own->flags;
+    whole->notes |= own->notes;
+    whole->known = true;
+    return true;
+}
+
 /* Several share the caller's code: each that remains is asked. One that does not speak silences all, and so does one that
- * names somebody else: had it called, then through a tail call, whose callee nobody names. For the same reason
- * nothing is expected further in. */
+ * names somebody else that no known tail call leads away from. For the same reason nothing is expected further in. */
 static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say *out) {
     const struct csni_stack_place *at = &walk->places[caller];
     const struct csn_stack_answer *answer = &walk->answers[caller];
@@ -149,12 +193,15 @@ static bool ask_several(struct stack_walk *walk, size_t caller, struct csni_say 
         if (asked++ == SPEAKERS_MAX) own.notes = CSN_STACK_NOTE_LIMIT;
         else if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &own)) return false;
         bool fits = true;
-        if (speakers > 1 && own.pattern_count && !names_callee(walk, &walk->places[caller - 1], &own, &fits)) return false;
+        if (speakers > 1 && own.pattern_count) {
+            if (!names_callee(walk, &walk->places[caller - 1], &own, &fits)) return false;
+            if (!fits && !follow_say(walk, caller, &own, &fits)) return false;
+        }
         if (!own.pattern_count || !fits || (own.notes & CSN_STACK_NOTE_LIMIT)) {
             *out = (struct csni_say){ .notes = own.notes | (undecided ? CSN_STACK_NOTE_CALLER_UNDECIDED : 0) };
             return true;
         }
-        if (!csni_place_say(place, k, at->addr, at->either, &walk->s->arena, walk->work, &whole)) return false;
+        if (!add_say(walk, &own, &whole)) return false;
     }
     *out = whole;
     if (speakers > 1) out->flags &= ~(uint32_t)CSN_CALL_SITE_EXTERNAL;
@@ -211,12 +258,13 @@ static void decide(struct csn_stack_answer *answer, const struct csni_place *pla
     answer->remaining = match->names;
     answer->remaining_count = match->count;
     if (match->count > 1 || place->truncated) return;
+    answer->evidence_tail_calls = match->tail_calls;
     bool exact = csni_pattern_is_exact(answer->evidence_pattern);
-    bool several = !exact || say->pattern_count > 1;
+    bool several = !match->tail_calls && (!exact || say->pattern_count > 1);
     answer->chosen = match->names[0];
     answer->choice = outer ? CSN_CHOICE_OUTER : several ? CSN_CHOICE_PATTERN : CSN_CHOICE_CALLER;
     answer->confidence = outer ? (exact ? CSN_CONFIDENCE_MEDIUM : CSN_CONFIDENCE_LOW)
-                               : (several ? CSN_CONFIDENCE_MEDIUM : CSN_CONFIDENCE_HIGH);
+                               : (several || match->tail_calls ? CSN_CONFIDENCE_MEDIUM : CSN_CONFIDENCE_HIGH);
 }
 
 /* The patterns that no name met. False: no memory. */
@@ -237,11 +285,55 @@ static bool expect_beyond(struct stack_walk *walk, size_t i, const struct csni_s
     const struct csni_stack_place *callee = &walk->places[i], *caller = &walk->places[i + 1];
     *out = (struct expectation){ .say = *say, .frame = (uint32_t)i + 1, .module = caller->module };
     if (!(say->flags & CSN_CALL_SITE_EXTERNAL) || callee->module == caller->module || match->unknown) return true;
+    if (match->tail_calls) return true;
     if (match->count) {
         if (!keep_unused(walk, match, &out->say)) return false;
         out->only_that_module = true;
     }
     out->held = out->say.pattern_count > 0;
+    return true;
+}
+
+/* A call site names none of the candidates: perhaps those that it names made a tail call. */
+static bool match_through_tails(struct stack_walk *walk, size_t i, const struct csni_say *say, struct match_result *match) {
+    const struct csni_stack_place *callee = &walk->places[i], *caller = &walk->places[i + 1];
+    const struct csni_place *place = callee->place;
+    struct csni_tails tails;
+    if (!csni_tails_follow(walk->s, say, caller->module, walk->work, &tails)) return false;
+    match->notes |= tails.notes;
+    if (!csni_spend(walk->work, (uint64_t)place->name_count * tails.count)) return true;
+    for (uint32_t k = 0; k < place->name_count; k++) {
+        const struct csni_tail_end *end = csni_tails_find(&tails, place->names[k], callee->module);
+        if (!end) continue;
+        match->names[match->count++] = k;
+        match->pattern = end->start;
+        match->tail_calls = end->calls;
+    }
+    return true;
+}
+
+static bool is_matched(const struct match_result *match, uint32_t count, uint32_t name) {
+    for (uint32_t i = 0; i < count; i++)
+        if (match->names[i] == name) return true;
+    return false;
+}
+
+/* One that is named may have made a tail call to another one of the same code. */
+static bool add_those_behind(struct stack_walk *walk, const struct csni_stack_place *callee, struct match_result *match) {
+    const struct csni_place *place = callee->place;
+    uint32_t named = match->count;
+    for (uint32_t i = 0; i < named && named < place->name_count; i++) {
+        struct csni_tails tails;
+        if (!csni_tails_of_name(walk->s, place, match->names[i], callee->module, walk->work, &tails)) return false;
+        uint64_t steps = (uint64_t)place->name_count * (tails.count + match->count);
+        if (tails.count && !csni_spend(walk->work, steps)) tails.notes |= CSN_STACK_NOTE_LIMIT;
+        match->notes |= tails.notes & CSN_STACK_NOTE_LIMIT;
+        match->unknown = match->notes & CSN_STACK_NOTE_LIMIT;
+        if (match->unknown) return true;
+        for (uint32_t k = 0; tails.count && k < place->name_count; k++)
+            if (!is_matched(match, match->count, k) && csni_tails_find(&tails, place->names[k], callee->module))
+                match->names[match->count++] = k;
+    }
     return true;
 }
 
@@ -252,10 +344,16 @@ static bool hear_caller(struct stack_walk *walk, size_t i, const struct csni_say
     struct match_result match = { 0 };
     if (callee->place && callee->place->name_count) {
         if (!match_say(walk, callee->place, say, true, &match)) return false;
-        bool other = say->flags == CSN_CALL_SITE_INTERNAL && callee->module != caller->module;
-        if (other) {
-            answer->notes |= CSN_STACK_NOTE_OTHER_IMAGE;
-        } else if (callee->place->name_count > 1) {
+        bool merged = callee->place->name_count > 1;
+        uint32_t where = say->flags & (CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
+        bool other = where == CSN_CALL_SITE_INTERNAL && callee->module != caller->module;
+        if (other) match.count = 0;
+        bool gone = merged && !match.count && !match.unknown;
+        if (gone && !match_through_tails(walk, i, say, &match)) return false;
+        if (merged && !gone && !match.unknown && !add_those_behind(walk, callee, &match)) return false;
+        if (other && !match.count) {
+            answer->notes |= CSN_STACK_NOTE_OTHER_IMAGE | match.notes;
+        } else if (merged) {
             decide(answer, callee->place, say, &match, (uint32_t)i + 1, false);
         }
     }
@@ -269,6 +367,7 @@ static bool hear_outer(struct stack_walk *walk, size_t i, struct expectation *ex
     bool same = at->module == expected->module;
     bool asked = at->place && at->place->name_count && (same || !expected->only_that_module);
     if (asked && !match_say(walk, at->place, &expected->say, false, &match)) return false;
+    if (match.count && !match.unknown && !add_those_behind(walk, at, &match)) return false;
     if (match.count && at->place->name_count > 1)
         decide(&walk->answers[i], at->place, &expected->say, &match, expected->frame, true);
     /* Met, or back in the image that expected something else. */

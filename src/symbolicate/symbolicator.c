@@ -22,7 +22,7 @@ csn_status csn_symbolicator_create(const struct csn_symbolicator_options *option
     s->alloc = alloc;
     s->max_frames = o.max_frames ? o.max_frames : DEFAULT_MAX_FRAMES;
     s->cache_bytes = o.cache_bytes ? o.cache_bytes : DEFAULT_CACHE_BYTES;
-    s->seen.alloc = alloc;
+    s->seen.alloc = s->tails.alloc = alloc;
     csni_module_map_init(&s->map, alloc);
     csni_patterns_init(&s->patterns, alloc);
     csni_arena_init(&s->seen_arena, alloc, ARENA_CHUNK);
@@ -47,6 +47,7 @@ static void drop_modules(struct csn_symbolicator *s) {
 void csn_symbolicator_forget(struct csn_symbolicator *s) {
     drop_modules(s);
     forget_places(s);
+    csni_tails_forget(s);
     csni_patterns_deinit(&s->patterns);
     csni_arena_deinit(&s->arena);
 }
@@ -180,6 +181,8 @@ static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stac
         if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
         begin_answer(&places[i], &answers[i]);
     }
+    s->places = places;
+    s->place_count = count;
     if (!csni_stack_choose(s, places, count, &work, answers)) return csni_fail_memory(err, answer_bytes);
     *out = answers;
     return CSN_OK;
@@ -194,6 +197,8 @@ csn_status csn_symbolicator_answer(struct csn_symbolicator *s, const struct csn_
     if (s->arena.total > s->cache_bytes) csni_arena_deinit(&s->arena);
     csni_arena_release(&s->arena, start);
     if (s->seen_arena.total + s->seen.count * sizeof(*s->seen.items) > s->cache_bytes) forget_places(s);
+    if (s->tail_bytes > s->cache_bytes) csni_tails_forget(s);
+    s->tail_tables = NULL;
     return answer_stack(s, frames, frame_count, out, err);
 }
 
@@ -211,6 +216,7 @@ const char *csn_stack_note_text(uint32_t note) {
     case CSN_STACK_NOTE_COSTLY_PATTERN: return "a pattern of the call site was given up after too much work";
     case CSN_STACK_NOTE_NO_ENGINE: return "a pattern of the call site needs PCRE2, which this build does not have";
     case CSN_STACK_NOTE_LIMIT: return "too many functions, call sites or patterns to look at all of them";
+    case CSN_STACK_NOTE_TAIL_INDIRECT: return "a function that the call site leads to makes an indirect tail call";
     default: return "the note is not known to this version of the library";
     }
 }

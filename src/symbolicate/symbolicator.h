@@ -5,7 +5,9 @@
 #include "symbolicate/module_map.h"
 #include "symbolicate/pattern.h"
 #include "symbolicate/place.h"
+#include "symbolicate/stack_tails.h"
 
+struct csni_stack_place;
 struct csn_symbolicator {
     const struct csn_allocator *alloc;
     uint64_t max_frames, cache_bytes;
@@ -17,6 +19,11 @@ struct csn_symbolicator {
     CSNI_VEC(struct csni_place *) seen; /* by hash; a power of two, at most half full */
     size_t seen_count;
     struct csni_arena arena;       /* the last answer */
+    CSNI_VEC(struct csni_tail_table) tails; /* of indexes that were asked where tail calls lead */
+    uint64_t tail_bytes;           /* of those; forgotten beyond cache_bytes */
+    const struct csni_stack_place *places; /* of the stack that is answered */
+    size_t place_count;
+    uint32_t *tail_tables;         /* by module: 1 + number of its table, 0: none; NULL until this stack asks */
 };
 
 /* What is known of one frame while its stack is answered. */

@@ -1,35 +1,15 @@
-/* Lines and their fields, without a copy. */
+/* Fields of lines, and what to make of lines. */
 #include "symbols/text_lines.h"
 
 enum { HEAD_SIZE = 4096 };
 
-bool csni_lines_next(struct csni_lines *lines, struct csn_str *out) {
-    if (!lines->rest.size) return false;
-    const uint8_t *begin = lines->rest.ptr, *end = memchr(begin, '\n', lines->rest.size);
-    size_t len = end ? (size_t)(end - begin) : lines->rest.size;
-    lines->rest = csni_span_from(lines->rest, end ? len + 1 : len);
-    lines->number++;
-    if (len && begin[len - 1] == '\r') len--;
-    *out = (struct csn_str){ (const char *)begin, len };
-    return true;
-}
-
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 struct csn_str csni_line_field(struct csn_str *line) {
     size_t at = 0;
-    while (at < line->len && !is_blank(line->ptr[at])) at++;
+    while (at < line->len && !csni_is_blank(line->ptr[at])) at++;
     struct csn_str field = { line->ptr, at };
-    while (at < line->len && is_blank(line->ptr[at])) at++;
+    while (at < line->len && csni_is_blank(line->ptr[at])) at++;
     *line = (struct csn_str){ line->ptr + at, line->len - at };
     return field;
-}
-
-static unsigned digit(char c) {
-    if (c >= '0' && c <= '9') return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f') return (unsigned)(c - 'a') + 10;
-    if (c >= 'A' && c <= 'F') return (unsigned)(c - 'A') + 10;
-    return 16;
 }
 
 bool csni_text_hex(struct csn_str text, uint64_t *out) {
@@ -37,7 +17,7 @@ bool csni_text_hex(struct csn_str text, uint64_t *out) {
     if (text.len > 2 && text.ptr[0] == '0' && (text.ptr[1] == 'x' || text.ptr[1] == 'X'))
         text = (struct csn_str){ text.ptr + 2, text.len - 2 };
     for (size_t i = 0; i < text.len; i++) {
-        unsigned d = digit(text.ptr[i]);
+        unsigned d = csni_hex_digit(text.ptr[i]);
         if (d > 15 || v >> 60) return false;
         v = v << 4 | d;
     }

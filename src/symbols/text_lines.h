@@ -1,16 +1,9 @@
-/* Lines and their fields, without a copy. */
+/* Fields of lines, without a copy, and what to make of lines. */
 #ifndef CSNI_TEXT_LINES_H
 #define CSNI_TEXT_LINES_H
 
+#include "base/text.h"
 #include "model/model.h"
-
-struct csni_lines {
-    struct csni_span rest;
-    uint64_t number;      /* of the line given last, from 1 */
-};
-
-/* The next line without its end (LF, or CR LF); false at the end of the file. */
-bool csni_lines_next(struct csni_lines *lines, struct csn_str *out);
 
 /* The next field up to a space or tab, which is passed over with those behind it; empty at the end of the line. */
 struct csn_str csni_line_field(struct csn_str *line);

@@ -1,7 +1,7 @@
 """Writes small GSYM version 1 files with merged functions and call sites, for tests that need to know every byte's truth."""
 import struct
 
-INTERNAL, EXTERNAL = 1, 2
+INTERNAL, EXTERNAL, TAIL = 1, 2, 64
 
 
 class Strings:

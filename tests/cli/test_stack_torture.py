@@ -3,7 +3,9 @@ must come out right, and nothing may be chosen that is not true.
 
 The code is laid out as a linker leaves it: a physical function has one or several names (siblings); each of its call
 slots goes to one physical function, but each sibling means a name of its own there. What is known of that is random: no
-call site, an indirect one, the name exactly or bare, an expression, a list with names that are not here."""
+call site, an indirect one, the name exactly or bare, an expression, a list with names that are not here, or a function
+that made a tail call, or the first of a chain of those, through any modules, some of which fork, run in circles, jump to
+somebody unknown, have a namesake elsewhere or are folded into another function. Siblings make tail calls to each other, too."""
 import json
 import random
 import re
@@ -15,7 +17,9 @@ import gsym_make
 
 MODULES, GROUPS, SINGLES, SLOTS, STACKS = 20, 1000, 300, 4, 3000
 SIZE = 0x80
-KINDS = ["none", "indirect", "exact", "exact", "exact", "bare", "expression", "list", "tail"]
+KINDS = ["none", "indirect", "exact", "exact", "exact", "bare", "expression", "list", "gone", "thunk", "thunk", "thunk", "behind"]
+THUNKS = ["plain", "plain", "plain", "plain", "fork", "ring", "leaf", "indirect", "expression", "namesake"]
+CALLS_MAX = 8    # tail calls that are followed
 
 
 @dataclass
@@ -32,7 +36,15 @@ class Slot:
     meant: dict       # sibling: name that it calls
     patterns: dict    # sibling: None (no call site), [] (indirect), [pattern]
     external: bool    # through a library that calls back
-    flags: int
+    flags: dict       # by sibling
+
+
+@dataclass
+class World:
+    functions: list
+    at: list          # by module: the next free address
+    tails: dict       # (module, name): [(flags, pattern or None)]
+    thunks: list      # (module, start, name, whether it is folded into another one)
 
 
 def patterns_for(rng, kind, name, callee):
@@ -46,7 +58,70 @@ def patterns_for(rng, kind, name, callee):
         return [f"^{name[:-1]}[{name[-1]}z]$"]
     if kind == "list":
         return [f"^{name}$", "^elsewhere$"] + ([f"^{rng.choice(callee.names)}$"] if rng.random() < 0.3 else [])
-    return [f"^thunk_of_{name}$"]    # the function named there made a tail call
+    return [f"^thunk_of_{name}$"]    # the function named there made a tail call, and no index knows it
+
+
+def scope(module, callee_module):
+    """The flag of a call; some know nothing."""
+    return gsym_make.INTERNAL if module == callee_module else gsym_make.EXTERNAL
+
+
+def add_thunk(rng, world, name, targets, module=None):
+    """targets: [(module, name)]; None: a jump to somebody unknown."""
+    module = rng.randrange(MODULES) if module is None else module
+    folded = rng.random() < 0.2
+    world.thunks.append((module, world.at[module], name, folded))
+    world.at[module] += SIZE
+    world.tails[module, name] = [(0, None) if t is None else (scope(module, t[0]), t[1]) for t in targets]
+    return module
+
+
+def add_chain(rng, world, name, callee):
+    """Functions, each of which makes a tail call to the next, the last one to `name` of `callee`; the first one's module and
+    name."""
+    number = len(world.thunks)
+    length = rng.choice([1, 1, 2, 2, 3, 4, 5, CALLS_MAX, CALLS_MAX + 1])
+    names = [f"t{number}_{k}" for k in range(length)]
+    kind, odd = rng.choice(THUNKS), rng.randrange(length)
+    target = (callee.module, f"^{name}$")
+    for k in range(length - 1, -1, -1):
+        targets, own = [target], None
+        if k == odd and kind == "fork":
+            targets.append((callee.module, f"^{rng.choice(callee.names)}$"))
+        elif k == odd and kind == "leaf":
+            targets.append((rng.randrange(MODULES), "^nothing_behind_it$"))
+        elif k == odd and kind == "indirect":
+            targets.append(None)
+        elif k == odd and kind == "expression":
+            targets = [(callee.module, f"^{name[:-1]}[{name[-1]}z]$")]
+        elif k == odd and kind == "ring":
+            own = rng.randrange(MODULES)
+            targets.append((own, f"^{names[k]}$"))
+        home = add_thunk(rng, world, names[k], targets, own)
+        if k == odd and kind == "namesake":
+            elsewhere = (home + 1 + rng.randrange(MODULES - 1)) % MODULES
+            add_thunk(rng, world, names[k], [(callee.module, f"^{rng.choice(callee.names)}$")], elsewhere)
+        target = (home, f"^{names[k]}$")
+    return target
+
+
+def tails_to(rng, world, f):
+    """One sibling that makes a tail call to another one."""
+    a, b = rng.sample(f.names, 2)
+    world.tails[f.module, a] = [(gsym_make.INTERNAL, f"^{b}$")]
+
+
+def make_site(rng, world, f, callee, meant, external):
+    """(patterns, flags)"""
+    flags = gsym_make.EXTERNAL if external else scope(f.module, callee.module)
+    kind = rng.choice(KINDS)
+    if kind == "thunk" and not external:
+        module, pattern = add_chain(rng, world, meant, callee)
+        return [pattern], scope(f.module, module)
+    if kind in ("thunk", "behind"):
+        before = [a for a in callee.names if (gsym_make.INTERNAL, f"^{meant}$") in world.tails.get((callee.module, a), [])]
+        return ([f"^{rng.choice(before)}$"] if before else None), flags
+    return patterns_for(rng, kind, meant, callee), flags
 
 
 def make_world(rng):
@@ -56,34 +131,49 @@ def make_world(rng):
         count = rng.randint(2, 5) if i < GROUPS else 1
         functions.append(Function(module, at[module], [f"f{i}_{chr(97 + k)}" for k in range(count)]))
         at[module] += SIZE
+    world = World(functions, at, {}, [])
+    for f in functions:
+        if len(f.names) > 1 and rng.random() < 0.15:
+            tails_to(rng, world, f)
     for f in functions:
         for _ in range(SLOTS):
             callee = rng.choice(functions)
             meant = {s: rng.choice(callee.names) for s in f.names}
             silent = [s for s in f.names[1:] if rng.random() < 0.2]
-            patterns = {s: None if s in silent else patterns_for(rng, rng.choice(KINDS), meant[s], callee)
-                        for s in f.names}
             external = rng.random() < 0.2
-            inside = callee.module == f.module
-            flags = gsym_make.EXTERNAL if external else gsym_make.INTERNAL if inside else gsym_make.EXTERNAL
-            f.slots.append(Slot(callee, meant, patterns, external, flags))
-    return functions
+            known = {s: (None, 0) if s in silent else make_site(rng, world, f, callee, meant[s], external)
+                     for s in f.names}
+            f.slots.append(Slot(callee, meant, {s: k[0] for s, k in known.items()}, external,
+                                {s: k[1] for s, k in known.items()}))
+    return world
 
 
 def return_offset(slot):
     return 0x10 + 0x10 * slot
 
 
-def sites(f, name):
-    return [(return_offset(k), slot.flags, slot.patterns[name]) for k, slot in enumerate(f.slots)
-            if slot.patterns[name] is not None]
+def tail_sites(world, module, name):
+    return [(0, gsym_make.TAIL | flags, [pattern] if pattern else []) for flags, pattern in world.tails.get((module, name), [])]
 
 
-def write_world(functions, folder):
+def sites(world, f, name):
+    return [(return_offset(k), slot.flags[name], slot.patterns[name]) for k, slot in enumerate(f.slots)
+            if slot.patterns[name] is not None] + tail_sites(world, f.module, name)
+
+
+def thunk_row(world, module, start, name, folded):
+    own = tail_sites(world, module, name)
+    if folded:
+        return {"start": start, "size": SIZE, "name": f"kept_for_{name}", "merged": [{"name": name, "sites": own}]}
+    return {"start": start, "size": SIZE, "name": name, "sites": own}
+
+
+def write_world(world, folder):
     for module in range(MODULES):
-        rows = [{"start": f.start, "size": SIZE, "name": f.names[0], "sites": sites(f, f.names[0]),
-                 "merged": [{"name": n, "sites": sites(f, n)} for n in f.names[1:]]}
-                for f in functions if f.module == module]
+        rows = [{"start": f.start, "size": SIZE, "name": f.names[0], "sites": sites(world, f, f.names[0]),
+                 "merged": [{"name": n, "sites": sites(world, f, n)} for n in f.names[1:]]}
+                for f in world.functions if f.module == module]
+        rows += [thunk_row(world, *thunk) for thunk in world.thunks if thunk[0] == module]
         gsym_make.write(folder / f"m{module}.gsym", rows)
 
 
@@ -94,33 +184,72 @@ def allowed(patterns, names):
     return {n for n in names if any(fits(p, n) for p in patterns)}
 
 
-def speaks(f, k, remaining):
+def exact(pattern):
+    bare = re.fullmatch(r"\^?(\w+)\$?", pattern)
+    return bare and bare[1]
+
+
+def home(flags, module):
+    return frozenset([module]) if flags == gsym_make.INTERNAL else frozenset(range(MODULES))
+
+
+def reached(world, starts):
+    """{(modules, name)} that tail calls lead to; None: they may lead anywhere."""
+    depth, queue, ends, known = {s: 0 for s in starts}, list(starts), set(), set()
+    for modules, name in queue:
+        for module in modules:
+            for flags, pattern in world.tails.get((module, name), []):
+                known.add((modules, name))
+                if pattern is None or not exact(pattern):
+                    return None
+                end = (home(flags, module), exact(pattern))
+                ends.add(end)
+                if end in depth or (home(0, module), end[1]) in depth:
+                    continue
+                depth[end] = depth[modules, name] + 1
+                if depth[end] > CALLS_MAX:
+                    return None
+                queue.append(end)
+    return ends if all(s in known or s in ends for s in starts) else None
+
+
+def meant_by(world, f, slot, sibling):
+    """The names that the call site of one sibling allows; none: it says nothing of this callee."""
+    patterns, callee = slot.patterns[sibling], slot.callee
+    named = allowed(patterns, callee.names)
+    if named:
+        ends = reached(world, [(frozenset([callee.module]), n) for n in named if (callee.module, n) in world.tails])
+    elif slot.external or not all(map(exact, patterns)):
+        return set()
+    else:
+        ends = reached(world, [(home(slot.flags[sibling], f.module), exact(p)) for p in patterns])
+    return named | {n for modules, n in ends or () if callee.module in modules and n in callee.names}
+
+
+def speaks(world, f, k, remaining):
     """What the call site says, if every function that the caller may be says something about this callee. Through a library
     that calls back, only one that is certain is believed."""
     slot = f.slots[k]
-    said = [slot.patterns[s] for s in remaining]
-    if any(not p for p in said) or (len(said) > 1 and slot.external):
-        return []
-    if len(said) > 1 and any(not allowed(p, slot.callee.names) for p in said):
-        return []
-    return sum(said, [])
+    if any(not slot.patterns[s] for s in remaining) or (len(remaining) > 1 and slot.external):
+        return set()
+    said = [meant_by(world, f, slot, s) for s in remaining]
+    return set().union(*said) if all(said) else set()
 
 
-def random_stack(rng, functions):
+def random_stack(rng, world):
     """Frames from the outside in: (function or None for a stripped library, true name, what is determined)."""
-    f = rng.choice(functions)
+    f = rng.choice(world.functions)
     name = rng.choice(f.names)
     remaining = set(f.names)
     frames, slots = [(f, name, set(remaining))], []
     for _ in range(rng.randint(1, 30)):
         k = rng.randrange(SLOTS)
         slot = f.slots[k]
-        said = speaks(f, k, remaining)
+        fits = speaks(world, f, k, remaining)
         slots.append(k)
         if slot.external:
             frames += [(None, None, None)] * rng.randint(1, 3)
             slots += [None] * (len(frames) - len(slots) - 1 + 0)
-        fits = allowed(said, slot.callee.names) if said else set()
         f, name = slot.callee, slot.meant[name]
         remaining = fits or set(f.names)
         frames.append((f, name, set(remaining)))
@@ -143,14 +272,16 @@ def as_json(rng, frames, slots):
 
 def test_torture(callsign, tmp_path, record_property):
     rng = random.Random(20261121)
-    functions = make_world(rng)
-    write_world(functions, tmp_path)
-    stacks = [random_stack(rng, functions) for _ in range(STACKS)]
-    text = "".join(json.dumps(as_json(rng, *s)) + "\n" for s in stacks)
+    world = make_world(rng)
+    write_world(world, tmp_path)
+    stacks = [random_stack(rng, world) for _ in range(STACKS)]
+    modules = [{"name": f"m{m}", "start": hex(m << 32), "end": hex(m + 1 << 32)} for m in range(MODULES)]
+    text = json.dumps({"modules": modules}) + "\n"
+    text += "".join(json.dumps(as_json(rng, *s)) + "\n" for s in stacks)
     indexes = [a for m in range(MODULES) for a in ("--index", tmp_path / f"m{m}.gsym")]
     answers = callsign.good("stack", "--json", *indexes, stdin=text).splitlines()
     assert len(answers) == len(stacks)
-    counts = {"merged": 0, "determined": 0, "chosen": 0, "narrowed": 0, "open": 0}
+    counts = {"merged": 0, "determined": 0, "chosen": 0, "by_tail_calls": 0, "narrowed": 0, "open": 0}
     for (frames, _), line in zip(stacks, answers):
         for (f, name, remaining), frame in zip(frames[::-1], json.loads(line)["frames"]):
             if f is None:
@@ -169,6 +300,7 @@ def test_torture(callsign, tmp_path, record_property):
                 counts["determined"] += 1
                 assert chosen == name, (frame, remaining)                # all that is determined
             counts["chosen"] += chosen is not None
+            counts["by_tail_calls"] += "tail_calls" in merged.get("evidence", {})
             if chosen is None:
                 assert set(merged["remaining"]) == remaining, frame
                 counts["narrowed" if len(remaining) < len(f.names) else "open"] += 1
@@ -178,6 +310,7 @@ def test_torture(callsign, tmp_path, record_property):
         record_property(key, value)
     print(counts)
     assert counts["chosen"] == counts["determined"] > 5000
+    assert counts["by_tail_calls"] > 1000
     assert counts["open"] > 1000 and counts["narrowed"] > 100
 
 

@@ -32,7 +32,7 @@ static const struct number layout[] = {
         AT(csn_index_info, string_bytes, 32), AT(csn_index_info, uuid, 40),
         AT(csn_index_info, accelerator_bytes, 72), AT(csn_index_info, plain_functions, 80),
         AT(csn_index_info, format_version, 84), AT(csn_index_info, binary_count, 88),
-        AT(csn_index_info, image_checksum, 92), AT(csn_index_info, rename_count, 96), AT(csn_index_info, reserved1, 100),
+        AT(csn_index_info, image_checksum, 92), AT(csn_index_info, rename_count, 96), AT(csn_index_info, guide_count, 100),
         AT(csn_index_info, uuid_bytes, 104),
     SIZE(csn_frame, 72), AT(csn_frame, name, 0), AT(csn_frame, directory, 16), AT(csn_frame, base, 32),
         AT(csn_frame, offset, 48), AT(csn_frame, line, 56), AT(csn_frame, flags, 60), AT(csn_frame, reason, 64),

@@ -48,9 +48,10 @@ static void expect_both(const struct csn_index *index, uint64_t addr, const char
 static void example(void **state) {
     (void)state;
     for (int big = 0; big < 2; big++)
-        for (unsigned width = 2; width <= 8; width *= 2) {
+        for (unsigned width = 2; width <= 16; width *= 2) {
             struct wire_gsym g;
-            wire_gsym_example(&g, big, width);
+            wire_gsym_example(&g, big, width & 15 ? width : 4);
+            g.guide_shift = width >> 4; /* once with a guide */
             struct csn_index *index = open_index(&g);
             expect_both(index, 0xfff, "none 1");
             expect_both(index, 0, "none 1");

@@ -11,7 +11,9 @@
 
 #include <callsign/line_table.h>
 
+#include "base/cursor.h"
 #include "base/leb128.h"
+#include "gsym/gsym_layout.h"
 #include "gsym/gsym_line_encode.h"
 
 enum { START = 0x11e0, MAX_ROWS = 3000 };
@@ -151,6 +153,35 @@ static void expect_same_as_narrow(const struct csn_row *rows, size_t count, cons
     free(out);
 }
 
+/* The line is a 32-bit number behind every opcode, not only at the rows: gsym-rs refuses other tables. */
+static void expect_lines_in_range(const uint8_t *bytes, size_t size) {
+    struct csni_cursor c = csni_cursor_at((struct csni_span){ bytes, size }, false);
+    int64_t min = csni_cursor_sleb(&c), max = csni_cursor_sleb(&c), line = (int64_t)csni_cursor_uleb(&c);
+    for (uint8_t op; (op = csni_cursor_u8(&c)) != CSNI_GSYM_LINE_END;) {
+        if (op == CSNI_GSYM_LINE_ADVANCE_LINE) line += csni_cursor_sleb(&c);
+        else if (op >= CSNI_GSYM_LINE_FIRST_SPECIAL) line += min + (op - CSNI_GSYM_LINE_FIRST_SPECIAL) % (max - min + 1);
+        else csni_cursor_uleb(&c);
+        if (line < 0 || line > UINT32_MAX) fail_msg("line %lld at byte %zu", (long long)line, (size_t)csni_cursor_off(&c));
+    }
+    assert_false(c.failed);
+}
+
+/* Steps of 2, then a jump to the first or the last line there is: the special opcode's part of it would lead beyond. */
+static void lines_stay_in_range(void **state) {
+    (void)state;
+    struct csn_row rows[40];
+    for (int down = 0; down < 2; down++) {
+        uint32_t line = 1000;
+        for (uint32_t i = 0; i < 40; i++, line = down ? line + 2 : line - 2) rows[i] = (struct csn_row){ START + i, 1, line };
+        rows[39].line = down ? 1 : UINT32_MAX - 1;
+        uint8_t out[256];
+        size_t size;
+        assert_int_equal(csn_line_table_encode(START, rows, 40, out, sizeof out, &size, NULL), CSN_OK);
+        expect_lines_in_range(out, size);
+        expect_rows(rows, 40, out, size);
+    }
+}
+
 static void random_rows(void **state) {
     (void)state;
     static struct csn_row rows[MAX_ROWS];
@@ -165,6 +196,7 @@ static void random_rows(void **state) {
         assert_int_equal(csn_line_table_encode(START, rows, count, bytes, size, &again, NULL), CSN_OK);
         assert_int_equal(again, size);
         expect_rows(rows, count, bytes, size);
+        expect_lines_in_range(bytes, size);
         expect_lookups(rows, count, bytes, size);
         expect_same_as_narrow(rows, count, bytes, size);
         free(bytes);
@@ -237,6 +269,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(examples),
         cmocka_unit_test(what_is_refused),
+        cmocka_unit_test(lines_stay_in_range),
         cmocka_unit_test(random_rows),
         cmocka_unit_test(every_small_room),
         cmocka_unit_test(small_tables),

@@ -1,0 +1,30 @@
+/* Growth of buffers. */
+#include "base/buffer.h"
+
+#include <string.h>
+
+#include "base/vec.h"
+
+enum { FIRST_ROOM = 16 << 10 };
+
+uint8_t *csni_buffer_grow(struct csni_buffer *b, size_t size) {
+    size_t need = b->size + size, room = b->room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * b->room;
+    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, need > room ? need : room, 1, b->alloc)) {
+        b->failed = true;
+        return NULL;
+    }
+    return b->bytes + b->size;
+}
+
+void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size) {
+    uint8_t *p = size ? csni_buffer_room(b, size) : NULL;
+    if (!p) return;
+    memcpy(p, bytes, size);
+    b->size += size;
+}
+
+void csni_buffer_deinit(struct csni_buffer *b) {
+    csni_free(b->alloc, b->bytes, b->room);
+    b->bytes = NULL;
+    b->size = b->room = 0;
+}

@@ -1,0 +1,26 @@
+/* A compressed .debug_info, inflated in portions of whole units, into two buffers in turn. */
+#ifndef CSNI_INFO_PORTIONS_H
+#define CSNI_INFO_PORTIONS_H
+
+#include "object/section_stream.h"
+
+/* A part of .debug_info. */
+struct csni_portion {
+    struct csni_span bytes;
+    uint64_t from;             /* offset of its first byte in the section */
+};
+
+struct csni_info_portions;
+
+/* `enough`: the least size of a portion that is not the last one. CSN_NONE: the section cannot be read in portions. */
+csn_status csni_info_portions_open(struct csni_object *object, uint32_t section, size_t enough,
+                                   const struct csn_allocator *alloc, struct csni_info_portions **out,
+                                   struct csn_error *err);
+/* Inflates the next portion. It stays until the next but one is read: one thread may do that while others read the portion
+ * before. CSN_NONE: what comes next is no unit. */
+csn_status csni_info_portions_read(struct csni_info_portions *portions, struct csni_portion *out, struct csn_error *err);
+/* Whether the last portion that was read ends the section. */
+bool csni_info_portions_at_end(const struct csni_info_portions *portions);
+void csni_info_portions_close(struct csni_info_portions *portions); /* NULL is fine */
+
+#endif

@@ -1,0 +1,165 @@
+"""callsign stack on what perf script prints: the kernel, moved and not, its modules, and a real recording."""
+import json
+import subprocess
+
+import pytest
+
+import gsym_make
+from programs import need
+
+TEXT = 0xffffffff81000000
+KERNEL = [("startup_64", 0x0, 0x100, 10), ("vfs_read", 0x3669e0, 0x310, 468), ("ksys_read", 0x367550, 0xe0, 613),
+          ("static_one", 0x400000, 0x100, 20), ("static_one", 0x400100, 0x100, 30), ("read_zero", 0x6b7bf0, 0x70, 514),
+          ("do_syscall_64", 0xa43dc0, 0xb0, 76)]
+SLIDE = 0x1b000000
+
+# As perf 6.1 printed it: a system call of a process, on a kernel that was moved by SLIDE.
+MMAPS = """\
+swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff9c000000(0xe02587) @ 0xffffffff9c000000]: x [kernel.kallsyms]_text
+swapper     0 [000]     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffffc0a30000(0x5000) @ 0]: x /lib/modules/6.1.0-34-amd64/kernel/net/netfilter/nf_tables.ko
+cat  3131 [002]    81.100000: PERF_RECORD_MMAP2 3131/3131: [0x55d000001000(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app
+"""
+CHAIN = """\
+cat  3131 [002]    81.120003:     250000 cpu-clock:pppH: 
+	ffffffff9c6b7c11 read_zero+0x21 ([kernel.kallsyms])
+	ffffffff9c366a85 vfs_read+0xa5 ([kernel.kallsyms])
+	ffffffffc0a31034 nft_do_chain+0x34 ([nf_tables])
+	ffffffff9c3675bb ksys_read+0x6b ([kernel.kallsyms])
+	ffffffff9ca43e1d do_syscall_64+0x5d ([kernel.kallsyms])
+	ffffffff9cc00126 entry_SYSCALL_64_after_hwframe+0x6e ([kernel.kallsyms])
+	            1004 square+0x4 (/nowhere/app)
+	            2010 main+0x10 (/nowhere/app)
+
+"""
+SINGLE = "cat  3131 [002]    81.120253:     250000 cpu-clock:pppH:  ffffffff9c6b7c11 read_zero+0x21 ([kernel.kallsyms])\n"
+
+
+@pytest.fixture(scope="module")
+def symbols(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("symbols")
+    gsym_make.write(folder / "vmlinux.gsym", [{"start": TEXT + at, "size": size, "name": name, "line": line}
+                                              for name, at, size, line in KERNEL], base=TEXT, source=("fs", "read_write.c"))
+    gsym_make.write(folder / "nf_tables.gsym", [
+        {"start": 0x1000, "size": 0x80, "name": "nft_do_chain", "line": 240}], source=("net", "nf_tables_core.c"))
+    gsym_make.write(folder / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "merged": [{"name": "square"}]},
+        {"start": 0x2000, "size": 0x40, "name": "main", "sites": [(0x10, gsym_make.INTERNAL, ["^square$"])]}])
+    return folder
+
+
+def places(callsign, symbols, text):
+    """[[(function, address)]] by stack."""
+    out = callsign.good("stack", "--json", "--symbols", symbols, stdin=text).splitlines()
+    return [[(f["frames"][-1]["function"] if f["frames"] else None, int(f.get("address", f.get("pc")), 16))
+             for f in json.loads(line)["frames"]] for line in out]
+
+
+WANTED = [("read_zero", TEXT + 0x6b7c11), ("vfs_read", TEXT + 0x366a85), ("nft_do_chain", 0x1034),
+          ("ksys_read", TEXT + 0x3675bb), ("do_syscall_64", TEXT + 0xa43e1d), (None, TEXT + 0xc00126), ("square", 0x1004),
+          ("main", 0x2010)]
+
+
+def test_a_kernel_that_was_moved(callsign, symbols):
+    assert places(callsign, symbols, MMAPS + CHAIN + SINGLE) == [WANTED, WANTED[:1]]
+
+
+def test_filled_in_place(callsign, symbols):
+    """What is known already stays; what is not known stays what perf made of it."""
+    assert callsign.good("stack", "--in-place", "--symbols", symbols, stdin=MMAPS + CHAIN + SINGLE) == MMAPS + CHAIN + SINGLE
+    unknown = CHAIN.replace("vfs_read+0xa5", "[unknown]").replace("ksys_read+0x6b", "[unknown]")
+    assert callsign.good("stack", "--in-place", "--symbols", symbols, stdin=MMAPS + unknown) == MMAPS + CHAIN
+
+
+def test_a_kernel_that_lies_where_it_was_linked_to(callsign, symbols):
+    still = (MMAPS + CHAIN + SINGLE).replace("ffffffff9c", "ffffffff81")
+    assert places(callsign, symbols, still.replace("ffffffff816b7c11", hex(TEXT + 0x6b7c11)[2:])
+                  .replace("ffffffff81366a85", hex(TEXT + 0x366a85)[2:])) [0][:2] == WANTED[:2]
+
+
+def test_moved_by_whom_nobody_says(callsign, symbols):
+    """Without the mapping's line, a function of which there is only one tells how far."""
+    assert places(callsign, symbols, CHAIN + SINGLE) == [WANTED, WANTED[:1]]
+    # One of several of a name, or of another build, tells nothing.
+    several = f"cat 1 [002] 81.1: 1 cpu-clock:  {TEXT + SLIDE + 0x400010:x} static_one+0x10 ([kernel.kallsyms])\n"
+    assert places(callsign, symbols, several) == [[(None, TEXT + SLIDE + 0x400010)]]
+    assert places(callsign, symbols, several + SINGLE) == [[(None, TEXT + SLIDE + 0x400010)], WANTED[:1]]
+    other = SINGLE.replace("read_zero+0x21", "read_zero+0x24")
+    assert places(callsign, symbols, other) == [[(None, TEXT + SLIDE + 0x6b7c11)]]
+
+
+def test_the_kernel_as_a_file(callsign, symbols):
+    named = CHAIN.replace("[kernel.kallsyms]", "/usr/lib/debug/boot/vmlinux-6.1.0-34-amd64").replace(
+        "[nf_tables]", "/lib/modules/6.1.0-34-amd64/kernel/net/netfilter/nf_tables.ko.xz")
+    assert places(callsign, symbols, MMAPS + named) == [WANTED]
+
+
+def test_where_the_kernel_was_entered(callsign, symbols):
+    """No call: what looks like a return address behind a call of square() is none."""
+    text = MMAPS + CHAIN.replace("\t            1004 square+0x4 (/nowhere/app)\n", "")
+    line = callsign.good("stack", "--json", "--symbols", symbols, stdin=text).splitlines()[0]
+    assert json.loads(line)["frames"][-1]["frames"][0]["offset"] == 0x10
+    interrupted = CHAIN.replace("            1004 square", "            2010 main").replace("            2010 main+0x10 (/nowhere/app)\n\n",
+                                                                                              "            1004 square+0x4 (/nowhere/app)\n\n")
+    line = callsign.good("stack", "--json", "--symbols", symbols, stdin=MMAPS + interrupted).splitlines()[0]
+    assert "merged" in json.loads(line)["frames"][-1]
+
+
+WORK = r"""
+#include <cstdio>
+#include <cstdlib>
+struct Item { long key, value; };
+template <class T> static inline __attribute__((always_inline)) long mix(T a, long b) {
+    long s = a;
+    for (int i = 0; i < 200; i++) s = s * 31 + b * i;
+    return s;
+}
+__attribute__((noinline)) long leaf(const Item &i) { return mix(i.key, i.value); }
+extern "C" int compare(const void *a, const void *b) {
+    long x = leaf(*(const Item *)a), y = leaf(*(const Item *)b);
+    return x < y ? -1 : x > y;
+}
+static inline __attribute__((always_inline)) void sort_all(Item *v, long n) { std::qsort(v, n, sizeof(Item), compare); }
+__attribute__((noinline)) long work(Item *v, long n) { sort_all(v, n); return v[n / 2].key + 1; }
+int main() {
+    static Item v[20000];
+    long sum = 0;
+    for (int round = 0; round < 3; round++) {
+        for (long i = 0; i < 20000; i++) v[i] = {i * 7919 % 10007 + sum, i};
+        sum += work(v, 20000);
+    }
+    std::printf("%ld\n", sum);
+}
+"""
+
+
+@pytest.mark.parametrize("graph", ["fp", "dwarf,8192"])
+def test_a_real_recording(callsign, tmp_path, graph):
+    """Each frame of the program is what llvm-symbolizer says of it, inlined calls and lines included."""
+    perf, symbolizer = need("perf"), need("llvm-symbolizer-22")
+    (tmp_path / "work.cc").write_text(WORK)
+    subprocess.run([need("g++"), "-g", "-O2", "-fno-omit-frame-pointer", "work.cc", "-o", "work"], check=True, cwd=tmp_path)
+    done = subprocess.run([perf, "record", "-e", "cpu-clock", "-F", "999", "--call-graph", graph, "-o", "data", "./work"],
+                          cwd=tmp_path, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"perf cannot record here: {done.stderr[:200]}")
+    text = subprocess.run([perf, "script", "-i", "data", "--no-inline", "--show-mmap-events"], check=True, cwd=tmp_path,
+                          capture_output=True, text=True).stdout
+    callsign.good("convert", tmp_path / "work", "-o", tmp_path / "work.gsym", "-q")
+    out = callsign.good("stack", "--json", "--index", tmp_path / "work.gsym", stdin=text).splitlines()
+    asked = []
+    for line in out:
+        frames = json.loads(line)["frames"]
+        for i, f in enumerate(frames):
+            called = i > 0 and frames[i - 1].get("module") != "vmlinux"
+            if f.get("module", "").endswith("/work") and f["frames"]:
+                asked.append((int(f["address"], 16) - (1 if called and graph == "fp" else 0), f["frames"]))
+    if len(asked) < 20:
+        pytest.skip(f"perf saw only {len(asked)} frames")
+    told = subprocess.run([symbolizer, "-e", "work", "--output-style=JSON", "--no-demangle"], check=True, cwd=tmp_path,
+                          capture_output=True, text=True, input="".join(f"{a:#x}\n" for a, _ in asked)).stdout
+    names = set()
+    for (addr, frames), line in zip(asked, told.splitlines(), strict=True):
+        wanted = [(s["FunctionName"], s["Line"]) for s in json.loads(line)["Symbol"]]
+        assert [(f["function"], f.get("line", 0)) for f in frames] == wanted, hex(addr)
+        names |= {name for name, _ in wanted}
+    assert {"_Z4leafRK4Item", "compare"} < names

@@ -1,0 +1,230 @@
+/* convert/: a compressed .debug_info that is read in portions gives what the same section gives when it is plain. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <callsign/index.h>
+
+#include "convert_sample.h"
+#include "model_sample.h"
+#include "object/elf_layout.h"
+#include "object_sample.h"
+
+enum { CONST_VALUE = 0x1c }; /* DW_AT_const_value, which the library does not read */
+enum { UNIT = 1, FUNCTION, INLINED, ABSTRACT, FILLER };
+
+/* Abbreviations for the units that follow. `reference`: the form by which inlined calls refer. */
+static void write_abbrevs(struct dwarf_sample *d, int reference) {
+    d->abbrev_off = d->abbrev.size;
+    dwarf_sample_abbrev(d, UNIT, DW_TAG_compile_unit, true, DW_AT_language, DW_FORM_data1, DW_AT_stmt_list,
+                        DW_FORM_sec_offset, 0);
+    dwarf_sample_abbrev(d, FUNCTION, DW_TAG_subprogram, true, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr,
+                        DW_AT_high_pc, DW_FORM_data1, 0);
+    dwarf_sample_abbrev(d, INLINED, DW_TAG_inlined_subroutine, false, DW_AT_abstract_origin, reference, DW_AT_low_pc,
+                        DW_FORM_addr, DW_AT_high_pc, DW_FORM_data1, DW_AT_call_file, DW_FORM_data1, DW_AT_call_line,
+                        DW_FORM_data1, 0);
+    dwarf_sample_abbrev(d, ABSTRACT, DW_TAG_subprogram, false, DW_AT_name, DW_FORM_string, DW_AT_inline, DW_FORM_data1, 0);
+    dwarf_sample_abbrev(d, FILLER, DW_TAG_variable, false, CONST_VALUE, DW_FORM_block4, 0);
+    dwarf_sample_abbrevs_end(d);
+}
+
+enum { FUNCTIONS = 40 };
+
+/* All functions are in one sequence of one line table. */
+static void begin(struct convert_sample *s) {
+    convert_sample_init(s, 5, false);
+    wire_deinit(&s->dwarf.abbrev);
+    wire_init(&s->dwarf.abbrev, false);
+    struct line lines[FUNCTIONS + 1];
+    for (unsigned i = 0; i <= FUNCTIONS; i++)
+        lines[i] = (struct line){ CONVERT_SAMPLE_TEXT + 0x10 * i, i < FUNCTIONS ? 1 : LINE_END, 1 + i };
+    convert_sample_lines(s, lines, FUNCTIONS + 1, NULL);
+    write_abbrevs(&s->dwarf, DW_FORM_ref4);
+}
+
+/* A unit of one function that calls `origin`, which is in the same unit where it is 0, and `filler` bytes. Returns where in
+ * the section the abstract function stands that it has, unless it refers to another one. */
+static size_t add_unit(struct convert_sample *s, unsigned number, size_t origin, size_t filler) {
+    struct dwarf_sample *d = &s->dwarf;
+    struct wire *w = &d->info;
+    size_t begun = dwarf_sample_unit(d), start = begun, abstract = 0;
+    char name[32];
+    wire_uleb(w, UNIT);
+    wire_u8(w, DW_LANG_C99);
+    wire_u32(w, (uint32_t)s->line_table);
+    if (!origin) {
+        abstract = w->size;
+        wire_uleb(w, ABSTRACT);
+        snprintf(name, sizeof name, "inlined_of_%u", number);
+        wire_cstr(w, name);
+        wire_u8(w, 1);
+    }
+    wire_uleb(w, FUNCTION);
+    snprintf(name, sizeof name, "function_%u", number);
+    wire_cstr(w, name);
+    wire_u64(w, CONVERT_SAMPLE_TEXT + 0x10 * number);
+    wire_u8(w, 0x10);
+    wire_uleb(w, INLINED);
+    wire_u32(w, (uint32_t)(origin ? origin : abstract - start));
+    wire_u64(w, CONVERT_SAMPLE_TEXT + 0x10 * number + 4);
+    wire_u8(w, 4);
+    wire_u8(w, 1);
+    wire_u8(w, 7);
+    wire_u8(w, 0); /* of the function */
+    wire_uleb(w, FILLER);
+    wire_u32(w, (uint32_t)filler);
+    for (size_t i = 0; i < filler; i += 64) wire_fill(w, (uint8_t)(number + i / 64), filler - i < 64 ? filler - i : 64);
+    wire_u8(w, 0); /* of the unit */
+    dwarf_sample_end(d, begun);
+    return abstract;
+}
+
+static struct csni_span build(struct convert_sample *s, enum sample_compression compression) {
+    struct wire_elf elf;
+    struct dwarf_sample *d = &s->dwarf;
+    wire_elf_init(&elf, true, false, ET_DYN, EM_X86_64);
+    wire_elf_add_nobits(&elf, ".text", SHF_ALLOC | SHF_EXECINSTR, CONVERT_SAMPLE_TEXT, CONVERT_SAMPLE_TEXT_SIZE);
+    wire_elf_add_wire(&elf, ".debug_abbrev", SHT_PROGBITS, 0, 0, &d->abbrev);
+    wire_elf_add_wire(&elf, ".debug_line", SHT_PROGBITS, 0, 0, &d->line);
+    if (compression == SAMPLE_PLAIN) wire_elf_add_wire(&elf, ".debug_info", SHT_PROGBITS, 0, 0, &d->info);
+    else sample_add_debug(&elf, compression, "info", wire_span(&d->info));
+    wire_deinit(&s->file);
+    wire_init(&s->file, false);
+    wire_elf_build(&elf, &s->file, NULL);
+    wire_elf_deinit(&elf);
+    return wire_span(&s->file);
+}
+
+static void convert(struct csni_span file, uint32_t threads, struct csn_bytes *out, struct csn_convert_report *report) {
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    options.threads = threads;
+    if (csn_convert_memory(file.ptr, file.size, &options, out, report, &err) != CSN_OK) fail_msg("%s", err.text);
+}
+
+/* Plain, and compressed in each way this build has, on one thread and on three. */
+static void expect_the_same(struct convert_sample *s, uint64_t units, const char *part_of_text) {
+    struct csn_bytes plain, other;
+    struct csn_convert_report first, report;
+    convert(build(s, SAMPLE_PLAIN), 1, &plain, &first);
+    assert_int_equal(first.units, units);
+    const char *text = index_text(plain.ptr, plain.size);
+    if (!strstr(text, part_of_text)) fail_msg("%s", text);
+    static const enum sample_compression kinds[] = { SAMPLE_ZLIB, SAMPLE_ZSTD };
+    for (size_t i = 0; i < 2 && sample_can_compress(kinds[i]); i++) {
+        struct csni_span file = build(s, kinds[i]);
+        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+            convert(file, threads, &other, &report);
+            assert_int_equal(other.size, plain.size);
+            assert_memory_equal(other.ptr, plain.ptr, plain.size);
+            assert_int_equal(report.units, first.units);
+            assert_int_equal(report.units_failed, first.units_failed);
+            assert_int_equal(report.functions_from_dwarf, first.functions_from_dwarf);
+            assert_string_equal(model_sample_events(&report), model_sample_events(&first));
+            csn_bytes_free(&other);
+        }
+    }
+    csn_bytes_free(&plain);
+}
+
+enum { MEGABYTE = 1 << 20 };
+
+/* Units smaller and larger than a portion, also one that begins in the last bytes of a portion. */
+static void units_of_all_sizes(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    static const size_t sizes[] = { 10, 3 * MEGABYTE, 4 * MEGABYTE - 200, 30, 9 * MEGABYTE, 0, 5 * MEGABYTE };
+    unsigned number = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) add_unit(&s, number++, 0, sizes[i]);
+    for (size_t left = 0; left < 20; left++) {
+        size_t portion = 4 * MEGABYTE, used = s.dwarf.info.size % portion;
+        if (left == 0) add_unit(&s, number++, 0, portion - used - 100);
+        add_unit(&s, number++, 0, left);
+    }
+    expect_the_same(&s, number, "function_26 [11a0,11b0)\n 11a0 a.c:27\n >inlined_of_26 [11a4,11a8) a.c:7\n");
+    convert_sample_deinit(&s);
+}
+
+/* The first unit that refers to another comes late, when what it refers to was given back. */
+static void late_references(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    size_t origin = add_unit(&s, 0, 0, 20);
+    for (unsigned i = 1; i < 6; i++) add_unit(&s, i, 0, 4 * MEGABYTE);
+    write_abbrevs(&s.dwarf, DW_FORM_ref_addr);
+    add_unit(&s, 6, origin, 10);
+    expect_the_same(&s, 7, "function_6 [1060,1070)\n 1060 a.c:7\n >inlined_of_0 [1064,1068)");
+    convert_sample_deinit(&s);
+}
+
+static void early_references(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    size_t origin = add_unit(&s, 0, 0, 20);
+    uint64_t first_table = s.dwarf.abbrev_off;
+    write_abbrevs(&s.dwarf, DW_FORM_ref_addr);
+    add_unit(&s, 1, origin, 10);
+    s.dwarf.abbrev_off = first_table;
+    for (unsigned i = 2; i < 5; i++) add_unit(&s, i, 0, 4 * MEGABYTE);
+    expect_the_same(&s, 5, "function_1 [1010,1020)\n 1010 a.c:2\n >inlined_of_0 [1014,1018)");
+    convert_sample_deinit(&s);
+}
+
+/* A header that cannot be read ends the units: in the first portion, or in a later one; and bytes too few for a header. */
+static void damaged_headers(void **state) {
+    (void)state;
+    static const struct { unsigned units; uint32_t length; } cases[] = {
+        { 1, 0xfffffff1 }, { 4, 0x7fffffff }, { 4, 0 }, { 4, 1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct convert_sample s;
+        begin(&s);
+        for (unsigned u = 0; u < cases[i].units; u++) add_unit(&s, u, 0, 3 * MEGABYTE);
+        wire_u32(&s.dwarf.info, cases[i].length);
+        wire_fill(&s.dwarf.info, 0x11, 5 * MEGABYTE);
+        expect_the_same(&s, cases[i].units, "function_0 [1000,1010)\n");
+        convert_sample_deinit(&s);
+    }
+}
+
+/* The data of the last portion is damaged, or ends: that fails, as it does where a section is inflated as a whole. */
+static void damaged_data(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZLIB)) skip();
+    struct convert_sample s;
+    begin(&s);
+    for (unsigned u = 0; u < 8; u++) add_unit(&s, u, 0, 4 * MEGABYTE);
+    struct csni_span file = build(&s, SAMPLE_ZLIB);
+    struct csni_object *object = NULL;
+    assert_int_equal(csni_object_open(file, NULL, &object, NULL), CSN_OK);
+    const struct csni_section *info = &object->sections[csni_object_find_debug_section(object, "info", false)];
+    uint8_t *last = s.file.bytes + info->file_off + info->file_size - 1; /* of the checksum */
+    csni_object_close(object);
+    *last ^= 1;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+        struct csn_error err = CSN_ERROR_INIT;
+        struct csn_convert_report report;
+        struct csn_bytes out;
+        options.threads = threads;
+        assert_int_equal(csn_convert_memory(file.ptr, file.size, &options, &out, &report, &err), CSN_E_FORMAT);
+        assert_non_null(strstr(err.text, ".debug_info+0x0: damaged zlib data"));
+    }
+    convert_sample_deinit(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_of_all_sizes), cmocka_unit_test(late_references), cmocka_unit_test(early_references),
+        cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
