@@ -125,8 +125,8 @@ static csn_status program_truncated(const struct csni_line_program *pr, const ui
 }
 
 /* DW_LNE_set_address with an operand of `size` bytes at p. */
-static csn_status set_address(const struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p, uint64_t size,
-                              struct csn_error *err) {
+static csn_status set_address(const struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p,
+                              uint64_t size, struct csn_error *err) {
     if (size != 1 && size != 2 && size != 4 && size != 8)
         return csni_fail(err, CSN_E_FORMAT, csni_line_section, (uint64_t)(p - pr->base),
                          "DW_LNE_set_address has an address of %" PRIu64 " bytes, need 1, 2, 4 or 8", size);
@@ -144,7 +144,8 @@ static csn_status define_file(struct csni_line_program *pr, const uint8_t *p, ui
 }
 
 /* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. */
-static csn_status extended(struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p, struct csn_error *err) {
+static csn_status extended(struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p,
+                           struct csn_error *err) {
     const uint8_t *at = p - 1;
     uint64_t size;
     p = csni_uleb(p, pr->end, &size);
@@ -182,7 +183,8 @@ static const uint8_t *read_sleb(const uint8_t *p, const uint8_t *end, uint64_t *
 }
 
 /* Standard opcodes but DW_LNS_copy, p behind the opcode. The byte behind it, or NULL where it does not end. */
-static inline const uint8_t *standard(const struct csni_line_program *pr, struct csni_line_machine *m, uint8_t op, const uint8_t *p) {
+static inline const uint8_t *standard(const struct csni_line_program *pr, struct csni_line_machine *m, uint8_t op,
+                                      const uint8_t *p) {
     const uint8_t *end = pr->end;
     uint64_t v;
     switch (op) {
@@ -213,7 +215,8 @@ static inline const uint8_t *standard(const struct csni_line_program *pr, struct
 }
 
 /* Any row, at `row`. NULL: it cannot be folded, for it names no file. */
-static inline struct csni_line_row *put_row(const struct csni_line_program *pr, struct csni_line_machine *m, struct csni_line_row *row) {
+static inline struct csni_line_row *put_row(const struct csni_line_program *pr, struct csni_line_machine *m,
+                                            struct csni_line_row *row) {
     if (!pr->fold) {
         *row = (struct csni_line_row){ m->addr, m->file, m->line, 0 };
         return row + 1;

@@ -7,8 +7,9 @@
  * decoded as a whole, with conditional moves where a part is missing; 8 bytes hold all from set_column on. Only set_file
  * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. `fold` is a
  * constant where this is inlined; rows are folded only behind one of their sequence, of a file that there is. */
-static inline const uint8_t *run_rows(const struct csni_line_program *pr, const bool fold, struct csni_line_machine *machine, const uint8_t *p,
-                                      const uint8_t *stretch, struct csni_line_row **rows) {
+static inline const uint8_t *run_rows(const struct csni_line_program *pr, const bool fold,
+                                      struct csni_line_machine *machine, const uint8_t *p, const uint8_t *stretch,
+                                      struct csni_line_row **rows) {
     struct csni_line_row *row = *rows;
     uint64_t addr = machine->addr;
     uint32_t file = machine->file, line = machine->line;

@@ -55,8 +55,8 @@ CSNI_AVX2_INLINE uint64_t find_events(const struct opcodes *o, bool pending) {
     return o->special | o->set_file | o->add | behind | (o->rows & (0 - (uint64_t)pending) & (0 - o->rows));
 }
 
-/* The operand, of one byte or two, of a DW_LNS_advance_line that ends in front of p. Of one byte it is the upper half of what
- * two would make. */
+/* The operand, of one byte or two, of a DW_LNS_advance_line that ends in front of p. Of one byte it is the upper half
+ * of what two would make. */
 CSNI_AVX2_INLINE int32_t line_operand(const uint8_t *p, bool two) {
     uint32_t v = csni_get16(p - 2, false);
     v = ((v & 0x7f) | (v >> 1 & 0x3f80)) << 18;

@@ -122,7 +122,8 @@ static inline uint8_t *put_next(uint8_t *p, const struct rows *r, size_t i, stru
 size_t csni_gsym_line_bound(size_t count) { return 3 * CSNI_LEB_MAX + count * ROW_BYTES_MAX + 1; }
 
 /* Rows whose bytes csni_plan_rows_avx2() has told. */
-static uint8_t *put_planned(uint8_t *p, const struct rows *r, struct csni_line_window w, const struct csni_row_plans *plans) {
+static uint8_t *put_planned(uint8_t *p, const struct rows *r, struct csni_line_window w,
+                            const struct csni_row_plans *plans) {
     struct state s = { 0, 0, CSNI_GSYM_LINE_FIRST_FILE };
     /* From these lines no part of a delta leads to a line that put_row() would not have. */
     int64_t low = w.min + (int64_t)w.width - 1, high = UINT32_MAX + w.min;

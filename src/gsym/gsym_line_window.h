@@ -1,5 +1,5 @@
-/* Choosing the window of line deltas for which special opcodes of a line table are good, and encoding with it. Private to gsym_line_encode*.c and
- * gsym_line_window.c. */
+/* Choosing the window of line deltas for which special opcodes of a line table are good, and encoding with it. Private
+ * to gsym_line_encode*.c and gsym_line_window.c. */
 #ifndef CSNI_GSYM_LINE_WINDOW_H
 #define CSNI_GSYM_LINE_WINDOW_H
 
@@ -22,8 +22,8 @@ struct csni_line_window {
     uint32_t width; /* 1..CSNI_SPECIAL_MAX + 1 */
 };
 
-/* Rows as the search for a window sees them: 16-bit lanes. Most tables are short, so the last step is filled up with rows that
- * are never special, instead of being done row by row. */
+/* Rows as the search for a window sees them: 16-bit lanes. Most tables are short, so the last step is filled up with
+ * rows that are never special, instead of being done row by row. */
 struct csni_line_sample {
     uint32_t count, padded;
     uint16_t pc[CSNI_SAMPLE_MAX];    /* address delta; what is too large to be special is cut */

@@ -96,7 +96,8 @@ static void expect_folded(const struct csni_line_row *got, size_t got_count, con
         changes += !i || file != folded_file(rows[i - 1].file, alike) || rows[i].line != rows[i - 1].line;
         if (i + 1 < count && rows[i + 1].addr == rows[i].addr) continue;
         assert_true(at < got_count);
-        if (got[at].addr != rows[i].addr || got[at].file != file || got[at].line != rows[i].line || got[at].changes != changes)
+        if (got[at].addr != rows[i].addr || got[at].file != file || got[at].line != rows[i].line ||
+            got[at].changes != changes)
             fail_msg("row %zu of %zu: {0x%llx, %u, %u, %u}, need {0x%llx, %u, %u, %u}", at, got_count,
                      (unsigned long long)got[at].addr, got[at].file, got[at].line, got[at].changes,
                      (unsigned long long)rows[i].addr, file, rows[i].line, changes);
@@ -295,8 +296,8 @@ static void random_programs(void **state) {
 /* The second byte of a column is 0: no extended opcode begins there. */
 static void padded_column(void **state) {
     (void)state;
-    static const uint8_t rows[] = { DW_LNS_set_column, 0x85, 0, DW_LNS_copy, DW_LNS_advance_line, 7, 60, DW_LNS_set_column, 0x81, 0,
-                                    DW_LNS_negate_stmt, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75 };
+    static const uint8_t rows[] = { DW_LNS_set_column, 0x85, 0, DW_LNS_copy, DW_LNS_advance_line, 7, 60,
+                                    DW_LNS_set_column, 0x81, 0, DW_LNS_negate_stmt, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75 };
     for (int fold = 0; fold < 2; fold++) {
         struct wire w;
         wire_init(&w, false);
@@ -337,7 +338,8 @@ static void any_bytes(void **state) {
                 uint8_t byte = any_byte();
                 wire_u8(&w, quiet && (byte == 0 || byte == DW_LNS_advance_pc) ? DW_LNS_copy : byte);
             }
-            static const uint8_t end[] = { 1, 1, 1, 1, 60, 60, DW_LNS_copy, DW_LNS_advance_pc, 9, 0, 1, DW_LNE_end_sequence };
+            static const uint8_t end[] = { 1, 1, 1, 1, 60, 60, DW_LNS_copy, DW_LNS_advance_pc, 9,
+                                           0, 1, DW_LNE_end_sequence };
             wire_bytes(&w, end, sizeof end);
         }
         wire_end_length(&w, begun);
@@ -371,7 +373,8 @@ static void damaged_programs(void **state) {
     size_t folded = 0;
     for (unsigned round = 0; round < 3000; round++) {
         memcpy(bytes, whole.ptr, whole.size);
-        for (unsigned k = 1 + pick(4); k > 0; k--) bytes[header + pick((uint32_t)(whole.size - header))] ^= (uint8_t)(1 << pick(8));
+        for (unsigned k = 1 + pick(4); k > 0; k--)
+            bytes[header + pick((uint32_t)(whole.size - header))] ^= (uint8_t)(1 << pick(8));
         folded += expect_same(bytes, whole.size, true);
     }
     assert_true(folded > 500);

@@ -42,7 +42,10 @@ static struct csni_row *make_rows(uint32_t count, uint32_t reach, bool high) {
 }
 
 /* Counts around those of whole steps, and the longest. */
-static uint32_t some_count(uint32_t round) { return round % 7 ? 2 + pick(60) : pick(2) ? CSNI_SAMPLE_MAX - pick(2) : 2 + pick(1000); }
+static uint32_t some_count(uint32_t round) {
+    if (round % 7) return 2 + pick(60);
+    return pick(2) ? CSNI_SAMPLE_MAX - pick(2) : 2 + pick(1000);
+}
 
 static void plain_sample(struct csni_line_sample *s, const struct csni_row *rows) {
     csni_sample_row(s, 0, rows[0].off, 0);
@@ -112,7 +115,8 @@ static void savings_of_windows(void **state) {
 static void rows_at_the_edges(void **state) {
     (void)state;
     skip_without_vectors();
-    static const int32_t lines[] = { 0, 1, 63, 64, 65, 66, 67, 70, 8190, 8191, 8192, 8193, 8200, 32766, 32767, 32768, 32769, 70000 };
+    static const int32_t lines[] = { 0, 1, 63, 64, 65, 66, 67, 70, 8190, 8191, 8192, 8193, 8200,
+                                     32766, 32767, 32768, 32769, 70000 };
     static const uint32_t advances[] = { 0, 1, 24, 25, 26, 62, 63, 125, 126, 127, 128, 250, 251, 252, 253, 65536 };
     enum { LINES = 2 * sizeof lines / sizeof *lines, ADVANCES = sizeof advances / sizeof *advances };
     static struct csni_line_sample s;
