@@ -135,6 +135,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
         if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
         CSNI_TRY(csni_unit_function_name(job, die, &open.name));
     }
+    if (open.ignored && job->code_only && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
@@ -271,8 +272,11 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     bool jump = types_hold_no_code(job->unit);
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
+    /* A function without code is left out with its inlined calls, and C has no scopes that it could name. */
+    job->code_only = walk.in_c && !wants_homeless(job->conversion) && !csni_scopes_count(job->scopes);
     while (status == CSN_OK) {
         walk.outside = jump && !job->open.count;
+        walk.code_only = job->code_only && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }

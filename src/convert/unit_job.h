@@ -92,6 +92,7 @@ struct csni_unit_job {
     enum csni_lasting lasting;
     uint64_t effort;
     struct csni_line_table lines;
+    bool code_only;                    /* functions without code count for nothing, nor do their inlined calls */
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */

@@ -42,6 +42,7 @@ struct draft {
     uint64_t size;    /* fixed bytes so far */
     uint64_t taken;   /* slots that have their attribute: the first one counts */
     bool variable, mips_name;
+    bool declaration; /* says so in every DIE */
     uint8_t references; /* CSNI_REFERS_ */
     bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
@@ -105,7 +106,7 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
         d->linkage_step = cc->steps->count;
     }
     if (step.slot == CSNI_AT_DECLARATION && d->plan.kind == CSNI_KIND_SUBPROGRAM && step.op == CSNI_STEP_FLAG)
-        d->plan.reserved = 1;
+        d->declaration = true;
     bool fixed = step.op <= CSNI_STEP_CONST;
     uint64_t size = step.op == CSNI_STEP_FIXED || step.op == CSNI_STEP_BYTES ? step.size : 0;
     d->size += size;
@@ -118,6 +119,30 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     return push_step(cc, d, step, constant);
 }
 
+/* Puts the fields of a SIMPLE plan in front of its steps, which are the last ones. */
+static bool put_fields(struct compiler *cc, struct csni_plan *plan) {
+    union csni_step fields[1 + 2 * CSNI_AT_COUNT] = { { .value = 0 } };
+    size_t count = 1, steps = cc->steps->count - plan->steps, off = 0;
+    for (const union csni_step *step = &cc->steps->items[plan->steps]; step->op != CSNI_STEP_END; step++) {
+        unsigned size = step->op == CSNI_STEP_FIXED ? step->size : 0;
+        off += step->skip;
+        if (step->op == CSNI_STEP_SKIP) continue;
+        fields[0].value |= UINT64_C(1) << step->slot;
+        fields[count++] = (union csni_step){ .off = (uint16_t)off, .field_slot = step->slot, .bytes = (uint8_t)size,
+                                             .field_form = step->form };
+        fields[count++].value = step->op == CSNI_STEP_CONST ? (++step)->value : step->op == CSNI_STEP_FLAG;
+        off += size;
+    }
+    if (!csni_vec_reserve(cc->steps, cc->steps->count + count)) return false;
+    union csni_step *at = &cc->steps->items[plan->steps];
+    memmove(at + count, at, steps * sizeof *at);
+    memcpy(at, fields, count * sizeof *at);
+    cc->steps->count += count;
+    plan->steps += (uint32_t)count;
+    plan->fields = (uint8_t)(count / 2);
+    return true;
+}
+
 /* Ends a draft: the plan as it is kept. */
 static bool finish_plan(struct compiler *cc, struct draft *d) {
     struct csni_plan *plan = &d->plan;
@@ -127,8 +152,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     }
     if (d->size > UINT16_MAX) d->variable = true;
     const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_RANGES;
-    if (plan->reserved && !(d->taken & code)) plan->kind = CSNI_KIND_DECLARATION;
-    plan->reserved = 0;
+    if (plan->kind == CSNI_KIND_SUBPROGRAM && !(d->taken & code))
+        plan->kind = d->declaration ? CSNI_KIND_DECLARATION : CSNI_KIND_CODELESS;
     bool jump = plan->flags & CSNI_PLAN_CHILDREN && plan->flags & CSNI_PLAN_SIBLING && csni_tag_is_leaf(plan->tag);
     if (jump) plan->kind |= CSNI_KIND_LEAF;
     plan->size = d->variable ? 0 : (uint16_t)d->size;
@@ -145,7 +170,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     if (!push_skip(cc, d)) return false;
     union csni_step end = { .op = CSNI_STEP_END, .slot = CSNI_NO_SLOT, .skip = (uint16_t)d->skip };
     plan->steps = (uint32_t)d->first_step;
-    return csni_vec_push(cc->steps, end);
+    if (!csni_vec_push(cc->steps, end)) return false;
+    return !(plan->flags & CSNI_PLAN_SIMPLE) || put_fields(cc, plan);
 }
 
 static csn_status truncated(const struct compiler *cc, uint64_t code, struct csn_error *err) {

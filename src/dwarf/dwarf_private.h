@@ -32,11 +32,12 @@ enum {
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
     CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_CODELESS = 2048,   /* a subprogram that is no declaration, but whose every DIE has no addresses */
     CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {
     CSNI_KINDS_SCOPE = CSNI_KIND_NAMESPACE | CSNI_KIND_TYPE | CSNI_KIND_SUBPROGRAM | CSNI_KIND_DECLARATION |
-                       CSNI_KIND_INLINED,
+                       CSNI_KIND_CODELESS | CSNI_KIND_INLINED,
     CSNI_KINDS_ALL = CSNI_KIND_UNIT | CSNI_KINDS_SCOPE | CSNI_KIND_CALL_SITE
 };
 
@@ -45,7 +46,7 @@ enum {
     CSNI_PLAN_VARIABLE = 2,
     CSNI_PLAN_SIBLING = 4,
     CSNI_PLAN_SHORT_SIBLING = 8, /* the sibling attribute has 4 bytes, and all attributes are of fixed size */
-    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot */
+    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot: see csni_plan_fields() */
 };
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
@@ -59,7 +60,7 @@ struct csni_plan {
     uint8_t flags;        /* CSNI_PLAN_ */
     int8_t nesting;       /* what a DIE does to the depth of the next: -1 null entry, +1 has children */
     uint8_t sibling_size; /* bytes */
-    uint8_t reserved;
+    uint8_t fields;       /* of a SIMPLE plan: how many attributes it takes */
 };
 
 enum csni_step_op {
@@ -87,8 +88,18 @@ union csni_step {
         uint16_t skip;    /* bytes of attributes of no interest before this one */
         uint16_t size;
     };
+    struct {              /* an attribute of a SIMPLE plan; behind it the value, of which nothing is read */
+        uint16_t off;     /* from the first attribute */
+        uint8_t field_slot;
+        uint8_t bytes;    /* of the number; 0: the value is all there is */
+        uint32_t field_form;
+    };
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
+/* In front of the steps of a SIMPLE plan stands what they come to: the mask of attributes, then two elements for each. */
+static inline const union csni_step *csni_plan_fields(const struct csni_plan *plan, const union csni_step *steps) {
+    return steps + plan->steps - 1 - 2 * (size_t)plan->fields;
+}
 
 typedef CSNI_VEC(union csni_step) csni_steps;
 

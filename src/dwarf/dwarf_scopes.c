@@ -95,6 +95,8 @@ csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit
     return CSN_OK;
 }
 
+bool csni_scopes_count(const struct csni_scopes *s) { return s->unit != NULL; }
+
 csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
     if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
     while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
