@@ -43,6 +43,9 @@ struct draft {
     uint64_t taken;   /* slots that have their attribute: the first one counts */
     bool variable, mips_name;
     bool declaration; /* says so in every DIE */
+    uint32_t variable_count; /* attributes of variable size */
+    uint8_t variable_op;     /* of the last one, */
+    uint64_t variable_at;    /* and the fixed bytes in front of it */
     uint8_t references; /* CSNI_REFERS_ */
     bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
@@ -111,6 +114,11 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     uint64_t size = step.op == CSNI_STEP_FIXED || step.op == CSNI_STEP_BYTES ? step.size : 0;
     d->size += size;
     d->variable |= !fixed;
+    if (CSNI_UNLIKELY(!fixed)) {
+        d->variable_count++;
+        d->variable_op = step.op;
+        d->variable_at = d->size;
+    }
     d->odd |= step.op == CSNI_STEP_BYTES;
     if (fixed && step.slot == CSNI_NO_SLOT) {
         d->skip += size;
@@ -158,6 +166,12 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     if (jump) plan->kind |= CSNI_KIND_LEAF;
     plan->size = d->variable ? 0 : (uint16_t)d->size;
     if (d->variable) plan->flags |= CSNI_PLAN_VARIABLE;
+    bool block = d->variable_op == CSNI_STEP_BLOCK, string = d->variable_op == CSNI_STEP_STRING;
+    if (d->variable_count == 1 && (block || string) && !(plan->flags & CSNI_PLAN_SIBLING) && d->size < UINT16_MAX) {
+        plan->flags |= block ? CSNI_PLAN_BLOCK : CSNI_PLAN_STRING;
+        plan->sibling = (uint16_t)d->variable_at;
+        plan->size = (uint16_t)(d->size + 1);
+    }
     if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
     if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
     if (!plan->kind && !d->variable) {

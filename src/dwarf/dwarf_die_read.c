@@ -112,6 +112,15 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
                        uint64_t off) {
     struct reader r = reader_at(dwarf, unit, off);
     struct csni_attr ignored;
+    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= r.end - off)) {
+        const uint8_t *at = r.base + off + plan->sibling;
+        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
+        if (plan->flags & CSNI_PLAN_BLOCK) {
+            if (CSNI_LIKELY(*at < 0x80)) return *at <= r.end - behind ? behind + *at : UINT64_MAX;
+        } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
+            return behind + (unsigned)__builtin_ctzll(zeros) / 8;
+        }
+    }
     for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
         if (CSNI_UNLIKELY(step->skip > r.end - r.off)) return UINT64_MAX;
         r.off += step->skip;

@@ -46,14 +46,17 @@ enum {
     CSNI_PLAN_VARIABLE = 2,
     CSNI_PLAN_SIBLING = 4,
     CSNI_PLAN_SHORT_SIBLING = 8, /* the sibling attribute has 4 bytes, and all attributes are of fixed size */
-    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot: see csni_plan_fields() */
+    CSNI_PLAN_SIMPLE = 16,       /* all steps are numbers, flags and constants, each with a slot: see csni_plan_fields() */
+    CSNI_PLAN_BLOCK = 32,        /* nothing is of variable size but one block: `size` is that of all else, with a length of one
+                                  * byte, which stands at `sibling` */
+    CSNI_PLAN_STRING = 64        /* the same of one string, with its NUL */
 };
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
 /* One abbreviation. 16 bytes, so that the table of a usual unit (100 to 150 abbreviations) stays in the first-level cache. */
 struct csni_plan {
     uint32_t steps;       /* index of the first step; of a BAD plan the form, 0: there is no such code */
-    uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE) */
+    uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE; else 0, but see PLAN_BLOCK) */
     uint16_t tag;
     uint16_t kind;        /* CSNI_KIND_ */
     uint16_t sibling;     /* where the sibling attribute stands behind the code, or CSNI_NO_SIBLING_OFFSET */
@@ -189,6 +192,12 @@ static inline uint64_t csni_load(const uint8_t *p, size_t left, unsigned size, b
     uint64_t v = csni_get64(p, big);
     unsigned unused = 64 - 8 * size;
     return big ? v >> unused : v & (UINT64_MAX >> unused);
+}
+
+/* 0x80 in every byte that is 0, and in no other. */
+static inline uint64_t csni_zero_bytes(uint64_t w) {
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    return ~(((w & low) + low) | w | low);
 }
 
 /* A ULEB128 within [p, end): the byte behind it, or NULL where it does not end. */

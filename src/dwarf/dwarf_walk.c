@@ -173,7 +173,7 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
             }
             if (plan->kind & CSNI_KIND_VARIABLE) {
                 if (CSNI_UNLIKELY(off > end)) break;
-                off = csni_die_pass(walk->dwarf, unit, plan, off);
+                off = csni_die_pass(walk->dwarf, unit, plan, off) - plan->size;
             }
         }
         depth += plan->nesting;
