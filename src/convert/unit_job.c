@@ -92,16 +92,22 @@ static bool lost_addresses(const struct csni_unit_job *job, const struct csni_di
            !csni_die_has(die, CSNI_AT_INLINE) && !csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN);
 }
 
+void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first) {
+    struct csn_error err = CSN_ERROR_INIT;
+    job->ranges.count = first;
+    (void)csni_die_ranges(job->dwarf, die, &job->ranges, &err); /* once more, for the reason */
+    job->ranges.count = first;
+    csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
+                    csn_error_text(&err));
+}
+
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
 static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
-    struct csn_error err = CSN_ERROR_INIT;
     out->first_own = (uint32_t)job->ranges.count;
-    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);
+    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, NULL);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) {
-        job->ranges.count = out->first_own;
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
-                        csn_error_text(&err));
+        csni_unit_note_damaged_ranges(job, die, out->first_own);
         return CSN_NONE;
     }
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
