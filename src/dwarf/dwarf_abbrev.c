@@ -322,19 +322,24 @@ static bool sort_sparse(struct compiler *cc) {
     return ok;
 }
 
-/* Moves what is the table's own into one piece of memory of the exact size. */
-static csn_status keep(struct compiler *cc, bool own_steps, const struct csn_allocator *alloc, struct csn_error *err) {
+/* Moves what is the table's own into one piece of memory of the exact size: of the arena, or with its steps where there is
+ * none. */
+static csn_status keep(struct compiler *cc, struct csni_arena *arena, const struct csn_allocator *alloc,
+                       struct csn_error *err) {
+    bool own_steps = !arena;
     size_t plans = cc->plans.count * sizeof *cc->plans.items;
     size_t steps = own_steps ? cc->steps->count * sizeof *cc->steps->items : 0;
     size_t codes = cc->codes.count * sizeof *cc->codes.items;
-    uint8_t *memory = csni_alloc(alloc, plans + steps + codes);
+    uint8_t *memory = arena ? csni_arena_alloc(arena, plans + codes) : csni_alloc(alloc, plans + steps + codes);
     if (!memory) return csni_fail_memory(err, plans + steps + codes);
     memcpy(memory, cc->plans.items, plans);
     if (steps) memcpy(memory + plans, cc->steps->items, steps);
     if (codes) memcpy(memory + plans + steps, cc->codes.items, codes);
     struct csni_abbrevs *table = cc->table;
-    table->memory = memory;
-    table->memory_size = plans + steps + codes;
+    if (!arena) {
+        table->memory = memory;
+        table->memory_size = plans + steps + codes;
+    }
     table->plan_count = (uint32_t)cc->plans.count;
     table->plans = (const struct csni_plan *)(void *)memory;
     if (own_steps) table->steps = (const union csni_step *)(void *)(memory + plans);
@@ -342,9 +347,9 @@ static csn_status keep(struct compiler *cc, bool own_steps, const struct csn_all
     return CSN_OK;
 }
 
-/* Appends to `steps`, which are shared by tables, or are copied into the table where it has its own. */
-static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *abbrevs, csni_steps *steps, bool own_steps,
-                                const struct csni_abbrev_cache *cache, struct csn_error *err) {
+/* Appends to `steps`, which are shared by tables, or are copied into the table where there is no arena for it. */
+static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *abbrevs, csni_steps *steps,
+                                struct csni_arena *arena, const struct csni_abbrev_cache *cache, struct csn_error *err) {
     struct compiler cc = { .table = abbrevs, .c = csni_cursor_at(dwarf->sections.abbrev, dwarf->sections.big_endian),
                            .cache = cache, .steps = steps, .dense = true };
     cc.plans.alloc = cc.codes.alloc = dwarf->alloc;
@@ -364,7 +369,7 @@ static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *a
     if (status == CSN_OK) status = compile_all(&cc, err);
     if (status == CSN_OK && !cc.dense && !sort_sparse(&cc))
         status = csni_fail_memory(err, cc.codes.count * sizeof(struct csni_plan));
-    if (status == CSN_OK) status = keep(&cc, own_steps, dwarf->alloc, err);
+    if (status == CSN_OK) status = keep(&cc, arena, dwarf->alloc, err);
     csni_vec_deinit(&cc.plans);
     csni_vec_deinit(&cc.codes);
     abbrevs->compiled = true;
@@ -376,12 +381,14 @@ csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, 
     struct csni_abbrevs *abbrevs = &dwarf->priv->tables[table];
     if (abbrevs->compiled && abbrevs->status == CSN_OK) return CSN_OK;
     csni_steps steps = { .alloc = dwarf->alloc };
-    csn_status status = compile_table(dwarf, abbrevs, &steps, true, NULL, err);
+    csn_status status = compile_table(dwarf, abbrevs, &steps, NULL, NULL, err);
     csni_vec_deinit(&steps);
     return status;
 }
 
 /* ---- all tables ---- */
+
+enum { PLANS_CHUNK = 1 << 16 };
 
 struct compiling {
     struct csni_dwarf *dwarf;
@@ -394,7 +401,8 @@ static csn_status compile_item(void *context, uint32_t worker, size_t item, stru
     struct csni_abbrev_cache *cache = &all->caches[worker];
     if (!cache->places) CSNI_TRY(csni_abbrev_cache_init(cache, all->dwarf->alloc, err));
     priv->tables[item].worker = worker;
-    csn_status status = compile_table(all->dwarf, &priv->tables[item], &priv->steps[worker], false, cache, err);
+    csn_status status = compile_table(all->dwarf, &priv->tables[item], &priv->steps[worker], &priv->plans[worker],
+                                      cache, err);
     return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a unit uses the table */
 }
 
@@ -404,10 +412,15 @@ csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *po
     struct compiling all = { dwarf, csni_alloc_zeroed(dwarf->alloc, workers, sizeof *all.caches) };
     if (!all.caches) return csni_fail_memory(err, workers * sizeof *all.caches);
     priv->steps = csni_alloc_zeroed(dwarf->alloc, workers, sizeof *priv->steps);
-    csn_status status = priv->steps ? CSN_OK : csni_fail_memory(err, workers * sizeof *priv->steps);
-    if (priv->steps) {
-        priv->steps_count = workers;
-        for (uint32_t i = 0; i < workers; i++) priv->steps[i].alloc = dwarf->alloc;
+    priv->plans = csni_alloc_zeroed(dwarf->alloc, workers, sizeof *priv->plans);
+    priv->workers = workers;
+    bool ok = priv->steps && priv->plans;
+    csn_status status = ok ? CSN_OK : csni_fail_memory(err, workers * sizeof *priv->plans);
+    if (ok) {
+        for (uint32_t i = 0; i < workers; i++) {
+            priv->steps[i].alloc = dwarf->alloc;
+            csni_arena_init(&priv->plans[i], dwarf->alloc, PLANS_CHUNK);
+        }
         status = csni_pool_run(pool, dwarf->abbrev_table_count, compile_item, &all, err);
         /* Only now have the steps come to rest. */
         for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)

@@ -120,7 +120,7 @@ struct csni_abbrevs {
     const struct csni_plan *plans;
     const union csni_step *steps;
     const uint64_t *codes;/* NULL where plan i has code i; else the codes, ascending, of plans 1 to plan_count - 1 */
-    void *memory;
+    void *memory;         /* of a table that was compiled alone */
     size_t memory_size;
 };
 
@@ -152,7 +152,8 @@ struct csni_dwarf_private {
     struct csni_abbrevs *tables;
     size_t tables_room;
     csni_steps *steps;                 /* by worker, of tables compiled together; they share equal abbreviations' */
-    uint32_t steps_count;
+    struct csni_arena *plans;          /* by worker, of the same tables */
+    uint32_t workers;
     struct csni_abbrev_lookup lookup;
     size_t units_room;
     struct csni_signature *signatures; /* ascending */

@@ -14,25 +14,15 @@ enum { SHARD_BITS = 3, SHARDS = 1 << SHARD_BITS };
 
 static unsigned shard_of(uint64_t hash) { return (unsigned)(hash >> (64 - SHARD_BITS)); }
 
-/* The hash of a string that was met before: units name the same strings over and over, whose bytes are in no cache of the
- * machine any more. Where they stand tells which string it is. */
-struct known_hash {
-    struct csn_str text;
-    uint64_t hash;
-};
-enum { KNOWN_HASHES = 1 << 14 };
-
 /* What one batch uses. */
 struct usage {
     uint64_t *hashes;     /* by string number of the batch; 0: not used */
     uint32_t *file_uses;  /* by file number of the batch */
-    struct known_hash *known; /* of the worker that marks it */
 };
 
 struct link {
     struct csni_model *model;
     struct csni_arena *arenas;
-    struct known_hash **known; /* by worker; made by the first batch that it marks */
     struct usage *usages;
     struct csni_distinct_strings shards[SHARDS];
     struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
@@ -46,18 +36,10 @@ static void *zeroed(struct csni_arena *arena, size_t size) {
 
 /* ---- marking ---- */
 
-static uint64_t hash_of(struct known_hash *known, struct csn_str s) {
-    struct known_hash *place = &known[csni_hash_u64((uintptr_t)s.ptr) % KNOWN_HASHES];
-    if (place->text.ptr != s.ptr || place->text.len != s.len) {
-        uint64_t hash = csni_hash_bytes(s.ptr, s.len) & ~CSNI_NAME_BIT;
-        *place = (struct known_hash){ s, hash ? hash : 1 };
-    }
-    return place->hash;
-}
-
 static void use_string(const struct csni_batch *b, struct usage *u, uint32_t number) {
     if (u->hashes[number] || !b->strings[number].len) return;
-    u->hashes[number] = hash_of(u->known, b->strings[number]);
+    uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len) & ~CSNI_NAME_BIT;
+    u->hashes[number] = hash ? hash : 1;
 }
 
 /* The name of a function or inlined call. Where names change, it is told apart from an equal string of a path or pattern. */
@@ -107,14 +89,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     if (link->model->rename && b->pattern_count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
                          "names of the input", b->pattern_count);
-    if (!link->known[worker])
-        link->known[worker] = zeroed(&link->arenas[worker], KNOWN_HASHES * sizeof *link->known[worker]);
-    u->known = link->known[worker];
     u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
     u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
     b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
     b->file_numbers = zeroed(&link->arenas[worker], b->file_count * sizeof *b->file_numbers);
-    if (!u->known || !u->hashes || !u->file_uses || !b->string_numbers || !b->file_numbers)
+    if (!u->hashes || !u->file_uses || !b->string_numbers || !b->file_numbers)
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
@@ -325,13 +304,10 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
 csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err) {
     struct link link = { .model = m, .arenas = arenas, .renamed.items.alloc = m->alloc };
-    uint32_t workers = pool ? csni_pool_workers(pool) : 1;
     link.usages = csni_alloc_zeroed(m->alloc, m->batch_count, sizeof *link.usages);
-    link.known = csni_alloc_zeroed(m->alloc, workers, sizeof *link.known);
+    if (m->batch_count && !link.usages) return csni_fail_memory(err, m->batch_count * sizeof *link.usages);
     for (unsigned i = 0; i < SHARDS; i++) link.shards[i].items.alloc = m->alloc;
-    bool ok = link.known && (link.usages || !m->batch_count);
-    csn_status status = ok ? link_all(&link, pool, err) : csni_fail_memory(err, m->batch_count * sizeof *link.usages);
-    csni_free(m->alloc, link.known, workers * sizeof *link.known);
+    csn_status status = link_all(&link, pool, err);
     for (unsigned i = 0; i < SHARDS; i++) csni_distinct_strings_deinit(&link.shards[i]);
     csni_distinct_strings_deinit(&link.renamed);
     csni_free(m->alloc, link.usages, m->batch_count * sizeof *link.usages);
