@@ -259,19 +259,18 @@ static csn_status compile_one(struct compiler *cc, uint64_t code, struct csn_err
     struct csni_cursor *c = &cc->c;
     const uint8_t *p = c->p;
     struct csni_known_abbrev *place = cc->cache ? csni_abbrev_cache_place(cc->cache, p, c->end) : NULL;
-    struct draft d = { .first_step = cc->steps->count };
+    struct csni_known_abbrev made;
     if (place && csni_abbrev_is_known(place, c->begin, p, c->end)) {
         c->p += place->size;
-        d.plan = place->plan;
-        d.references = place->references;
     } else {
+        struct draft d = { .first_step = cc->steps->count };
         CSNI_TRY(compile_new(cc, code, &d, err));
-        if (place)
-            *place = (struct csni_known_abbrev){ (uint64_t)(p - c->begin), (uint32_t)(c->p - p), d.references, d.plan };
+        if (!place) place = &made;
+        *place = (struct csni_known_abbrev){ (uint64_t)(p - c->begin), (uint32_t)(c->p - p), d.references, d.plan };
     }
-    cc->table->cross_references |= (d.references & CSNI_REFERS_ACROSS) != 0;
-    cc->table->supplement_references |= (d.references & CSNI_REFERS_TO_SUPPLEMENT) != 0;
-    return csni_vec_push(&cc->plans, d.plan) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
+    cc->table->cross_references |= (place->references & CSNI_REFERS_ACROSS) != 0;
+    cc->table->supplement_references |= (place->references & CSNI_REFERS_TO_SUPPLEMENT) != 0;
+    return csni_vec_push(&cc->plans, place->plan) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
 }
 
 static csn_status compile_all(struct compiler *cc, struct csn_error *err) {
