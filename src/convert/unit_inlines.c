@@ -25,6 +25,7 @@ static void sort_ranges(struct csni_address_range *r, size_t count) {
 void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
     struct csni_address_range *r = job->ranges.items + first;
     size_t count = job->ranges.count - first, kept = 0;
+    if (count == 1 && r->low < r->high) return; /* as most */
     sort_ranges(r, count);
     for (size_t i = 0; i < count; i++) {
         if (r[i].low >= r[i].high) continue;
@@ -42,6 +43,7 @@ void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
 /* Whether [low, high) lies within one of the ranges, which are ascending. */
 static bool contains(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
     uint32_t low = 0, high = count;
+    if (count == 1) return r.low >= ranges->low && r.high <= ranges->high;
     while (low < high) { /* the last range that begins at or below r.low */
         uint32_t middle = low + (high - low) / 2;
         if (ranges[middle].low <= r.low) low = middle + 1;
@@ -91,14 +93,9 @@ static csn_status read_inlined(struct csni_unit_job *job, const struct csni_die 
         return CSN_NONE;
     }
     out->first_range = (uint32_t)job->ranges.count;
-    struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);
+    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, NULL);
     if (status == CSN_E_MEMORY) return status;
-    if (status < 0) {
-        job->ranges.count = out->first_range;
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
-                        csn_error_text(&err));
-    }
+    if (status < 0) csni_unit_note_damaged_ranges(job, die, out->first_range);
     CSNI_TRY(csni_unit_spend(job, job->ranges.count - out->first_range));
     csni_unit_join_ranges(job, out->first_range);
     out->range_count = (uint32_t)job->ranges.count - out->first_range;

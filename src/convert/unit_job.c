@@ -96,16 +96,22 @@ static bool lost_addresses(const struct csni_unit_job *job, const struct csni_di
            !csni_die_has(die, CSNI_AT_INLINE) && !csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN);
 }
 
+void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first) {
+    struct csn_error err = CSN_ERROR_INIT;
+    job->ranges.count = first;
+    (void)csni_die_ranges(job->dwarf, die, &job->ranges, &err); /* once more, for the reason */
+    job->ranges.count = first;
+    csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
+                    csn_error_text(&err));
+}
+
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
 static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
-    struct csn_error err = CSN_ERROR_INIT;
     out->first_own = (uint32_t)job->ranges.count;
-    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, &err);
+    csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, NULL);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) {
-        job->ranges.count = out->first_own;
-        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "DIE 0x%llx: %s", (unsigned long long)die->off,
-                        csn_error_text(&err));
+        csni_unit_note_damaged_ranges(job, die, out->first_own);
         return CSN_NONE;
     }
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
@@ -139,6 +145,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
         if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
         CSNI_TRY(csni_unit_function_name(job, die, &open.name));
     }
+    if (open.ignored && job->code_only && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
@@ -275,8 +282,11 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     bool jump = types_hold_no_code(job->unit);
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
+    /* A function without code is left out with its inlined calls, and C has no scopes that it could name. */
+    job->code_only = walk.in_c && !wants_homeless(job->conversion) && !csni_scopes_count(job->scopes);
     while (status == CSN_OK) {
         walk.outside = jump && !job->open.count;
+        walk.code_only = job->code_only && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }

@@ -92,6 +92,7 @@ struct csni_unit_job {
     enum csni_lasting lasting;
     uint64_t effort;
     struct csni_line_table lines;
+    bool code_only;                    /* functions without code count for nothing, nor do their inlined calls */
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */
@@ -165,6 +166,8 @@ csn_status csni_unit_add_symbols(struct csni_unit_job *job, const struct csni_sy
 /* ---- inlined calls (unit_inlines.c) ---- */
 
 csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die);
+/* Notes why the ranges of a DIE cannot be read, and takes back those from `first` on. */
+void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first);
 /* Adds the inlined calls of `function` that lie within [start, end) to the function begun last. */
 csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_die *function, uint64_t start,
                                  uint64_t end);

@@ -137,6 +137,8 @@ struct csni_die_walk {
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
     bool nesting_only;       /* set after init: of attributes, only that of the sibling is sure to be given */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
+    bool code_only;          /* set before a step: neither subprograms without addresses nor inlined calls are given, but what
+                              * is in them is: the functions of GNU C within others stand there */
     bool outside;            /* set before a step: types and declarations are neither given nor entered, as far as they say
                               * where they end. For producers that put no function there, outside of functions */
 };
@@ -205,6 +207,8 @@ void csni_scopes_destroy(struct csni_scopes *scopes);
 /* During a walk of `unit` the walker tells what it meets, so that no second walk is needed: call for each DIE given by
  * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
 csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);
+/* Whether the scopes of that unit are of any use: whether names of its language are qualified. */
+bool csni_scopes_count(const struct csni_scopes *scopes);
 csn_status csni_scopes_add(struct csni_scopes *scopes, const struct csni_die *die);
 /* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
 csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,

@@ -42,6 +42,10 @@ struct draft {
     uint64_t size;    /* fixed bytes so far */
     uint64_t taken;   /* slots that have their attribute: the first one counts */
     bool variable, mips_name;
+    bool declaration; /* says so in every DIE */
+    uint32_t variable_count; /* attributes of variable size */
+    uint8_t variable_op;     /* of the last one, */
+    uint64_t variable_at;    /* and the fixed bytes in front of it */
     uint8_t references; /* CSNI_REFERS_ */
     bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
@@ -105,17 +109,46 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
         d->linkage_step = cc->steps->count;
     }
     if (step.slot == CSNI_AT_DECLARATION && d->plan.kind == CSNI_KIND_SUBPROGRAM && step.op == CSNI_STEP_FLAG)
-        d->plan.reserved = 1;
+        d->declaration = true;
     bool fixed = step.op <= CSNI_STEP_CONST;
     uint64_t size = step.op == CSNI_STEP_FIXED || step.op == CSNI_STEP_BYTES ? step.size : 0;
     d->size += size;
     d->variable |= !fixed;
+    if (CSNI_UNLIKELY(!fixed)) {
+        d->variable_count++;
+        d->variable_op = step.op;
+        d->variable_at = d->size;
+    }
     d->odd |= step.op == CSNI_STEP_BYTES;
     if (fixed && step.slot == CSNI_NO_SLOT) {
         d->skip += size;
         return true;
     }
     return push_step(cc, d, step, constant);
+}
+
+/* Puts the fields of a SIMPLE plan in front of its steps, which are the last ones. */
+static bool put_fields(struct compiler *cc, struct csni_plan *plan) {
+    union csni_step fields[1 + 2 * CSNI_AT_COUNT] = { { .value = 0 } };
+    size_t count = 1, steps = cc->steps->count - plan->steps, off = 0;
+    for (const union csni_step *step = &cc->steps->items[plan->steps]; step->op != CSNI_STEP_END; step++) {
+        unsigned size = step->op == CSNI_STEP_FIXED ? step->size : 0;
+        off += step->skip;
+        if (step->op == CSNI_STEP_SKIP) continue;
+        fields[0].value |= UINT64_C(1) << step->slot;
+        fields[count++] = (union csni_step){ .off = (uint16_t)off, .field_slot = step->slot, .bytes = (uint8_t)size,
+                                             .field_form = step->form };
+        fields[count++].value = step->op == CSNI_STEP_CONST ? (++step)->value : step->op == CSNI_STEP_FLAG;
+        off += size;
+    }
+    if (!csni_vec_reserve(cc->steps, cc->steps->count + count)) return false;
+    union csni_step *at = &cc->steps->items[plan->steps];
+    memmove(at + count, at, steps * sizeof *at);
+    memcpy(at, fields, count * sizeof *at);
+    cc->steps->count += count;
+    plan->steps += (uint32_t)count;
+    plan->fields = (uint8_t)(count / 2);
+    return true;
 }
 
 /* Ends a draft: the plan as it is kept. */
@@ -127,12 +160,18 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     }
     if (d->size > UINT16_MAX) d->variable = true;
     const uint64_t code = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_RANGES;
-    if (plan->reserved && !(d->taken & code)) plan->kind = CSNI_KIND_DECLARATION;
-    plan->reserved = 0;
+    if (plan->kind == CSNI_KIND_SUBPROGRAM && !(d->taken & code))
+        plan->kind = d->declaration ? CSNI_KIND_DECLARATION : CSNI_KIND_CODELESS;
     bool jump = plan->flags & CSNI_PLAN_CHILDREN && plan->flags & CSNI_PLAN_SIBLING && csni_tag_is_leaf(plan->tag);
     if (jump) plan->kind |= CSNI_KIND_LEAF;
     plan->size = d->variable ? 0 : (uint16_t)d->size;
     if (d->variable) plan->flags |= CSNI_PLAN_VARIABLE;
+    bool block = d->variable_op == CSNI_STEP_BLOCK, string = d->variable_op == CSNI_STEP_STRING;
+    if (d->variable_count == 1 && (block || string) && !(plan->flags & CSNI_PLAN_SIBLING) && d->size < UINT16_MAX) {
+        plan->flags |= block ? CSNI_PLAN_BLOCK : CSNI_PLAN_STRING;
+        plan->sibling = (uint16_t)d->variable_at;
+        plan->size = (uint16_t)(d->size + 1);
+    }
     if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
     if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
     if (!plan->kind && !d->variable) {
@@ -145,7 +184,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     if (!push_skip(cc, d)) return false;
     union csni_step end = { .op = CSNI_STEP_END, .slot = CSNI_NO_SLOT, .skip = (uint16_t)d->skip };
     plan->steps = (uint32_t)d->first_step;
-    return csni_vec_push(cc->steps, end);
+    if (!csni_vec_push(cc->steps, end)) return false;
+    return !(plan->flags & CSNI_PLAN_SIMPLE) || put_fields(cc, plan);
 }
 
 static csn_status truncated(const struct compiler *cc, uint64_t code, struct csn_error *err) {
@@ -219,19 +259,18 @@ static csn_status compile_one(struct compiler *cc, uint64_t code, struct csn_err
     struct csni_cursor *c = &cc->c;
     const uint8_t *p = c->p;
     struct csni_known_abbrev *place = cc->cache ? csni_abbrev_cache_place(cc->cache, p, c->end) : NULL;
-    struct draft d = { .first_step = cc->steps->count };
+    struct csni_known_abbrev made;
     if (place && csni_abbrev_is_known(place, c->begin, p, c->end)) {
         c->p += place->size;
-        d.plan = place->plan;
-        d.references = place->references;
     } else {
+        struct draft d = { .first_step = cc->steps->count };
         CSNI_TRY(compile_new(cc, code, &d, err));
-        if (place)
-            *place = (struct csni_known_abbrev){ (uint64_t)(p - c->begin), (uint32_t)(c->p - p), d.references, d.plan };
+        if (!place) place = &made;
+        *place = (struct csni_known_abbrev){ (uint64_t)(p - c->begin), (uint32_t)(c->p - p), d.references, d.plan };
     }
-    cc->table->cross_references |= (d.references & CSNI_REFERS_ACROSS) != 0;
-    cc->table->supplement_references |= (d.references & CSNI_REFERS_TO_SUPPLEMENT) != 0;
-    return csni_vec_push(&cc->plans, d.plan) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
+    cc->table->cross_references |= (place->references & CSNI_REFERS_ACROSS) != 0;
+    cc->table->supplement_references |= (place->references & CSNI_REFERS_TO_SUPPLEMENT) != 0;
+    return csni_vec_push(&cc->plans, place->plan) ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_plan));
 }
 
 static csn_status compile_all(struct compiler *cc, struct csn_error *err) {
@@ -282,19 +321,24 @@ static bool sort_sparse(struct compiler *cc) {
     return ok;
 }
 
-/* Moves what is the table's own into one piece of memory of the exact size. */
-static csn_status keep(struct compiler *cc, bool own_steps, const struct csn_allocator *alloc, struct csn_error *err) {
+/* Moves what is the table's own into one piece of memory of the exact size: of the arena, or with its steps where there is
+ * none. */
+static csn_status keep(struct compiler *cc, struct csni_arena *arena, const struct csn_allocator *alloc,
+                       struct csn_error *err) {
+    bool own_steps = !arena;
     size_t plans = cc->plans.count * sizeof *cc->plans.items;
     size_t steps = own_steps ? cc->steps->count * sizeof *cc->steps->items : 0;
     size_t codes = cc->codes.count * sizeof *cc->codes.items;
-    uint8_t *memory = csni_alloc(alloc, plans + steps + codes);
+    uint8_t *memory = arena ? csni_arena_alloc(arena, plans + codes) : csni_alloc(alloc, plans + steps + codes);
     if (!memory) return csni_fail_memory(err, plans + steps + codes);
     memcpy(memory, cc->plans.items, plans);
     if (steps) memcpy(memory + plans, cc->steps->items, steps);
     if (codes) memcpy(memory + plans + steps, cc->codes.items, codes);
     struct csni_abbrevs *table = cc->table;
-    table->memory = memory;
-    table->memory_size = plans + steps + codes;
+    if (!arena) {
+        table->memory = memory;
+        table->memory_size = plans + steps + codes;
+    }
     table->plan_count = (uint32_t)cc->plans.count;
     table->plans = (const struct csni_plan *)(void *)memory;
     if (own_steps) table->steps = (const union csni_step *)(void *)(memory + plans);
@@ -302,9 +346,9 @@ static csn_status keep(struct compiler *cc, bool own_steps, const struct csn_all
     return CSN_OK;
 }
 
-/* Appends to `steps`, which are shared by tables, or are copied into the table where it has its own. */
-static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *abbrevs, csni_steps *steps, bool own_steps,
-                                const struct csni_abbrev_cache *cache, struct csn_error *err) {
+/* Appends to `steps`, which are shared by tables, or are copied into the table where there is no arena for it. */
+static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *abbrevs, csni_steps *steps,
+                                struct csni_arena *arena, const struct csni_abbrev_cache *cache, struct csn_error *err) {
     struct compiler cc = { .table = abbrevs, .c = csni_cursor_at(dwarf->sections.abbrev, dwarf->sections.big_endian),
                            .cache = cache, .steps = steps, .dense = true };
     cc.plans.alloc = cc.codes.alloc = dwarf->alloc;
@@ -324,7 +368,7 @@ static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *a
     if (status == CSN_OK) status = compile_all(&cc, err);
     if (status == CSN_OK && !cc.dense && !sort_sparse(&cc))
         status = csni_fail_memory(err, cc.codes.count * sizeof(struct csni_plan));
-    if (status == CSN_OK) status = keep(&cc, own_steps, dwarf->alloc, err);
+    if (status == CSN_OK) status = keep(&cc, arena, dwarf->alloc, err);
     csni_vec_deinit(&cc.plans);
     csni_vec_deinit(&cc.codes);
     abbrevs->compiled = true;
@@ -336,12 +380,14 @@ csn_status csni_dwarf_compile_abbrevs(struct csni_dwarf *dwarf, uint32_t table, 
     struct csni_abbrevs *abbrevs = &dwarf->priv->tables[table];
     if (abbrevs->compiled && abbrevs->status == CSN_OK) return CSN_OK;
     csni_steps steps = { .alloc = dwarf->alloc };
-    csn_status status = compile_table(dwarf, abbrevs, &steps, true, NULL, err);
+    csn_status status = compile_table(dwarf, abbrevs, &steps, NULL, NULL, err);
     csni_vec_deinit(&steps);
     return status;
 }
 
 /* ---- all tables ---- */
+
+enum { PLANS_CHUNK = 1 << 16 };
 
 struct compiling {
     struct csni_dwarf *dwarf;
@@ -354,7 +400,8 @@ static csn_status compile_item(void *context, uint32_t worker, size_t item, stru
     struct csni_abbrev_cache *cache = &all->caches[worker];
     if (!cache->places) CSNI_TRY(csni_abbrev_cache_init(cache, all->dwarf->alloc, err));
     priv->tables[item].worker = worker;
-    csn_status status = compile_table(all->dwarf, &priv->tables[item], &priv->steps[worker], false, cache, err);
+    csn_status status = compile_table(all->dwarf, &priv->tables[item], &priv->steps[worker], &priv->plans[worker],
+                                      cache, err);
     return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when a unit uses the table */
 }
 
@@ -364,10 +411,15 @@ csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *po
     struct compiling all = { dwarf, csni_alloc_zeroed(dwarf->alloc, workers, sizeof *all.caches) };
     if (!all.caches) return csni_fail_memory(err, workers * sizeof *all.caches);
     priv->steps = csni_alloc_zeroed(dwarf->alloc, workers, sizeof *priv->steps);
-    csn_status status = priv->steps ? CSN_OK : csni_fail_memory(err, workers * sizeof *priv->steps);
-    if (priv->steps) {
-        priv->steps_count = workers;
-        for (uint32_t i = 0; i < workers; i++) priv->steps[i].alloc = dwarf->alloc;
+    priv->plans = csni_alloc_zeroed(dwarf->alloc, workers, sizeof *priv->plans);
+    priv->workers = workers;
+    bool ok = priv->steps && priv->plans;
+    csn_status status = ok ? CSN_OK : csni_fail_memory(err, workers * sizeof *priv->plans);
+    if (ok) {
+        for (uint32_t i = 0; i < workers; i++) {
+            priv->steps[i].alloc = dwarf->alloc;
+            csni_arena_init(&priv->plans[i], dwarf->alloc, PLANS_CHUNK);
+        }
         status = csni_pool_run(pool, dwarf->abbrev_table_count, compile_item, &all, err);
         /* Only now have the steps come to rest. */
         for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)

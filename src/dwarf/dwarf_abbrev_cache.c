@@ -19,12 +19,6 @@ void csni_abbrev_cache_deinit(struct csni_abbrev_cache *cache, const struct csn_
     cache->places = NULL;
 }
 
-/* 0x80 in every byte that is 0, and in no other. */
-static inline uint64_t zero_bytes(uint64_t w) {
-    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
-    return ~(((w & low) + low) | w | low);
-}
-
 /* Hashes up to the first two bytes of 0, seven bytes at a time. A constant of 0 before the end makes that one byte less than
  * all there is, which is as good for finding a place. */
 struct csni_known_abbrev *csni_abbrev_cache_place(const struct csni_abbrev_cache *cache, const uint8_t *p,
@@ -33,7 +27,7 @@ struct csni_known_abbrev *csni_abbrev_cache_place(const struct csni_abbrev_cache
     uint64_t hash = 0;
     if (end - p > SIZE_MAX_KEPT) end = p + SIZE_MAX_KEPT;
     for (; end - p >= 8; p += 7) {
-        uint64_t w = csni_get64(p, false), zeros = zero_bytes(w), pair = zeros & zeros >> 8;
+        uint64_t w = csni_get64(p, false), zeros = csni_zero_bytes(w), pair = zeros & zeros >> 8;
         /* Bytes in front of the pair; pair & -pair is 0x80 in its first byte. */
         if (pair) w &= ((pair & (0 - pair)) - 1) >> 7;
         hash = (hash ^ (w & seven)) * factor;

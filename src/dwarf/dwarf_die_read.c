@@ -112,6 +112,15 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
                        uint64_t off) {
     struct reader r = reader_at(dwarf, unit, off);
     struct csni_attr ignored;
+    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= r.end - off)) {
+        const uint8_t *at = r.base + off + plan->sibling;
+        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
+        if (plan->flags & CSNI_PLAN_BLOCK) {
+            if (CSNI_LIKELY(*at < 0x80)) return *at <= r.end - behind ? behind + *at : UINT64_MAX;
+        } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
+            return behind + (unsigned)__builtin_ctzll(zeros) / 8;
+        }
+    }
     for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
         if (CSNI_UNLIKELY(step->skip > r.end - r.off)) return UINT64_MAX;
         r.off += step->skip;
@@ -128,30 +137,17 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
     }
 }
 
-/* Reads by a SIMPLE plan: its bytes at p, and 8 behind them, have been found to be there. `big` is a constant where this is
- * inlined. */
-static inline void read_simple(const uint8_t *p, const union csni_step *step, const bool big, struct csni_die *out) {
-    uint64_t present = 0;
-    for (;; step++) {
-        const union csni_step now = *step;
-        p += now.skip;
-        uint64_t value = 1; /* of a flag */
-        if (CSNI_LIKELY(now.op == CSNI_STEP_FIXED)) {
-            unsigned unused = (64 - 8 * (unsigned)now.size) & 63;
-            value = csni_get64(p, big);
-            value = big ? value >> unused : value << unused >> unused;
-            p += now.size;
-        } else if (now.op == CSNI_STEP_END) {
-            break;
-        } else if (now.op == CSNI_STEP_CONST) {
-            value = (++step)->value;
-        } else if (now.op == CSNI_STEP_SKIP) {
-            continue;
-        }
-        out->at[now.slot] = (struct csni_attr){ value, now.form, 0 };
-        present |= UINT64_C(1) << (now.slot & 63);
+/* Reads `count` fields of a SIMPLE plan: the bytes of its attributes at p, and 8 behind them, have been found to be there.
+ * `big` is a constant where this is inlined. */
+static inline void read_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
+                               struct csni_die *out) {
+    static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX, UINT64_MAX >> 24, UINT64_MAX >> 16,
+                                      UINT64_MAX >> 8, UINT64_MAX };
+    for (const union csni_step *end = field + 2 * count; field < end; field += 2) {
+        uint64_t value = csni_get64(p + field->off, big);
+        if (big) value >>= (64 - 8 * (unsigned)field->bytes) & 63;
+        out->at[field->field_slot] = (struct csni_attr){ (value & masks[field->bytes]) | field[1].value, field->field_form, 0 };
     }
-    out->present = present;
 }
 
 csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
@@ -160,9 +156,10 @@ csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit 
         if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
         if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
             const uint8_t *p = csni_unit_base(dwarf, unit) + off;
-            const union csni_step *steps = &unit->abbrevs->steps[plan->steps];
-            if (dwarf->sections.big_endian) read_simple(p, steps, true, out);
-            else read_simple(p, steps, false, out);
+            const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
+            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
+            else read_fields(p, fields + 1, plan->fields, false, out);
+            out->present = fields->value;
             out->next = off + plan->size;
             return CSN_OK;
         }

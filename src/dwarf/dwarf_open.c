@@ -251,8 +251,10 @@ void csni_dwarf_close(struct csni_dwarf *dwarf) {
     if (priv) {
         for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)
             csni_free(alloc, priv->tables[i].memory, priv->tables[i].memory_size);
-        for (uint32_t i = 0; i < priv->steps_count; i++) csni_vec_deinit(&priv->steps[i]);
-        csni_free(alloc, priv->steps, priv->steps_count * sizeof *priv->steps);
+        for (uint32_t i = 0; priv->steps && i < priv->workers; i++) csni_vec_deinit(&priv->steps[i]);
+        for (uint32_t i = 0; priv->plans && i < priv->workers; i++) csni_arena_deinit(&priv->plans[i]);
+        csni_free(alloc, priv->steps, priv->workers * sizeof *priv->steps);
+        csni_free(alloc, priv->plans, priv->workers * sizeof *priv->plans);
         csni_free(alloc, priv->tables, priv->tables_room * sizeof *priv->tables);
         csni_free(alloc, priv->signatures, priv->signatures_room * sizeof *priv->signatures);
         csni_free(alloc, priv->split_ids, priv->split_ids_room * sizeof *priv->split_ids);

@@ -32,11 +32,12 @@ enum {
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
     CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
+    CSNI_KIND_CODELESS = 2048,   /* a subprogram that is no declaration, but whose every DIE has no addresses */
     CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {
     CSNI_KINDS_SCOPE = CSNI_KIND_NAMESPACE | CSNI_KIND_TYPE | CSNI_KIND_SUBPROGRAM | CSNI_KIND_DECLARATION |
-                       CSNI_KIND_INLINED,
+                       CSNI_KIND_CODELESS | CSNI_KIND_INLINED,
     CSNI_KINDS_ALL = CSNI_KIND_UNIT | CSNI_KINDS_SCOPE | CSNI_KIND_CALL_SITE
 };
 
@@ -45,21 +46,24 @@ enum {
     CSNI_PLAN_VARIABLE = 2,
     CSNI_PLAN_SIBLING = 4,
     CSNI_PLAN_SHORT_SIBLING = 8, /* the sibling attribute has 4 bytes, and all attributes are of fixed size */
-    CSNI_PLAN_SIMPLE = 16        /* all steps are numbers, flags and constants, each with a slot */
+    CSNI_PLAN_SIMPLE = 16,       /* all steps are numbers, flags and constants, each with a slot: see csni_plan_fields() */
+    CSNI_PLAN_BLOCK = 32,        /* nothing is of variable size but one block: `size` is that of all else, with a length of one
+                                  * byte, which stands at `sibling` */
+    CSNI_PLAN_STRING = 64        /* the same of one string, with its NUL */
 };
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
 /* One abbreviation. 16 bytes, so that the table of a usual unit (100 to 150 abbreviations) stays in the first-level cache. */
 struct csni_plan {
     uint32_t steps;       /* index of the first step; of a BAD plan the form, 0: there is no such code */
-    uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE) */
+    uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE; else 0, but see PLAN_BLOCK) */
     uint16_t tag;
     uint16_t kind;        /* CSNI_KIND_ */
     uint16_t sibling;     /* where the sibling attribute stands behind the code, or CSNI_NO_SIBLING_OFFSET */
     uint8_t flags;        /* CSNI_PLAN_ */
     int8_t nesting;       /* what a DIE does to the depth of the next: -1 null entry, +1 has children */
     uint8_t sibling_size; /* bytes */
-    uint8_t reserved;
+    uint8_t fields;       /* of a SIMPLE plan: how many attributes it takes */
 };
 
 enum csni_step_op {
@@ -87,8 +91,18 @@ union csni_step {
         uint16_t skip;    /* bytes of attributes of no interest before this one */
         uint16_t size;
     };
+    struct {              /* an attribute of a SIMPLE plan; behind it the value, of which nothing is read */
+        uint16_t off;     /* from the first attribute */
+        uint8_t field_slot;
+        uint8_t bytes;    /* of the number; 0: the value is all there is */
+        uint32_t field_form;
+    };
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
+/* In front of the steps of a SIMPLE plan stands what they come to: the mask of attributes, then two elements for each. */
+static inline const union csni_step *csni_plan_fields(const struct csni_plan *plan, const union csni_step *steps) {
+    return steps + plan->steps - 1 - 2 * (size_t)plan->fields;
+}
 
 typedef CSNI_VEC(union csni_step) csni_steps;
 
@@ -106,7 +120,7 @@ struct csni_abbrevs {
     const struct csni_plan *plans;
     const union csni_step *steps;
     const uint64_t *codes;/* NULL where plan i has code i; else the codes, ascending, of plans 1 to plan_count - 1 */
-    void *memory;
+    void *memory;         /* of a table that was compiled alone */
     size_t memory_size;
 };
 
@@ -138,7 +152,8 @@ struct csni_dwarf_private {
     struct csni_abbrevs *tables;
     size_t tables_room;
     csni_steps *steps;                 /* by worker, of tables compiled together; they share equal abbreviations' */
-    uint32_t steps_count;
+    struct csni_arena *plans;          /* by worker, of the same tables */
+    uint32_t workers;
     struct csni_abbrev_lookup lookup;
     size_t units_room;
     struct csni_signature *signatures; /* ascending */
@@ -186,6 +201,12 @@ static inline uint64_t csni_load(const uint8_t *p, size_t left, unsigned size, b
     uint64_t v = csni_get64(p, big);
     unsigned unused = 64 - 8 * size;
     return big ? v >> unused : v & (UINT64_MAX >> unused);
+}
+
+/* 0x80 in every byte that is 0, and in no other. */
+static inline uint64_t csni_zero_bytes(uint64_t w) {
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    return ~(((w & low) + low) | w | low);
 }
 
 /* A ULEB128 within [p, end): the byte behind it, or NULL where it does not end. */

@@ -15,6 +15,7 @@ enum {
     MAX_LEVELS = 256,        /* scopes that a name is put together of */
     MAX_NAME = 1 << 20,      /* bytes of such a name */
     CACHE_SIZE = 4096,
+    STRINGS_SIZE = 1 << 14,  /* strings of .debug_str whose length is kept */
     MAX_CACHED_BYTES = 1 << 20,
     STEP_EFFORT = 8          /* of a DIE that is looked at for a name: it comes from anywhere in memory */
 };
@@ -52,6 +53,8 @@ struct csni_scopes {
     struct csni_arena_mark names_mark;
     size_t joined_bytes;
     struct cached_name *cache;
+    struct csn_str *strings;      /* by hash of the offset: units name the same ones over and over, and looking for their end
+                                   * waits for memory */
 };
 
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err) {
@@ -62,7 +65,8 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
     s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
-    csn_status status = s->cache ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    s->strings = csni_alloc_zeroed(s->alloc, STRINGS_SIZE, sizeof *s->strings);
+    csn_status status = s->cache && s->strings ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
     if (status == CSN_OK) status = csni_scope_indexes_init(&s->indexes, dwarf, err);
     if (status == CSN_OK) *out = s;
     else csni_scopes_destroy(s);
@@ -73,6 +77,7 @@ void csni_scopes_destroy(struct csni_scopes *s) {
     if (!s) return;
     csni_scope_indexes_deinit(&s->indexes);
     csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
+    csni_free(s->alloc, s->strings, STRINGS_SIZE * sizeof *s->strings);
     csni_arena_deinit(&s->names);
     csni_vec_deinit(&s->open);
     csni_free(s->alloc, s, sizeof *s);
@@ -94,6 +99,8 @@ csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit
     s->open.count = 0;
     return CSN_OK;
 }
+
+bool csni_scopes_count(const struct csni_scopes *s) { return s->unit != NULL; }
 
 csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
     if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
@@ -163,15 +170,27 @@ static csn_status check_missing(const struct csni_die *die, enum csni_at at, str
                      "the DIE refers to a supplementary file that is not there");
 }
 
-static csn_status take_names(const struct csni_dwarf *dwarf, const struct csni_die *die, struct plain_names *names,
+/* As csni_attr_string(). */
+static csn_status string_of(struct csni_scopes *s, const struct csni_die *die, enum csni_at at, struct csn_str *out,
+                            struct csn_error *err) {
+    const struct csni_attr *a = &die->at[at];
+    struct csni_span str = die->unit->dwarf->sections.str;
+    if (a->form != DW_FORM_strp || a->value >= str.size) return csni_attr_string(s->dwarf, die, at, out, err);
+    struct csn_str *known = &s->strings[csni_hash_u64(a->value) % STRINGS_SIZE];
+    if (known->ptr != (const char *)str.ptr + a->value) CSNI_TRY(csni_attr_string(s->dwarf, die, at, known, err));
+    *out = *known;
+    return CSN_OK;
+}
+
+static csn_status take_names(struct csni_scopes *s, const struct csni_die *die, struct plain_names *names,
                              struct csn_error *err) {
     if (!names->has_linkage && csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
         names->has_linkage = true;
-        CSNI_TRY(csni_attr_string(dwarf, die, CSNI_AT_LINKAGE_NAME, &names->linkage, err));
+        CSNI_TRY(string_of(s, die, CSNI_AT_LINKAGE_NAME, &names->linkage, err));
     }
     if (!names->has_name && !names->linkage.len && csni_die_has(die, CSNI_AT_NAME)) {
         names->has_name = true;
-        csn_status status = csni_attr_string(dwarf, die, CSNI_AT_NAME, &names->name, err);
+        csn_status status = string_of(s, die, CSNI_AT_NAME, &names->name, err);
         return status == CSN_NONE ? check_missing(die, CSNI_AT_NAME, err) : status;
     }
     return CSN_OK;
@@ -188,7 +207,7 @@ static csn_status find_names(struct csni_scopes *s, const struct csni_die *die, 
     struct csni_die other;
     for (;;) {
         s->effort += STEP_EFFORT;
-        CSNI_TRY(take_names(s->dwarf, die, names, err));
+        CSNI_TRY(take_names(s, die, names, err));
         if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             struct place to;

@@ -173,7 +173,7 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
             }
             if (plan->kind & CSNI_KIND_VARIABLE) {
                 if (CSNI_UNLIKELY(off > end)) break;
-                off = csni_die_pass(walk->dwarf, unit, plan, off);
+                off = csni_die_pass(walk->dwarf, unit, plan, off) - plan->size;
             }
         }
         depth += plan->nesting;
@@ -195,6 +195,7 @@ csn_status csni_die_walk_next(struct csni_die_walk *walk, struct csni_die *out, 
     uint32_t want = CSNI_KINDS_ALL;
     if (walk->in_c) want &= ~(uint32_t)(CSNI_KIND_TYPE | CSNI_KIND_DECLARATION);
     if (walk->no_call_sites) want &= ~(uint32_t)CSNI_KIND_CALL_SITE;
+    if (walk->code_only) want &= ~(uint32_t)(CSNI_KIND_CODELESS | CSNI_KIND_INLINED);
     return csni_walk_step(walk, want, 0, out, err);
 }
 

@@ -25,6 +25,7 @@ struct link {
     struct csni_arena *arenas;
     struct usage *usages;
     struct csni_distinct_strings shards[SHARDS];
+    unsigned shares; /* that the shards are dealt out in */
     struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
 };
 
@@ -110,15 +111,16 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
 
 /* ---- telling strings apart ---- */
 
-static csn_status intern_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+/* The strings of one shard, or of all at once where there is but one worker. */
+static csn_status intern_shards(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct link *link = context;
-    struct csni_distinct_strings *strings = &link->shards[item];
     for (uint32_t i = 0; i < link->model->batch_count; i++) {
         struct csni_batch *b = &link->model->batches[i];
         const uint64_t *hashes = link->usages[i].hashes;
         for (uint32_t k = 1; k < b->string_count; k++) {
-            if (!hashes[k] || shard_of(hashes[k]) != item) continue;
+            if (!hashes[k] || shard_of(hashes[k]) % link->shares != item) continue;
+            struct csni_distinct_strings *strings = &link->shards[shard_of(hashes[k])];
             /* The number is one within the shard until csni_model_link() is done. */
             if (!csni_distinct_strings_add(strings, b->strings[k], hashes[k], &b->string_numbers[k]))
                 return csni_fail_memory(err, strings->slot_count * sizeof *strings->slots);
@@ -284,7 +286,8 @@ static csn_status finish_batch(void *context, uint32_t worker, size_t item, stru
 static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn_error *err) {
     struct csni_model *m = link->model;
     CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
-    CSNI_TRY(csni_pool_run(pool, SHARDS, intern_shard, link, err));
+    link->shares = pool && csni_pool_workers(pool) > 1 ? SHARDS : 1;
+    CSNI_TRY(csni_pool_run(pool, link->shares, intern_shards, link, err));
     if (m->rename) CSNI_TRY(csni_pool_run(pool, SHARDS, rename_shard, link, err));
     uint64_t count = 1;
     for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].items.count;
