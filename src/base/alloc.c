@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/file_map.h"
 
 static void *libc_alloc(void *context, size_t size) {
     (void)context;
@@ -39,6 +40,13 @@ void *csni_alloc_zeroed(const struct csn_allocator *a, size_t count, size_t size
     if (a->alloc == libc_alloc) return calloc(1, bytes);
     void *ptr = a->alloc(a->context, bytes);
     if (ptr) memset(ptr, 0, bytes);
+    return ptr;
+}
+
+void *csni_alloc_present(const struct csn_allocator *a, size_t count, size_t size) {
+    enum { LARGE = 1 << 16 };
+    void *ptr = csni_alloc_zeroed(a, count, size);
+    if (ptr && count * size >= LARGE) csni_pages_populate(ptr, count * size);
     return ptr;
 }
 

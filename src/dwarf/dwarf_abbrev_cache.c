@@ -10,7 +10,7 @@ enum {
 
 csn_status csni_abbrev_cache_init(struct csni_abbrev_cache *cache, const struct csn_allocator *alloc,
                                   struct csn_error *err) {
-    cache->places = csni_alloc_zeroed(alloc, PLACES, sizeof *cache->places);
+    cache->places = csni_alloc_present(alloc, PLACES, sizeof *cache->places);
     return cache->places ? CSN_OK : csni_fail_memory(err, PLACES * sizeof *cache->places);
 }
 

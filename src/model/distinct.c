@@ -7,7 +7,7 @@
 
 static bool grow_strings(struct csni_distinct_strings *s) {
     size_t count = s->slot_count ? s->slot_count * 2 : 256;
-    uint32_t *slots = csni_alloc_zeroed(s->items.alloc, count, sizeof *slots);
+    uint32_t *slots = csni_alloc_present(s->items.alloc, count, sizeof *slots);
     if (!slots) return false;
     for (size_t i = 0; i < s->items.count; i++) {
         size_t at = s->items.items[i].hash & (count - 1);
@@ -48,7 +48,7 @@ static size_t file_hash(const struct csni_distinct_string *directory, const stru
 
 static bool grow_files(struct csni_distinct_files *t) {
     size_t count = t->slot_count ? t->slot_count * 2 : 1024;
-    uint32_t *slots = csni_alloc_zeroed(t->items.alloc, count, sizeof *slots);
+    uint32_t *slots = csni_alloc_present(t->items.alloc, count, sizeof *slots);
     if (!slots) return false;
     for (size_t i = 0; i < t->items.count; i++) {
         size_t at = file_hash(t->items.items[i].directory, t->items.items[i].base) & (count - 1);

@@ -249,8 +249,8 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
     if (count > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%zu functions, an index holds at most %u", count, UINT32_MAX);
-    struct csni_key *keys = csni_alloc_zeroed(m->alloc, 2 * count, sizeof *keys);
-    m->entries = csni_alloc_zeroed(m->alloc, count, sizeof *m->entries);
+    struct csni_key *keys = csni_alloc_present(m->alloc, 2 * count, sizeof *keys);
+    m->entries = csni_alloc_present(m->alloc, count, sizeof *m->entries);
     m->entry_room = (uint32_t)count;
     if (count && (!keys || !m->entries)) {
         csni_free(m->alloc, keys, 2 * count * sizeof *keys);

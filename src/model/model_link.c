@@ -218,7 +218,7 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
     bool ok = gather_files(link, &t);
     size_t count = t.items.count + 1;
     if (ok) {
-        final = csni_alloc_zeroed(m->alloc, count, sizeof *final);
+        final = csni_alloc_present(m->alloc, count, sizeof *final);
         m->files = csni_alloc_zeroed(m->alloc, count, sizeof *m->files);
         if (m->files) m->file_count = (uint32_t)count;
     }
@@ -294,7 +294,7 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
     if (count >= UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%llu strings, an index holds at most %u",
                          (unsigned long long)count, UINT32_MAX);
-    m->strings = csni_alloc_zeroed(m->alloc, (size_t)count, sizeof *m->strings);
+    m->strings = csni_alloc_present(m->alloc, (size_t)count, sizeof *m->strings);
     if (!m->strings) return csni_fail_memory(err, count * sizeof *m->strings);
     m->string_room = (uint32_t)count;
     m->strings[0] = (struct csn_str){ "", 0 };
