@@ -16,7 +16,12 @@ enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGL
 static const char *const section_names[SECTIONS] = { "info",     "types",       "abbrev", "line",   "str",
                                                      "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
 
-enum { EFFORT_A_BYTE = 8, PORTION_A_WORKER = 4 << 20 };
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PORTION_A_WORKER = 256 }; /* so that the small inputs of a fuzzer have several */
+#else
+enum { PORTION_A_WORKER = 4 << 20 };
+#endif
+enum { EFFORT_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {

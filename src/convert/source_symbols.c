@@ -24,6 +24,7 @@ static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_write
                               struct csn_error *err) {
     struct csni_symbol symbol;
     uint64_t name_bytes = 0;
+    iter->only_functions = true;
     while (csni_symbol_iter_next(iter, &symbol) == CSN_OK) {
         name_bytes += symbol.name.len;
         if (name_bytes > MAX_NAME_BYTES)

@@ -93,7 +93,6 @@ static bool same_file(const struct csni_batch *a, uint32_t x, const struct csni_
 
 static bool same_rows(const struct csni_batch *a, const struct csni_function *f, const struct csni_batch *b,
                       const struct csni_function *g) {
-    if (f->row_count != g->row_count || f->given_rows != g->given_rows) return false;
     uint32_t file_x = 0, file_y = 0; /* known to be the same: the empty one */
     for (uint32_t i = 0; i < f->row_count; i++) {
         const struct csni_row *x = &a->rows[f->first_row + i], *y = &b->rows[g->first_row + i];
@@ -108,7 +107,6 @@ static bool same_rows(const struct csni_batch *a, const struct csni_function *f,
 
 static bool same_inlines(const struct csni_batch *a, const struct csni_function *f, const struct csni_batch *b,
                          const struct csni_function *g) {
-    if (f->inline_count != g->inline_count) return false;
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *x = &a->inlines[f->first_inline + i], *y = &b->inlines[g->first_inline + i];
         if (x->descendants != y->descendants || x->call_line != y->call_line || x->part_count != y->part_count ||
@@ -122,6 +120,7 @@ static bool same_inlines(const struct csni_batch *a, const struct csni_function 
 bool csni_model_same_function(const struct csni_model *m, const struct csni_key *ka, const struct csni_key *kb) {
     const struct csni_batch *a = &m->batches[ka->batch], *b = &m->batches[kb->batch];
     const struct csni_function *f = csni_key_function(m, ka), *g = csni_key_function(m, kb);
+    if (f->row_count != g->row_count || f->given_rows != g->given_rows || f->inline_count != g->inline_count) return false;
     return same_string(a, f->name, b, g->name) && same_rows(a, f, b, g) && same_inlines(a, f, b, g);
 }
 

@@ -161,6 +161,11 @@ bool csni_elf_symbol_value(const struct csni_symbol_iter *iter, uint64_t index, 
     return true;
 }
 
+/* Whether a NUL stands somewhere behind `off`. */
+static bool is_terminated(struct csni_span strings, uint64_t off) {
+    return off < strings.size && !strings.ptr[strings.size - 1];
+}
+
 bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out) {
     struct elf_symbol s;
     uint64_t index = iter->index++;
@@ -168,7 +173,8 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)symbol_kind(s.type),
                                   .bind = (uint8_t)symbol_bind(s.bind) };
     if (!symbol_section(iter, index, s.shndx, &symbol.section, &symbol.defined)) return false;
-    if (s.name && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
+    bool nameless = !s.name || (iter->only_functions && s.type != STT_FUNC && is_terminated(iter->strings, s.name));
+    if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
     *out = symbol;
     return true;

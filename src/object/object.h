@@ -143,6 +143,7 @@ struct csni_symbol_iter {
     uint64_t entry_size, index, count;
     uint64_t damaged;    /* symbols left out: bad name offset or section index */
     enum csni_symbol_table table;
+    bool only_functions; /* set after init: other symbols need not be given their names, which costs a look at each */
 };
 /* CSN_NONE: the object has no such table. */
 csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
