@@ -23,7 +23,7 @@ struct sample {
 };
 
 static const enum sample_compression kinds[] = { SAMPLE_ZLIB, SAMPLE_ZSTD, SAMPLE_ZDEBUG };
-enum { KINDS = 3 };
+enum { KINDS = 3, ELF_COMPRESSION_HEADER = 24 };
 
 static void build(struct sample *s, enum sample_compression c, uint64_t promised_size) {
     memset(s, 0, sizeof *s);
@@ -132,6 +132,52 @@ static csn_status read_all(struct sample *s) {
     return status;
 }
 
+/* A zstd frame with one raw block, whose header asks for a window of 1 << log bytes; log 0: of a single segment. */
+static void put_raw_frame(struct wire *out, unsigned log, uint64_t content_size) {
+    enum { SINGLE_SEGMENT_SIZE_8 = 0xe0, RAW_LAST = 1 };
+    wire_u32(out, 0xfd2fb528);
+    wire_u8(out, log ? 0 : SINGLE_SEGMENT_SIZE_8);
+    if (log) wire_u8(out, (uint8_t)((log - 10) << 3));
+    else wire_u64(out, content_size);
+    wire_uint(out, SAMPLE_TEXT_SIZE << 3 | RAW_LAST, 3);
+    wire_bytes(out, sample_text().ptr, SAMPLE_TEXT_SIZE);
+}
+
+/* What libzstd would only inflate in pieces if it may take much memory for that is no stream, and no failure either. */
+static void large_windows(void **state) {
+    (void)state;
+    struct sample s;
+    if (!begin(&s, SAMPLE_ZSTD, SAMPLE_TEXT_SIZE)) skip();
+    end(&s);
+    static const struct { unsigned log; uint64_t content_size, promised; csn_status status; } cases[] = {
+        { 27, 0, SAMPLE_TEXT_SIZE, CSN_OK },   { 28, 0, SAMPLE_TEXT_SIZE, CSN_NONE },
+        { 0, SAMPLE_TEXT_SIZE, SAMPLE_TEXT_SIZE, CSN_OK }, { 0, (1 << 27) + 1, (1 << 27) + 1, CSN_NONE },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct wire frame;
+        memset(&s, 0, sizeof s);
+        wire_elf_init(&s.elf, true, false, ET_EXEC, EM_X86_64);
+        wire_init(&s.content, false);
+        wire_init(&s.file, false);
+        wire_init(&frame, false);
+        put_raw_frame(&frame, cases[i].log, cases[i].content_size);
+        sample_compress(&s.content, SAMPLE_ZSTD, true, (struct csni_span){ NULL, 0 }, cases[i].promised);
+        s.content.size = ELF_COMPRESSION_HEADER;
+        wire_append(&s.content, &frame);
+        wire_elf_add_wire(&s.elf, ".debug_info", SHT_PROGBITS, SHF_COMPRESSED, 0, &s.content);
+        wire_elf_build(&s.elf, &s.file, NULL);
+        assert_int_equal(open_file(&s, wire_span(&s.file), 0, NULL), cases[i].status);
+        if (cases[i].status == CSN_OK) assert_int_equal(read_all(&s), CSN_OK);
+        struct csni_span whole;
+        if (cases[i].promised == SAMPLE_TEXT_SIZE) {
+            assert_int_equal(csni_object_read_section(s.object, 1, &whole, &s.err), CSN_OK);
+            assert_memory_equal(whole.ptr, sample_text().ptr, SAMPLE_TEXT_SIZE);
+        }
+        wire_deinit(&frame);
+        end(&s);
+    }
+}
+
 static void expect_failure(enum sample_compression c, uint64_t promised_size, const char *text) {
     struct sample s;
     if (!begin(&s, c, promised_size)) return;
@@ -179,7 +225,7 @@ static void damaged_data(void **state) {
         struct sample s;
         if (!begin(&s, kinds[k], SAMPLE_TEXT_SIZE)) continue;
         close_file(&s);
-        size_t header = kinds[k] == SAMPLE_ZDEBUG ? 12 : 24;
+        size_t header = kinds[k] == SAMPLE_ZDEBUG ? 12 : ELF_COMPRESSION_HEADER;
         struct csni_object *plain = NULL;
         assert_int_equal(csni_object_open(wire_span(&s.file), NULL, &plain, &s.err), CSN_OK);
         uint8_t *data = s.file.bytes + plain->sections[1].file_off;
@@ -222,7 +268,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(piece_after_piece), cmocka_unit_test(twice),          cmocka_unit_test(what_is_no_stream),
         cmocka_unit_test(names_both_sizes),  cmocka_unit_test(keeps_the_limit), cmocka_unit_test(damaged_data),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory),     cmocka_unit_test(large_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
