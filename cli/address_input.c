@@ -2,6 +2,7 @@
 #include "address_input.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,12 +53,11 @@ void address_input_init(struct address_input *input, int fd) {
     input->at_end = false;
     input->os_error = 0;
     input->line = 0;
-    input->start = input->end = 0;
+    input->start = input->end = input->kept = 0;
 }
 
 /* Reads more behind what is there. */
-static bool fill(struct address_input *input, struct out_buffer *out) {
-    if (!out_flush(out)) return false;
+static bool fill(struct address_input *input) {
     memmove(input->bytes, input->bytes + input->start, input->end - input->start);
     input->end -= input->start;
     input->start = 0;
@@ -74,39 +74,38 @@ static bool fill(struct address_input *input, struct out_buffer *out) {
     return true;
 }
 
+/* There is something to read, the end or a failure maybe. */
+static bool is_ready(int fd) {
+    struct pollfd asked = { .fd = fd, .events = POLLIN };
+    return poll(&asked, 1, 0) == 1;
+}
+
 static enum input_result give(struct address_input *input, size_t size, size_t skipped, struct csn_str *line) {
     *line = (struct csn_str){ input->bytes + input->start, size };
     if (size && line->ptr[size - 1] == '\r') line->len--;
     input->start += size + skipped;
+    input->kept = 0;
     input->line++;
     return INPUT_LINE;
 }
 
-/* The buffer is full and holds no newline: keeps the beginning, throws away the rest of the line. */
-static enum input_result give_long(struct address_input *input, struct out_buffer *out, struct csn_str *line) {
-    for (;;) {
-        const char *newline = memchr(input->bytes + LONG_LINE_KEPT, '\n', input->end - LONG_LINE_KEPT);
-        if (newline) {
-            size_t rest = (size_t)(newline - input->bytes) - LONG_LINE_KEPT;
-            return give(input, LONG_LINE_KEPT, rest + 1, line);
-        }
-        input->end = LONG_LINE_KEPT;
-        if (input->at_end) return give(input, LONG_LINE_KEPT, 0, line);
-        if (!fill(input, out)) return INPUT_FAILED;
-    }
+/* Of a line that does not fit, the beginning is kept, and what follows thrown away as it is read. */
+static void drop_long(struct address_input *input) {
+    size_t left = input->end - input->start;
+    if (!input->kept && left < sizeof(input->bytes)) return;
+    input->kept = LONG_LINE_KEPT;
+    input->end = input->start + LONG_LINE_KEPT;
 }
 
-enum input_result address_input_next(struct address_input *input, struct out_buffer *out, struct csn_str *line) {
+enum input_result address_input_next(struct address_input *input, bool may_wait, struct csn_str *line) {
     for (;;) {
-        size_t left = input->end - input->start;
-        const char *newline = memchr(input->bytes + input->start, '\n', left);
-        if (newline) return give(input, (size_t)(newline - input->bytes) - input->start, 1, line);
-        if (input->at_end) return left ? give(input, left, 0, line) : INPUT_END;
-        if (left == sizeof(input->bytes)) return give_long(input, out, line);
-        if (!fill(input, out)) return INPUT_FAILED;
+        size_t left = input->end - input->start, kept = input->kept;
+        const char *at = input->bytes + input->start, *newline = memchr(at + kept, '\n', left - kept);
+        size_t size = newline ? (size_t)(newline - at) : left, shown = kept ? kept : size;
+        if (newline) return give(input, shown, size - shown + 1, line);
+        if (input->at_end) return left ? give(input, shown, size - shown, line) : INPUT_END;
+        drop_long(input);
+        if (!may_wait && !is_ready(input->fd)) return INPUT_PAUSED;
+        if (!fill(input)) return INPUT_FAILED;
     }
-}
-
-bool address_input_has_line(const struct address_input *input) {
-    return memchr(input->bytes + input->start, '\n', input->end - input->start) != NULL;
 }

@@ -31,6 +31,10 @@ bool name_text_init_for(struct name_text *names, bool demangle, bool shorten, bo
     return true;
 }
 
+void name_text_init_like(struct name_text *names, const struct name_text *others) {
+    *names = (struct name_text){ .demangle = others->demangle, .shortening = others->shortening };
+}
+
 void name_text_deinit(struct name_text *names) {
     free(names->room);
     *names = (struct name_text){ 0 };

@@ -19,6 +19,8 @@ struct name_text {
 bool name_text_init(struct name_text *names, bool demangle);
 /* The same for the options --demangle, --shorten-names and --shorten-nested, of which the latter two demangle as well. */
 bool name_text_init_for(struct name_text *names, bool demangle, bool shorten, bool nested);
+/* The same as others are, with memory of its own: for another thread. */
+void name_text_init_like(struct name_text *names, const struct name_text *others);
 void name_text_deinit(struct name_text *names);
 
 /* Lives until the next call. A name that cannot be demangled comes back as it is. */

@@ -6,7 +6,7 @@
 #include "answer.h"
 #include "path_texts.h"
 
-enum { QUESTIONS_MAX = 16384 };
+enum { QUESTIONS_MAX = 8192 };
 
 struct question {
     uint64_t addr;

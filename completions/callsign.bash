@@ -30,8 +30,9 @@ _callsign() {
             esac
             ;;
         lookup)
-            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm -j --threads --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
+                -j | --threads) values="1 2 4 8" ;;
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;

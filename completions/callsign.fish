@@ -52,6 +52,7 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l merged -d 'list 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-names -d 'demangled names without what the C++ librarys defaults add to them'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-nested -d 'the same, and within template arguments too'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l llvm -d 'answer as LLVMs reader does'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -s j -l threads -x -a '1 2 4 8' -d 'how many threads answer what comes on standard input'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal Mach-O file'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-file -r -F -d 'the images debug file or dSYM bundle'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-dir -r -F -d 'root of debug files, instead of /usr/lib/debug'

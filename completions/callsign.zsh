@@ -64,6 +64,7 @@ case $state in
                     '--shorten-names[demangled names without what the C++ librarys defaults add to them]' \
                     '--shorten-nested[the same, and within template arguments too]' \
                     '--llvm[answer as LLVMs reader does]' \
+                    '(-j --threads)'{-j,--threads}'[how many threads answer what comes on standard input]:n:(1 2 4 8)' \
                     '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \

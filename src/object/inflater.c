@@ -90,17 +90,6 @@ static csn_status open_zlib(struct csni_inflater *s, struct csn_error *err) {
 #endif
 
 #ifdef CSNI_HAVE_ZSTD
-/* Beyond it libzstd refuses a window. Inflating as a whole needs none. */
-enum { WINDOW_LOG_MAX = 27, FRAME_HEADER_MIN = 6 };
-
-/* Of the first frame (RFC 8878, 3.1.1.1): one in a single segment has a window of its content's size. */
-static bool has_usual_window(struct csni_span data) {
-    enum { MAGIC = 4, SINGLE_SEGMENT = 0x20, LOG_SHIFT = 3, LOG_MIN = 10 };
-    if (data.size < FRAME_HEADER_MIN) return true; /* damaged, which shows later */
-    if (data.ptr[MAGIC] & SINGLE_SEGMENT) return ZSTD_getFrameContentSize(data.ptr, data.size) <= 1ull << WINDOW_LOG_MAX;
-    return data.ptr[MAGIC + 1] <= (WINDOW_LOG_MAX - LOG_MIN) << LOG_SHIFT;
-}
-
 static csn_status step_zstd(struct csni_inflater *s, uint8_t *out, size_t size, size_t *given, struct csn_error *err) {
     if (!s->frame_open && s->consumed == s->data.size) return CSN_NONE;
     ZSTD_inBuffer in = { s->data.ptr, s->data.size, s->consumed };
@@ -119,7 +108,6 @@ static void close_zstd(struct csni_inflater *s) { ZSTD_freeDStream(s->state); }
 
 static csn_status open_zstd(struct csni_inflater *s, struct csn_error *err) {
     static const struct decoder zstd = { step_zstd, close_zstd };
-    if (!has_usual_window(s->data)) return CSN_NONE;
     s->state = ZSTD_createDStream();
     if (!s->state) return csni_fail_memory(err, 0);
     s->decoder = &zstd;

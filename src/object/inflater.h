@@ -8,7 +8,7 @@
 struct csni_inflater;
 
 /* `data`, which stays borrowed, as does `section`, is to become exactly `size` bytes. CSN_NONE: this build has no library that
- * can do that, or it would take a window of more than 128 MiB. Ask csni_inflate_check() first. */
+ * can do that. Ask csni_inflate_check() first. */
 csn_status csni_inflater_create(enum csni_compression compression, struct csni_span data, size_t size, const char *section,
                                 const struct csn_allocator *alloc, struct csni_inflater **inflater, struct csn_error *err);
 /* The next `size` bytes, of which there must be as many. With the last byte, what follows it is checked. One thread at a time. */

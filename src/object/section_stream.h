@@ -7,7 +7,7 @@
 struct csni_section_stream;
 
 /* The size of the whole section counts against the limit while the stream is open. CSN_NONE: it is not compressed, must be
- * relocated, or it cannot be inflated in pieces (csni_inflater_create()). The object must outlive the stream. */
+ * relocated, or this build lacks the library that inflates in pieces. The object must outlive the stream. */
 csn_status csni_object_stream_section(struct csni_object *object, uint32_t section, struct csni_section_stream **out,
                                       struct csn_error *err);
 /* How much is still to be read. */

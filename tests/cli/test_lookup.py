@@ -157,6 +157,18 @@ def test_one_damaged_record_does_not_fail_the_others(callsign, shapes, index):
     assert shape(answers[1]) == shapes.frames("main")
 
 
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_damaged_records_are_counted_by_all_threads(callsign, shapes, index, threads):
+    data = Bytes(index)
+    data.put_u32(data.record(data.find("hidden")) + 12, 0xfffffff0)  # length of its first part
+    data.save()
+    bad, good, pairs = shapes.mark("hidden"), shapes.mark("main"), 15_000
+    done = callsign.run("lookup", "--threads", threads, index, stdin=f"{bad:x}\n{good:x}\n" * pairs)
+    alone = callsign.run("lookup", index, hex(bad), hex(good)).stdout
+    assert (done.returncode, done.stdout) == (1, alone * pairs)
+    assert done.stderr == f"callsign: {index}: addresses in damaged records: {pairs} (see 'error' in the answers)\n"
+
+
 def test_full_disk(callsign, shapes, shapes_index):
     with open("/dev/full", "wb") as full:
         done = callsign.run("lookup", shapes_index, hex(shapes.mark("main")), stdout=full)

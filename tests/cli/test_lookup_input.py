@@ -4,6 +4,7 @@ import os
 import random
 import select
 import subprocess
+import threading
 
 import pytest
 
@@ -29,6 +30,22 @@ def test_many_lines_in_any_order(callsign, shapes, shapes_index, output):
     assert callsign.run("lookup", *output, shapes_index, stdin="".join("?\n" if a is None else f"{a:x}\n"
                                                                       for a in with_bad)).stdout == \
         "".join(bad if a is None else alone[a] for a in with_bad)
+
+
+@pytest.mark.parametrize("output", [[], ["--json"], ["--demangle", "--merged"]])
+def test_any_number_of_threads(callsign, shapes, shapes_index, output):
+    """Several batches, with repeated and unknown addresses, blank and bad lines: what is written depends on no thread."""
+    chosen = random.Random(6)
+    start, size = shapes.addresses["outer"], shapes.sizes["outer"]
+    lines = [f"{start + chosen.randrange(-40, size + 40):x}" for _ in range(40_000)]
+    for at in chosen.sample(range(0, len(lines), 2), 30) + list(range(30_000, 30_020)):
+        lines[at] = chosen.choice(["no address", "", "0", "ffffffffffffffff", "x" * 100])
+    text = "".join(line + "\n" for line in lines)
+    one = callsign.run("lookup", "--threads", "1", *output, shapes_index, stdin=text)
+    assert one.returncode == 1 and one.stdout and one.stderr.count("is not a hexadecimal address") > 10
+    for threads in ("0", "2", "3", "16"):
+        several = callsign.run("lookup", "--threads", threads, *output, shapes_index, stdin=text)
+        assert (several.returncode, several.stdout, several.stderr) == (one.returncode, one.stdout, one.stderr)
 
 
 @pytest.mark.parametrize("form", ["{:x}\r\n", "  0x{:X} \n", "\n\r\n {:x}\n\n", "{:x}", "\t{:x}\r"])
@@ -83,6 +100,23 @@ def read_some(stream, seconds=60):
     return os.read(stream.fileno(), 1 << 16).decode()
 
 
+def test_many_answers_whenever_the_input_pauses(callsign, shapes, shapes_index):
+    """All that several threads have to answer is there before the input goes on."""
+    addr, count = shapes.mark("main"), 30_000
+    child = subprocess.Popen([callsign.path, "lookup", "--threads", "3", str(shapes_index)], stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, bufsize=0)
+    for _ in range(2):
+        writer = threading.Thread(target=child.stdin.write, args=(f"{addr:x}\n".encode() * count,))
+        writer.start()
+        text = ""
+        while text.count("\n") < count:
+            text += read_some(child.stdout)
+        writer.join()
+        assert text.count(f"{addr:#x}: main") == text.count("\n") == count
+    child.stdin.close()
+    assert child.stdout.read() == b"" and child.wait() == 0
+
+
 def test_answers_whenever_the_input_pauses(callsign, shapes, shapes_index):
     addr = shapes.mark("main")
     child = subprocess.Popen([callsign.path, "lookup", str(shapes_index)], stdin=subprocess.PIPE,
@@ -113,7 +147,8 @@ def test_input_that_cannot_be_read(callsign, shapes_index, tmp_path):
     assert (done.returncode, done.stderr) == (2, "callsign: standard input: Is a directory\n")
 
 
-def test_full_disk(callsign, shapes, shapes_index):
+@pytest.mark.parametrize("lines, threads", [(1, "0"), (10_000, "1"), (100_000, "3")])
+def test_full_disk(callsign, shapes, shapes_index, lines, threads):
     with open("/dev/full", "wb") as full:
-        done = callsign.run("lookup", shapes_index, stdin=f"{shapes.mark('main'):x}\n" * 10000, stdout=full)
+        done = callsign.run("lookup", "--threads", threads, shapes_index, stdin=f"{shapes.mark('main'):x}\n" * lines, stdout=full)
     assert (done.returncode, done.stderr) == (2, "callsign: standard output: No space left on device\n")

@@ -223,6 +223,33 @@ static void damaged_data(void **state) {
     convert_sample_deinit(&s);
 }
 
+/* A window of 256 MiB, as of zstd --long=28: libzstd does not inflate that in pieces. */
+static void wide_window(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZSTD)) skip();
+    struct convert_sample s;
+    struct csn_bytes plain, other;
+    struct csn_convert_report first, report;
+    begin(&s);
+    for (unsigned u = 0; u < 6; u++) add_unit(&s, u, 0, MEGABYTE);
+    convert(build(&s, SAMPLE_PLAIN), 1, &plain, &first);
+    struct csni_span file = build(&s, SAMPLE_ZSTD);
+    static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+    size_t at = 0;
+    while (at + 6 < file.size && memcmp(file.ptr + at, magic, sizeof magic) != 0) at++;
+    assert_int_equal(file.ptr[at + 4] & 0x20, 0); /* else it has no window of its own */
+    s.file.bytes[at + 5] = 18 << 3;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        convert(file, threads, &other, &report);
+        assert_int_equal(other.size, plain.size);
+        assert_memory_equal(other.ptr, plain.ptr, plain.size);
+        assert_int_equal(report.units, first.units);
+        csn_bytes_free(&other);
+    }
+    csn_bytes_free(&plain);
+    convert_sample_deinit(&s);
+}
+
 /* Portions of a few units, which follow each other and hold all. */
 static csn_status read_portions(void *context, const struct csn_allocator *alloc) {
     struct convert_sample *s = context;
@@ -284,7 +311,8 @@ static void out_of_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_all_sizes), cmocka_unit_test(late_references), cmocka_unit_test(early_references),
-        cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),  cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),    cmocka_unit_test(wide_window),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
