@@ -23,7 +23,7 @@ struct sample {
 };
 
 static const enum sample_compression kinds[] = { SAMPLE_ZLIB, SAMPLE_ZSTD, SAMPLE_ZDEBUG };
-enum { KINDS = 3, ELF_COMPRESSION_HEADER = 24 };
+enum { KINDS = 3 };
 
 static void build(struct sample *s, enum sample_compression c, uint64_t promised_size) {
     memset(s, 0, sizeof *s);
@@ -130,6 +130,75 @@ static csn_status read_all(struct sample *s) {
     if (status == CSN_OK) status = csni_section_stream_read(s->stream, bytes + first, size - first, &s->err);
     free(bytes);
     return status;
+}
+
+static void expect_failure(enum sample_compression c, uint64_t promised_size, const char *text) {
+    struct sample s;
+    if (!begin(&s, c, promised_size)) return;
+    assert_int_equal(read_all(&s), CSN_E_FORMAT);
+    assert_string_equal(csn_error_text(&s.err), text);
+    end(&s);
+}
+
+static void names_both_sizes(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        expect_failure(kinds[k], SAMPLE_TEXT_SIZE + 1,
+                       ".debug_info+0x0: inflates to 0x4e20 bytes, header promises 0x4e21");
+    expect_failure(SAMPLE_ZLIB, SAMPLE_TEXT_SIZE - 1,
+                   ".debug_info+0x0: inflates to more than the 0x4e1f bytes of its header");
+}
+
+static void keeps_the_limit(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZLIB)) skip();
+    struct sample s;
+    build(&s, SAMPLE_ZLIB, SAMPLE_TEXT_SIZE);
+    csn_status status = open_file(&s, wire_span(&s.file), SAMPLE_TEXT_SIZE - 1, NULL);
+    if (status == CSN_OK) fail_msg("no limit");
+    if (status < 0)
+        assert_string_equal(csn_error_text(&s.err),
+                            ".debug_info+0x0: needs 0x4e20 bytes inflated besides 0x0 held, limit 0x4e1f");
+    close_file(&s);
+    /* What a stream held is free again. */
+    for (int i = 0; i < 3; i++) {
+        assert_true(open_file(&s, wire_span(&s.file), SAMPLE_TEXT_SIZE, NULL) >= 0);
+        struct csni_span read;
+        csni_section_stream_close(s.stream);
+        s.stream = NULL;
+        assert_int_equal(csni_object_read_section(s.object, 1, &read, &s.err), CSN_OK);
+        close_file(&s);
+    }
+    end(&s);
+}
+
+/* Data cut anywhere, and with any byte changed: a failure that says so, or, where the change does not show, some bytes. */
+static void damaged_data(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        struct sample s;
+        if (!begin(&s, kinds[k], SAMPLE_TEXT_SIZE)) continue;
+        close_file(&s);
+        size_t header = kinds[k] == SAMPLE_ZDEBUG ? 12 : 24;
+        struct csni_object *plain = NULL;
+        assert_int_equal(csni_object_open(wire_span(&s.file), NULL, &plain, &s.err), CSN_OK);
+        uint8_t *data = s.file.bytes + plain->sections[1].file_off;
+        csni_object_close(plain);
+        size_t detected = 0, changes = 0;
+        for (size_t i = header; i < s.content.size; i += i < header + 100 ? 1 : 9, changes++) {
+            data[i] ^= 0x55;
+            csn_status status = open_file(&s, wire_span(&s.file), 0, NULL);
+            if (status == CSN_OK) status = read_all(&s);
+            detected += status == CSN_E_FORMAT;
+            assert_true(status == CSN_OK || s.err.text[0]);
+            close_file(&s);
+            data[i] ^= 0x55;
+        }
+        /* zlib data has a checksum; the samples of zstd need not have one. */
+        if (kinds[k] != SAMPLE_ZSTD) assert_int_equal(detected, changes);
+        assert_true(detected > 0);
+        end(&s);
+    }
 }
 
 static csn_status all_of_it(void *context, const struct csn_allocator *alloc) {
