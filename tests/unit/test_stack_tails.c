@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -358,12 +359,43 @@ static void out_of_memory(void **state) {
     assert_true(test_allocator_sweep(run_once, *state, 1) > 5);
 }
 
+/* One symbolicator for each thread, over the same indexes. NULL: as it should be. */
+static void *ask_alone(void *context) {
+    struct world *w = context;
+    struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
+    options.cache_bytes = 1; /* everything is found again for each stack */
+    struct csn_symbolicator *s;
+    const struct csn_stack_answer *answers;
+    if (csn_symbolicator_create(&options, &s, NULL) < 0) return "create";
+    const char *wrong = csn_symbolicator_set_modules(s, w->modules, MODULES, NULL) < 0 ? "set_modules" : NULL;
+    for (unsigned round = 0; round < 50 && !wrong; round++) {
+        const struct csn_stack_frame frames[] = { { GROUP, LIB, CSN_STACK_ADDRESS },
+                                                  { MAIN + 0x10 * (1 + round % CALLEES), APP, CSN_STACK_ADDRESS } };
+        if (csn_symbolicator_answer(s, frames, 2, &answers, NULL) < 0) wrong = "answer";
+        else if (round % CALLEES == 0 && answers[0].chosen != 1) wrong = "chosen";
+    }
+    csn_symbolicator_destroy(s);
+    return (void *)(uintptr_t)wrong;
+}
+
+static void several_threads(void **state) {
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, ask_alone, *state), 0);
+    for (int i = 0; i < THREADS; i++) {
+        void *wrong;
+        assert_int_equal(pthread_join(threads[i], &wrong), 0);
+        if (wrong) fail_msg("%s", (const char *)wrong);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_end),      cmocka_unit_test(several_ends),    cmocka_unit_test(nothing_known),
         cmocka_unit_test(not_a_return), cmocka_unit_test(small_caches),    cmocka_unit_test(damaged_indexes),
         cmocka_unit_test(out_of_memory), cmocka_unit_test(modules_of_the_process),
         cmocka_unit_test(long_names),   cmocka_unit_test(many_records),
+        cmocka_unit_test(several_threads),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
