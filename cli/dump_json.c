@@ -9,7 +9,7 @@ static void put_error(struct dump *dump, struct json_out *json, const struct csn
 
 /* The directory of GSYM version 2. */
 static void put_sections(struct dump *dump, struct json_out *json) {
-    struct csn_index_section section;
+    struct csn_section section;
     json_key(json, "sections");
     json_begin_array(json);
     for (uint32_t idx = 0; csn_index_section(dump->index, idx, &section, NULL) == CSN_OK; idx++) {

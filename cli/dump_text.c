@@ -21,7 +21,7 @@ static void put_count(struct dump *dump, const char *label, uint64_t value, cons
 
 /* The directory of GSYM version 2. */
 static void put_sections(struct dump *dump) {
-    struct csn_index_section section;
+    struct csn_section section;
     for (uint32_t idx = 0; csn_index_section(dump->index, idx, &section, NULL) == CSN_OK; idx++) {
         const char *name = csn_section_type_name(section.type);
         put_label(dump, idx ? "" : "sections");

@@ -63,7 +63,7 @@ static inline bool are_plain(const char *bytes) {
 /* As nearly all names and paths are. */
 static bool is_plain(struct csn_str text) {
     if (text.len < 8) {
-        char bytes[8] = "        ";
+        char bytes[] = "        ";
         if (text.len) memcpy(bytes, text.ptr, text.len);
         return are_plain(bytes);
     }

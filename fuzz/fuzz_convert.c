@@ -1,10 +1,13 @@
 /* Any bytes as an object file to convert. Invariants: a conversion that works gives an index without a problem that answers
- * at each function's start, whose report counts what is in it; one that fails says so and gives nothing. An index as input
- * keeps the problems it has, and comes out the same from then on, also by way of version 2 in the other byte order. */
+ * at each function's start, whose report counts what is in it; one that fails says so and gives nothing. The threads, and so
+ * the portions in which a compressed .debug_info is read, change nothing. An index as input keeps the problems it has, and
+ * comes out the same from then on, also by way of version 2 in the other byte order. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <callsign/convert.h>
+
+#include "object/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,6 +55,29 @@ static void check_transcoding(const struct csn_bytes *bytes) {
     csn_bytes_free(&v2);
 }
 
+static bool has_compressed_info(const uint8_t *data, size_t size) {
+    struct csni_object *object;
+    if (csni_object_open((struct csni_span){ data, size }, NULL, &object, NULL) != CSN_OK) return false;
+    uint32_t info = csni_object_find_debug_section(object, "info", false);
+    bool found = info != CSNI_NO_SECTION && (object->sections[info].flags & CSNI_SECTION_COMPRESSED);
+    csni_object_close(object);
+    return found;
+}
+
+/* With more threads the portions are larger. */
+static void check_threads(const uint8_t *data, size_t size, const struct csn_convert_options *options,
+                          const struct csn_bytes *want, const struct csn_convert_report *want_report) {
+    static struct csn_convert_report report;
+    struct csn_convert_options more = *options;
+    struct csn_bytes out = { NULL, 0, NULL };
+    more.threads = 4;
+    require(csn_convert_memory(data, size, &more, &out, &report, NULL) == CSN_OK);
+    require(out.size == want->size && memcmp(out.ptr, want->ptr, out.size) == 0);
+    require(report.units == want_report->units && report.units_failed == want_report->units_failed);
+    require(report.functions_from_dwarf == want_report->functions_from_dwarf);
+    csn_bytes_free(&out);
+}
+
 static void convert(const uint8_t *data, size_t size, uint32_t merged) {
     static struct csn_convert_report report;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -65,6 +91,7 @@ static void convert(const uint8_t *data, size_t size, uint32_t merged) {
     if (status == CSN_OK) {
         check_index(&out, &report, csn_is_index(data, size));
         check_transcoding(&out);
+        if (merged == CSN_MERGE_NONE && has_compressed_info(data, size)) check_threads(data, size, &options, &out, &report);
     } else {
         require(status < 0 && err.code == status && err.text[0] && !out.ptr);
     }

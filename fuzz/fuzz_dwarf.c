@@ -2,7 +2,7 @@
  * The input begins with a byte of flags and ten lengths of two bytes; the sections follow one another, the last one has
  * the rest. With flag 8 they are a package of split DWARF: .debug_line and .debug_line_str are its two indexes.
  * Invariants: a status and its error agree, offsets ascend and stay within the unit, rows belong to sequences in
- * order, strings lie within the sections or the arena. */
+ * order, folded rows are those of the plain ones that matter, strings lie within the sections or the arena. */
 #include <stdlib.h>
 
 #include "dwarf/dwarf_split.h"
@@ -32,7 +32,7 @@ struct state {
     struct csni_scopes *scopes;
     struct csni_arena arena;
     csni_address_ranges ranges;
-    struct csni_line_table lines;
+    struct csni_line_table lines, folded;
     struct csn_error err;
 };
 
@@ -80,20 +80,25 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     if (status != CSN_OK) require(csni_die_walk_next(&walk, &die, &s->err) == CSN_NONE);
 }
 
-/* Rows of a folded sequence ascend up to its end, and count how many there were. */
-static void check_folded(const struct csni_line_table *t, const struct csni_line_sequence *q) {
-    const struct csni_line_row *rows = t->rows.items + q->first_row;
-    require(rows[0].changes > 0);
-    for (uint32_t i = 1; i + 1 < q->row_count; i++) {
-        require(rows[i].addr > rows[i - 1].addr && rows[i].addr <= q->high);
-        require(rows[i].changes >= rows[i - 1].changes);
+/* Rows of a folded sequence against all its rows; the last one, which ends it, not counted. */
+static void check_folded(const struct csni_line_row *got, size_t got_count, const struct csni_line_row *rows, size_t count,
+                         bool repeats_first) {
+    uint32_t changes = 0, file = 0, line = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t own = rows[i].file + (repeats_first && !rows[i].file);
+        changes += !i || own != file || rows[i].line != line;
+        file = own;
+        line = rows[i].line;
+        if (i + 1 < count && rows[i + 1].addr == rows[i].addr) continue;
+        require(at < got_count && got[at].addr == rows[i].addr && got[at].changes == changes);
+        require(got[at].file == file && got[at].line == line);
+        at++;
     }
+    require(at == got_count);
 }
 
-static void read_lines(struct state *s, const struct csni_unit *unit, bool fold) {
-    struct csni_line_table *t = &s->lines;
-    t->fold = fold;
-    agree(csni_line_table_read(t, s->dwarf, unit, &s->err), &s->err);
+static void check_sequences(const struct csni_line_table *t) {
     uint64_t high = 0;
     for (size_t i = 0; i < t->sequences.count; i++) {
         const struct csni_line_sequence *q = &t->sequences.items[i];
@@ -102,9 +107,38 @@ static void read_lines(struct state *s, const struct csni_unit *unit, bool fold)
         require(t->rows.items[q->first_row].addr == q->low);
         require(t->rows.items[q->first_row + q->row_count - 1].file == CSNI_LINE_END);
         high = q->high;
-        require(fold || !q->folded);
-        if (q->folded) check_folded(t, q);
     }
+}
+
+/* The tables as the slow and the fast loops read them. */
+static void compare_tables(const struct csni_line_table *plain, const struct csni_line_table *folded) {
+    bool repeats_first = csni_line_table_repeats_first(folded);
+    require(plain->sequences.count == folded->sequences.count);
+    for (size_t i = 0; i < plain->sequences.count; i++) {
+        const struct csni_line_sequence *a = &plain->sequences.items[i], *b = &folded->sequences.items[i];
+        const struct csni_line_row *rows = plain->rows.items + a->first_row, *got = folded->rows.items + b->first_row;
+        require(a->low == b->low && a->high == b->high && a->off == b->off && !a->folded);
+        if (b->folded) {
+            require(b->first_file == rows->file + (repeats_first && !rows->file) && b->first_line == rows->line);
+            check_folded(got, b->row_count - 1, rows, a->row_count - 1, repeats_first);
+            continue;
+        }
+        require(a->row_count == b->row_count);
+        for (uint32_t k = 0; k < a->row_count; k++)
+            require(rows[k].addr == got[k].addr && rows[k].file == got[k].file && rows[k].line == got[k].line);
+    }
+}
+
+static void read_lines(struct state *s, const struct csni_unit *unit) {
+    struct csni_line_table *t = &s->lines;
+    csn_status status = csni_line_table_read(t, s->dwarf, unit, &s->err);
+    agree(status, &s->err);
+    s->folded.fold = true;
+    require(csni_line_table_read(&s->folded, s->dwarf, unit, &s->err) == status);
+    agree(status, &s->err);
+    check_sequences(t);
+    check_sequences(&s->folded);
+    compare_tables(t, &s->folded);
     struct csn_str directory, name;
     bool relative;
     for (uint32_t i = 0; i <= t->files.count; i++) {
@@ -137,8 +171,7 @@ static void run(struct state *s, uint8_t flags) {
     for (uint32_t i = 0; i < dwarf->unit_count; i++) {
         if (!dwarf->units[i].prepared) continue;
         walk_unit(s, &dwarf->units[i], flags);
-        read_lines(s, &dwarf->units[i], false);
-        read_lines(s, &dwarf->units[i], true);
+        read_lines(s, &dwarf->units[i]);
     }
     csni_scopes_destroy(s->scopes);
 }
@@ -168,8 +201,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     csni_arena_init(&s.arena, &csni_libc_allocator, 4096);
     s.ranges.alloc = &csni_libc_allocator;
     csni_line_table_init(&s.lines, NULL);
+    csni_line_table_init(&s.folded, NULL);
     run(&s, data[0]);
     csni_line_table_deinit(&s.lines);
+    csni_line_table_deinit(&s.folded);
     csni_vec_deinit(&s.ranges);
     csni_arena_deinit(&s.arena);
     csni_dwarf_close(s.dwarf);

@@ -1,11 +1,13 @@
 /* Any bytes as an index: open, verify, iterate over everything, look up around every function. Invariants: a file without
  * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree; an
- * accelerated index and a batch give the answers of the index. */
+ * accelerated index and a batch give the answers of the index; a search guide, whatever it says, changes no answer. */
 #include <stdlib.h>
 #include <string.h>
 
 #include <callsign/index.h>
 #include <callsign/line_table.h>
+
+#include "gsym/gsym.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -163,6 +165,32 @@ static void use(const struct csn_index *index, const struct csn_index *fast) {
     look_up(index, UINT64_MAX);
 }
 
+static bool ascends(const struct csni_gsym *gsym) {
+    for (uint32_t i = 1; i < gsym->address_count; i++)
+        if (csni_gsym_address(gsym, i) < csni_gsym_address(gsym, i - 1)) return false;
+    return true;
+}
+
+/* Searches that a guide narrows, one by one and together, against those of the whole table. */
+static void use_guide(const uint8_t *data, size_t size) {
+    struct csni_gsym guided;
+    if (csni_gsym_parse(&guided, (struct csni_span){ data, size }, NULL) != CSN_OK || !guided.guide_count) return;
+    struct csni_gsym plain = guided;
+    plain.guide_count = 0;
+    bool same = ascends(&guided);
+    for (uint32_t idx = 0; idx < guided.address_count && idx < MAX_FUNCTIONS; idx++) {
+        uint64_t addr = csni_gsym_address(&guided, idx), addrs[CSNI_GSYM_SEARCHES];
+        size_t together[CSNI_GSYM_SEARCHES];
+        for (size_t k = 0; k < CSNI_GSYM_SEARCHES; k++) addrs[k] = addr + k * k - 1;
+        csni_gsym_search(&guided, addrs, CSNI_GSYM_SEARCHES, together);
+        for (size_t k = 0; k < CSNI_GSYM_SEARCHES; k++) {
+            size_t one = csni_gsym_count_up_to(&guided, addrs[k]);
+            require(one <= guided.address_count && together[k] <= guided.address_count);
+            if (same) require(one == together[k] && one == csni_gsym_count_up_to(&plain, addrs[k]));
+        }
+    }
+}
+
 /* The same bytes as a line table. */
 static void use_line_table(const uint8_t *data, size_t size) {
     enum { ROWS = 512, START = 0x1000 };
@@ -194,6 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         csn_index_close(fast);
         csn_index_close(index);
     }
+    use_guide(data, size);
     use_line_table(data, size);
     return 0;
 }

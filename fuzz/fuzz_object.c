@@ -1,10 +1,13 @@
 /* Any bytes as an object file: everything that a user of an object does to it. Invariants: no outputs on failure, sections
- * stay within their limit, symbols within their table. */
+ * stay within their limit, symbols within their table; a section that inflates piece by piece gives what it gives as a
+ * whole. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "object/debug_links.h"
 #include "object/mini_debug.h"
 #include "object/object.h"
+#include "object/section_stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,11 +23,43 @@ static uint8_t sum_of(struct csni_span bytes) {
     return sum;
 }
 
+/* The bytes of a compressed section, read in pieces of many sizes; NULL: there is no stream, or it failed. */
+static uint8_t *read_stream(struct csni_object *object, uint32_t section, size_t *out_size, csn_status *out_status) {
+    struct csni_section_stream *stream = NULL;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csni_object_stream_section(object, section, &stream, &err);
+    require((status == CSN_OK) == (stream != NULL) && (status == CSN_NONE || status == err.code));
+    uint8_t *bytes = NULL;
+    size_t size = stream ? (size_t)csni_section_stream_left(stream) : 0;
+    require(size <= LIMIT);
+    if (stream) require((bytes = malloc(size)) != NULL);
+    for (size_t at = 0, step = 1; status == CSN_OK && at < size; at += step, step = step * 5 % 70001 + 1) {
+        if (step > size - at) step = size - at;
+        status = csni_section_stream_read(stream, bytes + at, step, &err);
+        require(status == err.code);
+    }
+    csni_section_stream_close(stream);
+    if (status != CSN_OK) {
+        free(bytes);
+        bytes = NULL;
+    }
+    *out_size = size;
+    *out_status = status;
+    return bytes;
+}
+
 static void read_section(struct csni_object *object, uint32_t section) {
     struct csni_span bytes, again;
     struct csn_error err = CSN_ERROR_INIT;
+    size_t streamed_size;
+    csn_status stream_status;
+    uint8_t *streamed = read_stream(object, section, &streamed_size, &stream_status);
     csn_status status = csni_object_read_section(object, section, &bytes, &err);
     require(status == err.code);
+    if (streamed && status == CSN_OK) require(bytes.size == streamed_size && memcmp(bytes.ptr, streamed, streamed_size) == 0);
+    /* A stream may give up where the whole can be read: libzstd keeps no window above 128 MiB. */
+    require(stream_status == CSN_NONE || stream_status == CSN_E_FORMAT || stream_status == status);
+    free(streamed);
     if (status != CSN_OK) return;
     bool is_in_file = bytes.size == 0 || (bytes.ptr >= object->file.ptr && bytes.ptr < object->file.ptr + object->file.size);
     require(is_in_file || bytes.size <= LIMIT);

@@ -262,14 +262,14 @@ CSN_API csn_status csn_index_file(const struct csn_index *index, uint32_t idx, s
 CSN_API struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset);
 
 /* A section of GSYM version 2: an entry of the file's directory. Types that are not known are the format's way to grow. */
-struct csn_index_section {
+struct csn_section {
     uint32_t type;           /* as stored */
     uint32_t reserved0;
     uint64_t offset, size;   /* bytes, from the start of the index */
 };
 
 /* Section `idx` in the order of the directory, from 0 on. CSN_NONE: there are no more, or the format has no directory. */
-CSN_API csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_index_section *out,
+CSN_API csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_section *out,
                                      struct csn_error *err);
 /* "address_table" and the like, as csn_part_name() calls them; NULL: a type that is not known. */
 CSN_API const char *csn_section_type_name(uint32_t type);

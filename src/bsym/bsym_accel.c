@@ -1,6 +1,7 @@
 /* The accelerator: start and length of every symbol in four bytes, by pages of the address space. A lookup reads the page's
  * entry and a line or two behind it, where a search of the file's records touches three or four lines of a table three times
  * as large. */
+#include "base/prefetch.h"
 #include "bsym/bsym_private.h"
 
 enum { PAGE_BITS = 12, PAGE_MASK = (1 << PAGE_BITS) - 1, ASK_THE_FILE = 0xffff, PAGES_A_SYMBOL = 4 };
@@ -116,9 +117,5 @@ void csni_bsym_accel_prefetch(const struct csni_bsym *b, uint32_t addr) {
     const struct csni_bsym_accel *a = &b->accel;
     uint32_t p = (addr - a->base) >> PAGE_BITS;
     if (addr < a->base || p >= a->page_count) return;
-    const uint16_t *data = a->data + 2 * (size_t)a->pages[p].first;
-    __builtin_prefetch(data);
-    __builtin_prefetch((const char *)data + 64);
-    __builtin_prefetch((const char *)data + 128);
-    __builtin_prefetch((const char *)data + 192);
+    csni_prefetch_lines(a->data + 2 * (size_t)a->pages[p].first, 4 * 64);
 }

@@ -1,4 +1,5 @@
 /* One address, or one offset into a binary, to its symbol. */
+#include "base/prefetch.h"
 #include "bsym/bsym_private.h"
 
 enum { ZEROS_SKIPPED = 64 };
@@ -125,7 +126,5 @@ void csni_bsym_prefetch(const struct csni_bsym *b, uint64_t addr) {
     if (addr > UINT32_MAX || !find_segment(b, a, &segment)) return;
     const struct csni_bsym_segment *s = &b->segments[segment];
     const uint8_t *p = csni_bsym_symbol_record(b, s->first + guess(s, a));
-    __builtin_prefetch(p - 64);
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + 64);
+    csni_prefetch_lines(p - 64, 3 * 64);
 }

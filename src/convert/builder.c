@@ -247,7 +247,7 @@ static csn_status finish(struct csn_builder *b, struct csn_convert_report *repor
     b->model.has_base_address = b->options.has_base_address;
     b->model.big_endian = b->options.big_endian;
     b->model.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
-    CSNI_TRY(csni_model_finalize(&b->model, report, err));
+    CSNI_TRY(csni_model_finalize(&b->model, NULL, report, err));
     CSNI_TRY(csni_model_link(&b->model, NULL, &b->arena, err));
     b->finished = true;
     return CSN_OK;

@@ -106,7 +106,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
-    CSNI_TRY(csni_model_finalize(model, c->report, err));
+    CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
     csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));

@@ -53,10 +53,12 @@ csn_status csni_info_portions_open(struct csni_object *object, uint32_t section,
     struct csni_section_stream *stream;
     csn_status status = csni_object_stream_section(object, section, &stream, err);
     if (status != CSN_OK) return status;
-    struct csni_info_portions *p = csni_alloc_zeroed(alloc, 1, sizeof *p);
+    /* Offsets are differences of pointers (csni_info_base()): on a host of 32 bits they end at 2 GiB. */
+    bool fits = csni_section_stream_left(stream) <= PTRDIFF_MAX;
+    struct csni_info_portions *p = fits ? csni_alloc_zeroed(alloc, 1, sizeof *p) : NULL;
     if (!p) {
         csni_section_stream_close(stream);
-        return csni_fail_memory(err, sizeof *p);
+        return fits ? csni_fail_memory(err, sizeof *p) : CSN_NONE;
     }
     *p = (struct csni_info_portions){ .alloc = alloc, .stream = stream, .big_endian = object->big_endian, .enough = enough };
     *out = p;

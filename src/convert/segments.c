@@ -142,7 +142,7 @@ static csn_status write_model(struct segmenter *s, struct csni_model *segment, s
     /* Counts of the whole have been reported; sizes are added up. */
     struct csn_convert_report *ignored = csni_alloc_zeroed(c->alloc, 1, sizeof *ignored);
     if (!ignored) return csni_fail_memory(err, sizeof *ignored);
-    csn_status status = csni_model_finalize(segment, ignored, err);
+    csn_status status = csni_model_finalize(segment, NULL, ignored, err);
     csni_free(c->alloc, ignored, sizeof *ignored);
     if (status < 0) return status;
     CSNI_TRY(csni_model_link(segment, NULL, &c->arenas[0], err));

@@ -16,7 +16,12 @@ enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGL
 static const char *const section_names[SECTIONS] = { "info",     "types",       "abbrev", "line",   "str",
                                                      "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
 
-enum { EFFORT_A_BYTE = 8, PORTION_A_WORKER = 4 << 20 };
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PORTION_A_WORKER = 256 }; /* so that the small inputs of a fuzzer have several */
+#else
+enum { PORTION_A_WORKER = 4 << 20 };
+#endif
+enum { EFFORT_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -29,7 +34,7 @@ struct reading {
     uint32_t read_order[SECTIONS], read_count;
     struct csni_info_portions *portions; /* NULL: .debug_info is there as a whole */
     struct csni_portion now, next;     /* of .debug_info: being converted, being read */
-    bool broken;                       /* what comes next is no unit */
+    bool broken;                       /* what comes next is no unit, or cannot be inflated so */
     uint64_t done;                     /* units before this offset are converted */
     struct csni_dwarf *dwarf;          /* of the portion at hand */
     struct csni_unit_loop loop;
@@ -37,13 +42,18 @@ struct reading {
 
 /* ---- sections ---- */
 
+/* What cannot be inflated in portions is read as a whole, too, and by another library that has the last word: libzstd refuses
+ * windows above 128 MiB where it is to keep them itself (zstd --long=28). */
 static csn_status read_next_portion(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)item;
     struct reading *r = context;
-    csn_status status = csni_info_portions_read(r->portions, &r->next, err);
-    r->broken = status == CSN_NONE;
-    return status < 0 ? status : CSN_OK;
+    struct csn_error damage = CSN_ERROR_INIT;
+    csn_status status = csni_info_portions_read(r->portions, &r->next, &damage);
+    r->broken = status == CSN_NONE || status == CSN_E_FORMAT;
+    if (r->broken || status >= 0) return CSN_OK;
+    if (err) *err = damage;
+    return status;
 }
 
 static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {

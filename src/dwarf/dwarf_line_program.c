@@ -11,8 +11,23 @@
 
 enum { LEAP = 1 << 20 }; /* an advance, in operations or bytes, that no compiler makes within a function of usual size */
 
-static void start_sequence(struct csni_line_machine *m, uint64_t off, size_t row) {
-    *m = (struct csni_line_machine){ .file = 1, .line = 1, .sequence_off = off, .first_row = row };
+static void start_sequence(struct csni_line_program *pr, struct csni_line_machine *m) {
+    *m = (struct csni_line_machine){ .file = 1, .line = 1, .sequence_off = (uint64_t)(pr->p - pr->base),
+                                     .first_row = pr->table->rows.count };
+    pr->sequence_files = pr->table->files.count;
+}
+
+/* Back to where the sequence begins that cannot be folded, to run it with all rows as they are. */
+static void keep_rows(struct csni_line_program *pr, const struct csni_line_machine *m) {
+    pr->p = pr->base + m->sequence_off;
+    pr->table->rows.count = m->first_row;
+    pr->table->files.count = pr->sequence_files;
+    pr->fold = pr->repeats_first = false;
+}
+
+static void fold_again(struct csni_line_program *pr) {
+    pr->fold = pr->table->fold;
+    pr->repeats_first = pr->may_repeat_first;
 }
 
 /* DW_LNE_end_sequence: the end row has been pushed. Sequences that cover nothing are not listed, their rows are dropped. */
@@ -143,7 +158,7 @@ static csn_status define_file(struct csni_line_program *pr, const uint8_t *p, ui
     return csni_line_read_old_file(&c, pr->table, pr->h, err);
 }
 
-/* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. */
+/* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. CSN_NONE: the sequence cannot be folded. */
 static csn_status extended(struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p,
                            struct csn_error *err) {
     const uint8_t *at = p - 1;
@@ -161,7 +176,8 @@ static csn_status extended(struct csni_line_program *pr, struct csni_line_machin
                              UINT32_MAX);
         if (pr->fold && m->leaps) return CSN_NONE;
         CSNI_TRY(end_sequence(pr->table, m, pr->fold, err));
-        start_sequence(m, (uint64_t)(pr->p - pr->base), pr->table->rows.count);
+        fold_again(pr);
+        start_sequence(pr, m);
         return CSN_OK;
     }
     case DW_LNE_set_address: return set_address(pr, m, p + 1, size - 1, err);
@@ -235,18 +251,18 @@ static inline bool may_run_rows(const struct csni_line_program *pr, const struct
     return !pr->fold || (row > pr->table->rows.items + m->first_row && csni_line_file_exists(pr->table, m->file));
 }
 
-/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index.
- * CSN_NONE: rows cannot be folded. */
+/* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index. */
 static inline csn_status run(struct csni_line_program *pr, const bool vliw, struct csn_error *err) {
     struct csni_line_table *table = pr->table;
     const uint8_t opcode_base = pr->h->opcode_base;
     struct csni_line_machine m;
-    start_sequence(&m, (uint64_t)(pr->p - pr->base), table->rows.count);
+    start_sequence(pr, &m);
     while (pr->p < pr->end) {
         const uint8_t *p = pr->p, *stretch = reserve_stretch(table, p, pr->end);
         if (!stretch) return csni_fail_memory(err, table->rows.room * sizeof(struct csni_line_row));
         struct csni_line_row *row = table->rows.items + table->rows.count;
         uint8_t op = 1;
+        bool foldable = true;
         while (p < stretch) {
             if (pr->fast && may_run_rows(pr, &m, row)) {
                 if (pr->fold && pr->blocks && stretch - p >= CSNI_LINE_BLOCK_MIN)
@@ -259,22 +275,30 @@ static inline csn_status run(struct csni_line_program *pr, const bool vliw, stru
                 if (vliw) advance(pr->h, &m, ((unsigned)op - opcode_base) / pr->h->line_range);
                 else m.addr += pr->effects[op].addr;
                 m.line += pr->effects[op].line;
-                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
-            } else if (op == DW_LNS_copy) {
-                if ((row = put_row(pr, &m, row)) == NULL) return CSN_NONE;
             } else if (op == 0) {
                 break;
-            } else {
+            } else if (op != DW_LNS_copy) {
                 const uint8_t *at = p - 1;
                 p = standard(pr, &m, op, p);
                 if (CSNI_UNLIKELY(!p)) return program_truncated(pr, at, err);
+                continue;
             }
+            struct csni_line_row *behind = put_row(pr, &m, row);
+            foldable = behind != NULL;
+            if (!foldable) break;
+            row = behind;
         }
-        table->rows.count = (size_t)(row - table->rows.items);
-        pr->p = p;
-        if (op) continue;
-        csn_status status = extended(pr, &m, p, err);
-        if (status != CSN_OK) return status;
+        csn_status status = foldable ? CSN_OK : CSN_NONE;
+        if (foldable) {
+            table->rows.count = (size_t)(row - table->rows.items);
+            pr->p = p;
+            if (!op) status = extended(pr, &m, p, err);
+        }
+        if (status < 0) return status;
+        if (status == CSN_NONE) {
+            keep_rows(pr, &m);
+            start_sequence(pr, &m);
+        }
     }
     if (table->rows.count == m.first_row) return CSN_OK;
     table->rows.count = m.first_row;
@@ -292,17 +316,8 @@ csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf 
     pr.p = base + h->program;
     pr.end = base + h->end;
     pr.big = dwarf->sections.big_endian;
-    pr.fold = table->fold;
-    pr.repeats_first = pr.fold && csni_line_table_repeats_first(table);
+    pr.may_repeat_first = table->fold && csni_line_table_repeats_first(table);
     choose_machine(&pr);
-    size_t files = table->files.count;
-    for (;;) {
-        csn_status status = h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
-        if (status != CSN_NONE) return status;
-        /* Once more, with all rows as they are. */
-        table->rows.count = table->sequences.count = 0;
-        table->files.count = files;
-        pr.p = base + h->program;
-        pr.fold = pr.repeats_first = false;
-    }
+    fold_again(&pr);
+    return h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
 }

@@ -26,8 +26,10 @@ struct csni_line_program {
     bool fast;                /* csni_line_run_rows() knows this machine */
     bool blocks;              /* csni_line_run_blocks() does */
     uint8_t odd_opcode;       /* the one it does not know, of standard opcodes above DW_LNS_fixed_advance_pc */
-    bool fold;                /* rows at one address become one */
-    bool repeats_first;       /* files 0 and 1 are the same */
+    bool fold;                /* rows at one address become one; not in the sequence that is run once more */
+    bool repeats_first;       /* where rows are folded: files 0 and 1 are the same */
+    bool may_repeat_first;
+    size_t sequence_files;    /* that there were when the sequence began */
     const struct csni_line_effect *effects; /* the table's */
 };
 

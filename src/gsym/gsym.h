@@ -7,6 +7,7 @@
 
 #include "base/endian.h"
 #include "base/fail.h"
+#include "base/prefetch.h"
 #include "base/span.h"
 #include "gsym/gsym_layout.h"
 
@@ -63,13 +64,6 @@ static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
 
 /* What every lookup calls is inline; failures are not. */
 
-/* Of an address that need not be there: a prefetch does no harm. */
-#if defined(__GNUC__)
-#define CSNI_PREFETCH(p) __builtin_prefetch(p)
-#else
-#define CSNI_PREFETCH(p) ((void)(p))
-#endif
-
 /* idx < address_count */
 static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
     const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
@@ -108,7 +102,7 @@ static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint
 
 /* Asks for the beginning of a string that will be read. */
 static inline void csni_gsym_prefetch_string(const struct csni_gsym *gsym, uint64_t offset) {
-    if (offset < gsym->strings.size) CSNI_PREFETCH(gsym->strings.ptr + offset);
+    if (offset < gsym->strings.size) csni_prefetch(gsym->strings.ptr + offset);
 }
 
 /* False, and two empty strings, where idx >= file_count. */

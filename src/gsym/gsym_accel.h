@@ -164,16 +164,13 @@ static inline csn_status csni_accel_answer(const struct csni_gsym_accel *accel, 
 
 /* Asks for the lines of a block, or of a node and those before it, where its parents often are. */
 static inline void csni_accel_prefetch_block(const struct csni_accel_block *block) {
-    const char *p = (const char *)block;
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + 64);
-    __builtin_prefetch(p + 128);
+    csni_prefetch_lines(block, 3 * 64);
 }
 static inline void csni_accel_prefetch_node(const struct csni_gsym_accel *accel, uint32_t node) {
     if (node == CSNI_ACCEL_NO_NODE || node >= CSNI_ACCEL_GAP) return;
     const char *p = (const char *)&accel->nodes[node];
-    __builtin_prefetch(p);
-    __builtin_prefetch(p - 64); /* a prefetch of an address that is not there does no harm */
+    csni_prefetch(p);
+    csni_prefetch(p - 64);
 }
 
 #endif

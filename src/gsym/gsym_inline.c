@@ -96,7 +96,7 @@ csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni
     struct csni_span tree = payload->bytes;
     struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
                                      .readable = gsym->bytes.ptr + gsym->bytes.size };
-    bool wide = csni_inline_scan_has_avx2(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
+    bool wide = csni_has_byte_blocks(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
     size_t count = 0;
     for (bool root = true;; root = false) {
         if (wide && !root && (narrow ? csni_inline_scan_avx2(&scan) : csni_inline_scan_avx2_v2(&scan))) break;

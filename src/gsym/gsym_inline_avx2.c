@@ -5,18 +5,17 @@
  * node of n ranges ends its ranges at the number 2n + 1, found with one deposit of a bit, and needs no branch on lengths. */
 #include "gsym/gsym_inline_scan.h"
 
-#if CSNI_INLINE_SCAN_AVX2
+#if CSNI_BYTE_BLOCKS
 
-#include <immintrin.h>
 #include <string.h>
 
 #include "gsym/gsym_layout.h"
 
-#define AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt")))
-#define AVX2_INLINE static inline __attribute__((always_inline)) AVX2
+#define AVX2 CSNI_AVX2
+#define AVX2_INLINE CSNI_AVX2_INLINE
 
 enum {
-    WINDOW = 64,
+    WINDOW = CSNI_BLOCK,
     WINDOW_READ = WINDOW + 8,                   /* eight bytes are read from any of its bytes on */
     RANGES_MAX = WINDOW / 2 - 1                 /* of a node that may fit */
 };
@@ -33,14 +32,11 @@ AVX2_INLINE struct window load_window(const struct csni_inline_scan *scan, uint8
         memcpy(tail, scan->p, (size_t)(scan->readable - scan->p));
         w.src = tail;
     }
-    __m256i lo = _mm256_loadu_si256((const __m256i *)(const void *)w.src), zero = _mm256_setzero_si256();
-    __m256i hi = _mm256_loadu_si256((const __m256i *)(const void *)(w.src + WINDOW / 2));
+    struct csni_block b = csni_block_load(w.src);
     uint64_t size = (uint64_t)(scan->end - scan->p);
     uint64_t valid = size >= WINDOW ? ~(uint64_t)0 : ((uint64_t)1 << size) - 1;
-    uint64_t more = (uint32_t)_mm256_movemask_epi8(lo) | (uint64_t)(uint32_t)_mm256_movemask_epi8(hi) << 32;
-    w.ends = ~more & valid;
-    w.zeros = ((uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(lo, zero)) |
-               (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(hi, zero)) << 32) & valid;
+    w.ends = ~csni_block_bits(b.lo, b.hi) & valid;
+    w.zeros = csni_block_equal(b, 0) & valid;
     return w;
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/byte_blocks.h"
+
 struct csni_inline_scan {
     const uint8_t *p, *end;  /* the next node, and the end of the tree */
     const uint8_t *readable; /* end of the bytes that may be read: at or behind `end` */
@@ -12,18 +14,12 @@ struct csni_inline_scan {
     uint64_t depth;          /* of the node at `p` below the list that is being searched */
 };
 
-/* CSNI_PORTABLE: the plain loops alone, to test and measure them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(CSNI_PORTABLE)
-#define CSNI_INLINE_SCAN_AVX2 1
+#if CSNI_BYTE_BLOCKS
 /* Moves over nodes that do not cover the address. True: the list has ended; false: the node or the end mark at scan->p is
- * for the caller. Only where csni_inline_scan_has_avx2(). */
+ * for the caller. Only where csni_has_byte_blocks(). */
 bool csni_inline_scan_avx2(struct csni_inline_scan *scan);
 bool csni_inline_scan_avx2_v2(struct csni_inline_scan *scan); /* the same in a file of version 2 */
-static inline bool csni_inline_scan_has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-}
 #else
-#define CSNI_INLINE_SCAN_AVX2 0
 static inline bool csni_inline_scan_avx2(struct csni_inline_scan *scan) {
     (void)scan;
     return false;
@@ -32,7 +28,6 @@ static inline bool csni_inline_scan_avx2_v2(struct csni_inline_scan *scan) {
     (void)scan;
     return false;
 }
-static inline bool csni_inline_scan_has_avx2(void) { return false; }
 #endif
 
 #endif

@@ -144,7 +144,7 @@ csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t add
     /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
      * while range <= 251, and the quotient is 0 beyond. */
     scan.reciprocal = window.range <= UINT16_MAX ? 65536 / (uint32_t)window.range + 1 : 1;
-    bool wide = csni_line_scan_has_avx2();
+    bool wide = csni_has_byte_blocks();
     csn_status status;
     do {
         if (wide && csni_line_scan_avx2(&scan, addr)) break;

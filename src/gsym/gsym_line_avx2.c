@@ -9,11 +9,10 @@
  * a whole lookup of random addresses, this scan and that of inline trees together: 1/3.8, 1/2.8 and 1/2 of the time. */
 #include "gsym/gsym_line_scan.h"
 
-#if CSNI_LINE_SCAN_AVX2
+#if CSNI_BYTE_BLOCKS
 
 #include <string.h>
 
-#include "base/byte_blocks.h"
 #include "gsym/gsym_layout.h"
 
 #define AVX2 CSNI_AVX2

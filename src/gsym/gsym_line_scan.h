@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/byte_blocks.h"
+
 /* The state behind a row, or before the first. `p` is the first opcode that has not been read. */
 struct csni_line_scan {
     const uint8_t *p, *end;   /* end of the table */
@@ -17,23 +19,16 @@ struct csni_line_scan {
     bool any;                 /* a row has been read */
 };
 
-/* CSNI_PORTABLE: the plain loops alone, to test and measure them. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(CSNI_PORTABLE)
-#define CSNI_LINE_SCAN_AVX2 1
+#if CSNI_BYTE_BLOCKS
 /* Moves over rows at or below `addr`. True: those were all; false: the opcodes at scan->p up to the next row are for the
- * caller. Only where csni_line_scan_has_avx2(). */
+ * caller. Only where csni_has_byte_blocks(). */
 bool csni_line_scan_avx2(struct csni_line_scan *scan, uint64_t addr);
-static inline bool csni_line_scan_has_avx2(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
-}
 #else
-#define CSNI_LINE_SCAN_AVX2 0
 static inline bool csni_line_scan_avx2(struct csni_line_scan *scan, uint64_t addr) {
     (void)scan;
     (void)addr;
     return false;
 }
-static inline bool csni_line_scan_has_avx2(void) { return false; }
 #endif
 
 #endif

@@ -4,10 +4,10 @@
 #include "gsym/gsym_layout.h"
 
 /* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
- * known. A prefetch of an address outside the file does no harm. */
-static inline void prefetch_ahead(const uint8_t *p, const uint8_t *end, unsigned lines) {
-    enum { LINE = 64 };
-    for (unsigned k = 0; k < lines && (size_t)(end - p) > k * LINE; k++) CSNI_PREFETCH(p + k * LINE);
+ * known. */
+static inline void prefetch_start(struct csni_span bytes) {
+    enum { LINE = 64, LINES = 4 };
+    for (unsigned k = 0; k < LINES && bytes.size > k * LINE; k++) csni_prefetch(bytes.ptr + k * LINE);
 }
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
@@ -40,12 +40,12 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     csn_status status;
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
     lines->offset = inlines->offset = 0;
-    prefetch_ahead(record->bytes.ptr, record->bytes.ptr + record->bytes.size, 4);
+    prefetch_start(record->bytes);
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
         if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
         if (part.type == CSNI_GSYM_PART_INLINE && !inlines->bytes.ptr) {
             *inlines = part;
-            prefetch_ahead(part.bytes.ptr, part.bytes.ptr + part.bytes.size, 4);
+            prefetch_start(part.bytes);
         }
         if (lines->bytes.ptr && inlines->bytes.ptr) return CSN_OK;
     }

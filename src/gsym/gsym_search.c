@@ -51,7 +51,7 @@ static ALWAYS_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned 
     for (; count > SEARCH_TAIL; count -= count / 2)
         at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
     size_t first = (size_t)(at - table) / width;
-    CSNI_PREFETCH(gsym->infos + first * gsym->info_size);
+    csni_prefetch(gsym->infos + first * gsym->info_size);
     return first + count_in(at, count, width, big, key);
 }
 
@@ -60,7 +60,7 @@ static ALWAYS_INLINE size_t count_left(const struct csni_gsym *gsym, size_t firs
     const uint8_t *table = gsym->addresses + first * width, *at = table;
     size_t half = ((size_t)1 << gsym->guide_shift) / 2;
     for (; half >= SEARCH_TAIL; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
-    CSNI_PREFETCH(gsym->infos + (first + (size_t)(at - table) / width) * gsym->info_size);
+    csni_prefetch(gsym->infos + (first + (size_t)(at - table) / width) * gsym->info_size);
     for (; half; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
     return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
 }
@@ -130,12 +130,12 @@ static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned
 }
 
 static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
-    enum { LINE = 64, LINES = 4 };
+    enum { USUAL = 256 };
     if (!behind) return;
     uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
     if (offset >= gsym->records.size) return;
-    const uint8_t *p = gsym->records.ptr + offset, *end = gsym->records.ptr + gsym->records.size;
-    for (unsigned k = 0; k < LINES && (size_t)(end - p) > k * LINE; k++) CSNI_PREFETCH(p + k * LINE);
+    uint64_t left = gsym->records.size - offset;
+    csni_prefetch_lines(gsym->records.ptr + offset, left < USUAL ? (size_t)left : USUAL);
 }
 
 void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind) {
@@ -147,7 +147,7 @@ void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_
         count_all_up_to(gsym, gsym->address_size, gsym->big, keys, count, out_behind);
     for (size_t k = 0; k < count; k++) {
         if (addrs[k] < gsym->base_address) out_behind[k] = 0;
-        if (out_behind[k]) CSNI_PREFETCH(gsym->infos + (out_behind[k] - 1) * gsym->info_size);
+        if (out_behind[k]) csni_prefetch(gsym->infos + (out_behind[k] - 1) * gsym->info_size);
     }
     for (size_t k = 0; k < count; k++) prefetch_record(gsym, out_behind[k]);
 }

@@ -5,6 +5,7 @@
 #include "gsym/gsym_stats.h"
 
 #include "base/alloc.h"
+#include "base/heap_sort.h"
 
 /* Everything below `claimed` has been counted. */
 struct sweep {
@@ -47,28 +48,16 @@ static void claim_record(struct sweep *sweep, const struct csni_gsym *gsym, cons
 
 /* ---- records by place ---- */
 
-static void sift_down(uint64_t *heap, size_t count, size_t at) {
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && heap[child + 1] > heap[child]) child++;
-        if (heap[at] >= heap[child]) return;
-        uint64_t value = heap[at];
-        heap[at] = heap[child];
-        heap[child] = value;
-    }
+static bool less(const void *context, const void *a, const void *b) {
+    (void)context;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
-/* In place, without recursion, and never worse than n log n. Every writer known has them in order already. */
+/* Every writer known has them in order already. */
 static void sort(uint64_t *items, size_t count) {
     bool ordered = true;
     for (size_t i = 1; i < count && ordered; i++) ordered = items[i - 1] <= items[i];
-    if (ordered) return;
-    for (size_t i = count / 2; i-- > 0;) sift_down(items, count, i);
-    for (size_t i = count; i-- > 1;) {
-        uint64_t largest = items[0];
-        items[0] = items[i];
-        items[i] = largest;
-        sift_down(items, i, 0);
-    }
+    if (!ordered) csni_heap_sort(items, count, sizeof *items, less, NULL);
 }
 
 /* ---- the sweep ---- */

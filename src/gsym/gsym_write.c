@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/endian.h"
 #include "base/fail.h"
+#include "base/prefetch.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write_guide.h"
 #include "gsym/gsym_write_record.h"
@@ -75,9 +76,8 @@ static size_t estimate(const struct writer *w, const struct csni_entry *entries,
 }
 
 static void fetch_lines(const void *p, size_t size) {
-    enum { LINE = 64, MOST = 512 };
-    if (size > MOST) size = MOST;
-    for (size_t i = 0; i < size; i += LINE) __builtin_prefetch((const char *)p + i);
+    enum { MOST = 512 };
+    csni_prefetch_lines(p, size < MOST ? size : MOST);
 }
 
 /* Functions in the order of their addresses are scattered in memory by units: rows and inlined calls of a function are asked

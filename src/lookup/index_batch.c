@@ -1,5 +1,6 @@
 /* Many addresses to their frames: each step is taken for a group of addresses before the next one, so that what they wait
  * for comes from memory at the same time. */
+#include "base/prefetch.h"
 #include "lookup/index_private.h"
 
 enum { GROUP = 16, FRAMES_EACH = CSN_INLINE_DEPTH_MAX + 1 };
@@ -36,7 +37,7 @@ static size_t answer_fast(struct batch *b, const uint64_t *addrs, size_t count, 
     const struct csni_accel_block *blocks[GROUP];
     const struct csni_accel_segment *segments[GROUP];
     for (size_t k = 0; k < count; k++)
-        if (csni_accel_covers(accel, addrs[k])) __builtin_prefetch(csni_accel_entry(accel, addrs[k]));
+        if (csni_accel_covers(accel, addrs[k])) csni_prefetch(csni_accel_entry(accel, addrs[k]));
     for (size_t k = 0; k < count; k++) {
         blocks[k] = NULL;
         if (!csni_accel_covers(accel, addrs[k])) continue;

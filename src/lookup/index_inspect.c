@@ -23,7 +23,7 @@ struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) 
 }
 
 /* The directory was checked when the index was opened. */
-csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_index_section *out,
+csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_section *out,
                              struct csn_error *err) {
     struct csni_gsym_entry entry;
     struct csn_index_info info;
@@ -33,7 +33,7 @@ csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct
     uint64_t count = (index->gsym.tables_end - CSNI_GSYM_2_HEADER_SIZE) / CSNI_GSYM_2_ENTRY_BYTES - 1;
     if (idx >= count) return CSN_NONE;
     CSNI_TRY(csni_gsym_directory_entry(&index->gsym, idx, &entry, err));
-    *out = (struct csn_index_section){ .type = entry.type, .offset = entry.offset, .size = entry.size };
+    *out = (struct csn_section){ .type = entry.type, .offset = entry.offset, .size = entry.size };
     return CSN_OK;
 }
 

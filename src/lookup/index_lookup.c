@@ -60,7 +60,7 @@ void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref
 static void prefetch_strings(const struct csni_gsym *gsym, const struct csn_frame_ref *refs, size_t count) {
     for (size_t k = 0; k < count; k++) {
         csni_gsym_prefetch_string(gsym, refs[k].name);
-        if (refs[k].file < gsym->file_count) CSNI_PREFETCH(csni_gsym_file_entry(gsym, refs[k].file));
+        if (refs[k].file < gsym->file_count) csni_prefetch(csni_gsym_file_entry(gsym, refs[k].file));
     }
     for (size_t k = 0; k < count; k++) {
         if (refs[k].file >= gsym->file_count) continue;

@@ -243,8 +243,9 @@ void csni_model_flatten(struct csni_model *model, struct csn_convert_report *rep
 
 /* Sorts all functions by address and drops duplicates, as the reference converter does (docs/formats/gsym.md has the
  * rules), or makes them children of one of them (docs/merged-functions.md); orders those of an exact model by address. Adds
- * to the report. */
-csn_status csni_model_finalize(struct csni_model *model, struct csn_convert_report *report, struct csn_error *err);
+ * to the report. `pool` NULL: on the caller alone. */
+csn_status csni_model_finalize(struct csni_model *model, struct csni_pool *pool, struct csn_convert_report *report,
+                               struct csn_error *err);
 
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
 void csni_model_size_functions(struct csni_model *model);

@@ -1,84 +1,8 @@
-/* The order of functions, and which of several at one place stays. */
+/* Which of several functions at one place stays. */
 #include "base/fail.h"
 #include "model/model_key.h"
 
 #include <stdio.h>
-
-static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
-
-/* Orders by the offsets of all rows given, those superseded included. */
-static int compare_rows(const struct csni_row *a, const struct csni_row *a_end, const struct csni_row *b,
-                        const struct csni_row *b_end) {
-    uint32_t left_a = 0, left_b = 0; /* rows still to come at the offset of a[-1], of b[-1] */
-    for (;;) {
-        if (!left_a && a < a_end) left_a = csni_row_superseded(*a++) + 1;
-        if (!left_b && b < b_end) left_b = csni_row_superseded(*b++) + 1;
-        if (!left_a || !left_b) return 0;
-        if (a[-1].off != b[-1].off) return compare_u64(a[-1].off, b[-1].off);
-        uint32_t both = left_a < left_b ? left_a : left_b;
-        left_a -= both;
-        left_b -= both;
-    }
-}
-
-/* Functions of one start: by end, then by how much is known of them, least first, so that the best known comes last. */
-static int compare(const struct csni_model *m, const struct csni_key *ka, const struct csni_key *kb) {
-    const struct csni_function *a = csni_key_function(m, ka), *b = csni_key_function(m, kb);
-    int by = compare_u64(a->size, b->size);
-    if (!by) by = compare_u64(a->inline_count, b->inline_count);
-    if (!by) by = compare_u64(a->given_rows, b->given_rows);
-    if (by) return by;
-    const struct csni_row *ra = m->batches[ka->batch].rows + a->first_row;
-    const struct csni_row *rb = m->batches[kb->batch].rows + b->first_row;
-    by = compare_rows(ra, ra + a->row_count, rb, rb + b->row_count);
-    if (by) return by;
-    /* Or a symbol that comes later would replace a function of which nothing but its call sites is known. */
-    return compare_u64(a->site_count > 0, b->site_count > 0);
-}
-
-/* Stable merge sort of keys[0..count) with room for as many in `spare`. */
-static void merge_sort(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t middle = low + width < count ? low + width : count;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-            size_t a = low, b = middle;
-            for (size_t i = low; i < high; i++)
-                spare[i] = a < middle && (b >= high || compare(m, &keys[a], &keys[b]) <= 0) ? keys[a++] : keys[b++];
-        }
-        memcpy(keys, spare, count * sizeof *keys);
-    }
-}
-
-/* Stable radix sort by start; digits that all keys share cost one look. The result is in `keys`. */
-static void radix_sort(struct csni_key *keys, struct csni_key *spare, size_t count) {
-    enum { BITS = 11, DIGITS = 1 << BITS };
-    struct csni_key *from = keys, *to = spare;
-    for (unsigned shift = 0; shift < 64; shift += BITS) {
-        size_t place[DIGITS] = { 0 };
-        for (size_t i = 0; i < count; i++) place[from[i].start >> shift & (DIGITS - 1)]++;
-        if (count && place[from[0].start >> shift & (DIGITS - 1)] == count) continue;
-        size_t sum = 0;
-        for (size_t d = 0; d < DIGITS; d++) {
-            size_t n = place[d];
-            place[d] = sum;
-            sum += n;
-        }
-        for (size_t i = 0; i < count; i++) to[place[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
-        struct csni_key *was = from;
-        from = to;
-        to = was;
-    }
-    if (from != keys && count) memcpy(keys, from, count * sizeof *keys);
-}
-
-static void sort_keys(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
-    radix_sort(keys, spare, count);
-    for (size_t low = 0, high; low < count; low = high) {
-        for (high = low + 1; high < count && keys[high].start == keys[low].start;) high++;
-        if (high - low > 1) merge_sort(m, keys + low, spare + low, high - low);
-    }
-}
 
 /* ---- equality ---- */
 
@@ -176,6 +100,81 @@ static size_t choose(const struct csni_model *m, struct csni_key *keys, size_t c
     return kept;
 }
 
+/* ---- in shares ---- */
+
+enum { SHARES_A_WORKER = 2, SHARES_MAX = 32, SHARE_MIN = 2048 };
+
+/* Keys of starts that no other share has. */
+struct share {
+    size_t first, end;
+    size_t kept;                        /* of them, from `first` on */
+    struct csni_key lowest;             /* that came first before any was replaced */
+    struct csn_convert_report *report;
+};
+
+struct choosing {
+    const struct csni_model *model;
+    struct csni_key *keys, *spare;
+    bool order_only;
+    struct share shares[SHARES_MAX];
+    size_t count;                       /* of shares */
+};
+
+static csn_status choose_share(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)err;
+    struct choosing *c = context;
+    struct share *s = &c->shares[item];
+    size_t count = s->end - s->first;
+    if (!count) return CSN_OK;
+    csni_sort_groups(c->model, c->keys + s->first, c->spare + s->first, count);
+    s->lowest = c->keys[s->first];
+    if (!c->order_only) s->kept = choose(c->model, c->keys + s->first, count, s->report);
+    return CSN_OK;
+}
+
+static void cut_shares(struct choosing *c, size_t count, size_t shares) {
+    size_t at = 0;
+    for (c->count = 0; c->count < shares; c->count++) {
+        size_t end = c->count + 1 < shares ? count / shares * (c->count + 1) : count;
+        while (end && end < count && c->keys[end].start == c->keys[end - 1].start) end++;
+        if (end < at) end = at;
+        c->shares[c->count] = (struct share){ .first = at, .end = end };
+        at = end;
+    }
+}
+
+/* What is kept moves together. Between shares nothing is replaced, but what overlaps is told. */
+static size_t join_shares(struct choosing *c, struct csn_convert_report *report) {
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct share *s = &c->shares[i];
+        if (kept && s->kept) csni_model_judge(c->model, &c->keys[kept - 1], &s->lowest, report);
+        for (unsigned e = 0; s->report != report && e < CSN_EVENT_ROOM; e++)
+            csni_report_add(report, (enum csn_event)e, s->report->events[e].count, csni_str(s->report->events[e].example));
+        if (kept != s->first) memmove(c->keys + kept, c->keys + s->first, s->kept * sizeof *c->keys);
+        kept += s->kept;
+    }
+    return kept;
+}
+
+/* Orders the keys, which are sorted by start, within each start; and, unless order_only, leaves those that stay: *count. */
+static csn_status choose_all(struct csni_model *m, struct csni_pool *pool, struct csni_key *keys, size_t *count, bool order_only,
+                             struct csn_convert_report *report, struct csn_error *err) {
+    struct choosing c = { .model = m, .keys = keys, .spare = keys + *count, .order_only = order_only };
+    size_t shares = pool && csni_pool_workers(pool) > 1 ? SHARES_A_WORKER * (size_t)csni_pool_workers(pool) : 1;
+    if (shares > SHARES_MAX) shares = SHARES_MAX;
+    if (shares > *count / SHARE_MIN) shares = *count / SHARE_MIN + !(*count / SHARE_MIN);
+    struct csn_convert_report *reports = shares > 1 ? csni_alloc_zeroed(m->alloc, shares, sizeof *reports) : NULL;
+    if (shares > 1 && !reports) return csni_fail_memory(err, shares * sizeof *reports);
+    cut_shares(&c, *count, shares);
+    for (size_t i = 0; i < shares; i++) c.shares[i].report = reports ? &reports[i] : report;
+    csn_status status = csni_pool_run(pool, shares, choose_share, &c, err);
+    if (status == CSN_OK && !order_only) *count = join_shares(&c, report);
+    csni_free(m->alloc, reports, shares * sizeof *reports);
+    return status;
+}
+
 /* ---- exact models ---- */
 
 /* Functions that are not merged into others become entries, in order of their starts and of the batch. */
@@ -184,7 +183,7 @@ static void take_entries(struct csni_model *m, struct csni_key *keys, struct csn
     const struct csni_batch *b = m->batches;
     for (uint32_t f = 0; f < b->function_count; f += 1 + b->functions[f].merged_count)
         keys[count++] = (struct csni_key){ b->functions[f].start, 0, f };
-    radix_sort(keys, spare, count);
+    csni_sort_by_start(keys, spare, count);
     uint32_t child = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t first = keys[i].function, merged = b->functions[first].merged_count;
@@ -242,7 +241,8 @@ static csn_status group_by_binary(const struct csni_model *m, struct csni_key *k
     return CSN_OK;
 }
 
-csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *report, struct csn_error *err) {
+csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, struct csn_convert_report *report,
+                               struct csn_error *err) {
     if (m->exact) return finalize_exact(m, report, err);
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
@@ -259,12 +259,16 @@ csn_status csni_model_finalize(struct csni_model *m, struct csn_convert_report *
     for (uint32_t b = 0; b < m->batch_count; b++)
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
-    if (count) sort_keys(m, keys, keys + count, count);
-    csn_status status = m->binary_count && count ? group_by_binary(m, keys, keys + count, count, err) : CSN_OK;
-    if (status >= 0 && m->merge != CSN_MERGE_NONE && !m->binary_count) {
+    csni_sort_by_start(keys, keys + count, count);
+    bool merges = m->merge != CSN_MERGE_NONE && !m->binary_count;
+    size_t kept = count;
+    csn_status status = choose_all(m, pool, keys, &kept, merges || m->binary_count, report, err);
+    if (status >= 0 && m->binary_count && count) status = group_by_binary(m, keys, keys + count, count, err);
+    if (status >= 0 && merges) {
         status = csni_model_merge(m, keys, count, report, err);
     } else if (status >= 0) {
-        m->entry_count = (uint32_t)choose(m, keys, count, report);
+        if (m->binary_count) kept = choose(m, keys, count, report);
+        m->entry_count = (uint32_t)kept;
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };
     }

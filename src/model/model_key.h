@@ -14,6 +14,11 @@ static inline const struct csni_function *csni_key_function(const struct csni_mo
     return &m->batches[k->batch].functions[k->function];
 }
 
+/* Stable; the result is in `keys`, `spare` has room for as many. */
+void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t count);
+/* Then, functions of one start by end, and by how much is known of them, least first, so that the best known comes last. */
+void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count);
+
 /* Whether name, rows and inlined calls are the same. */
 bool csni_model_same_function(const struct csni_model *m, const struct csni_key *a, const struct csni_key *b);
 

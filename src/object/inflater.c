@@ -10,6 +10,7 @@
 #endif
 #ifdef CSNI_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 /* A library's calls. */
@@ -97,6 +98,7 @@ static csn_status step_zstd(struct csni_inflater *s, uint8_t *out, size_t size, 
     bool stuck = !to.pos && in.pos == s->consumed;
     s->consumed = in.pos;
     *given = to.pos;
+    if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) return csni_fail_memory(err, 0);
     if (ZSTD_isError(result)) return fail_damaged(s, "zstd", ZSTD_getErrorName(result), err);
     s->frame_open = result != 0;
     return stuck ? fail_damaged(s, "zstd", "it ends early", err) : CSN_OK;

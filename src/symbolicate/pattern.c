@@ -75,7 +75,7 @@ static bool are_word(const char *bytes) {
 static bool is_word(struct literal literal) {
     size_t size = (size_t)(literal.end - literal.at);
     if (size < 8) {
-        char bytes[8] = "________";
+        char bytes[] = "________";
         memcpy(bytes, literal.at, size);
         return size && are_word(bytes);
     }

@@ -105,6 +105,12 @@ static bool match_say(struct stack_walk *walk, const struct csni_place *place, c
                       bool want_used, struct match_result *out) {
     *out = (struct match_result){ 0 };
     struct csni_arena *arena = &walk->s->arena;
+    /* Each name costs a step: no memory for what cannot be paid, of a million frames. */
+    if (*walk->work < place->name_count) {
+        out->notes = CSN_STACK_NOTE_LIMIT;
+        out->unknown = true;
+        return true;
+    }
     size_t flag_count = (size_t)place->name_count + (want_used ? say->pattern_count : 0);
     out->names = csni_arena_alloc(arena, place->name_count * sizeof(*out->names) + flag_count);
     if (!out->names) return false;

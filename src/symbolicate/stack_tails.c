@@ -13,7 +13,8 @@ enum {
     TABLE_WORK = 1 << 26,    /* steps for one table, as many as a stack may cost */
     TABLE_ENTRIES_MAX = 1 << 21,
     NAME_BYTES = 64,         /* of a name are a step, */
-    COPIED_BYTES = 8         /* or of one that is copied */
+    COPIED_BYTES = 8,        /* or of one that is copied, */
+    RECORDS = 8              /* or as many numbers of records that are passed */
 };
 
 /* ---- the table of one index ---- */
@@ -67,7 +68,7 @@ static bool make_table(struct csn_symbolicator *s, struct csni_tail_table *table
     struct csn_index_info info;
     csn_index_get_info(table->index, &info);
     bool good = true;
-    for (uint32_t i = 0; good && m.work && i < info.function_count; i++) {
+    for (uint32_t i = 0; good && m.work && m.entries.count <= TABLE_ENTRIES_MAX && i < info.function_count; i++) {
         struct csn_record record;
         struct csn_function function;
         if (csn_index_record(table->index, i, &record, NULL) != CSN_OK) continue;
@@ -142,17 +143,24 @@ static void read_name(struct follower *f, struct csn_str pattern, struct csn_str
     }
 }
 
+static uint64_t hash_name(struct csn_str name) { return csni_hash_bytes(name.ptr, name.len); }
+
+static bool is_named(const struct csni_tail_end *end, struct csn_str name, uint64_t hash) {
+    return end->hash == hash && csni_str_equal(end->name, name);
+}
+
 static void add_end(struct follower *f, struct csn_str pattern, struct csni_tail_end end) {
     read_name(f, pattern, &end.name);
-    for (uint32_t i = 0; i < f->out->count && !f->unknown; i++) {
+    if (f->unknown) return;
+    end.hash = hash_name(end.name);
+    for (uint32_t i = 0; i < f->out->count; i++) {
         struct csni_tail_end *there = &f->out->ends[i];
-        if (!csni_str_equal(there->name, end.name)) continue;
+        if (!is_named(there, end.name, end.hash)) continue;
         if (end.calls) there->known = true;
         if (there->module == end.module || there->module == CSNI_NO_MODULE) return;
     }
-    bool full = f->out->count == CSNI_TAIL_ENDS_KEPT || end.calls > CALLS_MAX;
-    if (!f->unknown && full) give_up(f, CSN_STACK_NOTE_LIMIT);
-    if (!f->unknown) f->out->ends[f->out->count++] = end;
+    if (f->out->count == CSNI_TAIL_ENDS_KEPT || end.calls > CALLS_MAX) give_up(f, CSN_STACK_NOTE_LIMIT);
+    else f->out->ends[f->out->count++] = end;
 }
 
 /* The tail calls of one record add to the ends. */
@@ -200,16 +208,17 @@ static size_t first_of(const struct csni_tail_table *table, uint64_t hash) {
     return low;
 }
 
-/* All functions of the end's name in one module: any of them may be meant. */
-static void follow_in_module(struct follower *f, uint32_t module, uint32_t from, uint64_t hash) {
+/* All functions of the end's name in one module: any of them may be meant. Each of them is read, and so is its name. */
+static void follow_in_module(struct follower *f, uint32_t module, uint32_t from) {
     if (!f->s->tail_tables[module]) return;
     const struct csni_tail_table *table = &f->s->tails.items[f->s->tail_tables[module] - 1];
     struct csn_str name = f->out->ends[from].name;
+    uint64_t hash = f->out->ends[from].hash, steps = 4 + name.len / NAME_BYTES;
     if (table->given_up || !csni_spend(f->work, 16)) give_up(f, CSN_STACK_NOTE_LIMIT);
     for (size_t i = first_of(table, hash); !f->unknown && i < table->count && table->entries[i].hash == hash; i++) {
         struct csn_record record;
         struct csn_function function;
-        if (!csni_spend(f->work, 4)) give_up(f, CSN_STACK_NOTE_LIMIT);
+        if (!csni_spend(f->work, steps)) give_up(f, CSN_STACK_NOTE_LIMIT);
         else if (!find_record(table->index, &table->entries[i], &record, f->work)) give_up(f, CSN_STACK_NOTE_LIMIT);
         else if (csn_record_function(table->index, &record, &function, NULL) == CSN_OK && csni_str_equal(function.name, name))
             follow_record(f, table->index, &record, module, from);
@@ -217,11 +226,10 @@ static void follow_in_module(struct follower *f, uint32_t module, uint32_t from,
 }
 
 static void follow_end(struct follower *f, uint32_t from) {
-    struct csni_tail_end end = f->out->ends[from];
-    uint64_t hash = csni_hash_bytes(end.name.ptr, end.name.len);
-    if (end.module != CSNI_NO_MODULE) follow_in_module(f, end.module, from, hash);
+    uint32_t module = f->out->ends[from].module;
+    if (module != CSNI_NO_MODULE) follow_in_module(f, module, from);
     else
-        for (uint32_t m = 0; m < f->s->module_count && !f->unknown; m++) follow_in_module(f, m, from, hash);
+        for (uint32_t m = 0; m < f->s->module_count && !f->unknown; m++) follow_in_module(f, m, from);
 }
 
 static bool find_table(struct follower *f, uint32_t module, uint32_t *tables) {
@@ -270,8 +278,12 @@ bool csni_tails_follow(struct csn_symbolicator *s, const struct csni_say *say, u
                        struct csni_tails *out) {
     struct follower f = { .s = s, .work = work, .out = out };
     out->count = out->notes = 0;
+    if (!csni_spend(work, 1)) { /* not even the tables are looked for, for each of many frames */
+        out->notes = CSN_STACK_NOTE_LIMIT;
+        return true;
+    }
     for (uint32_t k = 0; k < say->pattern_count; k++)
-        if (!csni_pattern_is_exact(say->patterns[k])) return true;
+        if (say->patterns[k].len > CSNI_PATTERN_MAX || !csni_pattern_is_exact(say->patterns[k])) return true;
     if (!find_tables(&f)) return false;
     begin_at(&f, say, module);
     follow_all(&f, 0);
@@ -282,13 +294,15 @@ bool csni_tails_follow(struct csn_symbolicator *s, const struct csni_say *say, u
 bool csni_tails_of_name(struct csn_symbolicator *s, const struct csni_place *place, uint32_t name, uint32_t module,
                         uint64_t *work, struct csni_tails *out) {
     struct follower f = { .s = s, .work = work, .out = out };
-    bool any = false;
+    bool any = false, paid = csni_spend(work, 1 + place->record_count / RECORDS);
     out->count = out->notes = 0;
-    for (uint32_t k = 0; k < place->record_count && !any; k++)
+    for (uint32_t k = 0; k < place->record_count && !any && paid; k++)
         any = place->name_of[k] == name && has_tail_call(place->index, &place->records[k], work);
+    if (!*work) out->notes = CSN_STACK_NOTE_LIMIT;
     if (!any) return true;
     if (!find_tables(&f)) return false;
-    out->ends[out->count++] = (struct csni_tail_end){ .name = place->names[name], .module = module };
+    struct csn_str own = place->names[name];
+    out->ends[out->count++] = (struct csni_tail_end){ .name = own, .hash = hash_name(own), .module = module };
     for (uint32_t k = 0; k < place->record_count && !f.unknown; k++)
         if (place->name_of[k] == name) follow_record(&f, place->index, &place->records[k], module, 0);
     follow_all(&f, 1);
@@ -296,10 +310,10 @@ bool csni_tails_of_name(struct csn_symbolicator *s, const struct csni_place *pla
 }
 
 const struct csni_tail_end *csni_tails_find(const struct csni_tails *tails, struct csn_str name, uint32_t module) {
+    uint64_t hash = tails->count ? hash_name(name) : 0;
     for (uint32_t i = 0; i < tails->count; i++) {
         const struct csni_tail_end *end = &tails->ends[i];
-        if (end->calls && (end->module == CSNI_NO_MODULE || end->module == module) && csni_str_equal(end->name, name))
-            return end;
+        if (end->calls && (end->module == CSNI_NO_MODULE || end->module == module) && is_named(end, name, hash)) return end;
     }
     return NULL;
 }

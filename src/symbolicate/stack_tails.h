@@ -23,6 +23,7 @@ struct csni_tail_table {
 /* A function that can stand on the stack in place of another one. */
 struct csni_tail_end {
     struct csn_str name;
+    uint64_t hash;     /* of the name */
     uint32_t module;   /* it can be in that one only, or CSNI_NO_MODULE: in any */
     uint32_t start;    /* the pattern that it begins with */
     uint32_t calls;    /* tail calls up to here; 0: named by the pattern itself */

@@ -8,6 +8,7 @@
 #include "base/file_map.h"
 #include "base/hash.h"
 #include "base/options.h"
+#include "base/prefetch.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, FIRST_SEEN = 1 << 10, ARENA_CHUNK = 1 << 14 };
 /* Steps of work for one stack, and more for each frame: some nanoseconds each. */
@@ -149,7 +150,7 @@ static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack
     const struct csn_index *index = index_at(s, out);
     if (!index) return CSN_OK;
     out->hash = hash_place(index, out->addr - step, step);
-    if (s->seen.count) __builtin_prefetch(&s->seen.items[out->hash & (s->seen.count - 1)]);
+    if (s->seen.count) csni_prefetch(&s->seen.items[out->hash & (s->seen.count - 1)]);
     return CSN_OK;
 }
 
@@ -158,14 +159,13 @@ static void prefetch_place(const struct csn_symbolicator *s, const struct csni_s
     if (!s->seen.count) return;
     const struct csni_seen *seen = &s->seen.items[at->hash & (s->seen.count - 1)];
     if (seen->hash != at->hash || !seen->place) return;
-    const char *bytes = (const char *)seen->place;
-    for (size_t i = 0; i < PLACE_BYTES; i += 64) __builtin_prefetch(bytes + i);
+    csni_prefetch_lines(seen->place, PLACE_BYTES);
 }
 
 /* What comes to be compared. */
 static void prefetch_texts(const struct csni_place *place) {
-    if (place->name_count) __builtin_prefetch(place->names[0].ptr);
-    if (place->say.pattern_count) __builtin_prefetch(place->say.patterns[0].ptr);
+    if (place->name_count) csni_prefetch(place->names[0].ptr);
+    if (place->say.pattern_count) csni_prefetch(place->say.patterns[0].ptr);
 }
 
 static bool look_up(struct csn_symbolicator *s, struct csni_stack_place *at, uint64_t *work) {

@@ -43,7 +43,7 @@ static csn_status make_model(struct breakpad_sample *s) {
     s->model.batches = s->batches;
     s->model.batch_count = (uint32_t)s->breakpad.chunks.count;
     csni_model_add_notes(&s->model, &s->report);
-    csn_status status = csni_model_finalize(&s->model, &s->report, NULL);
+    csn_status status = csni_model_finalize(&s->model, NULL, &s->report, NULL);
     return status < 0 ? status : csni_model_link(&s->model, NULL, &s->arena, NULL);
 }
 

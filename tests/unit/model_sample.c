@@ -59,7 +59,7 @@ void model_sample_inline(struct model_sample *s, const char *name, uint32_t file
 
 csn_status model_sample_finalize(struct model_sample *s) {
     csn_status status = end_batch(s);
-    return status < 0 ? status : csni_model_finalize(&s->model, &s->report, NULL);
+    return status < 0 ? status : csni_model_finalize(&s->model, s->pool, &s->report, NULL);
 }
 
 csn_status model_sample_link(struct model_sample *s) {

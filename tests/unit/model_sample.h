@@ -13,6 +13,7 @@ struct model_sample {
     struct csni_batch batches[MODEL_SAMPLE_BATCHES];
     struct csni_model model;
     struct csn_convert_report report;
+    struct csni_pool *pool;           /* finalizing happens on it; NULL: on the calling thread */
 };
 
 /* Opens the first batch. `alloc` may be NULL. */

@@ -110,7 +110,7 @@ static const struct number layout[] = {
     SIZE(csn_companion, 56), AT(csn_companion, bytes, 0), AT(csn_companion, size, 8),
         AT(csn_companion, is_mapped, 16), AT(csn_companion, path, 24), AT(csn_companion, modified, 32),
         AT(csn_companion, release, 40), AT(csn_companion, context, 48),
-    SIZE(csn_index_section, 24), AT(csn_index_section, offset, 8), AT(csn_index_section, size, 16),
+    SIZE(csn_section, 24), AT(csn_section, offset, 8), AT(csn_section, size, 16),
     SIZE(csn_companion_search_options, 112), AT(csn_companion_search_options, struct_size, 0),
         AT(csn_companion_search_options, allocator, 8), AT(csn_companion_search_options, debug_dirs, 16),
         AT(csn_companion_search_options, debug_dir_count, 24), AT(csn_companion_search_options, debug_file, 32),

@@ -10,10 +10,12 @@
 
 #include <callsign/index.h>
 
+#include "convert/info_portions.h"
 #include "convert_sample.h"
 #include "model_sample.h"
 #include "object/elf_layout.h"
 #include "object_sample.h"
+#include "test_alloc.h"
 
 enum { CONST_VALUE = 0x1c }; /* DW_AT_const_value, which the library does not read */
 enum { UNIT = 1, FUNCTION, INLINED, ABSTRACT, FILLER };
@@ -221,10 +223,96 @@ static void damaged_data(void **state) {
     convert_sample_deinit(&s);
 }
 
+/* A window of 256 MiB, as of zstd --long=28: libzstd does not inflate that in pieces. */
+static void wide_window(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZSTD)) skip();
+    struct convert_sample s;
+    struct csn_bytes plain, other;
+    struct csn_convert_report first, report;
+    begin(&s);
+    for (unsigned u = 0; u < 6; u++) add_unit(&s, u, 0, MEGABYTE);
+    convert(build(&s, SAMPLE_PLAIN), 1, &plain, &first);
+    struct csni_span file = build(&s, SAMPLE_ZSTD);
+    static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+    size_t at = 0;
+    while (at + 6 < file.size && memcmp(file.ptr + at, magic, sizeof magic) != 0) at++;
+    assert_int_equal(file.ptr[at + 4] & 0x20, 0); /* else it has no window of its own */
+    s.file.bytes[at + 5] = 18 << 3;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        convert(file, threads, &other, &report);
+        assert_int_equal(other.size, plain.size);
+        assert_memory_equal(other.ptr, plain.ptr, plain.size);
+        assert_int_equal(report.units, first.units);
+        csn_bytes_free(&other);
+    }
+    csn_bytes_free(&plain);
+    convert_sample_deinit(&s);
+}
+
+/* Portions of a few units, which follow each other and hold all. */
+static csn_status read_portions(void *context, const struct csn_allocator *alloc) {
+    struct convert_sample *s = context;
+    const struct csni_object_options options = { .allocator = alloc };
+    struct csni_object *object = NULL;
+    struct csni_info_portions *portions = NULL;
+    csn_status status = csni_object_open(wire_span(&s->file), &options, &object, NULL);
+    if (status == CSN_OK)
+        status = csni_info_portions_open(object, csni_object_find_debug_section(object, "info", false), 200, alloc, &portions,
+                                         NULL);
+    const struct csni_span info = wire_span(&s->dwarf.info);
+    struct csni_portion part, before = { .from = 0 };
+    size_t count = 0, done = 0;
+    for (; status == CSN_OK && !csni_info_portions_at_end(portions); before = part, count++) {
+        status = csni_info_portions_read(portions, &part, NULL);
+        if (status != CSN_OK) break;
+        assert_int_equal(part.from, done);
+        assert_memory_equal(part.bytes.ptr, info.ptr + done, part.bytes.size);
+        if (before.bytes.size) assert_memory_equal(before.bytes.ptr, info.ptr + before.from, before.bytes.size);
+        done += part.bytes.size;
+    }
+    if (status == CSN_OK) assert_true(count > 2 && done == info.size);
+    csni_info_portions_close(portions);
+    csni_object_close(object);
+    return status;
+}
+
+static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
+    const struct convert_sample *s = context;
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_convert_report report;
+    struct csn_bytes out;
+    options.allocator = alloc;
+    options.threads = 1;
+    csn_status status = csn_convert_memory(s->file.bytes, s->file.size, &options, &out, &report, NULL);
+    if (status == CSN_OK) csn_bytes_free(&out);
+    return status;
+}
+
+static void out_of_memory(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZLIB)) skip();
+    struct convert_sample s;
+    begin(&s);
+    for (unsigned u = 0; u < 30; u++) add_unit(&s, u, 0, 10 * u);
+    build(&s, SAMPLE_ZLIB);
+    struct test_allocator counting;
+    test_allocator_init(&counting);
+    csn_status status = read_portions(&s, &counting.base);
+    if (status == CSN_OK) assert_true(test_allocator_sweep(read_portions, &s, 0) > 3);
+    else assert_int_equal(status, CSN_NONE); /* built without what inflates in pieces */
+    add_unit(&s, 30, 0, 4 * MEGABYTE);
+    add_unit(&s, 31, 0, 10);
+    build(&s, SAMPLE_ZLIB);
+    assert_true(test_allocator_sweep(convert_once, &s, 0) > 30);
+    convert_sample_deinit(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_all_sizes), cmocka_unit_test(late_references), cmocka_unit_test(early_references),
-        cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),
+        cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),    cmocka_unit_test(wide_window),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

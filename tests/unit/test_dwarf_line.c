@@ -333,7 +333,7 @@ static void folded_rows(void **state) {
     close_program(&p);
 }
 
-/* Rows of a file that there is not, and addresses that go back, keep a table from being folded: it is read as it stands. */
+/* Rows of a file that there is not, and addresses that go back, keep a sequence from being folded: it is read as it stands. */
 static void rows_that_cannot_be_folded(void **state) {
     (void)state;
     for (int back = 0; back < 2; back++) {
@@ -350,6 +350,34 @@ static void rows_that_cannot_be_folded(void **state) {
         assert_false(p.table.sequences.items[0].folded);
         if (back) EXPECT_ROWS(&p, 0x100c, { 0x1000, 1, 1 }, { 0x1000, 1, 2 }, { 0x1004, 1, 2 });
         else EXPECT_ROWS(&p, 0x1010, { 0x1000, 1, 1 }, { 0x1000, 1, 2 }, { 0x1008, 512, 2 });
+    }
+}
+
+/* Only that one: the sequences around it are folded. A file that it defines is not defined twice. */
+static void one_sequence_that_cannot_be_folded(void **state) {
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        struct program p;
+        begin(&p, 4, false, &usual);
+        for (int i = 0; i < 3; i++) {
+            set_address(&p, 0x1000 + 0x100 * (unsigned)i, 8);
+            PUT(&p, 0, 6, DW_LNE_define_file, 'x', 0, 0, 0, 0);
+            PUT(&p, DW_LNS_copy, DW_LNS_advance_line, 1, DW_LNS_copy, DW_LNS_advance_pc, 8);
+            if (i == which) PUT(&p, DW_LNS_set_file, 0x80, 0x04);
+            PUT(&p, DW_LNS_copy, DW_LNS_advance_pc, 8);
+            end_sequence(&p);
+        }
+        read_folded(&p);
+        assert_int_equal(p.status, CSN_OK);
+        assert_int_equal(p.table.files.count, 3);
+        assert_int_equal(p.table.sequences.count, 3);
+        for (int i = 0; i < 3; i++) {
+            const struct csni_line_sequence *q = &p.table.sequences.items[i];
+            assert_int_equal(q->folded, i != which);
+            assert_int_equal(q->row_count, i == which ? 4 : 3);
+            assert_true(q->low == 0x1000 + 0x100 * (unsigned)i && q->high == q->low + 0x10);
+        }
+        close_program(&p);
     }
 }
 
@@ -657,7 +685,8 @@ int main(void) {
         cmocka_unit_test(numbers_at_their_edges),
         cmocka_unit_test(rows_of_every_shape),
         cmocka_unit_test(folded_rows),
-        cmocka_unit_test(rows_that_cannot_be_folded), 
+        cmocka_unit_test(rows_that_cannot_be_folded),
+        cmocka_unit_test(one_sequence_that_cannot_be_folded), 
         cmocka_unit_test(rows_that_cannot_be_folded),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(sequences_by_end),

@@ -166,7 +166,7 @@ static void expect_main(const struct wire *w, const char *problem) {
 
 /* The directory as it stands: its order, and types that nobody knows. */
 static void expect_sections(const struct csn_index *index, const uint32_t *types, size_t count, uint64_t file_size) {
-    struct csn_index_section section;
+    struct csn_section section;
     uint64_t before = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(csn_index_section(index, i, &section, NULL), CSN_OK);
@@ -304,7 +304,7 @@ static void use(const struct csn_index *index) {
     struct csn_frame_ref refs[4];
     struct csn_verify_counts counts;
     size_t count;
-    struct csn_index_section section;
+    struct csn_section section;
     for (uint32_t i = 0; csn_index_section(index, i, &section, NULL) == CSN_OK; i++) assert_true(section.size > 0);
     for (uint64_t addr = 0xff0; addr < 0x2900; addr += 37) {
         (void)csn_index_lookup(index, addr, frames, 4, &count, NULL);

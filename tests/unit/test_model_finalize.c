@@ -417,9 +417,55 @@ static void allocation_failures(void **state) {
     assert_true(test_allocator_sweep(finalize_step, NULL, 1) > 5);
 }
 
+/* Many functions at few starts, some longer than the way to the next: what shares of the work begin and end with differs. */
+static void fill_at_random(struct model_sample *s, uint64_t chance, uint32_t starts) {
+    static char names[64][8];
+    for (int b = 0; b < 4; b++) {
+        uint32_t strings[64];
+        if (b) model_sample_next_batch(s);
+        for (int i = 0; i < 64; i++) {
+            snprintf(names[i], sizeof names[i], "f%d", i);
+            strings[i] = model_sample_string(s, names[i]);
+        }
+        for (int i = 0; i < 6000; i++) {
+            chance = chance * 6364136223846793005u + 1442695040888963407u;
+            uint32_t at = (uint32_t)(chance >> 33) % starts;
+            csni_batch_begin_function(&s->writer, 0x10 * (uint64_t)at, chance >> 60 ? 0x10 : (uint32_t)(chance >> 20 & 0x3f),
+                                      strings[chance >> 25 & 63], CSNI_SOURCE_BUILDER);
+            for (uint64_t rows = chance >> 50 & 3; rows > 0; rows--) csni_batch_add_row(&s->writer, (uint32_t)(4 - rows), 0, 1);
+        }
+    }
+}
+
+static void any_number_of_threads(void **state) {
+    (void)state;
+    static const uint32_t starts[] = { 1, 3, 100, 20000, 1000000 };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct model_sample alone;
+        model_sample_init(&alone, NULL);
+        fill_at_random(&alone, i, starts[i]);
+        assert_int_equal(model_sample_finalize(&alone), CSN_OK);
+        assert_true(alone.report.events[CSN_EVENT_OVERLAP].count || starts[i] < 100);
+        for (uint32_t threads = 2; threads <= 7; threads += 5) {
+            struct model_sample s;
+            model_sample_init(&s, NULL);
+            assert_int_equal(csni_pool_create(threads, NULL, &s.pool, NULL), CSN_OK);
+            fill_at_random(&s, i, starts[i]);
+            assert_int_equal(model_sample_finalize(&s), CSN_OK);
+            assert_int_equal(s.model.entry_count, alone.model.entry_count);
+            assert_memory_equal(s.model.entries, alone.model.entries, s.model.entry_count * sizeof *s.model.entries);
+            assert_memory_equal(&s.report, &alone.report, sizeof s.report);
+            csni_pool_destroy(s.pool);
+            model_sample_deinit(&s);
+        }
+        model_sample_deinit(&alone);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_functions),
+        cmocka_unit_test(any_number_of_threads),
         cmocka_unit_test(superseded_rows_count),
         cmocka_unit_test(ordered_by_start),
         cmocka_unit_test(ordered_by_end),

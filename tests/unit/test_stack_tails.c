@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "stack_sample.h"
+#include "symbolicate/symbolicator.h"
 #include "test_alloc.h"
 
 enum { IN = CSN_CALL_SITE_INTERNAL, EX = CSN_CALL_SITE_EXTERNAL, TAIL = CSN_CALL_SITE_TAIL };
@@ -278,6 +279,63 @@ static void damaged_indexes(void **state) {
     wire_gsym_deinit(&g);
 }
 
+enum { LONG = 512, NAMESAKES = 12, ENOUGH = 1 << 26 };
+
+/* Follows a call of a function with a name of `len` bytes, of which there are several. */
+static void follow_namesakes(struct world *w, size_t len, uint64_t *work, struct csni_tails *out) {
+    char name[LONG + 1] = "", pattern[LONG + 3];
+    memset(name, 'n', len);
+    static const struct sample_site calls[] = { { 0, TAIL | EX, { "^two$" } } };
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 4, 0x1000);
+    for (unsigned k = 0; k < NAMESAKES; k++) add_caller(&g, 0x1000 + 0x10 * k, name, calls, 1);
+    struct csn_index *index = sample_open(&g);
+    struct csn_module module = { .index = index, .start = 1, .end = 2 };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);
+    const struct csn_str callee = { pattern, (size_t)snprintf(pattern, sizeof(pattern), "^%s$", name) };
+    const struct csni_say say = { .patterns = &callee, .pattern_count = 1, .flags = IN };
+    w->s->tail_tables = NULL;
+    w->s->place_count = 0;
+    assert_true(csni_tails_follow(w->s, &say, 0, work, out));
+    csn_symbolicator_forget(w->s);
+    csn_index_close(index);
+    wire_gsym_deinit(&g);
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, MODULES, NULL), CSN_OK);
+}
+
+/* Each of several functions of one name is read with its name: in a small file those can be many, and it can be long. */
+static void long_names(void **state) {
+    struct csni_tails tails;
+    uint64_t for_short = ENOUGH, for_long = ENOUGH, none = 0;
+    follow_namesakes(*state, 1, &for_short, &tails);
+    assert_int_equal(tails.count, 2);
+    follow_namesakes(*state, LONG, &for_long, &tails);
+    assert_int_equal(tails.count, 2);
+    assert_true(for_short - for_long >= NAMESAKES * (LONG / 64));
+    follow_namesakes(*state, 1, &none, &tails);
+    assert_int_equal(tails.count, 0);
+    assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);
+}
+
+/* Looking through the records of a place costs, too, and what is not looked at is said. */
+static void many_records(void **state) {
+    struct world *w = *state;
+    static uint32_t name_of[CSNI_RECORDS_MAX];
+    static struct csn_record records[CSNI_RECORDS_MAX];
+    for (unsigned k = 0; k < CSNI_RECORDS_MAX; k++) name_of[k] = 1;
+    struct csni_place place = { .index = w->index[LIB], .record_count = CSNI_RECORDS_MAX, .name_of = name_of,
+                                .records = records };
+    struct csni_tails tails;
+    uint64_t work = ENOUGH;
+    assert_true(csni_tails_of_name(w->s, &place, 0, LIB, &work, &tails));
+    assert_int_equal(tails.notes, 0);
+    assert_true(ENOUGH - work >= CSNI_RECORDS_MAX / 8);
+    work = CSNI_RECORDS_MAX / 16;
+    assert_true(csni_tails_of_name(w->s, &place, 0, LIB, &work, &tails));
+    assert_int_equal(tails.count, 0);
+    assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);
+}
+
 static csn_status run_once(void *context, const struct csn_allocator *alloc) {
     struct world *w = context;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
@@ -305,6 +363,7 @@ int main(void) {
         cmocka_unit_test(one_end),      cmocka_unit_test(several_ends),    cmocka_unit_test(nothing_known),
         cmocka_unit_test(not_a_return), cmocka_unit_test(small_caches),    cmocka_unit_test(damaged_indexes),
         cmocka_unit_test(out_of_memory), cmocka_unit_test(modules_of_the_process),
+        cmocka_unit_test(long_names),   cmocka_unit_test(many_records),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
