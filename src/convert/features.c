@@ -8,7 +8,7 @@
 #define WITH_ZLIB "no libdeflate (zlib-compressed sections are refused)"
 #endif
 #ifdef CSNI_HAVE_ISAL
-#define WITH_STREAMS "isa-l " CSNI_ISAL_VERSION
+#define WITH_STREAMS "isa-l " CSNI_ISAL_VERSION " when it is needed"
 #else
 #define WITH_STREAMS "no isa-l (zlib-compressed sections are inflated as a whole before they are read)"
 #endif
