@@ -161,6 +161,7 @@ static size_t join_shares(struct choosing *c, struct csn_convert_report *report)
 /* Orders the keys, which are sorted by start, within each start; and, unless order_only, leaves those that stay: *count. */
 static csn_status choose_all(struct csni_model *m, struct csni_pool *pool, struct csni_key *keys, size_t *count, bool order_only,
                              struct csn_convert_report *report, struct csn_error *err) {
+    if (!*count) return CSN_OK;
     struct choosing c = { .model = m, .keys = keys, .spare = keys + *count, .order_only = order_only };
     size_t shares = pool && csni_pool_workers(pool) > 1 ? SHARES_A_WORKER * (size_t)csni_pool_workers(pool) : 1;
     if (shares > SHARES_MAX) shares = SHARES_MAX;
@@ -259,7 +260,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, str
     for (uint32_t b = 0; b < m->batch_count; b++)
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
-    csni_sort_by_start(keys, keys + count, count);
+    if (count) csni_sort_by_start(keys, keys + count, count);
     bool merges = m->merge != CSN_MERGE_NONE && !m->binary_count;
     size_t kept = count;
     csn_status status = choose_all(m, pool, keys, &kept, merges || m->binary_count, report, err);
