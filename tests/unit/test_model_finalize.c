@@ -419,7 +419,7 @@ static void allocation_failures(void **state) {
 
 /* Many functions at few starts, some longer than the way to the next: what shares of the work begin and end with differs. */
 static void fill_at_random(struct model_sample *s, uint64_t chance, uint32_t starts) {
-    static char names[64][8];
+    static char names[64][16];
     for (int b = 0; b < 4; b++) {
         uint32_t strings[64];
         if (b) model_sample_next_batch(s);
