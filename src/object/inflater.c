@@ -4,13 +4,10 @@
  * which took a process that looks up one address 175,000 of 653,000 instructions. */
 #include "object/inflater.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/fail.h"
+#include "base/load_function.h"
 
 #ifdef CSNI_HAVE_ISAL
-#include <dlfcn.h>
 #include <isa-l/igzip_lib.h>
 #endif
 #ifdef CSNI_HAVE_ZSTD
@@ -49,18 +46,12 @@ struct isal {
     struct inflate_state state;
 };
 
-static bool load_function(void *library, const char *name, void *function) {
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, sizeof symbol); /* POSIX promises that this gives a function pointer */
-    return symbol != NULL;
-}
-
 /* Once loaded the library stays. False: it is not installed here. */
 static bool load_isal(struct isal *out) {
     void *library = dlopen("libisal.so.2", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (!library) return false;
     void (*init)(struct inflate_state *state);
-    bool loaded = load_function(library, "isal_inflate_init", &init) && load_function(library, "isal_inflate", &out->inflate);
+    bool loaded = csni_load_function(library, "isal_inflate_init", &init) && csni_load_function(library, "isal_inflate", &out->inflate);
     dlclose(library);
     if (loaded) init(&out->state);
     return loaded;
