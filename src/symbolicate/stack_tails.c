@@ -25,6 +25,8 @@ struct table_maker {
     uint64_t work;
 };
 
+static uint64_t hash_name(struct csn_str name) { return csni_hash_bytes(name.ptr, name.len); }
+
 static bool has_tail_call(const struct csn_index *index, const struct csn_record *record, uint64_t *work) {
     struct csn_call_site_iter iter;
     struct csn_call_site site;
@@ -39,7 +41,7 @@ static bool add_record(struct table_maker *m, const struct csn_record *record, c
                        uint32_t idx, uint32_t child) {
     csni_spend(&m->work, 4 + function->name.len / NAME_BYTES);
     if (!function->has_call_sites || !has_tail_call(m->index, record, &m->work)) return true;
-    struct csni_tail_entry entry = { csni_hash_bytes(function->name.ptr, function->name.len), idx, child };
+    struct csni_tail_entry entry = { hash_name(function->name), idx, child };
     return csni_vec_push(&m->entries, entry);
 }
 
@@ -142,8 +144,6 @@ static void read_name(struct follower *f, struct csn_str pattern, struct csn_str
         give_up(f, 0);
     }
 }
-
-static uint64_t hash_name(struct csn_str name) { return csni_hash_bytes(name.ptr, name.len); }
 
 static bool is_named(const struct csni_tail_end *end, struct csn_str name, uint64_t hash) {
     return end->hash == hash && csni_str_equal(end->name, name);
