@@ -18,24 +18,9 @@
 #include <callsign/index.h>
 
 #include "address_list.h"
+#include "watched_pages.h"
 
 enum { FRAMES_MAX = 512 };
-
-static struct {
-    char *start;
-    size_t size, page_size;
-    volatile size_t touched;
-} watched;
-
-static void on_touch(int number, siginfo_t *info, void *context) {
-    (void)number;
-    (void)context;
-    size_t off = (size_t)((char *)info->si_addr - watched.start);
-    char *page = watched.start + off / watched.page_size * watched.page_size;
-    if (off >= watched.size || mprotect(page, watched.page_size, PROT_READ) != 0)
-        _exit(3);
-    watched.touched++;
-}
 
 static void fail(const char *path) {
     fprintf(stderr, "bench_pages: %s: %s\n", path, strerror(errno));

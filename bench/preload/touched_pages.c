@@ -14,21 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static struct {
-    char *start;
-    size_t size, page_size; /* size: of whole pages */
-    volatile size_t touched;
-} watched;
-
-static void on_touch(int number, siginfo_t *info, void *context) {
-    (void)number;
-    (void)context;
-    size_t off = (size_t)((char *)info->si_addr - watched.start);
-    char *page = watched.start + off / watched.page_size * watched.page_size;
-    if (off >= watched.size || mprotect(page, watched.page_size, PROT_READ) != 0)
-        _exit(3);
-    watched.touched++;
-}
+#include "../watched_pages.h"
 
 static bool is_watched_file(int fd) {
     const char *path = getenv("TOUCHED_FILE");
