@@ -204,6 +204,9 @@ csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_add
 struct csni_scopes;
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err);
 void csni_scopes_destroy(struct csni_scopes *scopes);
+/* From now on for the units of another `dwarf` of the same file, whose string sections are the same bytes. After a failure the
+ * scopes can only be destroyed. */
+csn_status csni_scopes_turn_to(struct csni_scopes *scopes, const struct csni_dwarf *dwarf, struct csn_error *err);
 /* During a walk of `unit` the walker tells what it meets, so that no second walk is needed: call for each DIE given by
  * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
 csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);

@@ -83,6 +83,20 @@ void csni_scopes_destroy(struct csni_scopes *s) {
     csni_free(s->alloc, s, sizeof *s);
 }
 
+static void empty_cache(struct csni_scopes *s) {
+    memset(s->cache, 0, CACHE_SIZE * sizeof *s->cache);
+    csni_arena_release(&s->names, s->names_mark);
+    s->joined_bytes = 0;
+}
+
+csn_status csni_scopes_turn_to(struct csni_scopes *s, const struct csni_dwarf *dwarf, struct csn_error *err) {
+    empty_cache(s);
+    csni_scope_indexes_deinit(&s->indexes);
+    s->dwarf = dwarf;
+    s->unit = NULL;
+    return csni_scope_indexes_init(&s->indexes, dwarf, err);
+}
+
 /* Whether names of that language are qualified by their scopes. */
 static bool qualifies(uint32_t language) {
     switch (language) {
@@ -355,12 +369,6 @@ static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, b
     out->final = parts.in_context;
     out->joined = parts.count > 0;
     return out->joined ? join(&parts, names.name, arena, &out->name, err) : CSN_OK;
-}
-
-static void empty_cache(struct csni_scopes *s) {
-    memset(s->cache, 0, CACHE_SIZE * sizeof *s->cache);
-    csni_arena_release(&s->names, s->names_mark);
-    s->joined_bytes = 0;
 }
 
 /* The name of the DIE at a place, from the cache or into it. */
