@@ -154,7 +154,16 @@ csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct 
 csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
                        struct csn_error *err);
 /* Where a reference attribute leads: unit and offset of the DIE, which is not read. CSN_NONE as below. */
-csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
+csn_status csni_die_far_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
+static inline csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit,
+                                         uint64_t *off) {
+    const struct csni_attr *ref = &die->at[at];
+    if (!csni_die_has(die, at) || ref->form != DW_FORM_ref4 || ref->value >= die->unit->end - die->unit->off)
+        return csni_die_far_target(die, at, unit, off);
+    *unit = die->unit; /* nearly always */
+    *off = die->unit->off + ref->value;
+    return CSN_OK;
+}
 /* Follows a reference attribute. CSN_NONE: absent, or it leads into a supplementary file that is not there or to an unknown
  * type unit. */
 csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
@@ -166,7 +175,16 @@ csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die
 csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
                             struct csn_str *out, struct csn_error *err);
 /* Constants of every form, and section offsets. CSN_NONE: absent, or of a form that is no number. */
-csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out);
+static inline csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out) {
+    const uint64_t numbers = UINT64_C(1) << DW_FORM_data1 | UINT64_C(1) << DW_FORM_data2 | UINT64_C(1) << DW_FORM_data4 |
+                             UINT64_C(1) << DW_FORM_data8 | UINT64_C(1) << DW_FORM_udata | UINT64_C(1) << DW_FORM_sdata |
+                             UINT64_C(1) << DW_FORM_implicit_const | UINT64_C(1) << DW_FORM_sec_offset |
+                             UINT64_C(1) << DW_FORM_flag | UINT64_C(1) << DW_FORM_flag_present |
+                             UINT64_C(1) << DW_FORM_rnglistx | UINT64_C(1) << DW_FORM_loclistx;
+    if (!csni_die_has(die, at) || die->at[at].form >= 64 || !(numbers >> die->at[at].form & 1)) return CSN_NONE;
+    *out = die->at[at].value;
+    return CSN_OK;
+}
 /* Addresses: addr, addrx and its sizes, GNU_addr_index. */
 csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
                              struct csn_error *err);

@@ -103,7 +103,7 @@ csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const s
     return CSN_OK;
 }
 
-csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off) {
+csn_status csni_die_far_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off) {
     return csni_die_resolve(die, at, unit, off, NULL) == CSN_OK ? CSN_OK : CSN_NONE;
 }
 
