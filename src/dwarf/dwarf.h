@@ -238,6 +238,10 @@ csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_u
  * in `arena`; others are views into sections. CSN_NONE: it has no name. */
 csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,
                             struct csni_arena *arena, struct csn_str *out, struct csn_error *err);
+/* The same of the DIE at an offset of a unit's section, which is read. */
+csn_status csni_scopes_name_at(struct csni_scopes *scopes, const struct csni_unit *language_unit,
+                               const struct csni_unit *unit, uint64_t off, struct csni_arena *arena, struct csn_str *out,
+                               struct csn_error *err);
 /* How much looking up names took since this was last asked, in a measure of its own that depends on the names alone. A hostile
  * file makes one name take a thousand times what others do. */
 uint64_t csni_scopes_take_effort(struct csni_scopes *scopes);
