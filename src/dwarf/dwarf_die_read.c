@@ -108,33 +108,41 @@ static bool read_step(struct reader *r, const union csni_step *step, struct csni
     return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_variable(r, step, at);
 }
 
+/* The offset behind the attributes that steps tell of, or UINT64_MAX where they do not end. */
+static uint64_t pass_steps(struct reader *r, const union csni_step *step) {
+    const uint8_t *const base = r->base;
+    const uint64_t end = r->end;
+    uint64_t off = r->off;
+    for (;; step++) {
+        if (CSNI_UNLIKELY(step->skip > end - off)) return UINT64_MAX;
+        off += step->skip;
+        if (step->op == CSNI_STEP_END) return off;
+        if (CSNI_LIKELY(step->op == CSNI_STEP_BLOCK && off < end && base[off] < 0x80 && base[off] < end - off)) {
+            off += 1 + base[off];
+        } else if (step->op == CSNI_STEP_CONST) {
+            step++;
+        } else if (step->op != CSNI_STEP_SKIP) {
+            struct csni_attr ignored;
+            r->off = off;
+            if (!read_step(r, step, &ignored)) return UINT64_MAX;
+            off = r->off;
+        }
+    }
+}
+
 uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
                        uint64_t off) {
-    struct reader r = reader_at(dwarf, unit, off);
-    struct csni_attr ignored;
-    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= r.end - off)) {
-        const uint8_t *at = r.base + off + plan->sibling;
+    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= unit->end - off)) {
+        const uint8_t *at = csni_unit_base(dwarf, unit) + off + plan->sibling;
         uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
         if (plan->flags & CSNI_PLAN_BLOCK) {
-            if (CSNI_LIKELY(*at < 0x80)) return *at <= r.end - behind ? behind + *at : UINT64_MAX;
+            if (CSNI_LIKELY(*at < 0x80)) return *at <= unit->end - behind ? behind + *at : UINT64_MAX;
         } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
             return behind + (unsigned)__builtin_ctzll(zeros) / 8;
         }
     }
-    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
-        if (CSNI_UNLIKELY(step->skip > r.end - r.off)) return UINT64_MAX;
-        r.off += step->skip;
-        if (step->op == CSNI_STEP_END) return r.off;
-        if (CSNI_LIKELY(step->op == CSNI_STEP_BLOCK)) {
-            uint64_t n;
-            if (!read_uleb(&r, &n) || n > r.end - r.off) return UINT64_MAX;
-            r.off += n;
-        } else if (step->op == CSNI_STEP_CONST) {
-            step++;
-        } else if (step->op != CSNI_STEP_SKIP && !read_step(&r, step, &ignored)) {
-            return UINT64_MAX;
-        }
-    }
+    struct reader r = reader_at(dwarf, unit, off);
+    return pass_steps(&r, &unit->abbrevs->steps[plan->steps]);
 }
 
 /* Reads `count` fields of a SIMPLE plan: the bytes of its attributes at p, and 8 behind them, have been found to be there.
