@@ -101,13 +101,14 @@ CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct me
 /* Where the children of a DIE that is not given end, or 0: it has none, or does not say. */
 static inline uint64_t behind_children(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
                                        uint64_t end, bool big) {
-    const struct csni_unit *unit = walk->unit;
-    if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) return 0;
-    if (CSNI_UNLIKELY(!(plan->flags & CSNI_PLAN_SHORT_SIBLING) || off + plan->size > end))
-        return jump_target(walk, plan, off, end);
-    /* Where it leads is checked as in jump_target(): forward, and within the unit. */
-    uint64_t to = csni_get32(walk->begin + off + plan->sibling, big);
-    return CSNI_LIKELY(to <= end - unit->off && unit->off + to >= off + plan->size) ? unit->off + to : 0;
+    const unsigned both = CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN, all = both | CSNI_PLAN_SHORT_SIBLING;
+    const uint64_t behind = off + plan->size;
+    if (CSNI_LIKELY((plan->flags & all) == all && behind <= end)) {
+        /* Where it leads is checked as in jump_target(): forward, and within the unit. */
+        uint64_t to = walk->unit->off + csni_get32(walk->begin + off + plan->sibling, big);
+        return CSNI_LIKELY(to <= end && to >= behind) ? to : 0;
+    }
+    return (plan->flags & both) == both ? jump_target(walk, plan, off, end) : 0;
 }
 
 /* A code that the fast way does not know, at `at`: its plan, NULL where the code does not end, and the offset behind it. */
