@@ -145,8 +145,8 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
     return pass_steps(&r, &unit->abbrevs->steps[plan->steps]);
 }
 
-/* Reads `count` fields of a SIMPLE plan: the bytes of its attributes at p, and 8 behind them, have been found to be there.
- * `big` is a constant where this is inlined. */
+/* Reads `count` fields: the bytes of their attributes at p, and 8 behind them, have been found to be there. `big` is a constant
+ * where this is inlined. */
 static inline void read_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
                                struct csni_die *out) {
     static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX, UINT64_MAX >> 24, UINT64_MAX >> 16,
@@ -158,23 +158,13 @@ static inline void read_fields(const uint8_t *p, const union csni_step *field, s
     }
 }
 
-csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
-                         uint64_t off, struct csni_die *out, struct csn_error *err) {
-    if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
-        if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
-        if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
-            const uint8_t *p = csni_unit_base(dwarf, unit) + off;
-            const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
-            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
-            else read_fields(p, fields + 1, plan->fields, false, out);
-            out->present = fields->value;
-            out->next = off + plan->size;
-            return CSN_OK;
-        }
-    }
+/* Reads by the steps of a plan. */
+static CSNI_NOINLINE csn_status read_steps(const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                                           const union csni_step *step, uint64_t off, struct csni_die *out,
+                                           struct csn_error *err) {
     struct reader r = reader_at(dwarf, unit, off);
     uint64_t present = 0;
-    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
+    for (;; step++) {
         struct csni_attr unwanted;
         struct csni_attr *at = step->slot == CSNI_NO_SLOT ? &unwanted : &out->at[step->slot];
         if (CSNI_UNLIKELY(step->skip > r.end - r.off)) goto beyond;
@@ -205,6 +195,44 @@ csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit 
     return CSN_OK;
 beyond:
     return csni_die_fail(unit, NULL, off, 0, err);
+}
+
+/* Of a SPLIT plan, whose block is short. False: nothing has been read, and the steps have to tell why. */
+static CSNI_NOINLINE bool read_split(const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                                     const struct csni_plan *plan, uint64_t off, struct csni_die *out) {
+    const union csni_step *steps = unit->abbrevs->steps, *split = csni_plan_split(plan, steps), *fields = split + 1;
+    const uint64_t left = unit->end - off;
+    if (split->size > left) return false;
+    const uint8_t *p = csni_unit_base(dwarf, unit) + off;
+    unsigned block = p[split->skip];
+    if (block >= 0x80 || split->size + block > left) return false;
+    if (csni_unit_section_end(dwarf, unit) - off < split->size + block + (uint64_t)8) return false;
+    const union csni_step *behind = fields + 1 + 2 * (size_t)split->slot;
+    const bool big = dwarf->sections.big_endian;
+    read_fields(p, fields + 1, split->slot, big, out);
+    read_fields(p + block, behind, (size_t)plan->fields - split->slot, big, out);
+    out->present = fields->value;
+    out->next = off + split->size + block;
+    return true;
+}
+
+csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                         uint64_t off, struct csni_die *out, struct csn_error *err) {
+    if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
+        if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
+        if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
+            const uint8_t *p = csni_unit_base(dwarf, unit) + off;
+            const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
+            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
+            else read_fields(p, fields + 1, plan->fields, false, out);
+            out->present = fields->value;
+            out->next = off + plan->size;
+            return CSN_OK;
+        }
+    } else if (plan->flags & CSNI_PLAN_SPLIT && read_split(dwarf, unit, plan, off, out)) {
+        return CSN_OK;
+    }
+    return read_steps(dwarf, unit, &unit->abbrevs->steps[plan->steps], off, out, err);
 }
 
 bool csni_die_sibling(const struct csni_die *die, uint64_t *out) {
