@@ -87,7 +87,8 @@ static csn_status read_call(struct csni_unit_job *job, const struct csni_die *di
                         (unsigned long long)die->off, (unsigned long long)file, job->lines.files.count);
         return CSN_NONE;
     }
-    if (csni_attr_unsigned(die, CSNI_AT_CALL_LINE, &line) == CSN_OK) out->call_line = (uint32_t)line;
+    (void)csni_attr_unsigned(die, CSNI_AT_CALL_LINE, &line);
+    out->call_line = (uint32_t)line;
     return CSN_OK;
 }
 

@@ -133,7 +133,15 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
     return CSN_OK;
 }
 
+/* Of a function without code: what is in it is passed by, unless it need not be given from now on. */
+static csn_status open_ignored(struct csni_unit_job *job, const struct csni_die *die) {
+    if (job->code_only && !job->open.count) return CSN_OK;
+    struct csni_open_die open = { .depth = die->depth, .ignored = true };
+    return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
+}
+
 static csn_status open_function(struct csni_unit_job *job, const struct csni_die *die) {
+    if (die->codeless && job->only_code_counts) return open_ignored(job, die);
     struct csni_open_function f = { .die_off = die->off };
     f.first_inlined = (uint32_t)job->inlined.count;
     f.first_call = (uint32_t)job->calls.count;
@@ -266,7 +274,6 @@ static bool types_hold_no_code(const struct csni_unit *unit) {
 static csn_status enter(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die, bool jump,
                         struct csn_error *err) {
     CSNI_TRY(close_to_depth(job, die->closed));
-    CSNI_TRY(csni_scopes_add(job->scopes, die));
     if (die->tag == DW_TAG_subprogram) return open_function(job, die);
     if (die->tag == DW_TAG_inlined_subroutine) return csni_unit_open_inlined(job, die);
     if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return add_call(job, die);
@@ -281,8 +288,10 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     bool jump = types_hold_no_code(job->unit);
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
-    /* A function without code is left out with its inlined calls, and C has no scopes that it could name. */
-    job->code_only = walk.in_c && !wants_homeless(job->conversion) && !csni_scopes_count(job->scopes);
+    /* Types in functions may hold code, but for those of C. */
+    job->only_code_counts = walk.no_call_sites && !wants_homeless(job->conversion);
+    walk.bare = job->only_code_counts ? CSNI_BARE_CODELESS : 0;
+    job->code_only = walk.in_c && job->only_code_counts;
     while (status == CSN_OK) {
         walk.outside = jump && !job->open.count;
         walk.code_only = job->code_only && !job->open.count;
@@ -333,8 +342,8 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
     struct csn_error damage = CSN_ERROR_INIT;
     const struct csni_unit *unit = source->unit;
     begin_unit(job, source);
-    csn_status status = csni_unit_names_begin(job);
-    if (status >= 0) status = walk_unit(job, &damage);
+    csni_unit_names_begin(job);
+    csn_status status = walk_unit(job, &damage);
     if (status < 0 && status != CSN_E_MEMORY && !overspent(job)) {
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
                         csn_error_text(&damage));

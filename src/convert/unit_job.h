@@ -100,7 +100,8 @@ struct csni_unit_job {
     enum csni_lasting lasting;
     uint64_t effort;
     struct csni_line_table lines;
-    bool code_only;                    /* functions without code count for nothing, nor do their inlined calls */
+    bool only_code_counts;             /* functions without code count for nothing, nor do their inlined calls, */
+    bool code_only;                    /* and types need not be told from what is in such functions */
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */
@@ -146,7 +147,7 @@ static inline struct csni_open_function *csni_unit_enclosing_function(struct csn
 
 /* ---- names (unit_names.c) ---- */
 
-csn_status csni_unit_names_begin(struct csni_unit_job *job);
+void csni_unit_names_begin(struct csni_unit_job *job);
 /* The batch string for a function's or inlined call's name; what it says is known after csni_unit_names_resolve(). */
 csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
 csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);

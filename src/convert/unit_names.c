@@ -6,11 +6,10 @@
 #include "base/hash.h"
 #include "convert/unit_job.h"
 
-csn_status csni_unit_names_begin(struct csni_unit_job *job) {
+void csni_unit_names_begin(struct csni_unit_job *job) {
     job->pending.count = 0;
     job->name_count = 0;
     job->stamp++;
-    return csni_scopes_begin(job->scopes, job->unit);
 }
 
 /* The slot of `key`, or the free one where it belongs. */

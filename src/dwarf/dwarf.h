@@ -120,10 +120,13 @@ struct csni_die {
                               * is not given, such as a lexical block, has begun since */
     uint16_t tag;
     bool has_children;
+    bool codeless;           /* a subprogram that is no declaration, but has no addresses, as its abbreviation tells */
     uint64_t present;        /* bit (1 << CSNI_AT_x) for each attribute in `at` */
     struct csni_attr at[CSNI_AT_COUNT];
 };
 static inline bool csni_die_has(const struct csni_die *die, enum csni_at at) { return die->present >> at & 1; }
+
+enum csni_bare { CSNI_BARE_CODELESS = 2048 /* see csni_die.codeless */, CSNI_BARE_ALL = UINT16_MAX };
 
 /* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
  * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
@@ -135,7 +138,8 @@ struct csni_die_walk {
     uint32_t depth;          /* of the next DIE */
     uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
-    bool nesting_only;       /* set after init: of attributes, only that of the sibling is sure to be given */
+    uint32_t bare;           /* kinds of DIEs of which no attribute but that of the sibling is sure to be given: 0, or set after
+                              * init to CSNI_BARE_CODELESS or CSNI_BARE_ALL */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
     bool code_only;          /* set before a step: neither subprograms without addresses nor inlined calls are given, but what
                               * is in them is: the functions of GNU C within others stand there */
@@ -218,19 +222,13 @@ csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_add
 
 /* For names by the rules of GSYM producers: the linkage name, else DW_AT_name, both looked for through specification and
  * abstract origin; in C++ and Objective-C++ (and DW_LANG_C, as the reference does) a plain name is qualified by the scopes
- * that it is declared in ("ns::S::f"). One scope index per worker; it caches the scopes of the unit that it was last used for. */
+ * that it is declared in ("ns::S::f"). One for each worker. */
 struct csni_scopes;
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err);
 void csni_scopes_destroy(struct csni_scopes *scopes);
 /* From now on for the units of another `dwarf` of the same file, whose string sections are the same bytes. After a failure the
  * scopes can only be destroyed. */
 csn_status csni_scopes_turn_to(struct csni_scopes *scopes, const struct csni_dwarf *dwarf, struct csn_error *err);
-/* During a walk of `unit` the walker tells what it meets, so that no second walk is needed: call for each DIE given by
- * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
-csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);
-/* Whether the scopes of that unit are of any use: whether names of its language are qualified. */
-bool csni_scopes_count(const struct csni_scopes *scopes);
-csn_status csni_scopes_add(struct csni_scopes *scopes, const struct csni_die *die);
 /* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
 csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
                              const struct csni_die *die, struct csn_str *out, struct csn_error *err);

@@ -98,34 +98,59 @@ csn_status csni_find_names(struct csni_name_reader *r, const struct csni_die *di
 
 /* ---- the usual case ---- */
 
-/* Of a DIE without further ado: the attribute that decides its name, or CSNI_AT_COUNT. */
-static enum csni_at deciding_attribute(uint64_t present, bool qualified) {
-    const uint64_t elsewhere = UINT64_C(1) << CSNI_AT_ABSTRACT_ORIGIN | UINT64_C(1) << CSNI_AT_SPECIFICATION |
-                               UINT64_C(1) << CSNI_AT_SIGNATURE;
-    if (present >> CSNI_AT_LINKAGE_NAME & 1) return CSNI_AT_LINKAGE_NAME;
-    return present >> CSNI_AT_NAME & 1 && !qualified && !(present & elsewhere) ? CSNI_AT_NAME : CSNI_AT_COUNT;
+/* The fields of the DIE at a place, and its first attribute: NULL where its plan is not SIMPLE, or anything is odd. */
+static const union csni_step *fields_at(struct csni_place place, const uint8_t **attributes, size_t *count) {
+    const struct csni_unit *unit = place.unit;
+    const struct csni_abbrevs *abbrevs = unit->abbrevs;
+    if (place.off < unit->first_die || place.off >= unit->end || !abbrevs || !abbrevs->plans) return NULL;
+    const uint8_t *p = csni_unit_base(unit->dwarf, unit) + place.off;
+    const struct csni_plan *plan = *p < 0x80 ? csni_plan_find(abbrevs, *p) : NULL;
+    if (!plan || !plan->kind || !(plan->flags & CSNI_PLAN_SIMPLE)) return NULL;
+    if (plan->size >= unit->end - place.off) return NULL; /* with the code */
+    *attributes = p + 1;
+    *count = plan->fields;
+    return csni_plan_fields(plan, abbrevs->steps);
+}
+
+/* The number that is the value of attribute `at`, if it is there in form `form`. */
+static bool field_value(const union csni_step *fields, size_t count, const uint8_t *attributes, enum csni_at at, uint32_t form,
+                        bool big, uint64_t *out) {
+    const union csni_step *field = fields + 1, *end = field + 2 * count;
+    while (field < end && field->field_slot != at) field += 2;
+    if (field >= end || field->field_form != form) return false;
+    *out = csni_get_sized(attributes + field->off, field->bytes, big);
+    return true;
 }
 
 csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, bool qualified, struct csn_str *out) {
-    const struct csni_unit *unit = place.unit;
-    const struct csni_abbrevs *abbrevs = unit->abbrevs;
-    if (place.off < unit->first_die || place.off >= unit->end || !abbrevs || !abbrevs->plans) return CSN_NONE;
-    const uint8_t *p = csni_unit_base(unit->dwarf, unit) + place.off;
-    const struct csni_plan *plan = *p < 0x80 ? csni_plan_find(abbrevs, *p) : NULL;
-    if (!plan || !plan->kind || !(plan->flags & CSNI_PLAN_SIMPLE)) return CSN_NONE;
-    if (plan->size >= unit->end - place.off) return CSN_NONE; /* with the code */
-    const union csni_step *field = csni_plan_fields(plan, abbrevs->steps), *end = field + 1 + 2 * (size_t)plan->fields;
-    enum csni_at decides = deciding_attribute(field->value, qualified);
-    for (field++; field < end && field->field_slot != decides; field += 2) {}
-    if (field >= end || field->field_form != DW_FORM_strp) return CSN_NONE;
-    struct csni_span str = unit->dwarf->sections.str;
-    uint64_t off = csni_get_sized(p + 1 + field->off, field->bytes, unit->dwarf->sections.big_endian);
+    const uint64_t linkage = UINT64_C(1) << CSNI_AT_LINKAGE_NAME, name = UINT64_C(1) << CSNI_AT_NAME;
+    const uint64_t specification = UINT64_C(1) << CSNI_AT_SPECIFICATION;
+    const uint64_t elsewhere = specification | UINT64_C(1) << CSNI_AT_ABSTRACT_ORIGIN | UINT64_C(1) << CSNI_AT_SIGNATURE;
+    const bool big = place.unit->dwarf->sections.big_endian;
+    const uint8_t *attributes;
+    size_t count;
+    const union csni_step *fields = fields_at(place, &attributes, &count);
+    if (!fields) return CSN_NONE;
+    uint64_t off, effort = CSNI_NAME_STEP_EFFORT;
+    enum csni_at decides = CSNI_AT_LINKAGE_NAME;
+    if (fields->value & name && !qualified && !(fields->value & (linkage | elsewhere))) {
+        decides = CSNI_AT_NAME;
+    } else if (!(fields->value & linkage)) { /* member functions have it where they are declared */
+        if ((fields->value & elsewhere) != specification) return CSN_NONE;
+        if (!field_value(fields, count, attributes, CSNI_AT_SPECIFICATION, DW_FORM_ref4, big, &off)) return CSN_NONE;
+        place.off = place.unit->off + off;
+        fields = fields_at(place, &attributes, &count);
+        if (!fields) return CSN_NONE;
+        effort += CSNI_NAME_STEP_EFFORT;
+    }
+    if (!field_value(fields, count, attributes, decides, DW_FORM_strp, big, &off)) return CSN_NONE;
+    struct csni_span str = place.unit->dwarf->sections.str;
     if (off >= str.size) return CSN_NONE;
     struct csn_str *known = &r->strings[csni_hash_u64(off) % STRINGS_SIZE];
     if (known->ptr != (const char *)str.ptr + off && csni_string_at(str, ".debug_str", off, known, NULL) != CSN_OK)
         return CSN_NONE;
     if (!known->len) return CSN_NONE;
-    r->effort += CSNI_NAME_STEP_EFFORT;
+    r->effort += effort;
     *out = *known;
     return CSN_OK;
 }

@@ -39,6 +39,7 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
     out->depth = out->closed = 0;
     out->tag = plan->tag;
     out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    out->codeless = plan->kind & CSNI_KIND_CODELESS;
     return CSN_OK;
 }
 

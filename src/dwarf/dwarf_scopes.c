@@ -1,9 +1,7 @@
 /* Names of functions, and the scopes that some of them are qualified by.
  *
- * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents. Three things give them:
- * - the DIEs around the walk's place, which csni_scopes_add() keeps, for a DIE that stands there itself;
- * - indexes of scopes (dwarf_scope_index.h), for all others;
- * - a cache of names of abstract origins, since the same function is inlined many times. */
+ * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents: indexes of scopes tell them
+ * (dwarf_scope_index.h). Names of abstract origins are kept, since the same function is inlined many times. */
 #include "base/hash.h"
 #include "dwarf/dwarf_plain_names.h"
 #include "dwarf/dwarf_scope_index.h"
@@ -17,12 +15,6 @@ enum {
     MAX_NAME = 1 << 20,      /* bytes of such a name */
     CACHE_SIZE = 4096,
     MAX_CACHED_BYTES = 1 << 20
-};
-
-struct open_scope {
-    uint64_t off;
-    uint32_t depth;
-    uint16_t tag;
 };
 
 /* What is known about the name of a DIE. */
@@ -44,8 +36,6 @@ struct cached_name {
 struct csni_scopes {
     const struct csni_dwarf *dwarf;
     const struct csn_allocator *alloc;
-    const struct csni_unit *unit; /* that is being walked; NULL: one whose names are not qualified */
-    CSNI_VEC(struct open_scope) open;
     struct csni_scope_indexes indexes;
     struct csni_name_reader reader;
     struct csni_arena names;      /* of names in the cache that were put together */
@@ -58,7 +48,7 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     struct csni_scopes *s = csni_alloc_zeroed(dwarf->alloc, 1, sizeof *s);
     if (!s) return csni_fail_memory(err, sizeof *s);
     s->dwarf = dwarf;
-    s->alloc = s->open.alloc = dwarf->alloc;
+    s->alloc = dwarf->alloc;
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
     s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
@@ -76,7 +66,6 @@ void csni_scopes_destroy(struct csni_scopes *s) {
     csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
     csni_name_reader_deinit(&s->reader, s->alloc);
     csni_arena_deinit(&s->names);
-    csni_vec_deinit(&s->open);
     csni_free(s->alloc, s, sizeof *s);
 }
 
@@ -90,7 +79,6 @@ csn_status csni_scopes_turn_to(struct csni_scopes *s, const struct csni_dwarf *d
     empty_cache(s);
     csni_scope_indexes_deinit(&s->indexes);
     s->dwarf = s->reader.dwarf = dwarf;
-    s->unit = NULL;
     return csni_scope_indexes_init(&s->indexes, dwarf, err);
 }
 
@@ -101,46 +89,6 @@ static bool qualifies(uint32_t language) {
     case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
     default: return false;
     }
-}
-
-/* ---- the walk's place ---- */
-
-csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit) {
-    s->unit = qualifies(unit->language) ? unit : NULL; /* else nobody asks */
-    s->open.count = 0;
-    return CSN_OK;
-}
-
-bool csni_scopes_count(const struct csni_scopes *s) { return s->unit != NULL; }
-
-csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
-    if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
-    while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
-    struct open_scope scope = { die->off, die->depth, die->tag };
-    return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
-}
-
-/* The same for a DIE that is still open, or the last one of the walk: the scope at `off`, or NULL. */
-static const struct open_scope *find_open(const struct csni_scopes *s, uint64_t off) {
-    size_t low = 0, high = s->open.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s->open.items[mid].off < off) low = mid + 1;
-        else high = mid;
-    }
-    return low < s->open.count && s->open.items[low].off == off ? &s->open.items[low] : NULL;
-}
-
-/* The DIE that the one at `off` stands in, if it is one of the kinds that are indexed. */
-static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit, uint64_t off, uint64_t *parent,
-                            uint16_t *tag, struct csn_error *err) {
-    const struct open_scope *at = unit == s->unit ? find_open(s, off) : NULL;
-    if (at && at != s->open.items && at[-1].depth + 1 == at->depth) {
-        *parent = at[-1].off;
-        *tag = at[-1].tag;
-        return CSN_OK;
-    }
-    return csni_scope_parent(&s->indexes, unit, off, parent, tag, err);
 }
 
 /* ---- qualified names ---- */
@@ -186,7 +134,7 @@ static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, 
     if (status == CSN_NONE && die->tag != DW_TAG_inlined_subroutine) {
         uint64_t parent;
         uint16_t tag = 0;
-        status = parent_of(s, die->unit, die->off, &parent, &tag, err);
+        status = csni_scope_parent(&s->indexes, die->unit, die->off, &parent, &tag, err);
         if (status == CSN_OK && tag == DW_TAG_lexical_block) {
             struct csni_die block;
             status = csni_die_at(s->dwarf, die->unit, parent, &block, err);

@@ -59,7 +59,7 @@ struct met {
 };
 
 /* Reads where a DIE ends and its sibling attribute, as far as that takes no more than a look at its plan. */
-static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
+CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
                                struct csni_die *out, struct csn_error *err) {
     const struct csni_unit *unit = walk->unit;
     bool short_sibling = plan->flags & CSNI_PLAN_SHORT_SIBLING;
@@ -80,8 +80,8 @@ static csn_status read_nesting(const struct csni_die_walk *walk, const struct cs
 CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
     if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
-    csn_status status = walk->nesting_only ? read_nesting(walk, plan, met->off, out, err)
-                                           : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
+    csn_status status = walk->bare & plan->kind ? read_nesting(walk, plan, met->off, out, err)
+                                                : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
     if (status < 0) return stop(walk, status);
     out->unit = walk->unit;
     out->off = met->at;
@@ -89,6 +89,7 @@ CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct me
     out->closed = (uint32_t)met->closed;
     out->tag = plan->tag;
     out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    out->codeless = plan->kind & CSNI_KIND_CODELESS;
     uint64_t off = out->next;
     int64_t depth = met->depth;
     if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
