@@ -372,7 +372,8 @@ typedef bool csn_verify_callback(void *context, const struct csn_error *err);
 
 /* Decodes every record and checks every rule of the format: order, bounds, alignment, names, nesting, terminators.
  * CSN_OK whether or not there were problems (see counts); a failure only where checking could not go on.
- * Cost: linear in the file. */
+ * Cost: linear in the file. Where records share their bytes far more than those of a real index, which would take for ever,
+ * that is told as the last problem (its code CSN_E_LIMIT) and checking ends there. */
 CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                                     struct csn_verify_counts *out, struct csn_error *err);
 
