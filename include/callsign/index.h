@@ -363,7 +363,11 @@ CSN_API csn_status csn_merged_iter_next(struct csn_merged_iter *iter, struct csn
 /* ---- checking ---- */
 
 struct csn_verify_counts {
-    uint64_t functions, rows, inline_nodes, call_sites, merged_functions, files, strings;
+    uint64_t functions, rows;
+    uint64_t inline_nodes;   /* without roots, which stand for the functions themselves */
+    uint64_t call_sites, merged_functions;
+    uint64_t files;          /* without file 0, which stands for none */
+    uint64_t strings;
     uint64_t problems;       /* also the number of calls of the callback */
     uint64_t reserved[4];
 };

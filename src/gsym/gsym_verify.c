@@ -146,7 +146,7 @@ static void check_inlines(struct csni_gsym_verifier *v, const struct csni_gsym_r
             return;
         }
         uint64_t at = part->offset + (uint64_t)(node.ranges.ptr - part->bytes.ptr);
-        v->counts->inline_nodes++;
+        v->counts->inline_nodes += depth > 0;
         levels[depth] = (struct level){ node.ranges, node.ranges, node.base, { 0, 0 } };
         check_ranges(v, record, at, &node, depth ? &levels[depth - 1] : NULL);
         csni_gsym_check_strp(v, record_name, at, "inline node", node.name);

@@ -34,7 +34,7 @@ static void check_strings(struct csni_gsym_verifier *v) {
 
 static void check_file_table(struct csni_gsym_verifier *v) {
     const struct csni_gsym *g = v->gsym;
-    v->counts->files = g->file_count;
+    v->counts->files = g->file_count ? g->file_count - 1 : 0;
     for (uint32_t k = 0; k < g->file_count && !v->stopped; k++) {
         const uint8_t *entry = csni_gsym_file_entry(g, k);
         uint64_t at = (uint64_t)(entry - g->bytes.ptr);

@@ -65,8 +65,8 @@ static void sound_files(void **state) {
         assert_int_equal(told.count, 0);
         assert_int_equal(counts.functions, 3);
         assert_int_equal(counts.rows, 11);
-        assert_int_equal(counts.inline_nodes, 4);
-        assert_int_equal(counts.files, 3);
+        assert_int_equal(counts.inline_nodes, 3);
+        assert_int_equal(counts.files, 2);
         assert_int_equal(counts.strings, 9);
         assert_int_equal(counts.call_sites, 0);
         wire_gsym_deinit(&g);
