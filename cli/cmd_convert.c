@@ -12,9 +12,9 @@
 #include "complain.h"
 #include "conversion_text.h"
 #include "name_text.h"
+#include "output_path.h"
 #include "progress_bar.h"
 #include "report_file.h"
-#include "same_file.h"
 #include "section_options.h"
 
 struct convert_values {
@@ -163,6 +163,7 @@ static bool bsym_options_are_good(const struct convert_values *values) {
 
 /* The three files must differ: writing one would destroy another. */
 static bool paths_are_distinct(const char *input, const char *out, const char *report) {
+    if (!output_is_file(out)) return false;
     if (is_same_file(input, out)) {
         complain(out, "is the input itself; give another name with -o");
         return false;

@@ -11,8 +11,8 @@
 #include "command.h"
 #include "companion_options.h"
 #include "complain.h"
+#include "output_path.h"
 #include "progress_bar.h"
-#include "same_file.h"
 #include "section_options.h"
 
 struct embed_values {
@@ -113,6 +113,7 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
         complain(NULL, "embed needs -o OUT (try 'callsign embed --help')");
         return EXIT_FAILED;
     }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out) && !is_same_file(operands[0], operands[1])) {
         complain(values->out, "is the index itself; give another name with -o");
         return EXIT_FAILED;
@@ -167,6 +168,7 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
         complain(NULL, "extract needs -o OUT (try 'callsign extract --help')");
         return EXIT_FAILED;
     }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out)) {
         complain(values->out, "is the input itself; give another name with -o");
         return EXIT_FAILED;

@@ -8,8 +8,8 @@
 #include "companion_options.h"
 #include "complain.h"
 #include "open_index.h"
+#include "output_path.h"
 #include "report_file.h"
-#include "same_file.h"
 #include "stats_out.h"
 
 enum { TOP_DEFAULT = 20, TOP_MAX = 1000000 };

@@ -284,6 +284,13 @@ def test_index_is_a_source_where_nothing_better_is(callsign, tmp_path):
     assert callsign.good("lookup", tmp_path / "again.gsym", at) == answer
 
 
+def test_output_is_a_file(callsign, tmp_path):
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program)
+    for command in (["convert", program], ["embed", index, program], ["extract", program]):
+        assert "option '-o' needs a file, not standard output" in callsign.bad(*command, "-o", "-")
+
+
 def test_inputs_are_not_overwritten(callsign, tmp_path):
     """By mistake, that is: OBJECT may be replaced by itself with an index."""
     program = build(tmp_path, "gcc")

@@ -1,10 +1,12 @@
-/* Telling whether two paths lead to one file. */
+/* What the name of an output leads to. */
 #define _GNU_SOURCE
-#include "same_file.h"
+#include "output_path.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "complain.h"
 
 bool is_same_file(const char *a, const char *b) {
     struct stat first, second;
@@ -25,4 +27,10 @@ bool is_same_target(const char *a, const char *b) {
     free(directory_a);
     free(directory_b);
     return same || is_same_file(a, b);
+}
+
+bool output_is_file(const char *out) {
+    if (strcmp(out, "-") != 0) return true;
+    complain(NULL, "option '-o' needs a file, not standard output (./- is a file of that name)");
+    return false;
 }
