@@ -205,7 +205,8 @@ static int64_t add_nested(struct csni_unit_job *job, struct csni_open_function *
             kept += (r->low >= start) & (r->high <= end);
         }
         given += in->range_count;
-        nodes[made] = (struct csni_inline_node){ in->name, in->call_file, in->call_line, first_part + before, kept - before, 0 };
+        nodes[made] = (struct csni_inline_node){ in->name, in->call_file, in->call_line, first_part + before,
+                                                 kept - before, 0 };
         in->node = kept > before ? made : CSNI_NO_NODE;
         made += kept > before;
     }
