@@ -161,8 +161,8 @@ static inline struct csni_accel_walk csni_accel_frames(const struct csni_gsym_ac
 }
 
 /* The frames end with the one that is not inlined. */
-static inline void csni_accel_next(const struct csni_gsym_accel *accel, uint32_t file_count, struct csni_accel_walk *walk,
-                                   struct csn_frame_ref *out) {
+static CSNI_GSYM_INLINE void csni_accel_next(const struct csni_gsym_accel *accel, uint32_t file_count,
+                                             struct csni_accel_walk *walk, struct csn_frame_ref *out) {
     if (!walk->node) {
         const struct csni_accel_function *function = csni_accel_function(walk->block, walk->function);
         *out = (struct csn_frame_ref){ function->name, walk->rel - function->start, walk->file, walk->line, 0,
@@ -194,12 +194,9 @@ static inline csn_status csni_accel_answer(const struct csni_gsym_accel *accel, 
     if (segment->node == CSNI_ACCEL_GAP) return CSN_NONE;
     out->reason = segment->file_function >> 8 ? CSN_REASON_COMPLETE : segment->line;
     struct csni_accel_walk walk = csni_accel_frames(accel, block, segment, addr);
+    struct csn_frame_ref ignored;
     size_t count = 0;
-    for (; !walk.done; count++) {
-        struct csn_frame_ref frame;
-        csni_accel_next(accel, file_count, &walk, &frame);
-        if (count < cap) frames[count] = frame;
-    }
+    for (; !walk.done; count++) csni_accel_next(accel, file_count, &walk, count < cap ? &frames[count] : &ignored);
     out->frame_count = count;
     return CSN_OK;
 }
