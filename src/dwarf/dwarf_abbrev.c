@@ -45,6 +45,7 @@ struct draft {
     bool declaration; /* says so in every DIE */
     uint32_t variable_count; /* attributes of variable size */
     uint8_t variable_op;     /* of the last one, */
+    bool variable_taken;     /* whether it fills a slot, */
     uint64_t variable_at;    /* and the fixed bytes in front of it */
     uint8_t references; /* CSNI_REFERS_ */
     bool odd;         /* there is a step without a slot, or for bytes that are no number */
@@ -117,6 +118,7 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     if (CSNI_UNLIKELY(!fixed)) {
         d->variable_count++;
         d->variable_op = step.op;
+        d->variable_taken = step.slot != CSNI_NO_SLOT;
         d->variable_at = d->size;
     }
     d->odd |= step.op == CSNI_STEP_BYTES;
@@ -127,27 +129,32 @@ static bool add_attribute(struct compiler *cc, struct draft *d, uint64_t at, uin
     return push_step(cc, d, step, constant);
 }
 
-/* Puts the fields of a SIMPLE plan in front of its steps, which are the last ones. */
+/* Puts the fields of a SIMPLE or SPLIT plan in front of its steps, which are the last ones. */
 static bool put_fields(struct compiler *cc, struct csni_plan *plan) {
-    union csni_step fields[1 + 2 * CSNI_AT_COUNT] = { { .value = 0 } };
-    size_t count = 1, steps = cc->steps->count - plan->steps, off = 0;
-    for (const union csni_step *step = &cc->steps->items[plan->steps]; step->op != CSNI_STEP_END; step++) {
-        unsigned size = step->op == CSNI_STEP_FIXED ? step->size : 0;
+    union csni_step fields[2 + 2 * CSNI_AT_COUNT] = { { .value = 0 }, { .value = 0 } };
+    size_t count = 2, steps = cc->steps->count - plan->steps, off = 0;
+    const union csni_step *step = &cc->steps->items[plan->steps];
+    for (; step->op != CSNI_STEP_END; step++) {
+        unsigned size = step->op == CSNI_STEP_FIXED ? step->size : step->op == CSNI_STEP_BLOCK;
         off += step->skip;
-        if (step->op == CSNI_STEP_SKIP) continue;
-        fields[0].value |= UINT64_C(1) << step->slot;
-        fields[count++] = (union csni_step){ .off = (uint16_t)off, .field_slot = step->slot, .bytes = (uint8_t)size,
-                                             .field_form = step->form };
-        fields[count++].value = step->op == CSNI_STEP_CONST ? (++step)->value : step->op == CSNI_STEP_FLAG;
+        if (step->op == CSNI_STEP_BLOCK) {
+            fields[0] = (union csni_step){ .slot = (uint8_t)(count / 2 - 1), .skip = (uint16_t)off };
+        } else if (step->op != CSNI_STEP_SKIP) {
+            fields[1].value |= UINT64_C(1) << step->slot;
+            fields[count++] = (union csni_step){ .off = (uint16_t)off, .field_slot = step->slot, .bytes = (uint8_t)size,
+                                                 .field_form = step->form };
+            fields[count++].value = step->op == CSNI_STEP_CONST ? (++step)->value : step->op == CSNI_STEP_FLAG;
+        }
         off += size;
     }
+    fields[0].size = (uint16_t)(off + step->skip);
     if (!csni_vec_reserve(cc->steps, cc->steps->count + count)) return false;
     union csni_step *at = &cc->steps->items[plan->steps];
     memmove(at + count, at, steps * sizeof *at);
     memcpy(at, fields, count * sizeof *at);
     cc->steps->count += count;
     plan->steps += (uint32_t)count;
-    plan->fields = (uint8_t)(count / 2);
+    plan->fields = (uint8_t)(count / 2 - 1);
     return true;
 }
 
@@ -174,6 +181,8 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     }
     if (!d->variable && plan->sibling_size == 4) plan->flags |= CSNI_PLAN_SHORT_SIBLING;
     if (!d->variable && !d->odd) plan->flags |= CSNI_PLAN_SIMPLE;
+    if (d->variable_count == 1 && block && !d->variable_taken && !d->odd && d->size < UINT16_MAX && plan->kind & CSNI_KINDS_ALL)
+        plan->flags |= CSNI_PLAN_SPLIT;
     if (!plan->kind && !d->variable) {
         /* Nothing is ever taken: one END step does for all of them. */
         cc->steps->count = d->first_step;
@@ -185,7 +194,7 @@ static bool finish_plan(struct compiler *cc, struct draft *d) {
     union csni_step end = { .op = CSNI_STEP_END, .slot = CSNI_NO_SLOT, .skip = (uint16_t)d->skip };
     plan->steps = (uint32_t)d->first_step;
     if (!csni_vec_push(cc->steps, end)) return false;
-    return !(plan->flags & CSNI_PLAN_SIMPLE) || put_fields(cc, plan);
+    return !(plan->flags & (CSNI_PLAN_SIMPLE | CSNI_PLAN_SPLIT)) || put_fields(cc, plan);
 }
 
 static csn_status truncated(const struct compiler *cc, uint64_t code, struct csn_error *err) {
