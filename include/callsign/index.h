@@ -286,7 +286,7 @@ struct csn_record {
 /* The record of function `idx`, for the iterators below. */
 CSN_API csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
                                     struct csn_error *err);
-/* What csn_index_function() tells, of a record (a merged child has no index). */
+/* What csn_index_function() tells, of a record (a merged child has no index). CSN_E_LIMIT: it has more than 1,024 parts. */
 CSN_API csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record,
                                        struct csn_function *out, struct csn_error *err);
 

@@ -233,10 +233,15 @@ static uint64_t check_record(struct csni_gsym_verifier *v, const struct csni_gsy
     }
     uint64_t pos = v->gsym->parts_at;
     struct csni_gsym_payload part;
-    uint32_t seen = 0;
+    uint32_t seen = 0, count = 0;
     csn_status status = CSN_OK;
-    while (!v->stopped && (status = csni_gsym_part_next(v->gsym, record, &pos, &part, &v->err)) == CSN_OK)
+    while (!v->stopped && (status = csni_gsym_part_next(v->gsym, record, &pos, &part, &v->err)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) {
+            status = csni_gsym_fail_parts(record, &v->err);
+            break;
+        }
         check_part(v, record, &part, merged, &seen);
+    }
     if (status < 0) csni_gsym_tell(v);
     if (status != CSN_NONE) return 0;
     if (part.bytes.size) {
