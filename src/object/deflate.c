@@ -71,7 +71,6 @@ static bool read_behind(struct csni_deflate *d, uint8_t *out, size_t size, const
     uint8_t *at = out;
     bool good = decode(d, &at, out + size, oldest);
     *given = (size_t)(at - out);
-    d->given += *given;
     d->sum = csni_adler32(d->sum, out, *given);
     return good;
 }
@@ -110,20 +109,16 @@ static bool check_sum(struct csni_deflate *d) {
 }
 
 bool csni_deflate_read(struct csni_deflate *d, uint8_t *out, size_t size, size_t *given) {
-    bool good = true;
-    size_t done = 0, got;
-    do {
-        size_t left = size - done;
-        if (done >= CSNI_DEFLATE_WINDOW && left > CSNI_DEFLATE_WINDOW) {
-            good = read_directly(d, out + done, left, &got);
-        } else {
-            if (left > CSNI_DEFLATE_WINDOW) left = CSNI_DEFLATE_WINDOW;
-            good = read_recent(d, out + done, left, &got);
-        }
+    bool good = true, ends = false;
+    size_t done = 0;
+    while (good && !ends && done < size) {
+        size_t want = size - done, got;
+        bool directly = done >= CSNI_DEFLATE_WINDOW && want > CSNI_DEFLATE_WINDOW;
+        if (!directly && want > CSNI_DEFLATE_WINDOW) want = CSNI_DEFLATE_WINDOW;
+        good = directly ? read_directly(d, out + done, want, &got) : read_recent(d, out + done, want, &got);
+        ends = got < want;
         done += got;
-        left -= got;
-        if (left && good) break;
-    } while (good && done < size);
+    }
     *given = done;
     return good && d->place == CSNI_DEFLATE_AT_CHECKSUM ? check_sum(d) : good;
 }
@@ -137,7 +132,6 @@ struct csni_deflate *csni_deflate_create(struct csni_span data, const struct csn
     d->place = CSNI_DEFLATE_AT_BEGIN;
     d->last_block = false;
     d->match_size = 0;
-    d->given = 0;
     d->sum = 1;
     d->fault = NULL;
     d->recent_size = 0;

@@ -19,16 +19,6 @@ ALWAYS_INLINE size_t unfolded(size_t v) {
     return v;
 }
 
-/* Where literals are copied from; the 15 bytes behind each one do not matter. */
-static const uint8_t literals[UINT8_MAX + 1 + CSNI_DEFLATE_COPY] = {
-#define FOUR(n) (n), (n) + 1, (n) + 2, (n) + 3
-#define SIXTEEN(n) FOUR(n), FOUR((n) + 4), FOUR((n) + 8), FOUR((n) + 12)
-    SIXTEEN(0),   SIXTEEN(16),  SIXTEEN(32),  SIXTEEN(48),  SIXTEEN(64),  SIXTEEN(80),  SIXTEEN(96),  SIXTEEN(112),
-    SIXTEEN(128), SIXTEEN(144), SIXTEEN(160), SIXTEEN(176), SIXTEEN(192), SIXTEEN(208), SIXTEEN(224), SIXTEEN(240),
-#undef SIXTEEN
-#undef FOUR
-};
-
 /* Between two steps. */
 struct place {
     const uint8_t *in;
@@ -105,7 +95,7 @@ ALWAYS_INLINE bool step(struct csni_deflate *d, struct place *p, const uint8_t *
     look_up(p, &d->table);
     bool literal = e->skip & CSNI_DEFLATE_LITERAL;
     if (checked && !literal && distance > (size_t)(p->out - oldest)) return csni_deflate_fail_distance(d);
-    copy16(p->out, (literal ? literals + UINT8_MAX : p->out) - distance);
+    copy16(p->out, (literal ? d->literals + UINT8_MAX : p->out) - distance);
     p->out += e->size;
     return true;
 }
@@ -172,7 +162,7 @@ ALWAYS_INLINE bool run(struct csni_deflate *d, uint8_t **out, const uint8_t *end
             }
             fill(&p);
         }
-        if (d->table.symbols[p.at].kind >= CSNI_DEFLATE_LENGTH && step_match(d, &p, oldest)) continue;
+        if (d->table.symbols[p.at].kind != CSNI_DEFLATE_OTHER && step_match(d, &p, oldest)) continue;
         save(&p, d);
         *out = p.out;
         if (d->fault || !put_symbol(d, out, oldest)) return false;
@@ -203,6 +193,8 @@ CSNI_AVX2 static bool run_checked_bmi(struct csni_deflate *d, uint8_t **out, con
 #endif
 
 void csni_deflate_choose_run(struct csni_deflate *d) {
+    for (unsigned i = 0; i <= UINT8_MAX; i++) d->literals[i] = (uint8_t)i;
+    memset(d->literals + UINT8_MAX + 1, 0, CSNI_DEFLATE_COPY);
     d->run = run_plain;
     d->run_checked = run_checked;
 #if CSNI_BYTE_BLOCKS

@@ -8,7 +8,6 @@
 
 enum {
     CSNI_DEFLATE_WINDOW = 32768,
-    CSNI_DEFLATE_MAX_MATCH = 258,
     /* What the fast loop needs left of its input and output. */
     CSNI_DEFLATE_IN_MARGIN = 64,
     CSNI_DEFLATE_OUT_MARGIN = 512,
@@ -63,10 +62,10 @@ struct csni_deflate {
     bool last_block;
     uint32_t stored_left;
     size_t match_size, match_distance;   /* what is left of a match */
-    uint64_t given;
     uint32_t sum;                        /* Adler-32 of what was given */
     const char *fault;
     csni_deflate_run *run, *run_checked;
+    uint8_t literals[UINT8_MAX + 1 + CSNI_DEFLATE_COPY]; /* where they are copied from; what is behind each one does not matter */
     struct csni_deflate_code symbols, distances;
     struct csni_deflate_table table;
     /* The last bytes that were given: matches refer to them when the next ones go elsewhere. */

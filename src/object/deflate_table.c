@@ -54,7 +54,7 @@ static void put_symbols(struct maker *m, unsigned bits) {
         unsigned symbol = m->symbols->symbols[i];
         entry *to = &m->table->symbols[m->symbols->codes[i]];
         if (symbol > CSNI_DEFLATE_END_OF_BLOCK) put_length(m, i, bits);
-        else if (symbol == CSNI_DEFLATE_END_OF_BLOCK) *to = rare(CSNI_DEFLATE_END, bits, bits, 0);
+        else if (symbol == CSNI_DEFLATE_END_OF_BLOCK) *to = rare(CSNI_DEFLATE_OTHER, 0, 0, 0);
         else *to = usual(bits, bits + CSNI_DEFLATE_LITERAL, 1, UINT8_MAX - symbol);
     }
 }
@@ -95,7 +95,7 @@ static void double_up(entry *entries, unsigned bits) {
 void csni_deflate_table_make(struct csni_deflate_table *table, const struct csni_deflate_code *symbols,
                              const struct csni_deflate_code *distances) {
     struct maker m = { .table = table, .symbols = symbols, .distances = distances };
-    table->symbols[0] = table->distances[0] = rare(CSNI_DEFLATE_LONG_CODE, 0, 0, 0);
+    table->symbols[0] = table->distances[0] = rare(CSNI_DEFLATE_OTHER, 0, 0, 0);
     for (unsigned bits = 1; bits <= CSNI_DEFLATE_BITS; bits++) {
         double_up(table->symbols, bits);
         put_symbols(&m, bits);

@@ -25,15 +25,14 @@ struct csni_deflate_entry {
 enum { CSNI_DEFLATE_RARE = -128, CSNI_DEFLATE_LITERAL = 64 };
 
 enum csni_deflate_kind {
-    CSNI_DEFLATE_LONG_CODE,     /* longer than the table is wide, or none */
-    CSNI_DEFLATE_END,           /* of the block */
+    CSNI_DEFLATE_OTHER,         /* a code that is too long for the table, no code at all, or the end of the block */
     CSNI_DEFLATE_LENGTH,        /* base and extra bits are a length; its distance is still to be read */
     CSNI_DEFLATE_OVERLAP,       /* a match that may be longer than its distance */
 };
 
 struct csni_deflate_table {
     struct csni_deflate_entry symbols[1 << CSNI_DEFLATE_BITS];
-    struct csni_deflate_entry distances[1 << CSNI_DEFLATE_DISTANCE_BITS]; /* rare: CSNI_DEFLATE_LONG_CODE */
+    struct csni_deflate_entry distances[1 << CSNI_DEFLATE_DISTANCE_BITS]; /* rare: CSNI_DEFLATE_OTHER */
 };
 
 void csni_deflate_table_make(struct csni_deflate_table *table, const struct csni_deflate_code *symbols,
