@@ -36,6 +36,7 @@ csn_optional(LIBYAML yaml-0.1 yaml)
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.
+message(STATUS "libdebuginfod: looked for at run time")
 target_link_libraries(csn-dependencies INTERFACE ${CMAKE_DL_LIBS})
 foreach(library ${CMAKE_DL_LIBS})
     string(APPEND CSN_PRIVATE_LIBS " -l${library}")
