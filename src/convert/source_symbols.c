@@ -112,20 +112,60 @@ static csn_status add_functions_without_symbols(struct csni_conversion *c, struc
     return status;
 }
 
-static bool lacks_sizes(const struct csni_batch_writer *w) {
-    for (size_t i = 0; i < w->functions.count; i++)
-        if (!w->functions.items[i].size) return true;
+/* ---- beside other sources ---- */
+
+static csn_status read_aside(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)item;
+    struct csni_symbol_source *s = context;
+    struct csni_conversion *c = s->conversion;
+    struct csni_batch_writer *w = &c->writers[c->workers];
+    csni_batch_begin(w, &c->arenas[c->workers]);
+    CSNI_TRY(add_symbols(c, w, &s->iter, err));
+    csn_status status = csni_batch_finish(w, &s->batch, err);
+    csni_batch_writer_deinit(w); /* megabytes that nothing else would use again */
+    return status;
+}
+
+/* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most.
+ * What goes wrong here goes wrong once more when it is wanted, and is told then. */
+void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
+    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
+    if (c->object->container != CSNI_CONTAINER_ELF) return;
+    csn_status status = csni_symbol_iter_init(&s->iter, c->object, CSNI_SYMBOLS_STATIC, NULL);
+    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&s->iter, debug, CSNI_SYMBOLS_STATIC, NULL);
+    s->begun = status == CSN_OK;
+    if (s->begun) csni_pool_start(c->pool, read_aside, s);
+}
+
+static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_conversion *c = s->conversion;
+    struct csni_batch_writer *w = &c->writers[0];
+    csni_batch_begin(w, &c->arenas[0]);
+    CSNI_TRY(read_tables(c, s->debug, w, err));
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
+    return csni_batch_finish(w, &s->batch, err);
+}
+
+/* ---- all of it ---- */
+
+static bool lacks_sizes(const struct csni_batch *b) {
+    for (uint32_t i = 0; i < b->function_count; i++)
+        if (!b->functions[i].size) return true;
     return false;
 }
 
-csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
+csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_conversion *c = s->conversion;
+    CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
+    if (lacks_sizes(&s->batch)) CSNI_TRY(csni_find_frame_bounds(c, err));
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
-    struct csni_batch_writer *w = &c->writers[0];
-    csni_batch_begin(w, &c->arenas[0]);
-    CSNI_TRY(read_tables(c, debug, w, err));
-    if (lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
-    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
-    c->report->functions_from_symbols += w->functions.count;
-    return csni_batch_finish(w, batch, err);
+    *batch = s->batch;
+    c->report->functions_from_symbols += batch->function_count;
+    return CSN_OK;
+}
+
+void csni_source_symbols_end(struct csni_symbol_source *s) {
+    if (s->begun) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
 }
