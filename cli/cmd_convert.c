@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "call_site_options.h"
@@ -13,6 +12,7 @@
 #include "complain.h"
 #include "conversion_text.h"
 #include "name_text.h"
+#include "output_path.h"
 #include "progress_bar.h"
 #include "report_file.h"
 #include "section_options.h"
@@ -161,30 +161,9 @@ static bool bsym_options_are_good(const struct convert_values *values) {
     return true;
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat first, second;
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
-static char *directory_of(const char *path, const char **out_base) {
-    const char *slash = strrchr(path, '/');
-    *out_base = slash ? slash + 1 : path;
-    return slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-}
-
-/* Whether both paths name one file, which need not exist yet. */
-static bool is_same_target(const char *a, const char *b) {
-    const char *base_a, *base_b;
-    char *directory_a = directory_of(a, &base_a), *directory_b = directory_of(b, &base_b);
-    bool same = directory_a && directory_b && strcmp(base_a, base_b) == 0 && is_same_file(directory_a, directory_b);
-    free(directory_a);
-    free(directory_b);
-    return same || is_same_file(a, b);
-}
-
 /* The three files must differ: writing one would destroy another. */
 static bool paths_are_distinct(const char *input, const char *out, const char *report) {
+    if (!output_is_file(out)) return false;
     if (is_same_file(input, out)) {
         complain(out, "is the input itself; give another name with -o");
         return false;

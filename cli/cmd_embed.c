@@ -11,6 +11,7 @@
 #include "command.h"
 #include "companion_options.h"
 #include "complain.h"
+#include "output_path.h"
 #include "progress_bar.h"
 #include "section_options.h"
 
@@ -112,6 +113,11 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
         complain(NULL, "embed needs -o OUT (try 'callsign embed --help')");
         return EXIT_FAILED;
     }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
+    if (is_same_file(operands[0], values->out) && !is_same_file(operands[0], operands[1])) {
+        complain(values->out, "is the index itself; give another name with -o");
+        return EXIT_FAILED;
+    }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
     options.arch = values->companions.arch;
     options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u);
@@ -160,6 +166,11 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     const struct extract_values *values = given;
     if (!values->out) {
         complain(NULL, "extract needs -o OUT (try 'callsign extract --help')");
+        return EXIT_FAILED;
+    }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
+    if (is_same_file(operands[0], values->out)) {
+        complain(values->out, "is the input itself; give another name with -o");
         return EXIT_FAILED;
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;

@@ -8,6 +8,7 @@
 #include "companion_options.h"
 #include "complain.h"
 #include "open_index.h"
+#include "output_path.h"
 #include "report_file.h"
 #include "stats_out.h"
 
@@ -84,6 +85,10 @@ static enum exit_code run_stats(const void *given, char **operands, int operand_
     struct stats_view view = { .path = operands[0], .names = &names, .top = values->top ? (size_t)values->top : TOP_DEFAULT };
     if (values->html && strcmp(values->html, "-") == 0) {
         complain(NULL, "option '--html': standard output is for the other results; give a file");
+        return EXIT_FAILED;
+    }
+    if (values->html && is_same_file(values->html, operands[0])) {
+        complain(values->html, "is the input itself; give another name with --html");
         return EXIT_FAILED;
     }
     if (!name_text_init(&names, values->demangle)) return EXIT_FAILED;

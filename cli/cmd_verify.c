@@ -29,10 +29,12 @@ struct verify_run {
     struct out_buffer out;
     uint64_t problems_met; /* by the callback */
     bool bad;              /* a problem or a difference */
+    bool beyond_limit;     /* checking met a limit: asking for every address would not end */
 };
 
 static bool put_problem(void *context, const struct csn_error *err) {
     struct verify_run *run = context;
+    if (err->code == CSN_E_LIMIT) run->beyond_limit = true;
     if (++run->problems_met > PROBLEMS_SHOWN || run->values->quiet) return true;
     out_text(&run->out, "problem: ");
     const char *text = csn_error_text(err);
@@ -92,6 +94,10 @@ static void compare_build_ids(struct verify_run *run, const struct csn_index *in
 
 static bool check_against(struct verify_run *run, const struct csn_index *index) {
     struct opened_index object;
+    if (run->beyond_limit) {
+        if (!run->values->quiet) out_text(&run->out, "not compared: the index is beyond a limit\n");
+        return true;
+    }
     if (!open_object(run->values->against, &run->values->companions, &object)) return false;
     compare_build_ids(run, index, object.index);
     struct compare_counts counts = { 0, 0 };

@@ -37,7 +37,7 @@ csn_optional(LIBYAML yaml-0.1 yaml)
 # ISA-L is loaded when the first large zlib section is read, not linked (src/object/inflater.c says why): its headers are enough.
 pkg_check_modules(ISAL QUIET libisal)
 if(ISAL_FOUND)
-    message(STATUS "libisal: ${ISAL_VERSION}")
+    message(STATUS "libisal: ${ISAL_VERSION}, looked for at run time too")
     target_include_directories(csn-dependencies SYSTEM INTERFACE ${ISAL_INCLUDE_DIRS})
     target_compile_definitions(csn-dependencies INTERFACE CSNI_HAVE_ISAL CSNI_ISAL_VERSION="${ISAL_VERSION}")
 else()
@@ -46,6 +46,7 @@ endif()
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.
+message(STATUS "libdebuginfod: looked for at run time")
 target_link_libraries(csn-dependencies INTERFACE ${CMAKE_DL_LIBS})
 foreach(library ${CMAKE_DL_LIBS})
     string(APPEND CSN_PRIVATE_LIBS " -l${library}")

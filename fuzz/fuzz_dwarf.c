@@ -37,7 +37,7 @@ struct state {
 };
 
 static void read_values(struct state *s, const struct csni_unit *unit, const struct csni_die *die) {
-    struct csn_str text;
+    struct csn_str text, same;
     uint64_t number;
     struct csni_die other;
     for (int at = 0; at < CSNI_AT_COUNT; at++) {
@@ -52,10 +52,14 @@ static void read_values(struct state *s, const struct csni_unit *unit, const str
     }
     s->ranges.count = 0;
     agree(csni_die_ranges(s->dwarf, die, &s->ranges, &s->err), &s->err);
+    csni_scopes_take_effort(s->scopes);
     csn_status status = csni_scopes_name(s->scopes, unit, die, &s->arena, &text, &s->err);
     agree(status, &s->err);
+    uint64_t effort = csni_scopes_take_effort(s->scopes);
+    csn_status again = csni_scopes_name_at(s->scopes, unit, die->unit, die->off, &s->arena, &same, &s->err);
+    require(again == status && (status < 0 || csni_scopes_take_effort(s->scopes) == effort));
     if (status == CSN_OK) {
-        require(text.len > 0);
+        require(text.len > 0 && csni_str_equal(text, same));
         touch(text);
     }
 }
@@ -64,7 +68,6 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     struct csni_die_walk walk;
     struct csni_die die;
     agree(csni_die_walk_init(&walk, s->dwarf, unit, &s->err), &s->err);
-    require(csni_scopes_begin(s->scopes, unit) == CSN_OK);
     walk.no_call_sites = flags & 2;
     walk.outside = flags & 8;
     uint64_t last = 0;
@@ -72,7 +75,6 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     for (size_t count = 0; (status = csni_die_walk_next(&walk, &die, &s->err)) == CSN_OK && count < MAX_DIES; count++) {
         require(die.off > last && die.off >= unit->first_die && die.next <= unit->end && die.next > die.off);
         last = die.off;
-        require(csni_scopes_add(s->scopes, &die) == CSN_OK);
         read_values(s, unit, &die);
         if (flags & 4 && die.off & 1) agree(csni_die_walk_skip_children(&walk, &die, &s->err), &s->err);
     }

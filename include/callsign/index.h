@@ -286,7 +286,7 @@ struct csn_record {
 /* The record of function `idx`, for the iterators below. */
 CSN_API csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
                                     struct csn_error *err);
-/* What csn_index_function() tells, of a record (a merged child has no index). */
+/* What csn_index_function() tells, of a record (a merged child has no index). CSN_E_LIMIT: it has more than 1,024 parts. */
 CSN_API csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record,
                                        struct csn_function *out, struct csn_error *err);
 
@@ -363,7 +363,11 @@ CSN_API csn_status csn_merged_iter_next(struct csn_merged_iter *iter, struct csn
 /* ---- checking ---- */
 
 struct csn_verify_counts {
-    uint64_t functions, rows, inline_nodes, call_sites, merged_functions, files, strings;
+    uint64_t functions, rows;
+    uint64_t inline_nodes;   /* without roots, which stand for the functions themselves */
+    uint64_t call_sites, merged_functions;
+    uint64_t files;          /* without file 0, which stands for none */
+    uint64_t strings;
     uint64_t problems;       /* also the number of calls of the callback */
     uint64_t reserved[4];
 };
@@ -372,7 +376,8 @@ typedef bool csn_verify_callback(void *context, const struct csn_error *err);
 
 /* Decodes every record and checks every rule of the format: order, bounds, alignment, names, nesting, terminators.
  * CSN_OK whether or not there were problems (see counts); a failure only where checking could not go on.
- * Cost: linear in the file. */
+ * Cost: linear in the file. Where records share their bytes far more than those of a real index, which would take for ever,
+ * that is told as the last problem (its code CSN_E_LIMIT) and checking ends there. */
 CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                                     struct csn_verify_counts *out, struct csn_error *err);
 

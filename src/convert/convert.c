@@ -107,6 +107,8 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
+    csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
+    c->report->functions_pruned += c->symbols_left_out;
     csni_report_losses(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));

@@ -55,6 +55,7 @@ struct csni_conversion {
     struct csni_batch_writer *writers; /* the same */
     struct csni_batch *batches;
     uint32_t batch_count, batch_room;
+    uint64_t symbols_left_out;        /* that would be dropped as duplicates: see described.h */
     pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,

@@ -5,14 +5,28 @@
 
 #include "base/fail.h"
 #include "convert/companions.h"
+#include "convert/described.h"
 
-static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, const struct csni_symbol *s) {
+/* The symbols of one object on their way into a batch. */
+struct reading {
+    struct csni_conversion *conversion;
+    struct csni_batch_writer *writer;
+    struct csni_described described;
+};
+
+static void add_symbol(struct reading *r, const struct csni_symbol *s) {
+    struct csni_conversion *c = r->conversion;
+    struct csni_batch_writer *w = r->writer;
     if (s->kind != CSNI_SYMBOL_FUNCTION || !s->defined || !s->name.len || !csni_in_text(c, s->addr)) return;
     uint64_t size = s->size < UINT32_MAX ? s->size : UINT32_MAX;
     if (s->addr > UINT64_MAX - size) size = UINT64_MAX - s->addr;
     if (s->size > size)
         csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
                         (unsigned long long)s->addr, (unsigned long long)s->size);
+    if (csni_described_has(&r->described, s->addr, (uint32_t)size)) {
+        c->symbols_left_out++;
+        return;
+    }
     csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
     if (s->bind == CSNI_BIND_WEAK && !w->failed) w->functions.items[w->functions.count - 1].weak = true;
 }
@@ -20,8 +34,7 @@ static void add_symbol(struct csni_conversion *c, struct csni_batch_writer *w, c
 /* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
-static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_writer *w, struct csni_symbol_iter *iter,
-                              struct csn_error *err) {
+static csn_status add_symbols(struct reading *r, struct csni_symbol_iter *iter, struct csn_error *err) {
     struct csni_symbol symbol;
     uint64_t name_bytes = 0;
     iter->only_functions = true;
@@ -30,11 +43,11 @@ static csn_status add_symbols(struct csni_conversion *c, struct csni_batch_write
         if (name_bytes > MAX_NAME_BYTES)
             return csni_fail(err, CSN_E_LIMIT, NULL, 0, "symbol names take over %llu bytes, the limit",
                              (unsigned long long)MAX_NAME_BYTES);
-        add_symbol(c, w, &symbol);
+        add_symbol(r, &symbol);
     }
     if (iter->damaged) {
-        csni_batch_note(w, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
-        w->note_counts[CSN_EVENT_DAMAGED_SYMBOL] += iter->damaged - 1;
+        csni_batch_note(r->writer, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
+        r->writer->note_counts[CSN_EVENT_DAMAGED_SYMBOL] += iter->damaged - 1;
     }
     return CSN_OK;
 }
@@ -54,17 +67,17 @@ static csn_status mini_debug_symbols(struct csni_conversion *c, struct csni_batc
 
 /* The image's own table, else that of its debug file, else what the image exports and what its .gnu_debugdata adds to it:
  * that leaves out what .dynsym has. */
-static csn_status read_tables(struct csni_conversion *c, struct csni_object *debug, struct csni_batch_writer *w,
-                              struct csn_error *err) {
+static csn_status read_tables(struct reading *r, struct csni_object *debug, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
     struct csni_symbol_iter iter;
     csn_status status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_STATIC, err);
     if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&iter, debug, CSNI_SYMBOLS_STATIC, err);
-    if (status != CSN_NONE) return status < 0 ? status : add_symbols(c, w, &iter, err);
-    status = mini_debug_symbols(c, w, &iter, err);
-    if (status == CSN_OK) CSNI_TRY(add_symbols(c, w, &iter, err));
+    if (status != CSN_NONE) return status < 0 ? status : add_symbols(r, &iter, err);
+    status = mini_debug_symbols(c, r->writer, &iter, err);
+    if (status == CSN_OK) CSNI_TRY(add_symbols(r, &iter, err));
     if (status < 0) return status;
     status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
-    return status == CSN_OK ? add_symbols(c, w, &iter, err) : status;
+    return status == CSN_OK ? add_symbols(r, &iter, err) : status;
 }
 
 /* ---- functions without names ---- */
@@ -119,35 +132,52 @@ static csn_status read_aside(void *context, uint32_t worker, size_t item, struct
     (void)item;
     struct csni_symbol_source *s = context;
     struct csni_conversion *c = s->conversion;
-    struct csni_batch_writer *w = &c->writers[c->workers];
-    csni_batch_begin(w, &c->arenas[c->workers]);
-    CSNI_TRY(add_symbols(c, w, &s->iter, err));
-    csn_status status = csni_batch_finish(w, &s->batch, err);
-    csni_batch_writer_deinit(w); /* megabytes that nothing else would use again */
+    struct reading r = { .conversion = c, .writer = &c->writers[c->workers] };
+    csni_batch_begin(r.writer, &c->arenas[c->workers]);
+    CSNI_TRY(add_symbols(&r, &s->iter, err));
+    csn_status status = csni_batch_finish(r.writer, &s->batch, err);
+    csni_batch_writer_deinit(r.writer); /* megabytes that nothing else would use again */
     return status;
 }
 
-/* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most.
- * What goes wrong here goes wrong once more when it is wanted, and is told then. */
+/* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most. What goes
+ * wrong here goes wrong once more when it is wanted, and is told then. */
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
     *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
-    if (c->object->container != CSNI_CONTAINER_ELF) return;
+    if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
     csn_status status = csni_symbol_iter_init(&s->iter, c->object, CSNI_SYMBOLS_STATIC, NULL);
     if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&s->iter, debug, CSNI_SYMBOLS_STATIC, NULL);
     s->begun = status == CSN_OK;
     if (s->begun) csni_pool_start(c->pool, read_aside, s);
 }
 
-static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
-    struct csni_conversion *c = s->conversion;
-    struct csni_batch_writer *w = &c->writers[0];
-    csni_batch_begin(w, &c->arenas[0]);
-    CSNI_TRY(read_tables(c, s->debug, w, err));
-    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
-    return csni_batch_finish(w, &s->batch, err);
+/* What was read aside was read before it was known which functions are described. */
+static csn_status leave_out_described(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_described described;
+    struct csni_batch *b = &s->batch;
+    CSNI_TRY(csni_described_make(&described, s->conversion, err));
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < b->function_count; i++)
+        if (!csni_described_has(&described, b->functions[i].start, b->functions[i].size)) b->functions[kept++] = b->functions[i];
+    s->conversion->symbols_left_out += b->function_count - kept;
+    b->function_count = kept;
+    csni_described_deinit(&described);
+    return CSN_OK;
 }
 
 /* ---- all of it ---- */
+
+static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_conversion *c = s->conversion;
+    struct reading r = { .conversion = c, .writer = &c->writers[0] };
+    CSNI_TRY(csni_described_make(&r.described, c, err));
+    csni_batch_begin(r.writer, &c->arenas[0]);
+    csn_status status = read_tables(&r, s->debug, err);
+    csni_described_deinit(&r.described);
+    if (status < 0) return status;
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, r.writer, err));
+    return csni_batch_finish(r.writer, &s->batch, err);
+}
 
 static bool lacks_sizes(const struct csni_batch *b) {
     for (uint32_t i = 0; i < b->function_count; i++)
@@ -158,11 +188,12 @@ static bool lacks_sizes(const struct csni_batch *b) {
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
+    if (s->begun) CSNI_TRY(leave_out_described(s, err));
     if (lacks_sizes(&s->batch)) CSNI_TRY(csni_find_frame_bounds(c, err));
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     *batch = s->batch;
-    c->report->functions_from_symbols += batch->function_count;
+    c->report->functions_from_symbols += batch->function_count + c->symbols_left_out;
     return CSN_OK;
 }
 

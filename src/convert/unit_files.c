@@ -82,16 +82,10 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     return CSN_OK;
 }
 
-csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
+csn_status csni_unit_find_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
     if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
-    uint32_t *cached = &job->file_numbers.items[dwarf_file];
-    if (!*cached) {
-        bool again = dwarf_file == 0 && csni_line_table_repeats_first(&job->lines);
-        uint32_t file;
-        csn_status status = again ? csni_unit_file(job, 1, &file) : add_file(job, (uint32_t)dwarf_file, &file);
-        if (status != CSN_OK) return status;
-        *cached = file + 1;
-    }
-    *out = *cached - 1;
-    return CSN_OK;
+    bool again = dwarf_file == 0 && csni_line_table_repeats_first(&job->lines);
+    csn_status status = again ? csni_unit_file(job, 1, out) : add_file(job, (uint32_t)dwarf_file, out);
+    if (status == CSN_OK) job->file_numbers.items[dwarf_file] = *out + 1;
+    return status;
 }

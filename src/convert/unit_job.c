@@ -9,7 +9,7 @@ void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, ui
     job->writer = &c->writers[worker];
     job->arena = &c->arenas[worker];
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
-    job->open.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
+    job->open.alloc = job->functions.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
     job->lines.fold = true;
@@ -30,6 +30,7 @@ void csni_unit_job_deinit(struct csni_unit_job *job) {
     csni_vec_deinit(&job->by_offset);
     csni_vec_deinit(&job->pending);
     csni_vec_deinit(&job->open);
+    csni_vec_deinit(&job->functions);
     csni_vec_deinit(&job->inlined);
     csni_vec_deinit(&job->calls);
     csni_vec_deinit(&job->ranges);
@@ -79,7 +80,7 @@ static uint32_t count_usable(struct csni_unit_job *job, uint32_t first) {
 
 /* Linkers leave 0 or all ones in place of the address of a function that was folded into another one; in an object file of a
  * debug map its own address stands. */
-static void find_removed(const struct csni_unit_job *job, struct csni_address_range r, struct csni_open_die *out) {
+static void find_removed(const struct csni_unit_job *job, struct csni_address_range r, struct csni_open_function *out) {
     uint64_t size = r.high - r.low, all_ones = job->unit->address_size == 8 ? UINT64_MAX : UINT32_MAX, start;
     bool marked = r.low == 0 || r.low == all_ones;
     if (job->map ? image_address(job, r.low, &start) : !marked || csni_in_text(job->conversion, r.low)) return;
@@ -106,7 +107,7 @@ void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_
 }
 
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
-static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_die *out) {
+static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_function *out) {
     out->first_own = (uint32_t)job->ranges.count;
     csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, NULL);
     if (status == CSN_E_MEMORY) return status;
@@ -128,31 +129,42 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
     for (uint32_t i = 0; i < all; i++) job->ranges.items[job->ranges.count++] = job->ranges.items[out->first_own + i];
     csni_unit_join_ranges(job, out->first_range);
     out->range_count = (uint32_t)job->ranges.count - out->first_range;
+    out->ranges_nest = out->own_count == all && out->range_count == all;
     return CSN_OK;
 }
 
-static csn_status open_function(struct csni_unit_job *job, const struct csni_die *die) {
-    struct csni_open_die open = { .depth = die->depth, .is_function = true, .die_off = die->off };
-    open.first_inlined = (uint32_t)job->inlined.count;
-    open.first_call = (uint32_t)job->calls.count;
-    csn_status status = read_function_ranges(job, die, &open);
-    if (status < 0) return status;
-    open.ignored = status == CSN_NONE && !open.is_homeless;
-    if (!open.ignored) {
-        uint64_t all_ones = job->unit->offset_size == 8 ? UINT64_MAX : UINT32_MAX;
-        open.has_stmt_sequence = csni_attr_unsigned(die, CSNI_AT_STMT_SEQUENCE, &open.stmt_sequence) == CSN_OK &&
-                                 open.stmt_sequence != all_ones;
-        if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
-        CSNI_TRY(csni_unit_function_name(job, die, &open.name));
-    }
-    if (open.ignored && job->code_only && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
+/* Of a function without code: what is in it is passed by, unless it need not be given from now on. */
+static csn_status open_ignored(struct csni_unit_job *job, const struct csni_die *die) {
+    if (job->code_only && !job->open.count) return CSN_OK;
+    struct csni_open_die open = { .depth = die->depth, .ignored = true };
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
+}
+
+static csn_status open_function(struct csni_unit_job *job, const struct csni_die *die) {
+    if (die->codeless && job->only_code_counts) return open_ignored(job, die);
+    struct csni_open_function f = { .die_off = die->off };
+    f.first_inlined = (uint32_t)job->inlined.count;
+    f.first_call = (uint32_t)job->calls.count;
+    csn_status status = read_function_ranges(job, die, &f);
+    if (status < 0) return status;
+    f.ignored = status == CSN_NONE && !f.is_homeless;
+    if (!f.ignored) {
+        uint64_t all_ones = job->unit->offset_size == 8 ? UINT64_MAX : UINT32_MAX;
+        f.has_stmt_sequence = csni_attr_unsigned(die, CSNI_AT_STMT_SEQUENCE, &f.stmt_sequence) == CSN_OK &&
+                              f.stmt_sequence != all_ones;
+        if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
+        CSNI_TRY(csni_unit_function_name(job, die, &f.name));
+    }
+    if (f.ignored && job->code_only && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
+    struct csni_open_die open = { .depth = die->depth, .is_function = true, .index = (uint32_t)job->functions.count };
+    open.ignored = status == CSN_NONE;
+    return csni_vec_push(&job->functions, f) && csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
 /* A call that does not return may be the last instruction of a function: the return address is behind it then. */
 static bool returns_into(uint64_t return_pc, uint64_t start, uint64_t end) { return return_pc > start && return_pc <= end; }
 
-static void add_call_sites(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
+static void add_call_sites(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start, uint64_t end) {
     for (size_t i = f->first_call; i < job->calls.count; i++) {
         const struct csni_found_call *call = &job->calls.items[i];
         bool tail = call->flags & CSNI_SITE_TAIL && start == job->ranges.items[f->first_own].low;
@@ -162,7 +174,7 @@ static void add_call_sites(struct csni_unit_job *job, const struct csni_open_die
     }
 }
 
-static csn_status write_function(struct csni_unit_job *job, struct csni_open_die *f, struct csni_address_range r) {
+static csn_status write_function(struct csni_unit_job *job, struct csni_open_function *f, struct csni_address_range r) {
     if (r.high - r.low > UINT32_MAX) {
         csni_batch_note(job->writer, CSN_EVENT_FUNCTION_TOO_LARGE, "[0x%llx, 0x%llx)", (unsigned long long)r.low,
                         (unsigned long long)r.high);
@@ -182,7 +194,7 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_die
 }
 
 /* What is told of a function without a place. */
-static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_die *f) {
+static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_function *f) {
     csni_batch_begin_function(job->writer, 0, (uint32_t)(f->removed.high - f->removed.low), f->name, CSNI_SOURCE_FOLDED);
     csni_batch_mark_homeless(job->writer);
     if (job->map) {
@@ -201,9 +213,9 @@ static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_die
     return CSN_OK;
 }
 
-static csn_status close_innermost(struct csni_unit_job *job) {
-    struct csni_open_die *f = &job->open.items[--job->open.count];
-    if (!f->is_function || f->ignored) return CSN_OK;
+static csn_status close_function(struct csni_unit_job *job) {
+    struct csni_open_function *f = &job->functions.items[--job->functions.count];
+    if (f->ignored) return CSN_OK;
     if (f->is_homeless) return write_homeless(job, f);
     for (uint32_t i = 0; i < f->own_count; i++)
         CSNI_TRY(write_function(job, f, job->ranges.items[f->first_own + i]));
@@ -214,21 +226,16 @@ static csn_status close_innermost(struct csni_unit_job *job) {
 }
 
 /* Everything that does not enclose a DIE of this depth is complete. */
-static csn_status close_to_depth(struct csni_unit_job *job, uint32_t depth) {
-    while (job->open.count && job->open.items[job->open.count - 1].depth >= depth) CSNI_TRY(close_innermost(job));
+static inline csn_status close_to_depth(struct csni_unit_job *job, uint32_t depth) {
+    while (job->open.count && job->open.items[job->open.count - 1].depth >= depth)
+        if (job->open.items[--job->open.count].is_function) CSNI_TRY(close_function(job));
     return CSN_OK;
-}
-
-struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job) {
-    for (size_t i = job->open.count; i > 0; i--)
-        if (job->open.items[i - 1].is_function) return &job->open.items[i - 1];
-    return NULL;
 }
 
 /* ---- call sites ---- */
 
 static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die) {
-    const struct csni_open_die *f = csni_unit_enclosing_function(job);
+    const struct csni_open_function *f = csni_unit_enclosing_function(job);
     if (!(job->conversion->options.flags & CSN_CONVERT_CALL_SITES) || !f || f->ignored) return CSN_OK;
     struct csni_found_call call = { 0 };
     uint64_t is_tail = 0;
@@ -267,7 +274,6 @@ static bool types_hold_no_code(const struct csni_unit *unit) {
 static csn_status enter(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die, bool jump,
                         struct csn_error *err) {
     CSNI_TRY(close_to_depth(job, die->closed));
-    CSNI_TRY(csni_scopes_add(job->scopes, die));
     if (die->tag == DW_TAG_subprogram) return open_function(job, die);
     if (die->tag == DW_TAG_inlined_subroutine) return csni_unit_open_inlined(job, die);
     if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return add_call(job, die);
@@ -282,8 +288,10 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     bool jump = types_hold_no_code(job->unit);
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
-    /* A function without code is left out with its inlined calls, and C has no scopes that it could name. */
-    job->code_only = walk.in_c && !wants_homeless(job->conversion) && !csni_scopes_count(job->scopes);
+    /* Types in functions may hold code, but for those of C. */
+    job->only_code_counts = walk.no_call_sites && !wants_homeless(job->conversion);
+    walk.bare = job->only_code_counts ? CSNI_BARE_CODELESS : 0;
+    job->code_only = walk.in_c && job->only_code_counts;
     while (status == CSN_OK) {
         walk.outside = jump && !job->open.count;
         walk.code_only = job->code_only && !job->open.count;
@@ -316,7 +324,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
     job->lasting = source->lasting;
     job->effort = 0;
     job->lines_read = job->has_lines = false;
-    job->open.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
+    job->open.count = job->functions.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
     csni_batch_begin(job->writer, job->arena);
 }
 
@@ -334,8 +342,8 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
     struct csn_error damage = CSN_ERROR_INIT;
     const struct csni_unit *unit = source->unit;
     begin_unit(job, source);
-    csn_status status = csni_unit_names_begin(job);
-    if (status >= 0) status = walk_unit(job, &damage);
+    csni_unit_names_begin(job);
+    csn_status status = walk_unit(job, &damage);
     if (status < 0 && status != CSN_E_MEMORY && !overspent(job)) {
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "unit 0x%llx: %s", (unsigned long long)unit->off,
                         csn_error_text(&damage));

@@ -25,8 +25,9 @@ struct csni_inlined {
     uint32_t call_file;   /* of the batch */
     uint32_t call_line;
     uint32_t first_range, range_count; /* in `ranges` */
+    uint32_t node;        /* while its function is written: which of its nodes, or CSNI_NO_NODE */
 };
-enum { CSNI_NO_PARENT = UINT32_MAX };
+enum { CSNI_NO_PARENT = UINT32_MAX, CSNI_NO_NODE = UINT32_MAX };
 
 struct csni_found_call {
     uint64_t return_pc;
@@ -34,22 +35,29 @@ struct csni_found_call {
     uint32_t flags;       /* CSNI_SITE_ */
 };
 
-/* A DIE that encloses the place where the walk is: a function, an inlined call, or one of either kind that is left out
- * with all it contains. */
+/* A DIE that encloses the place where the walk is: a function, an inlined call, or one of either kind that is left out with
+ * all it contains. */
 struct csni_open_die {
     uint32_t depth;
-    bool is_function, ignored;
-    bool is_homeless;                  /* a function that has no code of its own in the image, but counts */
-    bool has_no_die;                   /* a symbol tells of the function */
-    uint32_t inlined;                  /* index in `inlined` of an inlined call */
-    /* Of a function: where its own part of the stacks begins. */
+    uint32_t index;                    /* in `functions`, or in `inlined` of an inlined call that is not left out */
+    bool is_function;
+    bool ignored;                      /* the inlined calls in it are left out */
+};
+
+/* A function that encloses the place where the walk is. */
+struct csni_open_function {
+    bool ignored;                      /* left out */
+    bool is_homeless;                  /* has no code of its own in the image, but counts */
+    bool has_no_die;                   /* a symbol tells of it */
+    bool has_stmt_sequence;
+    bool ranges_nest;                  /* its ranges are apart and all of them become functions, and each range of an inlined
+                                        * call lies within one of its parent's */
+    bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
     uint32_t name;
-    uint32_t first_inlined, first_call;
+    uint32_t first_inlined, first_call; /* where its own part of the stacks begins */
     uint32_t first_own, own_count;     /* ranges that become functions, as the DIE lists them, in `ranges` */
     uint32_t first_range, range_count; /* all ranges of the DIE, ascending and joined, in `ranges` */
-    bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
     uint64_t die_off, stmt_sequence;
-    bool has_stmt_sequence;
     struct csni_address_range removed; /* of a homeless function: where it would be */
 };
 
@@ -92,7 +100,8 @@ struct csni_unit_job {
     enum csni_lasting lasting;
     uint64_t effort;
     struct csni_line_table lines;
-    bool code_only;                    /* functions without code count for nothing, nor do their inlined calls */
+    bool only_code_counts;             /* functions without code count for nothing, nor do their inlined calls, */
+    bool code_only;                    /* and types need not be told from what is in such functions */
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */
@@ -103,6 +112,7 @@ struct csni_unit_job {
 
     /* Stacks that follow the nesting of the walk. */
     CSNI_VEC(struct csni_open_die) open;
+    CSNI_VEC(struct csni_open_function) functions;
     CSNI_VEC(struct csni_inlined) inlined;
     CSNI_VEC(struct csni_found_call) calls;
     csni_address_ranges ranges;
@@ -131,11 +141,13 @@ static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amo
 }
 
 /* The innermost function that is open, or NULL. */
-struct csni_open_die *csni_unit_enclosing_function(struct csni_unit_job *job);
+static inline struct csni_open_function *csni_unit_enclosing_function(struct csni_unit_job *job) {
+    return job->functions.count ? &job->functions.items[job->functions.count - 1] : NULL;
+}
 
 /* ---- names (unit_names.c) ---- */
 
-csn_status csni_unit_names_begin(struct csni_unit_job *job);
+void csni_unit_names_begin(struct csni_unit_job *job);
 /* The batch string for a function's or inlined call's name; what it says is known after csni_unit_names_resolve(). */
 csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
 csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
@@ -146,16 +158,23 @@ csn_status csni_unit_names_resolve(struct csni_unit_job *job);
 
 /* ---- files (unit_files.c) ---- */
 
+/* For csni_unit_file(): of a number that is asked for for the first time. */
+csn_status csni_unit_find_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
 /* The batch file for a DWARF file number; CSN_NONE: there is no such file. */
-csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
+static inline csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
+    uint32_t known = dwarf_file < job->file_numbers.count ? job->file_numbers.items[dwarf_file] : 0;
+    if (!known) return csni_unit_find_file(job, dwarf_file, out);
+    *out = known - 1;
+    return CSN_OK;
+}
 
 /* ---- rows (unit_lines.c) ---- */
 
 csn_status csni_unit_read_lines(struct csni_unit_job *job);
 /* Adds a row with the place of the declaration to the function begun last. */
-csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *function);
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_function *function);
 /* Adds the rows of [start, end) to the function begun last. */
-csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *function, uint64_t start,
+csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_function *function, uint64_t start,
                               uint64_t end);
 
 /* ---- functions that symbols alone tell (unit_symbols.c) ---- */
@@ -169,7 +188,7 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 /* Notes why the ranges of a DIE cannot be read, and takes back those from `first` on. */
 void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first);
 /* Adds the inlined calls of `function` that lie within [start, end) to the function begun last. */
-csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_die *function, uint64_t start,
+csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_function *function, uint64_t start,
                                  uint64_t end);
 /* Sorts ranges [first, count) of job->ranges, drops empty ones, joins what touches; the rest is taken off. */
 void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first);

@@ -74,7 +74,7 @@ static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint
 }
 
 /* File, by its number in the unit's line table, and line of a function's declaration. False: it has no file of this unit's. */
-static bool find_declaration(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t *dwarf_file,
+static bool find_declaration(const struct csni_unit_job *job, const struct csni_open_function *f, uint64_t *dwarf_file,
                              uint64_t *line, bool *has_line) {
     struct csni_die die, origin;
     bool has_file = false;
@@ -95,7 +95,7 @@ static bool find_declaration(const struct csni_unit_job *job, const struct csni_
 /* Of the sequences that cover the same code as sequence `first` and begin at `start`, the one that is the function's: linkers
  * leave those of all functions that were folded into one. That is the one which begins where the function is declared, or
  * closest behind. */
-static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start,
+static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start,
                                          size_t *first) {
     const struct csni_line_sequence *s = job->lines.sequences.items;
     size_t count = job->lines.sequences.count, end = *first + 1, best = *first;
@@ -115,7 +115,7 @@ static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct
 }
 
 /* The sequences to read, [*first, *last); false when none covers `start`: *first is then the next one. */
-static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, size_t *first,
+static bool find_sequences(const struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start, size_t *first,
                            size_t *last, bool *bad_name) {
     const struct csni_line_table *t = &job->lines;
     *bad_name = false;
@@ -296,7 +296,7 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
 }
 
 /* What has no rows still has the place of its declaration. */
-csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_die *f) {
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_function *f) {
     uint64_t dwarf_file, line;
     bool has_line;
     if (!find_declaration(job, f, &dwarf_file, &line, &has_line)) return CSN_OK;
@@ -311,7 +311,7 @@ csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csn
 
 /* Up to its first row a function has the line of its declaration; without one, line 0 of the first row's file, because
  * readers do not find a function at all in front of its first row. */
-static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_die *f, size_t first, uint64_t end) {
+static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_function *f, size_t first, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
     CSNI_TRY(csni_unit_add_declaration(job, f));
     bool declared = job->writer->functions.items[job->writer->functions.count - 1].row_count > 0;
@@ -322,7 +322,7 @@ static csn_status add_first_row(struct csni_unit_job *job, const struct csni_ope
     return status < 0 ? status : CSN_OK;
 }
 
-csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_die *f, uint64_t start, uint64_t end) {
+csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start, uint64_t end) {
     if (job->writer->failed) return CSN_E_MEMORY;
     if (!job->has_lines) return CSN_OK;
     if (f->has_stmt_sequence && job->by_offset.count != job->lines.sequences.count) CSNI_TRY(order_by_offset(job));

@@ -6,11 +6,10 @@
 #include "base/hash.h"
 #include "convert/unit_job.h"
 
-csn_status csni_unit_names_begin(struct csni_unit_job *job) {
+void csni_unit_names_begin(struct csni_unit_job *job) {
     job->pending.count = 0;
     job->name_count = 0;
     job->stamp++;
-    return csni_scopes_begin(job->scopes, job->unit);
 }
 
 /* The slot of `key`, or the free one where it belongs. */
@@ -104,9 +103,7 @@ csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_d
 
 static csn_status find_name(struct csni_unit_job *job, const struct csni_pending_name *pending, struct csn_str *out,
                             struct csn_error *err) {
-    struct csni_die die;
-    csn_status status = csni_die_at(job->dwarf, pending->unit, pending->die_off, &die, err);
-    return status == CSN_OK ? csni_scopes_name(job->scopes, job->unit, &die, job->arena, out, err) : status;
+    return csni_scopes_name_at(job->scopes, job->unit, pending->unit, pending->die_off, job->arena, out, err);
 }
 
 /* A name that cannot be read: whether the reason lies in the supplement. */

@@ -53,7 +53,7 @@ static csn_status add_symbol(struct csni_unit_job *job, const struct told *told,
         known->name = name;
         return CSN_OK;
     }
-    struct csni_open_die no_die = { .is_function = true, .has_no_die = true };
+    struct csni_open_function no_die = { .has_no_die = true };
     csni_batch_begin_function(job->writer, symbol->addr, symbol->size, name, CSNI_SOURCE_SYMBOL);
     return csni_unit_add_rows(job, &no_die, symbol->addr, symbol->addr + symbol->size);
 }

@@ -120,10 +120,13 @@ struct csni_die {
                               * is not given, such as a lexical block, has begun since */
     uint16_t tag;
     bool has_children;
+    bool codeless;           /* a subprogram that is no declaration, but has no addresses, as its abbreviation tells */
     uint64_t present;        /* bit (1 << CSNI_AT_x) for each attribute in `at` */
     struct csni_attr at[CSNI_AT_COUNT];
 };
 static inline bool csni_die_has(const struct csni_die *die, enum csni_at at) { return die->present >> at & 1; }
+
+enum csni_bare { CSNI_BARE_CODELESS = 2048 /* see csni_die.codeless */, CSNI_BARE_ALL = UINT16_MAX };
 
 /* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
  * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
@@ -135,7 +138,8 @@ struct csni_die_walk {
     uint32_t depth;          /* of the next DIE */
     uint32_t closed;         /* smallest depth since a DIE was given */
     bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
-    bool nesting_only;       /* set after init: of attributes, only that of the sibling is sure to be given */
+    uint32_t bare;           /* kinds of DIEs of which no attribute but that of the sibling is sure to be given: 0, or set after
+                              * init to CSNI_BARE_CODELESS or CSNI_BARE_ALL */
     bool no_call_sites;      /* set after init: call sites are neither given nor entered */
     bool code_only;          /* set before a step: neither subprograms without addresses nor inlined calls are given, but what
                               * is in them is: the functions of GNU C within others stand there */
@@ -154,7 +158,16 @@ csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct 
 csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
                        struct csn_error *err);
 /* Where a reference attribute leads: unit and offset of the DIE, which is not read. CSN_NONE as below. */
-csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
+csn_status csni_die_far_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
+static inline csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit,
+                                         uint64_t *off) {
+    const struct csni_attr *ref = &die->at[at];
+    if (!csni_die_has(die, at) || ref->form != DW_FORM_ref4 || ref->value >= die->unit->end - die->unit->off)
+        return csni_die_far_target(die, at, unit, off);
+    *unit = die->unit; /* nearly always */
+    *off = die->unit->off + ref->value;
+    return CSN_OK;
+}
 /* Follows a reference attribute. CSN_NONE: absent, or it leads into a supplementary file that is not there or to an unknown
  * type unit. */
 csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
@@ -166,7 +179,16 @@ csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die
 csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at,
                             struct csn_str *out, struct csn_error *err);
 /* Constants of every form, and section offsets. CSN_NONE: absent, or of a form that is no number. */
-csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out);
+static inline csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out) {
+    const uint64_t numbers = UINT64_C(1) << DW_FORM_data1 | UINT64_C(1) << DW_FORM_data2 | UINT64_C(1) << DW_FORM_data4 |
+                             UINT64_C(1) << DW_FORM_data8 | UINT64_C(1) << DW_FORM_udata | UINT64_C(1) << DW_FORM_sdata |
+                             UINT64_C(1) << DW_FORM_implicit_const | UINT64_C(1) << DW_FORM_sec_offset |
+                             UINT64_C(1) << DW_FORM_flag | UINT64_C(1) << DW_FORM_flag_present |
+                             UINT64_C(1) << DW_FORM_rnglistx | UINT64_C(1) << DW_FORM_loclistx;
+    if (!csni_die_has(die, at) || die->at[at].form >= 64 || !(numbers >> die->at[at].form & 1)) return CSN_NONE;
+    *out = die->at[at].value;
+    return CSN_OK;
+}
 /* Addresses: addr, addrx and its sizes, GNU_addr_index. */
 csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
                              struct csn_error *err);
@@ -200,19 +222,13 @@ csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_add
 
 /* For names by the rules of GSYM producers: the linkage name, else DW_AT_name, both looked for through specification and
  * abstract origin; in C++ and Objective-C++ (and DW_LANG_C, as the reference does) a plain name is qualified by the scopes
- * that it is declared in ("ns::S::f"). One scope index per worker; it caches the scopes of the unit that it was last used for. */
+ * that it is declared in ("ns::S::f"). One for each worker. */
 struct csni_scopes;
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err);
 void csni_scopes_destroy(struct csni_scopes *scopes);
 /* From now on for the units of another `dwarf` of the same file, whose string sections are the same bytes. After a failure the
  * scopes can only be destroyed. */
 csn_status csni_scopes_turn_to(struct csni_scopes *scopes, const struct csni_dwarf *dwarf, struct csn_error *err);
-/* During a walk of `unit` the walker tells what it meets, so that no second walk is needed: call for each DIE given by
- * csni_die_walk_next(), in order, after csni_scopes_begin(). Skipped children are looked at when a name needs them. */
-csn_status csni_scopes_begin(struct csni_scopes *scopes, const struct csni_unit *unit);
-/* Whether the scopes of that unit are of any use: whether names of its language are qualified. */
-bool csni_scopes_count(const struct csni_scopes *scopes);
-csn_status csni_scopes_add(struct csni_scopes *scopes, const struct csni_die *die);
 /* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
 csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
                              const struct csni_die *die, struct csn_str *out, struct csn_error *err);
@@ -220,6 +236,10 @@ csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_u
  * in `arena`; others are views into sections. CSN_NONE: it has no name. */
 csn_status csni_scopes_name(struct csni_scopes *scopes, const struct csni_unit *language_unit, const struct csni_die *die,
                             struct csni_arena *arena, struct csn_str *out, struct csn_error *err);
+/* The same of the DIE at an offset of a unit's section, which is read. */
+csn_status csni_scopes_name_at(struct csni_scopes *scopes, const struct csni_unit *language_unit,
+                               const struct csni_unit *unit, uint64_t off, struct csni_arena *arena, struct csn_str *out,
+                               struct csn_error *err);
 /* How much looking up names took since this was last asked, in a measure of its own that depends on the names alone. A hostile
  * file makes one name take a thousand times what others do. */
 uint64_t csni_scopes_take_effort(struct csni_scopes *scopes);

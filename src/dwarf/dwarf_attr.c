@@ -64,18 +64,6 @@ csn_status csni_attr_string(const struct csni_dwarf *dwarf, const struct csni_di
     }
 }
 
-csn_status csni_attr_unsigned(const struct csni_die *die, enum csni_at at, uint64_t *out) {
-    if (!csni_die_has(die, at)) return CSN_NONE;
-    switch (die->at[at].form) {
-    case DW_FORM_data1: case DW_FORM_data2: case DW_FORM_data4: case DW_FORM_data8: case DW_FORM_udata:
-    case DW_FORM_sdata: case DW_FORM_implicit_const: case DW_FORM_sec_offset: case DW_FORM_flag:
-    case DW_FORM_flag_present: case DW_FORM_rnglistx: case DW_FORM_loclistx:
-        *out = die->at[at].value;
-        return CSN_OK;
-    default: return CSN_NONE;
-    }
-}
-
 csn_status csni_attr_address(const struct csni_dwarf *dwarf, const struct csni_die *die, enum csni_at at, uint64_t *out,
                              struct csn_error *err) {
     if (!csni_die_has(die, at)) return CSN_NONE;

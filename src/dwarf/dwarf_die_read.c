@@ -108,37 +108,45 @@ static bool read_step(struct reader *r, const union csni_step *step, struct csni
     return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_variable(r, step, at);
 }
 
-uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
-                       uint64_t off) {
-    struct reader r = reader_at(dwarf, unit, off);
-    struct csni_attr ignored;
-    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= r.end - off)) {
-        const uint8_t *at = r.base + off + plan->sibling;
-        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
-        if (plan->flags & CSNI_PLAN_BLOCK) {
-            if (CSNI_LIKELY(*at < 0x80)) return *at <= r.end - behind ? behind + *at : UINT64_MAX;
-        } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
-            return behind + (unsigned)__builtin_ctzll(zeros) / 8;
-        }
-    }
-    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
-        if (CSNI_UNLIKELY(step->skip > r.end - r.off)) return UINT64_MAX;
-        r.off += step->skip;
-        if (step->op == CSNI_STEP_END) return r.off;
-        if (CSNI_LIKELY(step->op == CSNI_STEP_BLOCK)) {
-            uint64_t n;
-            if (!read_uleb(&r, &n) || n > r.end - r.off) return UINT64_MAX;
-            r.off += n;
+/* The offset behind the attributes that steps tell of, or UINT64_MAX where they do not end. */
+static uint64_t pass_steps(struct reader *r, const union csni_step *step) {
+    const uint8_t *const base = r->base;
+    const uint64_t end = r->end;
+    uint64_t off = r->off;
+    for (;; step++) {
+        if (CSNI_UNLIKELY(step->skip > end - off)) return UINT64_MAX;
+        off += step->skip;
+        if (step->op == CSNI_STEP_END) return off;
+        if (CSNI_LIKELY(step->op == CSNI_STEP_BLOCK && off < end && base[off] < 0x80 && base[off] < end - off)) {
+            off += 1 + base[off];
         } else if (step->op == CSNI_STEP_CONST) {
             step++;
-        } else if (step->op != CSNI_STEP_SKIP && !read_step(&r, step, &ignored)) {
-            return UINT64_MAX;
+        } else if (step->op != CSNI_STEP_SKIP) {
+            struct csni_attr ignored;
+            r->off = off;
+            if (!read_step(r, step, &ignored)) return UINT64_MAX;
+            off = r->off;
         }
     }
 }
 
-/* Reads `count` fields of a SIMPLE plan: the bytes of its attributes at p, and 8 behind them, have been found to be there.
- * `big` is a constant where this is inlined. */
+uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                       uint64_t off) {
+    if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= unit->end - off)) {
+        const uint8_t *at = csni_unit_base(dwarf, unit) + off + plan->sibling;
+        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
+        if (plan->flags & CSNI_PLAN_BLOCK) {
+            if (CSNI_LIKELY(*at < 0x80)) return *at <= unit->end - behind ? behind + *at : UINT64_MAX;
+        } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
+            return behind + (unsigned)__builtin_ctzll(zeros) / 8;
+        }
+    }
+    struct reader r = reader_at(dwarf, unit, off);
+    return pass_steps(&r, &unit->abbrevs->steps[plan->steps]);
+}
+
+/* Reads `count` fields: the bytes of their attributes at p, and 8 behind them, have been found to be there. `big` is a constant
+ * where this is inlined. */
 static inline void read_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
                                struct csni_die *out) {
     static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX, UINT64_MAX >> 24, UINT64_MAX >> 16,
@@ -150,23 +158,13 @@ static inline void read_fields(const uint8_t *p, const union csni_step *field, s
     }
 }
 
-csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
-                         uint64_t off, struct csni_die *out, struct csn_error *err) {
-    if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
-        if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
-        if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
-            const uint8_t *p = csni_unit_base(dwarf, unit) + off;
-            const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
-            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
-            else read_fields(p, fields + 1, plan->fields, false, out);
-            out->present = fields->value;
-            out->next = off + plan->size;
-            return CSN_OK;
-        }
-    }
+/* Reads by the steps of a plan. */
+static CSNI_NOINLINE csn_status read_steps(const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                                           const union csni_step *step, uint64_t off, struct csni_die *out,
+                                           struct csn_error *err) {
     struct reader r = reader_at(dwarf, unit, off);
     uint64_t present = 0;
-    for (const union csni_step *step = &unit->abbrevs->steps[plan->steps];; step++) {
+    for (;; step++) {
         struct csni_attr unwanted;
         struct csni_attr *at = step->slot == CSNI_NO_SLOT ? &unwanted : &out->at[step->slot];
         if (CSNI_UNLIKELY(step->skip > r.end - r.off)) goto beyond;
@@ -197,6 +195,44 @@ csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit 
     return CSN_OK;
 beyond:
     return csni_die_fail(unit, NULL, off, 0, err);
+}
+
+/* Of a SPLIT plan, whose block is short. False: nothing has been read, and the steps have to tell why. */
+static CSNI_NOINLINE bool read_split(const struct csni_dwarf *dwarf, const struct csni_unit *unit,
+                                     const struct csni_plan *plan, uint64_t off, struct csni_die *out) {
+    const union csni_step *steps = unit->abbrevs->steps, *split = csni_plan_split(plan, steps), *fields = split + 1;
+    const uint64_t left = unit->end - off;
+    if (split->size > left) return false;
+    const uint8_t *p = csni_unit_base(dwarf, unit) + off;
+    unsigned block = p[split->skip];
+    if (block >= 0x80 || split->size + block > left) return false;
+    if (csni_unit_section_end(dwarf, unit) - off < split->size + block + (uint64_t)8) return false;
+    const union csni_step *behind = fields + 1 + 2 * (size_t)split->slot;
+    const bool big = dwarf->sections.big_endian;
+    read_fields(p, fields + 1, split->slot, big, out);
+    read_fields(p + block, behind, (size_t)plan->fields - split->slot, big, out);
+    out->present = fields->value;
+    out->next = off + split->size + block;
+    return true;
+}
+
+csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
+                         uint64_t off, struct csni_die *out, struct csn_error *err) {
+    if (CSNI_LIKELY(plan->flags & CSNI_PLAN_SIMPLE)) {
+        if (CSNI_UNLIKELY(plan->size > unit->end - off)) return csni_die_fail(unit, NULL, off, 0, err);
+        if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
+            const uint8_t *p = csni_unit_base(dwarf, unit) + off;
+            const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
+            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
+            else read_fields(p, fields + 1, plan->fields, false, out);
+            out->present = fields->value;
+            out->next = off + plan->size;
+            return CSN_OK;
+        }
+    } else if (plan->flags & CSNI_PLAN_SPLIT && read_split(dwarf, unit, plan, off, out)) {
+        return CSN_OK;
+    }
+    return read_steps(dwarf, unit, &unit->abbrevs->steps[plan->steps], off, out, err);
 }
 
 bool csni_die_sibling(const struct csni_die *die, uint64_t *out) {

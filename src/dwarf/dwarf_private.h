@@ -32,7 +32,7 @@ enum {
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
     CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
-    CSNI_KIND_CODELESS = 2048,   /* a subprogram that is no declaration, but whose every DIE has no addresses */
+    CSNI_KIND_CODELESS = CSNI_BARE_CODELESS, /* a subprogram that is no declaration, but whose every DIE has no addresses */
     CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {
@@ -49,7 +49,8 @@ enum {
     CSNI_PLAN_SIMPLE = 16,       /* all steps are numbers, flags and constants, each with a slot: see csni_plan_fields() */
     CSNI_PLAN_BLOCK = 32,        /* nothing is of variable size but one block: `size` is that of all else, with a length of one
                                   * byte, which stands at `sibling` */
-    CSNI_PLAN_STRING = 64        /* the same of one string, with its NUL */
+    CSNI_PLAN_STRING = 64,       /* the same of one string, with its NUL */
+    CSNI_PLAN_SPLIT = 128        /* SIMPLE but for one block, which nobody wants: see csni_plan_split() */
 };
 enum { CSNI_NO_SIBLING_OFFSET = 0xffff, CSNI_NO_SLOT = 0xff };
 
@@ -63,7 +64,7 @@ struct csni_plan {
     uint8_t flags;        /* CSNI_PLAN_ */
     int8_t nesting;       /* what a DIE does to the depth of the next: -1 null entry, +1 has children */
     uint8_t sibling_size; /* bytes */
-    uint8_t fields;       /* of a SIMPLE plan: how many attributes it takes */
+    uint8_t fields;       /* of a SIMPLE or SPLIT plan: how many attributes it takes */
 };
 
 enum csni_step_op {
@@ -91,7 +92,7 @@ union csni_step {
         uint16_t skip;    /* bytes of attributes of no interest before this one */
         uint16_t size;
     };
-    struct {              /* an attribute of a SIMPLE plan; behind it the value, of which nothing is read */
+    struct {              /* an attribute of a SIMPLE or SPLIT plan; behind it the value, of which nothing is read */
         uint16_t off;     /* from the first attribute */
         uint8_t field_slot;
         uint8_t bytes;    /* of the number; 0: the value is all there is */
@@ -99,9 +100,15 @@ union csni_step {
     };
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
-/* In front of the steps of a SIMPLE plan stands what they come to: the mask of attributes, then two elements for each. */
+/* In front of the steps of a SIMPLE or SPLIT plan stands what they come to: the mask of attributes, then two elements for each. */
 static inline const union csni_step *csni_plan_fields(const struct csni_plan *plan, const union csni_step *steps) {
     return steps + plan->steps - 1 - 2 * (size_t)plan->fields;
+}
+
+/* In front of those of a SPLIT plan, what its block is: `skip`, where it begins, with its length; `size`, of all attributes without the
+ * block's bytes; `slot`, how many fields stand before it. Offsets of the others are less the block's bytes. */
+static inline const union csni_step *csni_plan_split(const struct csni_plan *plan, const union csni_step *steps) {
+    return csni_plan_fields(plan, steps) - 1;
 }
 
 typedef CSNI_VEC(union csni_step) csni_steps;

@@ -88,29 +88,35 @@ static csn_status read_pair(struct list *list, uint8_t kind, uint64_t *low, uint
     }
 }
 
-/* Entries of the kind that most lists consist of, as many as there are. What is wrong with one is left to the caller. */
-static csn_status read_offset_pairs(struct list *list, struct csn_error *err) {
-    const uint8_t *p = list->c.p, *const end = list->c.end;
+/* The entries that nearly all lists consist of: perhaps a base address, then offset pairs, then the end. False: there is
+ * something else, damage, or no memory; nothing has been added then. */
+static bool read_usual_rnglist(const uint8_t *p, const uint8_t *end, const struct csni_unit *unit, bool big,
+                               csni_address_ranges *out) {
+    const uint64_t mask = UINT64_MAX >> (64 - 8 * unit->address_size);
+    const size_t kept = out->count;
+    uint64_t base = unit->has_low_pc ? unit->low_pc : 0;
+    if (*p == DW_RLE_base_address && unit->address_size == 8 && end - p > 9) {
+        base = csni_get64(p + 1, big);
+        p += 9;
+    }
+    if (base == mask) return false; /* removed by the linker */
     while (p < end && *p == DW_RLE_offset_pair) {
         uint64_t low, high;
-        const uint8_t *next = csni_uleb(p + 1, end, &low);
-        if (next) next = csni_uleb(next, end, &high);
-        if (!next) break;
-        p = next;
-        if (list->base_is_dead || low == high) continue;
-        const struct csni_address_range range = { (list->base + low) & list->mask, (list->base + high) & list->mask };
-        if (CSNI_LIKELY(range.low != range.high) && !csni_vec_push(list->out, range))
-            return csni_fail_memory(err, sizeof range);
+        p = csni_uleb(p + 1, end, &low);
+        if (p) p = csni_uleb(p, end, &high);
+        if (CSNI_UNLIKELY(!p)) break;
+        const struct csni_address_range range = { (base + low) & mask, (base + high) & mask };
+        if (range.low != range.high && !csni_vec_push(out, range)) break;
     }
-    list->c.p = p;
-    return CSN_OK;
+    if (CSNI_LIKELY(p && p < end && *p == DW_RLE_end_of_list)) return true;
+    out->count = kept;
+    return false;
 }
 
 /* DWARF 5, 2.17.3 and 7.25. Linkers mark what they discarded by the highest address. */
 static csn_status read_rnglist(struct list *list, struct csn_error *err) {
     struct csni_cursor *c = &list->c;
     for (;;) {
-        CSNI_TRY(read_offset_pairs(list, err));
         uint64_t at = csni_cursor_off(c), low = 0, high = 0;
         uint8_t kind = csni_cursor_u8(c);
         if (c->failed) return no_end(list, ".debug_rnglists", err);
@@ -145,14 +151,10 @@ static csn_status rnglist_index(const struct csni_dwarf *dwarf, const struct csn
     return CSN_OK;
 }
 
-static csn_status low_and_high(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
-                               struct csn_error *err) {
+/* Addresses of forms that are not usual. */
+static CSNI_NOINLINE csn_status low_and_high(const struct csni_dwarf *dwarf, const struct csni_die *die,
+                                             csni_address_ranges *out, struct csn_error *err) {
     struct csni_address_range range;
-    const struct csni_attr *first = &die->at[CSNI_AT_LOW_PC], *size = &die->at[CSNI_AT_HIGH_PC];
-    if (CSNI_LIKELY(first->form == DW_FORM_addr && (size->form == DW_FORM_data8 || size->form == DW_FORM_data4))) {
-        range = (struct csni_address_range){ first->value, first->value + size->value };
-        return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
-    }
     csn_status status = csni_attr_address(dwarf, die, CSNI_AT_LOW_PC, &range.low, err);
     if (status != CSN_OK) return status;
     status = csni_attr_address(dwarf, die, CSNI_AT_HIGH_PC, &range.high, err);
@@ -164,12 +166,8 @@ static csn_status low_and_high(const struct csni_dwarf *dwarf, const struct csni
     return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
 }
 
-csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
-                           struct csn_error *err) {
-    if (csni_die_has(die, CSNI_AT_LOW_PC) && csni_die_has(die, CSNI_AT_HIGH_PC)) {
-        csn_status status = low_and_high(dwarf, die, out, err);
-        if (status != CSN_NONE) return status;
-    }
+static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die,
+                                              csni_address_ranges *out, struct csn_error *err) {
     const struct csni_unit *unit = die->unit;
     uint64_t off;
     if (csni_attr_unsigned(die, CSNI_AT_RANGES, &off) != CSN_OK) return CSN_NONE;
@@ -182,9 +180,25 @@ csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die
     const char *name = five ? ".debug_rnglists" : ".debug_ranges";
     if (off >= section.size)
         return csni_fail(err, CSN_E_FORMAT, name, off, "a range list is to be here, the section has %zu bytes", section.size);
+    const bool big = dwarf->sections.big_endian;
+    if (five && read_usual_rnglist(section.ptr + off, section.ptr + section.size, unit, big, out)) return CSN_OK;
     struct list list = list_at(dwarf, unit, section, off, out);
     size_t kept = out->count;
     csn_status status = five ? read_rnglist(&list, err) : read_ranges(&list, err);
     if (status < 0) out->count = kept;
     return status;
+}
+
+csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
+                           struct csn_error *err) {
+    const uint64_t both = UINT64_C(1) << CSNI_AT_LOW_PC | UINT64_C(1) << CSNI_AT_HIGH_PC;
+    if ((die->present & both) != both) return listed_ranges(dwarf, die, out, err);
+    const struct csni_attr *low = &die->at[CSNI_AT_LOW_PC], *size = &die->at[CSNI_AT_HIGH_PC];
+    bool usual = low->form == DW_FORM_addr && (size->form == DW_FORM_data8 || size->form == DW_FORM_data4);
+    if (CSNI_LIKELY(usual && out->count < out->room)) {
+        out->items[out->count++] = (struct csni_address_range){ low->value, low->value + size->value };
+        return CSN_OK;
+    }
+    csn_status status = low_and_high(dwarf, die, out, err);
+    return status == CSN_NONE ? listed_ranges(dwarf, die, out, err) : status;
 }

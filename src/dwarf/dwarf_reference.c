@@ -39,6 +39,7 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
     out->depth = out->closed = 0;
     out->tag = plan->tag;
     out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    out->codeless = plan->kind & CSNI_KIND_CODELESS;
     return CSN_OK;
 }
 
@@ -103,7 +104,7 @@ csn_status csni_die_resolve(const struct csni_die *die, enum csni_at at, const s
     return CSN_OK;
 }
 
-csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off) {
+csn_status csni_die_far_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off) {
     return csni_die_resolve(die, at, unit, off, NULL) == CSN_OK ? CSN_OK : CSN_NONE;
 }
 

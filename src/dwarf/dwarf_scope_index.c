@@ -107,7 +107,7 @@ static csn_status walk_for_index(const struct csni_scope_indexes *s, const struc
                                  struct csn_error *err) {
     CSNI_TRY(csni_die_walk_init(walk, s->dwarf, unit, err));
     walk->in_c = false;
-    walk->nesting_only = true;
+    walk->bare = CSNI_BARE_ALL;
     return CSN_OK;
 }
 

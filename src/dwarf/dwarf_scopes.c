@@ -1,29 +1,20 @@
 /* Names of functions, and the scopes that some of them are qualified by.
  *
- * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents. Three things give them:
- * - the DIEs around the walk's place, which csni_scopes_add() keeps, for a DIE that stands there itself;
- * - indexes of scopes (dwarf_scope_index.h), for all others;
- * - a cache of names of abstract origins, since the same function is inlined many times. */
+ * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents: indexes of scopes tell them
+ * (dwarf_scope_index.h). Names of abstract origins are kept, since the same function is inlined many times. */
 #include "base/hash.h"
+#include "dwarf/dwarf_plain_names.h"
 #include "dwarf/dwarf_scope_index.h"
 
 #include <inttypes.h>
 
 enum {
-    MAX_CHAIN = 32,          /* DIEs looked at for one attribute */
+    MAX_CHAIN = 32,          /* DIEs that lead from one to the next */
     MAX_CONTEXT_STEPS = 256, /* DIEs looked at for one parent context */
     MAX_LEVELS = 256,        /* scopes that a name is put together of */
     MAX_NAME = 1 << 20,      /* bytes of such a name */
     CACHE_SIZE = 4096,
-    STRINGS_SIZE = 1 << 14,  /* strings of .debug_str whose length is kept */
-    MAX_CACHED_BYTES = 1 << 20,
-    STEP_EFFORT = 8          /* of a DIE that is looked at for a name: it comes from anywhere in memory */
-};
-
-struct open_scope {
-    uint64_t off;
-    uint32_t depth;
-    uint16_t tag;
+    MAX_CACHED_BYTES = 1 << 20
 };
 
 /* What is known about the name of a DIE. */
@@ -45,28 +36,24 @@ struct cached_name {
 struct csni_scopes {
     const struct csni_dwarf *dwarf;
     const struct csn_allocator *alloc;
-    const struct csni_unit *unit; /* that is being walked; NULL: one whose names are not qualified */
-    CSNI_VEC(struct open_scope) open;
     struct csni_scope_indexes indexes;
-    uint64_t effort;
+    struct csni_name_reader reader;
     struct csni_arena names;      /* of names in the cache that were put together */
     struct csni_arena_mark names_mark;
     size_t joined_bytes;
     struct cached_name *cache;
-    struct csn_str *strings;      /* by hash of the offset: units name the same ones over and over, and looking for their end
-                                   * waits for memory */
 };
 
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err) {
     struct csni_scopes *s = csni_alloc_zeroed(dwarf->alloc, 1, sizeof *s);
     if (!s) return csni_fail_memory(err, sizeof *s);
     s->dwarf = dwarf;
-    s->alloc = s->open.alloc = dwarf->alloc;
+    s->alloc = dwarf->alloc;
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
     s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
-    s->strings = csni_alloc_zeroed(s->alloc, STRINGS_SIZE, sizeof *s->strings);
-    csn_status status = s->cache && s->strings ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    csn_status status = s->cache ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    if (status == CSN_OK) status = csni_name_reader_init(&s->reader, dwarf, err);
     if (status == CSN_OK) status = csni_scope_indexes_init(&s->indexes, dwarf, err);
     if (status == CSN_OK) *out = s;
     else csni_scopes_destroy(s);
@@ -77,9 +64,8 @@ void csni_scopes_destroy(struct csni_scopes *s) {
     if (!s) return;
     csni_scope_indexes_deinit(&s->indexes);
     csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
-    csni_free(s->alloc, s->strings, STRINGS_SIZE * sizeof *s->strings);
+    csni_name_reader_deinit(&s->reader, s->alloc);
     csni_arena_deinit(&s->names);
-    csni_vec_deinit(&s->open);
     csni_free(s->alloc, s, sizeof *s);
 }
 
@@ -92,8 +78,7 @@ static void empty_cache(struct csni_scopes *s) {
 csn_status csni_scopes_turn_to(struct csni_scopes *s, const struct csni_dwarf *dwarf, struct csn_error *err) {
     empty_cache(s);
     csni_scope_indexes_deinit(&s->indexes);
-    s->dwarf = dwarf;
-    s->unit = NULL;
+    s->dwarf = s->reader.dwarf = dwarf;
     return csni_scope_indexes_init(&s->indexes, dwarf, err);
 }
 
@@ -103,136 +88,6 @@ static bool qualifies(uint32_t language) {
     case DW_LANG_C: case DW_LANG_C_plus_plus: case DW_LANG_C_plus_plus_03: case DW_LANG_C_plus_plus_11:
     case DW_LANG_C_plus_plus_14: case DW_LANG_ObjC_plus_plus: return true;
     default: return false;
-    }
-}
-
-/* ---- the walk's place ---- */
-
-csn_status csni_scopes_begin(struct csni_scopes *s, const struct csni_unit *unit) {
-    s->unit = qualifies(unit->language) ? unit : NULL; /* else nobody asks */
-    s->open.count = 0;
-    return CSN_OK;
-}
-
-bool csni_scopes_count(const struct csni_scopes *s) { return s->unit != NULL; }
-
-csn_status csni_scopes_add(struct csni_scopes *s, const struct csni_die *die) {
-    if (!s->unit || die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return CSN_OK;
-    while (s->open.count && s->open.items[s->open.count - 1].depth >= die->closed) s->open.count--;
-    struct open_scope scope = { die->off, die->depth, die->tag };
-    return csni_vec_push(&s->open, scope) ? CSN_OK : CSN_E_MEMORY;
-}
-
-/* The same for a DIE that is still open, or the last one of the walk: the scope at `off`, or NULL. */
-static const struct open_scope *find_open(const struct csni_scopes *s, uint64_t off) {
-    size_t low = 0, high = s->open.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s->open.items[mid].off < off) low = mid + 1;
-        else high = mid;
-    }
-    return low < s->open.count && s->open.items[low].off == off ? &s->open.items[low] : NULL;
-}
-
-/* The DIE that the one at `off` stands in, if it is one of the kinds that are indexed. */
-static csn_status parent_of(struct csni_scopes *s, const struct csni_unit *unit, uint64_t off, uint64_t *parent,
-                            uint16_t *tag, struct csn_error *err) {
-    const struct open_scope *at = unit == s->unit ? find_open(s, off) : NULL;
-    if (at && at != s->open.items && at[-1].depth + 1 == at->depth) {
-        *parent = at[-1].off;
-        *tag = at[-1].tag;
-        return CSN_OK;
-    }
-    return csni_scope_parent(&s->indexes, unit, off, parent, tag, err);
-}
-
-/* ---- names found through specifications and abstract origins ---- */
-
-struct place {
-    const struct csni_unit *unit;
-    uint64_t off;
-};
-
-/* DIEs to look at, and those that were: the reference looks at a DIE, then at where its specification leads with all that
- * follows from there, then at its abstract origin. */
-struct chain {
-    struct place seen[MAX_CHAIN], waiting[MAX_CHAIN];
-    uint32_t seen_count, waiting_count;
-};
-
-static void wait_for(struct chain *chain, struct place place) {
-    for (uint32_t i = 0; i < chain->seen_count; i++)
-        if (chain->seen[i].off == place.off && chain->seen[i].unit == place.unit) return;
-    if (chain->seen_count == MAX_CHAIN) return;
-    chain->seen[chain->seen_count++] = place;
-    chain->waiting[chain->waiting_count++] = place;
-}
-
-/* Names as the attributes of a DIE and of its origins say, without scopes. Empty: none. */
-struct plain_names {
-    struct csn_str linkage, name;
-    bool has_linkage, has_name; /* an attribute was found, or need not be looked for */
-};
-
-/* A part of a name that is in no file at hand. The name is better left out than half right. */
-static csn_status check_missing(const struct csni_die *die, enum csni_at at, struct csn_error *err) {
-    uint32_t form = die->at[at].form;
-    bool supplement = form == DW_FORM_GNU_ref_alt || form == DW_FORM_ref_sup4 || form == DW_FORM_ref_sup8 ||
-                      form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup;
-    if (!supplement || die->unit->dwarf->supplement) return CSN_OK;
-    return csni_fail(err, CSN_E_NOT_FOUND, csni_unit_section(die->unit), die->off,
-                     "the DIE refers to a supplementary file that is not there");
-}
-
-/* As csni_attr_string(). */
-static csn_status string_of(struct csni_scopes *s, const struct csni_die *die, enum csni_at at, struct csn_str *out,
-                            struct csn_error *err) {
-    const struct csni_attr *a = &die->at[at];
-    struct csni_span str = die->unit->dwarf->sections.str;
-    if (a->form != DW_FORM_strp || a->value >= str.size) return csni_attr_string(s->dwarf, die, at, out, err);
-    struct csn_str *known = &s->strings[csni_hash_u64(a->value) % STRINGS_SIZE];
-    if (known->ptr != (const char *)str.ptr + a->value) CSNI_TRY(csni_attr_string(s->dwarf, die, at, known, err));
-    *out = *known;
-    return CSN_OK;
-}
-
-static csn_status take_names(struct csni_scopes *s, const struct csni_die *die, struct plain_names *names,
-                             struct csn_error *err) {
-    if (!names->has_linkage && csni_die_has(die, CSNI_AT_LINKAGE_NAME)) {
-        names->has_linkage = true;
-        CSNI_TRY(string_of(s, die, CSNI_AT_LINKAGE_NAME, &names->linkage, err));
-    }
-    if (!names->has_name && !names->linkage.len && csni_die_has(die, CSNI_AT_NAME)) {
-        names->has_name = true;
-        csn_status status = string_of(s, die, CSNI_AT_NAME, &names->name, err);
-        return status == CSN_NONE ? check_missing(die, CSNI_AT_NAME, err) : status;
-    }
-    return CSN_OK;
-}
-
-static csn_status find_names(struct csni_scopes *s, const struct csni_die *die, bool want_linkage,
-                             struct plain_names *names, struct csn_error *err) {
-    static const enum csni_at ways[] = { CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_SPECIFICATION, CSNI_AT_SIGNATURE };
-    *names = (struct plain_names){ .linkage = { "", 0 }, .name = { "", 0 }, .has_linkage = !want_linkage };
-    struct chain chain;
-    chain.seen_count = 1;
-    chain.waiting_count = 0;
-    chain.seen[0] = (struct place){ die->unit, die->off };
-    struct csni_die other;
-    for (;;) {
-        s->effort += STEP_EFFORT;
-        CSNI_TRY(take_names(s, die, names, err));
-        if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct place to;
-            csn_status status = csni_die_resolve(die, ways[i], &to.unit, &to.off, err);
-            if (status < 0) return status;
-            if (status == CSN_OK) wait_for(&chain, to);
-        }
-        if (!chain.waiting_count) return CSN_OK;
-        struct place next = chain.waiting[--chain.waiting_count];
-        CSNI_TRY(csni_die_at(s->dwarf, next.unit, next.off, &other, err));
-        die = &other;
     }
 }
 
@@ -255,31 +110,31 @@ struct search {
 };
 
 static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
-                             struct place *out, struct csn_error *err);
+                             struct csni_place *out, struct csn_error *err);
 
 static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, enum csni_at way, struct search *search,
-                             struct place *out, struct csn_error *err) {
+                             struct csni_place *out, struct csn_error *err) {
     if (!csni_die_has(die, way)) return CSN_NONE;
     struct csni_die other;
     csn_status status = csni_die_follow(s->dwarf, die, way, &other, err);
-    if (status == CSN_NONE) CSNI_TRY(check_missing(die, way, err));
+    if (status == CSN_NONE) CSNI_TRY(csni_check_missing(die, way, err));
     return status == CSN_OK ? context_of(s, &other, search, out, err) : status;
 }
 
 /* The scope that a DIE is declared in: that of its specification, else of its abstract origin, else the one around it.
  * CSN_NONE: none that a name shows. */
 static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
-                             struct place *out, struct csn_error *err) {
+                             struct csni_place *out, struct csn_error *err) {
     if (search->steps == MAX_CONTEXT_STEPS || search->depth == MAX_CHAIN) return CSN_NONE;
     search->steps++;
     search->depth++;
-    s->effort += STEP_EFFORT;
+    s->reader.effort += CSNI_NAME_STEP_EFFORT;
     csn_status status = context_by(s, die, CSNI_AT_SPECIFICATION, search, out, err);
     if (status == CSN_NONE) status = context_by(s, die, CSNI_AT_ABSTRACT_ORIGIN, search, out, err);
     if (status == CSN_NONE && die->tag != DW_TAG_inlined_subroutine) {
         uint64_t parent;
         uint16_t tag = 0;
-        status = parent_of(s, die->unit, die->off, &parent, &tag, err);
+        status = csni_scope_parent(&s->indexes, die->unit, die->off, &parent, &tag, err);
         if (status == CSN_OK && tag == DW_TAG_lexical_block) {
             struct csni_die block;
             status = csni_die_at(s->dwarf, die->unit, parent, &block, err);
@@ -287,7 +142,7 @@ static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, 
         } else if (status == CSN_OK) {
             bool shown = tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
                          tag == DW_TAG_class_type || tag == DW_TAG_subprogram;
-            *out = (struct place){ die->unit, parent };
+            *out = (struct csni_place){ die->unit, parent };
             status = shown ? CSN_OK : CSN_NONE;
         }
     }
@@ -311,13 +166,13 @@ static csn_status gather_parts(struct csni_scopes *s, const struct csni_die *die
     struct csni_die scope;
     for (uint32_t level = 0; level < MAX_LEVELS; level++) {
         struct search search = { 0, 0 };
-        struct place place;
+        struct csni_place place;
         csn_status status = context_of(s, die, &search, &place, err);
         if (status != CSN_OK) return status < 0 ? status : CSN_OK;
         parts->in_context = true;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &scope, err));
-        struct plain_names names;
-        CSNI_TRY(find_names(s, &scope, false, &names, err));
+        struct csni_plain_names names;
+        CSNI_TRY(csni_find_names(&s->reader, &scope, false, &names, err));
         if (names.name.len) {
             parts->names[parts->count++] = names.name;
             parts->size += names.name.len + 2;
@@ -358,8 +213,8 @@ static csn_status join(const struct parts *parts, struct csn_str name, struct cs
 /* The name of a DIE by all the rules, with nothing from the cache. */
 static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, bool qualified, struct csni_arena *arena,
                             struct known_name *out, struct csn_error *err) {
-    struct plain_names names;
-    CSNI_TRY(find_names(s, die, true, &names, err));
+    struct csni_plain_names names;
+    CSNI_TRY(csni_find_names(&s->reader, die, true, &names, err));
     *out = (struct known_name){ .name = names.linkage.len ? names.linkage : names.name };
     if (!out->name.len) return CSN_NONE;
     out->final = names.linkage.len || !qualified || is_clone_name(out->name);
@@ -372,25 +227,25 @@ static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, b
 }
 
 /* The name of the DIE at a place, from the cache or into it. */
-static csn_status name_of_origin(struct csni_scopes *s, struct place place, bool qualified, struct known_name *out,
+static csn_status name_of_origin(struct csni_scopes *s, struct csni_place place, bool qualified, struct known_name *out,
                                  struct csn_error *err) {
     struct cached_name *slot = &s->cache[csni_hash_u64(place.off) % CACHE_SIZE];
     if (slot->unit != place.unit || slot->off != place.off || slot->qualified != qualified) {
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
         struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
-        uint64_t before = s->effort + s->indexes.effort;
+        uint64_t before = s->reader.effort + s->indexes.effort;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
         made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
-        made.known.effort = s->effort + s->indexes.effort - before;
-        s->effort = before;
+        made.known.effort = s->reader.effort + s->indexes.effort - before;
+        s->reader.effort = before;
         s->indexes.effort = 0;
         if (made.known.joined) s->joined_bytes += made.known.name.len;
         *slot = made;
     }
     *out = slot->known;
-    s->effort += slot->known.effort;
+    s->reader.effort += slot->known.effort;
     return slot->status;
 }
 
@@ -412,7 +267,7 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
                          UINT64_C(1) << CSNI_AT_SPECIFICATION;
     bool qualified = qualifies(language_unit->language);
     struct known_name known;
-    struct place origin;
+    struct csni_place origin;
     csn_status status = CSN_NONE;
     /* A DIE with nothing of its own has the name of its origin, unless it is the place where it stands that tells. */
     if (!(die->present & own)) {
@@ -432,8 +287,17 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
     return status;
 }
 
+csn_status csni_scopes_name_at(struct csni_scopes *s, const struct csni_unit *language_unit, const struct csni_unit *unit,
+                               uint64_t off, struct csni_arena *arena, struct csn_str *out, struct csn_error *err) {
+    struct csni_place place = { unit, off };
+    if (csni_quick_name(&s->reader, place, qualifies(language_unit->language), out) == CSN_OK) return CSN_OK;
+    struct csni_die die;
+    CSNI_TRY(csni_die_at(s->dwarf, unit, off, &die, err));
+    return csni_scopes_name(s, language_unit, &die, arena, out, err);
+}
+
 uint64_t csni_scopes_take_effort(struct csni_scopes *s) {
-    uint64_t effort = s->effort + s->indexes.effort;
-    s->effort = s->indexes.effort = 0;
+    uint64_t effort = s->reader.effort + s->indexes.effort;
+    s->reader.effort = s->indexes.effort = 0;
     return effort;
 }

@@ -59,7 +59,7 @@ struct met {
 };
 
 /* Reads where a DIE ends and its sibling attribute, as far as that takes no more than a look at its plan. */
-static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
+CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
                                struct csni_die *out, struct csn_error *err) {
     const struct csni_unit *unit = walk->unit;
     bool short_sibling = plan->flags & CSNI_PLAN_SHORT_SIBLING;
@@ -80,8 +80,8 @@ static csn_status read_nesting(const struct csni_die_walk *walk, const struct cs
 CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
     if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
-    csn_status status = walk->nesting_only ? read_nesting(walk, plan, met->off, out, err)
-                                           : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
+    csn_status status = walk->bare & plan->kind ? read_nesting(walk, plan, met->off, out, err)
+                                                : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
     if (status < 0) return stop(walk, status);
     out->unit = walk->unit;
     out->off = met->at;
@@ -89,6 +89,7 @@ CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct me
     out->closed = (uint32_t)met->closed;
     out->tag = plan->tag;
     out->has_children = plan->flags & CSNI_PLAN_CHILDREN;
+    out->codeless = plan->kind & CSNI_KIND_CODELESS;
     uint64_t off = out->next;
     int64_t depth = met->depth;
     if (!(plan->kind & CSNI_KIND_LEAF && csni_die_sibling(out, &off))) depth += plan->nesting;
@@ -101,13 +102,14 @@ CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct me
 /* Where the children of a DIE that is not given end, or 0: it has none, or does not say. */
 static inline uint64_t behind_children(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
                                        uint64_t end, bool big) {
-    const struct csni_unit *unit = walk->unit;
-    if ((plan->flags & (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) != (CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN)) return 0;
-    if (CSNI_UNLIKELY(!(plan->flags & CSNI_PLAN_SHORT_SIBLING) || off + plan->size > end))
-        return jump_target(walk, plan, off, end);
-    /* Where it leads is checked as in jump_target(): forward, and within the unit. */
-    uint64_t to = csni_get32(walk->begin + off + plan->sibling, big);
-    return CSNI_LIKELY(to <= end - unit->off && unit->off + to >= off + plan->size) ? unit->off + to : 0;
+    const unsigned both = CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN, all = both | CSNI_PLAN_SHORT_SIBLING;
+    const uint64_t behind = off + plan->size;
+    if (CSNI_LIKELY((plan->flags & all) == all && behind <= end)) {
+        /* Where it leads is checked as in jump_target(): forward, and within the unit. */
+        uint64_t to = walk->unit->off + csni_get32(walk->begin + off + plan->sibling, big);
+        return CSNI_LIKELY(to <= end && to >= behind) ? to : 0;
+    }
+    return (plan->flags & both) == both ? jump_target(walk, plan, off, end) : 0;
 }
 
 /* A code that the fast way does not know, at `at`: its plan, NULL where the code does not end, and the offset behind it. */

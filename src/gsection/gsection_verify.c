@@ -43,7 +43,7 @@ static void check_strings(struct verifier *v) {
 static void check_files(struct verifier *v) {
     const struct csni_gsym *gsym = &v->g->gsym;
     uint32_t stored = gsym->file_count - !v->g->has_file_0;
-    v->counts->files = gsym->file_count;
+    v->counts->files = gsym->file_count - 1;
     for (uint32_t k = 0; k < stored && !v->stopped; k++) {
         const uint8_t *entry = gsym->files + (size_t)k * CSNI_GSYM_FILE_ENTRY_SIZE;
         uint64_t at = (uint64_t)(entry - gsym->bytes.ptr);
@@ -88,7 +88,7 @@ static void check_inlines(struct verifier *v, const struct csni_gsym_record *rec
     csn_status status;
     bool told = false;
     while ((status = csni_gsym_node_next(&nodes, bases, &node, &depth, &v->err)) == CSN_OK) {
-        v->counts->inline_nodes++;
+        v->counts->inline_nodes += depth > 0;
         check_string(v, record_name, part->offset, "name of an inlined call", node.name);
         for (uint32_t k = 0; k < node.range_count; k++) {
             struct csn_range range = csni_gsym_range(&node.ranges, node.base);

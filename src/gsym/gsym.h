@@ -134,6 +134,7 @@ CSNI_COLD void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx,
 CSNI_COLD void csni_gsym_fail_short(const struct csni_gsym *gsym, uint64_t offset, size_t left,
                                     struct csn_error *err);
 CSNI_COLD void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err);
+CSNI_COLD csn_status csni_gsym_fail_parts(const struct csni_gsym_record *record, struct csn_error *err);
 CSNI_COLD void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type,
                                      uint64_t length, struct csn_error *err);
 

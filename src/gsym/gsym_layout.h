@@ -36,6 +36,9 @@ enum {
     CSNI_GSYM_STRP_SIZE = 4
 };
 
+/* The format sets no limit. Without one, records that overlap could make walks along all of them take for ever. */
+enum { CSNI_GSYM_PARTS_MAX = 1024 };
+
 /* Header of version 2: 20 bytes, the first 8 but for the last of them and the base address as in version 1. Behind it the
  * directory: entries {u32 type, u64 file offset, u64 size} up to one of type 0. Sections stand anywhere. */
 enum {

@@ -133,6 +133,10 @@ void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, st
               CSNI_GSYM_PART_HEADER_SIZE);
 }
 
+csn_status csni_gsym_fail_parts(const struct csni_gsym_record *record, struct csn_error *err) {
+    return csni_fail(err, CSN_E_LIMIT, record_name, record->offset, "record of more than %d parts", CSNI_GSYM_PARTS_MAX);
+}
+
 void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type, uint64_t length,
                           struct csn_error *err) {
     csni_fail(err, CSN_E_TRUNCATED, record_name, record->offset + pos, "part of type %u: %zu bytes left, need %llu",

@@ -103,12 +103,15 @@ static csn_status function(const struct csn_index *index, const struct csn_recor
     uint64_t pos = CSNI_GSYM_R_PARTS;
     struct csni_gsym_payload part;
     csn_status status;
-    while ((status = csni_gsection_part_next(&index->section, &known, &pos, &part, err)) == CSN_OK)
+    uint32_t count = 0;
+    while ((status = csni_gsection_part_next(&index->section, &known, &pos, &part, err)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(&known, err);
         switch (part.type) {
         case CSNI_GSYM_PART_LINES: f.has_lines = 1; break;
         case CSNI_GSYM_PART_INLINE: f.has_inlines = 1; break;
         default: f.unknown_parts++;
         }
+    }
     if (status < 0) return status;
     *out = f;
     return CSN_OK;

@@ -89,7 +89,9 @@ csn_status csn_record_function(const struct csn_index *index, const struct csn_r
     uint64_t pos = index->gsym.parts_at;
     struct csni_gsym_payload part;
     csn_status status;
-    while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK)
+    uint32_t count = 0;
+    while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(&known, err);
         switch (part.type) {
         case CSNI_GSYM_PART_LINES: function.has_lines = 1; break;
         case CSNI_GSYM_PART_INLINE: function.has_inlines = 1; break;
@@ -97,6 +99,7 @@ csn_status csn_record_function(const struct csn_index *index, const struct csn_r
         case CSNI_GSYM_PART_CALL_SITES: function.has_call_sites = 1; break;
         default: function.unknown_parts++;
         }
+    }
     if (status < 0) return status;
     *out = function;
     return CSN_OK;

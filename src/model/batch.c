@@ -185,6 +185,23 @@ void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node) {
     if (!w->failed) w->inlines.items[node].descendants = (uint32_t)(w->inlines.count - node - 1);
 }
 
+struct csni_inline_node *csni_batch_reserve_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts,
+                                                    struct csni_part **out_parts) {
+    if (w->failed || !csni_vec_reserve(&w->inlines, w->inlines.count + nodes) ||
+        !csni_vec_reserve(&w->parts, w->parts.count + parts)) {
+        w->failed = true;
+        return NULL;
+    }
+    *out_parts = w->parts.items + w->parts.count;
+    return w->inlines.items + w->inlines.count;
+}
+
+void csni_batch_commit_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts) {
+    w->inlines.count += nodes;
+    w->parts.count += parts;
+    w->functions.items[w->functions.count - 1].inline_count += (uint32_t)nodes;
+}
+
 void csni_batch_add_call_site(struct csni_batch_writer *w, uint64_t return_off, uint32_t flags) {
     struct csni_function *f = last_function(w);
     if (!f) return;

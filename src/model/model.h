@@ -144,6 +144,11 @@ void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t gi
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
 void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */
 void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node);
+/* The same for many nodes: room for `nodes` more, and for `parts` more behind those that are there, NULL when out of memory; then
+ * how many were written there. */
+struct csni_inline_node *csni_batch_reserve_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts,
+                                                    struct csni_part **out_parts);
+void csni_batch_commit_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts);
 void csni_batch_add_call_site(struct csni_batch_writer *w, uint64_t return_off, uint32_t flags);
 void csni_batch_add_pattern(struct csni_batch_writer *w, uint32_t string); /* to the last call site */
 

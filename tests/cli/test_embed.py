@@ -282,3 +282,25 @@ def test_index_is_a_source_where_nothing_better_is(callsign, tmp_path):
     run(tmp_path, need("strip"), "-g", "out", "-o", "stripped")
     callsign.good("convert", "-q", tmp_path / "stripped", "-o", tmp_path / "again.gsym")
     assert callsign.good("lookup", tmp_path / "again.gsym", at) == answer
+
+
+def test_output_is_a_file(callsign, tmp_path):
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program)
+    for command in (["convert", program], ["embed", index, program], ["extract", program]):
+        assert "option '-o' needs a file, not standard output" in callsign.bad(*command, "-o", "-")
+
+
+def test_inputs_are_not_overwritten(callsign, tmp_path):
+    """By mistake, that is: OBJECT may be replaced by itself with an index."""
+    program = build(tmp_path, "gcc")
+    index, _ = wanted(callsign, program)
+    (tmp_path / "link").symlink_to(index)
+    before = index.read_bytes()
+    assert "is the index itself" in callsign.bad("embed", index, program, "-o", tmp_path / "link")
+    assert "is the input itself" in callsign.bad("stats", index, "--html", tmp_path / "link")
+    assert index.read_bytes() == before
+    callsign.good("embed", index, program, "-o", program)
+    before = program.read_bytes()
+    assert "is the input itself" in callsign.bad("extract", program, "-o", program)
+    assert program.read_bytes() == before

@@ -1,6 +1,8 @@
 """callsign verify, alone and against an object."""
 import re
+import struct
 
+import gsym_make
 import programs
 from gsym_bytes import Bytes
 
@@ -98,3 +100,18 @@ def test_against_what_is_no_object(callsign, shapes_index, tmp_path):
     done = callsign.run("verify", shapes_index, "--against", tmp_path / "text")
     assert done.returncode == 2
     assert done.stderr.startswith(f"callsign: {tmp_path / 'text'}: ") and done.stderr.count("\n") == 1
+
+
+def test_functions_that_share_one_record(callsign, shapes, tmp_path):
+    """5,000 functions with the same 100,000 rows: neither checked nor compared to the end."""
+    path = gsym_make.write(tmp_path / "rows.gsym", [{"start": 0x1000 + i, "size": 1, "name": "f"} for i in range(5000)])
+    index = Bytes(path)
+    index.data += b"\0" * (-len(index.data) % 4)
+    record, rows = len(index.data), b"\x00\x01\x01" + b"\x03\x00" * 50000 + b"\x00"
+    index.data += struct.pack("<IIII", 16, 1, 1, len(rows)) + rows + struct.pack("<II", 0, 0)
+    index.data[index.info_table:index.info_table + 4 * index.count] = struct.pack("<I", record) * index.count
+    index.save()
+    done = callsign.run("verify", path, "--against", shapes.path)
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert "records share bytes: 0x" in lines[-3] and lines[-1] == "not compared: the index is beyond a limit"

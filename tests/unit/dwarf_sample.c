@@ -270,12 +270,10 @@ static void exercise_unit(struct exercise *x, struct csni_unit *unit) {
     struct csn_str name;
     if (note(x, csni_unit_prepare(x->dwarf, unit, NULL)) != CSN_OK) return;
     note(x, csni_die_walk_init(&walk, x->dwarf, unit, NULL));
-    note(x, csni_scopes_begin(x->scopes, unit));
     size_t count = 0;
     while (note(x, csni_die_walk_next(&walk, &die, NULL)) == CSN_OK) {
         assert_true(count++ <= unit->end - unit->off);
         assert_true(die.next <= unit->end);
-        note(x, csni_scopes_add(x->scopes, &die));
         for (int at = 0; at < CSNI_AT_COUNT; at++) {
             note(x, csni_attr_string(x->dwarf, &die, (enum csni_at)at, &name, NULL));
             note(x, csni_die_follow(x->dwarf, &die, (enum csni_at)at, &other, NULL));

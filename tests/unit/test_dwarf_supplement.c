@@ -367,9 +367,7 @@ static csn_status name_all(struct files *f, struct csni_dwarf *dwarf, struct csn
         struct csni_die die;
         struct csn_str name;
         if (csni_die_walk_init(&walk, dwarf, &dwarf->units[i], NULL) != CSN_OK) continue;
-        csni_scopes_begin(scopes, &dwarf->units[i]);
         while (csni_die_walk_next(&walk, &die, NULL) == CSN_OK) {
-            CSNI_TRY(csni_scopes_add(scopes, &die));
             csn_status status = csni_scopes_name(scopes, &dwarf->units[i], &die, arena, &name, NULL);
             if (status == CSN_E_MEMORY) return status;
             f->names += status == CSN_OK;

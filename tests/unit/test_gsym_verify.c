@@ -10,11 +10,12 @@
 
 #include <callsign/index.h>
 
+#include "base/checked.h"
 #include "gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 struct told {
-    char text[8][CSN_ERROR_TEXT_SIZE];
+    char text[8][CSN_ERROR_TEXT_SIZE], last[CSN_ERROR_TEXT_SIZE];
     unsigned count, stop_at;
 };
 
@@ -22,6 +23,7 @@ static bool keep(void *context, const struct csn_error *err) {
     struct told *told = context;
     assert_true(err->code < 0);
     if (told->count < 8) strcpy(told->text[told->count], err->text);
+    strcpy(told->last, err->text);
     return ++told->count != told->stop_at;
 }
 
@@ -64,8 +66,8 @@ static void sound_files(void **state) {
         assert_int_equal(told.count, 0);
         assert_int_equal(counts.functions, 3);
         assert_int_equal(counts.rows, 11);
-        assert_int_equal(counts.inline_nodes, 4);
-        assert_int_equal(counts.files, 3);
+        assert_int_equal(counts.inline_nodes, 3);
+        assert_int_equal(counts.files, 2);
         assert_int_equal(counts.strings, 9);
         assert_int_equal(counts.call_sites, 0);
         wire_gsym_deinit(&g);
@@ -238,6 +240,30 @@ static void unknown_parts(void **state) {
     expect_problem(&g, "FunctionInfo+0x%zx: a second part of type 1, need one", g.records[0] + 8 + 8 + 4 + 8);
 }
 
+/* As many as it may have; one more. */
+static void many_parts(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct wire_gsym g;
+        struct told told = { .count = 0 };
+        struct csn_index *index = NULL;
+        struct csn_function function;
+        struct csn_error err = CSN_ERROR_INIT;
+        wire_gsym_init(&g, false, 4, 0x1000);
+        struct wire_gsym_function *f = wire_gsym_function(&g, 0x1000, 16, "f");
+        for (int k = 0; k < CSNI_GSYM_PARTS_MAX + more; k++) wire_gsym_part(&f->parts, 99, (struct csni_span){ NULL, 0 });
+        struct csni_span file = wire_gsym_build(&g);
+        verify(file, &told);
+        assert_int_equal(told.count, more);
+        assert_int_equal(csn_index_open_memory(file.ptr, file.size, NULL, &index, NULL), CSN_OK);
+        assert_int_equal(csn_index_function(index, 0, &function, &err), more ? CSN_E_LIMIT : CSN_OK);
+        if (more) assert_string_equal(err.text, told.last);
+        else assert_int_equal(function.unknown_parts, CSNI_GSYM_PARTS_MAX);
+        csn_index_close(index);
+        wire_gsym_deinit(&g);
+    }
+}
+
 static void stopping(void **state) {
     (void)state;
     struct wire_gsym g;
@@ -249,11 +275,124 @@ static void stopping(void **state) {
     wire_gsym_deinit(&g);
 }
 
+/* ---- records that share bytes ---- */
+
+/* A file of `count` functions at 0x1000, 0x1001, ..., with records `step` bytes after each other, which `bytes` holds. */
+static void build_sharing(struct wire *w, uint32_t count, uint32_t step, const struct wire *bytes) {
+    static const char strings[] = "\0a name shared";
+    uint32_t tables_end = CSNI_GSYM_HEADER_SIZE + count * 8 + CSNI_GSYM_FILE_COUNT_SIZE + 2 * CSNI_GSYM_FILE_ENTRY_SIZE;
+    wire_init(w, false);
+    wire_u32(w, CSNI_GSYM_MAGIC);
+    wire_u16(w, CSNI_GSYM_VERSION_1);
+    wire_u8(w, 4); /* address offset size */
+    wire_u8(w, 0);
+    wire_u64(w, 0x1000);
+    wire_u32(w, count);
+    wire_u32(w, tables_end); /* strings */
+    wire_u32(w, sizeof strings);
+    wire_fill(w, 0, CSNI_GSYM_UUID_MAX);
+    for (uint32_t k = 0; k < count; k++) wire_u32(w, k);
+    for (uint32_t k = 0; k < count; k++) wire_u32(w, tables_end + csni_align_up(sizeof strings, 4) + k * step);
+    wire_u32(w, 2); /* files: none, and one without a name */
+    wire_u64(w, 0);
+    wire_u64(w, 0);
+    wire_bytes(w, strings, sizeof strings);
+    wire_align(w, 4);
+    wire_bytes(w, bytes->bytes, bytes->size);
+}
+
+/* Checking ends early, and that is the last problem. */
+static struct csn_verify_counts expect_end(struct wire *bytes, uint32_t count, uint32_t step, struct told *told) {
+    struct wire file;
+    build_sharing(&file, count, step, bytes);
+    struct csn_verify_counts counts = verify(wire_span(&file), told);
+    char text[64];
+    snprintf(text, sizeof text, "of a file of 0x%zx, need no more than 16 times as many", file.size);
+    assert_non_null(strstr(told->last, "records share bytes: 0x"));
+    assert_non_null(strstr(told->last, text));
+    /* Each row, node or function takes a byte or more of what may be read. */
+    assert_true(counts.rows + counts.inline_nodes + counts.functions <= 16 * ((uint64_t)file.size + (1 << 20)));
+    wire_deinit(&file);
+    wire_deinit(bytes);
+    return counts;
+}
+
+/* Each of the three would take more than 10^10 steps without a bound. */
+static void shared_records(void **state) {
+    (void)state;
+    enum { COUNT = 100000, SIZE = 400000 };
+    struct wire bytes;
+    wire_init(&bytes, false);
+    wire_u32(&bytes, COUNT);
+    wire_u32(&bytes, 1);
+    wire_u32(&bytes, CSNI_GSYM_PART_LINES);
+    wire_u32(&bytes, SIZE);
+    wire_fill(&bytes, 0, 2);        /* least and greatest step of lines */
+    wire_fill(&bytes, 1, 1);        /* first line */
+    wire_fill(&bytes, 4, SIZE - 4); /* rows that all stand at one address */
+    wire_fill(&bytes, 0, 1 + 8);    /* end of the rows, end mark */
+    struct told told = { .count = 0 };
+    struct csn_verify_counts counts = expect_end(&bytes, COUNT, 0, &told);
+    assert_int_equal(told.count, 1);
+    assert_in_range(counts.functions, 16, COUNT - 1);
+    assert_true(counts.rows > 16 * (SIZE - 4));
+}
+
+/* Each begins within the one before and reaches to the end of the file: all are made of {99, 8}, which is size and name of
+ * a record and type and length of a part. */
+static void overlapping_records(void **state) {
+    (void)state;
+    enum { COUNT = 300000 };
+    struct wire bytes;
+    wire_init(&bytes, false);
+    for (uint32_t k = 0; k < 2 * COUNT; k++) {
+        wire_u32(&bytes, 99);
+        wire_u32(&bytes, 8);
+    }
+    wire_fill(&bytes, 0, 16);
+    struct told told = { .count = 0 };
+    assert_in_range(expect_end(&bytes, COUNT, 8, &told).functions, 16, COUNT - 1);
+    assert_non_null(strstr(told.text[0], ": record of more than 1024 parts"));
+}
+
+/* Siblings that lie in the last range of their parent and in its first by turns. */
+static void ranges_up_and_down(void **state) {
+    (void)state;
+    enum { RANGES = 300000, CHILDREN = 200000 };
+    struct wire bytes, tree;
+    wire_init(&bytes, false);
+    wire_init(&tree, false);
+    wire_uleb(&tree, RANGES);
+    for (uint32_t k = 0; k < RANGES; k++) {
+        wire_uleb(&tree, 4 * k);
+        wire_uleb(&tree, 2);
+    }
+    wire_u8(&tree, 1); /* has children */
+    wire_u32(&tree, 1);
+    wire_u16(&tree, 0); /* call file and line */
+    for (uint32_t k = 0; k < CHILDREN; k++) {
+        static const uint32_t ranges[2][2] = { { 4 * (RANGES - 1), 1 }, { 0, 1 } };
+        wire_gsym_node(&tree, 1, ranges[k % 2], false, 1, 0, 0);
+    }
+    wire_u8(&tree, 0); /* no more children */
+    wire_u32(&bytes, 4 * RANGES);
+    wire_u32(&bytes, 1);
+    wire_gsym_part_wire(&bytes, CSNI_GSYM_PART_INLINE, &tree);
+    wire_deinit(&tree);
+    wire_fill(&bytes, 0, 8);
+    struct told told = { .count = 0 };
+    assert_in_range(expect_end(&bytes, 1, 0, &told).inline_nodes, 16, CHILDREN - 1);
+    assert_int_equal(told.count, 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_files), cmocka_unit_test(tables), cmocka_unit_test(records),
         cmocka_unit_test(line_tables), cmocka_unit_test(inline_trees), cmocka_unit_test(call_sites),
-        cmocka_unit_test(merged_functions), cmocka_unit_test(unknown_parts), cmocka_unit_test(stopping),
+        cmocka_unit_test(merged_functions), cmocka_unit_test(unknown_parts), cmocka_unit_test(many_parts),
+        cmocka_unit_test(stopping),
+        cmocka_unit_test(shared_records), cmocka_unit_test(overlapping_records),
+        cmocka_unit_test(ranges_up_and_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
