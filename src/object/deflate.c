@@ -130,7 +130,7 @@ struct csni_deflate *csni_deflate_create(struct csni_span data, const struct csn
     d->data = data;
     d->bits = (struct csni_deflate_bits){ .in = data.ptr, .end = data.ptr + data.size };
     d->place = CSNI_DEFLATE_AT_BEGIN;
-    d->last_block = false;
+    d->last_block = d->has_fixed_code = false;
     d->match_size = 0;
     d->sum = 1;
     d->fault = NULL;

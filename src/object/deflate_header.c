@@ -38,7 +38,11 @@ static bool make_codes(struct csni_deflate *d, const uint8_t *sizes, unsigned le
     return true;
 }
 
+/* A block of it may be two bytes long, so its table is not made for each. */
 static bool read_fixed(struct csni_deflate *d) {
+    d->place = CSNI_DEFLATE_IN_CODED;
+    if (d->has_fixed_code) return true;
+    d->has_fixed_code = true;
     uint8_t sizes[CSNI_DEFLATE_SYMBOLS + FIXED_DISTANCE_CODES];
     for (unsigned i = 0; i < CSNI_DEFLATE_SYMBOLS; i++) sizes[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
     memset(sizes + CSNI_DEFLATE_SYMBOLS, 5, FIXED_DISTANCE_CODES);
@@ -92,6 +96,7 @@ static bool read_sizes(struct csni_deflate *d, const uint16_t *table, uint8_t *s
 
 static bool read_dynamic(struct csni_deflate *d) {
     uint32_t counts;
+    d->has_fixed_code = false;
     if (!take(d, 14, &counts)) return false;
     unsigned lengths = (counts & 31) + 257, distances = (counts >> 5 & 31) + 1, size_codes = (counts >> 10) + 4;
     if (lengths > MAX_LENGTH_CODES || distances > MAX_DISTANCE_CODES)

@@ -59,7 +59,7 @@ struct csni_deflate {
     struct csni_span data;
     struct csni_deflate_bits bits;
     enum csni_deflate_place place;
-    bool last_block;
+    bool last_block, has_fixed_code; /* symbols, distances and table are of the fixed code */
     uint32_t stored_left;
     size_t match_size, match_distance;   /* what is left of a match */
     uint32_t sum;                        /* Adler-32 of what was given */
