@@ -104,8 +104,10 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
+    int count = 0;
     out->lines.bytes.ptr = out->inlines.bytes.ptr = NULL;
     while ((status = csni_gsym_part_next(gsym, record, &pos, &part, NULL)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return CSN_NONE;
         if (part.type == CSNI_GSYM_PART_LINES && !out->lines.bytes.ptr) out->lines = part;
         if (part.type == CSNI_GSYM_PART_INLINE && !out->inlines.bytes.ptr) out->inlines = part;
         if (out->lines.bytes.ptr && out->inlines.bytes.ptr) break;
