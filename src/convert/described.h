@@ -1,5 +1,5 @@
-/* Which functions have been described: a symbol of the same place, of which nothing but a name is known, gives way to one that has
- * rows or inlined calls, so it need not become a function at all. */
+/* Which functions have been described: a symbol of the same place, of which nothing but a name is known, gives way to one
+ * that has rows or inlined calls, so it need not become a function at all. */
 #ifndef CSNI_DESCRIBED_H
 #define CSNI_DESCRIBED_H
 

@@ -23,16 +23,15 @@ static void sort_ranges(struct csni_address_range *r, size_t count) {
 }
 
 /* Whether none is empty, and each begins behind the end of the one before. */
-static bool stand_apart(const struct csni_address_range *r, size_t count) {
-    bool apart = true;
-    for (size_t i = 0; i < count; i++) apart &= (r[i].low < r[i].high) & (!i || r[i - 1].high < r[i].low);
+static inline bool stand_apart(const struct csni_address_range *r, size_t count) {
+    bool apart = !count || r[0].low < r[0].high;
+    for (size_t i = 1; i < count; i++) apart &= (r[i].low < r[i].high) & (r[i - 1].high < r[i].low);
     return apart;
 }
 
 void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
     struct csni_address_range *r = job->ranges.items + first;
     size_t count = job->ranges.count - first, kept = 0;
-    if (stand_apart(r, count)) return; /* as nearly always */
     sort_ranges(r, count);
     for (size_t i = 0; i < count; i++) {
         if (r[i].low >= r[i].high) continue;
@@ -107,7 +106,8 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) csni_unit_note_damaged_ranges(job, die, out->first_range);
     CSNI_TRY(csni_unit_spend(job, job->ranges.count - out->first_range));
-    csni_unit_join_ranges(job, out->first_range);
+    if (!stand_apart(job->ranges.items + out->first_range, job->ranges.count - out->first_range))
+        csni_unit_join_ranges(job, out->first_range);
     out->range_count = (uint32_t)job->ranges.count - out->first_range;
     if (!out->range_count) {
         csni_unit_enclosing_function(job)->inlined_elsewhere = true; /* moved or optimised away: no fault of the producer */
@@ -205,7 +205,8 @@ static int64_t add_nested(struct csni_unit_job *job, struct csni_open_function *
             kept += (r->low >= start) & (r->high <= end);
         }
         given += in->range_count;
-        nodes[made] = (struct csni_inline_node){ in->name, in->call_file, in->call_line, first_part + before, kept - before, 0 };
+        nodes[made] = (struct csni_inline_node){ in->name, in->call_file, in->call_line, first_part + before,
+                                                 kept - before, 0 };
         in->node = kept > before ? made : CSNI_NO_NODE;
         made += kept > before;
     }

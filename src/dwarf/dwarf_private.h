@@ -100,13 +100,14 @@ union csni_step {
     };
     uint64_t value;       /* behind CSNI_STEP_CONST */
 };
-/* In front of the steps of a SIMPLE or SPLIT plan stands what they come to: the mask of attributes, then two elements for each. */
+/* In front of the steps of a SIMPLE or SPLIT plan stands what they come to: the mask of attributes, then two elements for
+ * each. */
 static inline const union csni_step *csni_plan_fields(const struct csni_plan *plan, const union csni_step *steps) {
     return steps + plan->steps - 1 - 2 * (size_t)plan->fields;
 }
 
-/* In front of those of a SPLIT plan, what its block is: `skip`, where it begins, with its length; `size`, of all attributes without the
- * block's bytes; `slot`, how many fields stand before it. Offsets of the others are less the block's bytes. */
+/* In front of those of a SPLIT plan, what its block is: `skip`, where it begins, with its length; `size`, of all attributes
+ * without the block's bytes; `slot`, how many fields stand before it. Offsets of the others are less the block's bytes. */
 static inline const union csni_step *csni_plan_split(const struct csni_plan *plan, const union csni_step *steps) {
     return csni_plan_fields(plan, steps) - 1;
 }

@@ -118,6 +118,38 @@ static void symbols_and_functions(void **state) {
     assert_int_equal(report.functions_pruned, 1);
 }
 
+/* Symbols of functions that have rows are counted, though no function is made of them; the example is that of the lowest
+ * address, in whatever order they stand. What has no rows may be replaced by a symbol. */
+static void symbols_of_described_functions(void **state) {
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct convert_sample s;
+        begin(&s, 5);
+        for (unsigned i = 0; i < 3; i++) {
+            static const char *const names[] = { "f", "g", "h" };
+            die_function(&s, names[i], 0x1000 + 0x20 * i, 0x20);
+            die_end(&s);
+        }
+        die_function(&s, "rowless", 0x1200, 0x20);
+        die_end(&s);
+        convert_sample_unit_end(&s);
+        for (unsigned i = 0; i < 3; i++) {
+            static const unsigned orders[3][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 } };
+            static const char *const names[] = { "first", "second", "third" };
+            unsigned k = orders[way][i];
+            convert_sample_symbol(&s, names[k], 0x1000 + 0x20 * k, 0x20);
+        }
+        convert_sample_symbol(&s, "shorter", 0x1020, 0x10);
+        convert_sample_symbol(&s, "symbol", 0x1200, 0x20);
+        expect(&s, "f [1000,1020)\n 1000 a.c:16\n 1010 a.c:17\nshorter [1020,1030)\n"
+                   "g [1020,1040)\n 1020 a.c:18\n 1030 a.c:19\nh [1040,1060)\n 1040 a.c:20\n 1050 a.c:21\n"
+                   "symbol [1200,1220)\n", "duplicate-dropped:4 functions-overlap:1");
+        expect_example(CSN_EVENT_DUPLICATE_DROPPED, "first at 0x1000+0x20, f at 0x1000+0x20");
+        assert_int_equal(report.functions_from_symbols, 5);
+        assert_int_equal(report.functions_pruned, 4);
+    }
+}
+
 static void symbols_alone(void **state) {
     (void)state;
     struct convert_sample s;
@@ -788,6 +820,7 @@ int main(void) {
         cmocka_unit_test(plain_functions),
         cmocka_unit_test(whole_paths),
         cmocka_unit_test(symbols_and_functions),
+        cmocka_unit_test(symbols_of_described_functions),
         cmocka_unit_test(symbols_alone),
         cmocka_unit_test(nameless_functions),
         cmocka_unit_test(removed_functions),
