@@ -3,6 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 300
+QUICK ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Picked when a recipe runs, because `make demo` and `make check` may install CMake first.
 CMAKE ?= $$(scripts/pick-cmake)
@@ -30,9 +31,9 @@ check-corpus:
 bench:
 	@scripts/install-deps build bench
 	@$(MAKE) --no-print-directory all
-	@bench/run
-	@bench/run-stacks
-	@bench/symbian
+	@bench/run $(if $(QUICK),--quick)
+	@bench/run-stacks $(if $(QUICK),--quick)
+	@bench/symbian $(if $(QUICK),--quick)
 
 fuzz:
 	@scripts/install-deps build test
@@ -54,7 +55,7 @@ help:
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
 	@echo "make check         installs what the tests need, then all tests, plain and under sanitizers (about 8 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
-	@echo "make bench         times conversion and lookup against the rivals that are installed"
+	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"
 	@echo "make install       to PREFIX=$(PREFIX), below DESTDIR=$(DESTDIR); make uninstall takes it away"
 	@echo "make clean         removes build/"

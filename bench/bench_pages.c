@@ -3,8 +3,8 @@
  *   bench_pages INDEX ADDRESSES COUNT
  *
  * The file is mapped without access; each page's first read is a signal, which counts the page and gives access to it.
- * Prints one line for frames only, and one for names and paths read as well. Faults are fewer, as the kernel maps the
- * neighbours of a page that are in memory; they are counted with the file mapped as csn_index_open_file() does. */
+ * Prints one line for frames only, and one for the ends of names and paths found as well. Faults are fewer, as the kernel
+ * maps the neighbours of a page that are in memory; they are counted with the file mapped as csn_index_open_file() does. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -62,18 +62,19 @@ static long faults_so_far(void) {
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-static void count_faults(const char *path, const struct address_list *list, size_t count) {
+static long count_faults(const char *path, const struct address_list *list, size_t count, bool strings) {
     struct csn_index *index;
+    long faults = 0;
     /* Once before, so that the program's own pages are there. */
     for (int counted = 0; counted < 2; counted++) {
         long before = faults_so_far();
         if (csn_index_open_file(path, NULL, &index, NULL) < 0)
             fail(path);
-        look_up(index, list, count, false);
-        if (counted)
-            printf("page faults: open and %zu lookups: %ld\n", count, faults_so_far() - before);
+        look_up(index, list, count, strings);
+        faults = faults_so_far() - before;
         csn_index_close(index);
     }
+    return faults;
 }
 
 int main(int argc, char **argv) {
@@ -85,7 +86,7 @@ int main(int argc, char **argv) {
     size_t count = strtoul(argv[3], NULL, 10);
     if (count > list.count)
         count = list.count;
-    count_faults(argv[1], &list, count);
+    long faults[2] = { count_faults(argv[1], &list, count, false), count_faults(argv[1], &list, count, true) };
     watch_file(argv[1]);
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_index *index;
@@ -95,8 +96,8 @@ int main(int argc, char **argv) {
     }
     for (int strings = 0; strings < 2; strings++) {
         look_up(index, &list, count, strings);
-        printf("%s: open and %zu lookups: %zu pages of %zu\n", strings ? "strings read" : "views only", count,
-               watched.touched, (watched.size + watched.page_size - 1) / watched.page_size);
+        printf("%s: open and %zu lookups: %zu pages of %zu, %ld page faults\n", strings ? "strings read" : "views only",
+               count, watched.touched, (watched.size + watched.page_size - 1) / watched.page_size, faults[strings]);
     }
     csn_index_close(index);
     free(list.addrs);

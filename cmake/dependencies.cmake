@@ -34,16 +34,6 @@ csn_optional(LIBLZMA liblzma lzma)
 csn_optional(PCRE2 libpcre2-8 pcre2-8)
 csn_optional(LIBYAML yaml-0.1 yaml)
 
-# ISA-L is loaded when the first large zlib section is read, not linked (src/object/inflater.c says why): its headers are enough.
-pkg_check_modules(ISAL QUIET libisal)
-if(ISAL_FOUND)
-    message(STATUS "libisal: ${ISAL_VERSION}, looked for at run time too")
-    target_include_directories(csn-dependencies SYSTEM INTERFACE ${ISAL_INCLUDE_DIRS})
-    target_compile_definitions(csn-dependencies INTERFACE CSNI_HAVE_ISAL CSNI_ISAL_VERSION="${ISAL_VERSION}")
-else()
-    message(STATUS "libisal: not found, built without")
-endif()
-
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.
 message(STATUS "libdebuginfod: looked for at run time")

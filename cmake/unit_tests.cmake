@@ -5,6 +5,9 @@ if(NOT CMOCKA_FOUND)
     message(FATAL_ERROR "cmocka not found: install libcmocka-dev, or configure with -DCALLSIGN_TESTS=OFF")
 endif()
 
+# zlib makes streams and judges them in test_deflate, where it is there.
+pkg_check_modules(ZLIB IMPORTED_TARGET zlib)
+
 # Helpers: the byte builder, and what stands beside the tests without being one.
 csn_glob(WIRE_FILES tests/wire)
 csn_glob(TEST_FILES tests/unit)
@@ -20,6 +23,10 @@ add_library(csn-test INTERFACE)
 target_include_directories(csn-test INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_compile_definitions(csn-test INTERFACE CSN_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
 target_link_libraries(csn-test INTERFACE callsign-static PkgConfig::CMOCKA csn-flags csn-dependencies)
+if(ZLIB_FOUND)
+    target_link_libraries(csn-test INTERFACE PkgConfig::ZLIB)
+    target_compile_definitions(csn-test INTERFACE CSN_TEST_HAVE_ZLIB)
+endif()
 if(TEST_HELPERS)
     add_library(csn-test-helpers OBJECT ${TEST_HELPERS})
     target_link_libraries(csn-test-helpers PRIVATE csn-test)

@@ -37,11 +37,28 @@ static csn_status last_row(const struct csn_index *index, const struct csn_recor
     return status < 0 ? status : found;
 }
 
+static void same_str(struct csn_str a, struct csn_str b) { require(a.len == b.len && !memcmp(a.ptr, b.ptr, a.len)); }
+
+/* The strings of frames, of which the accelerator knows the lengths. */
+static void compare_strings(const struct csn_index *index, const struct csn_index *fast, uint64_t addr) {
+    struct csn_frame want[CAP], got[CAP];
+    size_t count = 0, other = 0;
+    csn_status status = csn_index_lookup(index, addr, want, CAP, &count, NULL);
+    require(csn_index_lookup(fast, addr, got, CAP, &other, NULL) == status && count == other);
+    for (size_t k = 0; status == CSN_OK && k < count && k < CAP; k++) {
+        same_str(want[k].name, got[k].name);
+        same_str(want[k].directory, got[k].directory);
+        same_str(want[k].base, got[k].base);
+        require(want[k].offset == got[k].offset && want[k].line == got[k].line && want[k].flags == got[k].flags);
+    }
+}
+
 /* The accelerated index and batches of both against what the index says. */
 static void compare(const struct csn_index *index, const struct csn_index *fast, const uint64_t *addrs, size_t count) {
     enum { ROOM = 2 * (CSN_INLINE_DEPTH_MAX + 1) };
     static struct csn_frame_ref frames[ROOM];
     static struct csn_batch_answer answers[16];
+    for (size_t k = 0; k < count; k++) compare_strings(index, fast, addrs[k]);
     for (int which = 0; which < 2; which++) {
         for (size_t at = 0, done = 0; at < count; at += done) {
             require(csn_index_lookup_batch(which ? fast : index, addrs + at, count - at, CSN_LOOKUP_DEFAULT, answers, frames,

@@ -1,6 +1,8 @@
 // Measures, or prints, what LLVM's own GSYM reader answers, in process. Built by bench/rivals/build.
 //
-//   llvm_lookup time  INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup
+//   llvm_lookup time  INDEX ADDRESSES [REPEATS]   median and minimum ns a lookup: as its answers come, which is with the
+//                                                 ends of all names and paths found; "strings read" reads every byte of
+//                                                 them, and every line
 //   llvm_lookup print INDEX ADDRESSES             one line an address: frames innermost first
 //
 // ADDRESSES: a file with one hexadecimal address a line.
@@ -39,7 +41,39 @@ static void printAnswer(const GsymReader &reader, uint64_t addr) {
   puts("");
 }
 
-static void measure(const GsymReader &reader, const std::vector<uint64_t> &addrs, size_t repeats) {
+// Reads every byte of a string, eight at a time, as bench_lookup.c does.
+static uint64_t readBytes(StringRef s) {
+  uint64_t sum = s.size(), word;
+  uint32_t half[2];
+  if (s.size() >= sizeof word) {
+    for (size_t at = 0; at + sizeof word < s.size(); at += sizeof word) {
+      memcpy(&word, s.data() + at, sizeof word);
+      sum += word;
+    }
+    memcpy(&word, s.data() + s.size() - sizeof word, sizeof word);
+    return sum + word;
+  }
+  if (s.size() >= sizeof half[0]) {
+    memcpy(&half[0], s.data(), sizeof half[0]);
+    memcpy(&half[1], s.data() + s.size() - sizeof half[1], sizeof half[1]);
+    return sum + half[0] + half[1];
+  }
+  for (unsigned char c : s)
+    sum += c;
+  return sum;
+}
+
+static uint64_t takeAnswer(const LookupResult &result, bool strings) {
+  if (!strings)
+    return result.Locations.size() + (result.Locations.empty() ? 0 : result.Locations[0].Line);
+  uint64_t sum = 0;
+  for (const auto &frame : result.Locations)
+    sum += readBytes(frame.Name) + readBytes(frame.Dir) + readBytes(frame.Base) + frame.Line;
+  return sum;
+}
+
+static void measure(const char *what, bool strings, const GsymReader &reader, const std::vector<uint64_t> &addrs,
+                    size_t repeats) {
   uint64_t sum = 0;
   std::vector<double> ns;
   for (size_t k = 0; k < repeats; k++) {
@@ -50,16 +84,14 @@ static void measure(const GsymReader &reader, const std::vector<uint64_t> &addrs
         consumeError(result.takeError());
         continue;
       }
-      sum += result->Locations.size();
-      if (!result->Locations.empty())
-        sum += result->Locations[0].Line;
+      sum += takeAnswer(*result, strings);
     }
     std::chrono::duration<double, std::nano> all = std::chrono::steady_clock::now() - start;
     ns.push_back(all.count() / (double)addrs.size());
   }
   std::sort(ns.begin(), ns.end());
-  printf("%zu addresses: median %.1f ns, minimum %.1f ns a lookup (checksum %llu)\n", addrs.size(), ns[ns.size() / 2],
-         ns[0], (unsigned long long)sum);
+  printf("%s%zu addresses: median %.1f ns, minimum %.1f ns a lookup (checksum %llu)\n", what, addrs.size(),
+         ns[ns.size() / 2], ns[0], (unsigned long long)sum);
 }
 
 int main(int argc, char **argv) {
@@ -80,7 +112,9 @@ int main(int argc, char **argv) {
     for (uint64_t addr : addrs)
       printAnswer(*reader, addr);
   } else if (!addrs.empty()) {
-    measure(*reader, addrs, argc > 4 ? strtoul(argv[4], nullptr, 10) : 5);
+    size_t repeats = argc > 4 ? strtoul(argv[4], nullptr, 10) : 5;
+    measure("", false, *reader, addrs, repeats);
+    measure("strings read: ", true, *reader, addrs, repeats);
   }
   return 0;
 }

@@ -22,7 +22,7 @@ static csn_status memory_write(void *context, uint64_t offset, const void *bytes
 }
 
 struct csni_sink csni_memory_sink(struct csn_bytes *out) {
-    return (struct csni_sink){ memory_reserve, memory_write, out };
+    return (struct csni_sink){ memory_reserve, memory_write, out, false };
 }
 
 void csn_bytes_free(struct csn_bytes *bytes) {
@@ -43,4 +43,6 @@ static csn_status file_write(void *context, uint64_t offset, const void *bytes, 
     return csni_file_output_write(context, offset, bytes, size, err);
 }
 
-struct csni_sink csni_file_sink(struct csni_file_output *out) { return (struct csni_sink){ file_reserve, file_write, out }; }
+struct csni_sink csni_file_sink(struct csni_file_output *out) {
+    return (struct csni_sink){ file_reserve, file_write, out, true };
+}

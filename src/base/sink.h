@@ -2,6 +2,7 @@
 #ifndef CSNI_SINK_H
 #define CSNI_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,9 +11,11 @@
 struct csni_sink {
     /* Announces the size of the whole before the first write, so that memory is allocated once. */
     csn_status (*reserve)(void *context, uint64_t size, struct csn_error *err);
-    /* Ascending offsets without gaps. */
+    /* Ascending offsets without gaps; those of a sink that takes them in any order, also before it knows the size. One call
+     * at a time. */
     csn_status (*write)(void *context, uint64_t offset, const void *bytes, size_t size, struct csn_error *err);
     void *context;
+    bool takes_any_order;
 };
 
 #endif

@@ -23,16 +23,28 @@ struct worker {
     struct csn_error err;
 };
 
+enum aside_state { ASIDE_NONE, ASIDE_WAITING, ASIDE_BEGUN, ASIDE_DONE };
+
+/* What csni_pool_start() was given. */
+struct aside {
+    enum aside_state state;
+    csni_pool_task *task;
+    void *context;
+    csn_status status;
+    struct csn_error err;
+};
+
 struct csni_pool {
     const struct csn_allocator *alloc;
     uint32_t worker_count, worker_room;
 
     pthread_mutex_t mutex; /* guards the rest but for `next` and `stop` */
-    pthread_cond_t begun;  /* a loop is open, or the pool closes */
-    pthread_cond_t left;   /* the last thread has left the loop */
+    pthread_cond_t begun;  /* a loop is open, something is to be done aside, or the pool closes */
+    pthread_cond_t left;   /* the last thread has left the loop, or what was done aside is done */
     bool open, closing;
     uint64_t loop;         /* number of the loop: a thread joins each at most once */
     uint32_t inside;       /* threads in the loop, the caller not counted */
+    struct aside aside;
 
     csni_pool_task *task;
     void *context;
@@ -60,14 +72,34 @@ static void work(struct csni_pool *pool, struct worker *worker) {
     }
 }
 
+/* Called with the mutex, which is open meanwhile. */
+static void do_aside(struct csni_pool *pool, uint32_t worker) {
+    struct aside *a = &pool->aside;
+    a->state = ASIDE_BEGUN;
+    pthread_mutex_unlock(&pool->mutex);
+    csn_status status = a->task(a->context, worker, 0, &a->err);
+    pthread_mutex_lock(&pool->mutex);
+    a->status = status;
+    a->state = ASIDE_DONE;
+    pthread_cond_broadcast(&pool->left);
+}
+
+static bool has_work(const struct csni_pool *pool, uint64_t joined) {
+    return pool->closing || pool->aside.state == ASIDE_WAITING || (pool->open && joined != pool->loop);
+}
+
 static void *thread_main(void *argument) {
     struct worker *worker = argument;
     struct csni_pool *pool = worker->pool;
     uint64_t joined = 0;
     pthread_mutex_lock(&pool->mutex);
     for (;;) {
-        while (!pool->closing && (!pool->open || joined == pool->loop)) pthread_cond_wait(&pool->begun, &pool->mutex);
+        while (!has_work(pool, joined)) pthread_cond_wait(&pool->begun, &pool->mutex);
         if (pool->closing) break;
+        if (pool->aside.state == ASIDE_WAITING) {
+            do_aside(pool, worker->idx);
+            continue;
+        }
         joined = pool->loop;
         pool->inside++;
         pthread_mutex_unlock(&pool->mutex);
@@ -189,4 +221,24 @@ csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *t
     if (!lowest) return CSN_OK;
     if (err) *err = lowest->err;
     return lowest->status;
+}
+
+void csni_pool_start(struct csni_pool *pool, csni_pool_task *task, void *context) {
+    pthread_mutex_lock(&pool->mutex);
+    pool->aside = (struct aside){ .state = ASIDE_WAITING, .task = task, .context = context };
+    pthread_cond_signal(&pool->begun);
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+csn_status csni_pool_join(struct csni_pool *pool, struct csn_error *err) {
+    struct aside *a = &pool->aside;
+    pthread_mutex_lock(&pool->mutex);
+    if (a->state == ASIDE_WAITING) do_aside(pool, 0);
+    while (a->state == ASIDE_BEGUN) pthread_cond_wait(&pool->left, &pool->mutex);
+    a->state = ASIDE_NONE;
+    csn_status status = a->status;
+    if (status < 0 && err) *err = a->err;
+    a->status = CSN_OK;
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
 }

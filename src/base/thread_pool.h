@@ -21,4 +21,11 @@ uint32_t csni_pool_workers(const struct csni_pool *pool);
 csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *task, void *context,
                          struct csn_error *err);
 
+/* Has task(context, worker, 0) done by the first thread with nothing else to do, beside loops and all else that the caller
+ * goes on with; a thread that is at it joins loops when it is done. One at a time; join comes before the next one and before
+ * the pool is destroyed. */
+void csni_pool_start(struct csni_pool *pool, csni_pool_task *task, void *context);
+/* Waits for it, or does it where no thread has begun. Nothing to wait for is fine: CSN_OK. */
+csn_status csni_pool_join(struct csni_pool *pool, struct csn_error *err);
+
 #endif

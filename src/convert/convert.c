@@ -48,10 +48,10 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
 static csn_status make_workers(struct csni_conversion *c, struct csn_error *err) {
     CSNI_TRY(csni_pool_create(c->options.threads, c->alloc, &c->pool, err));
     c->workers = csni_pool_workers(c->pool);
-    c->arenas = csni_alloc_zeroed(c->alloc, c->workers, sizeof *c->arenas);
-    c->writers = csni_alloc_zeroed(c->alloc, c->workers, sizeof *c->writers);
-    if (!c->arenas || !c->writers) return csni_fail_memory(err, c->workers * sizeof *c->writers);
-    for (uint32_t i = 0; i < c->workers; i++) {
+    c->arenas = csni_alloc_zeroed(c->alloc, c->workers + 1, sizeof *c->arenas);
+    c->writers = csni_alloc_zeroed(c->alloc, c->workers + 1, sizeof *c->writers);
+    if (!c->arenas || !c->writers) return csni_fail_memory(err, (c->workers + 1) * sizeof *c->writers);
+    for (uint32_t i = 0; i <= c->workers; i++) {
         csni_arena_init(&c->arenas[i], c->alloc, ARENA_CHUNK);
         csni_batch_writer_init(&c->writers[i], c->alloc);
     }
@@ -145,30 +145,54 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     return status;
 }
 
-static void release(struct csni_conversion *c) {
-    for (uint32_t i = 0; c->arenas && c->writers && i < c->workers; i++) {
+/* All but the threads. */
+static void release_content(struct csni_conversion *c) {
+    for (uint32_t i = 0; c->arenas && c->writers && i <= c->workers; i++) {
         csni_batch_writer_deinit(&c->writers[i]);
         csni_arena_deinit(&c->arenas[i]);
     }
-    csni_free(c->alloc, c->writers, c->workers * sizeof *c->writers);
-    csni_free(c->alloc, c->arenas, c->workers * sizeof *c->arenas);
+    csni_free(c->alloc, c->writers, (c->workers + 1) * sizeof *c->writers);
+    csni_free(c->alloc, c->arenas, (c->workers + 1) * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
     csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
     csni_vec_deinit(&c->image.bounds);
     csni_vec_deinit(&c->image.extras);
-    csni_pool_destroy(c->pool);
     csni_object_close(c->object);
     csni_companions_release(c);
+}
+
+static csn_status release_aside(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)item;
+    (void)err;
+    release_content(context);
+    return CSN_OK;
+}
+
+/* Disks are slow to take a file, and kernels to take memory back: one waits for the former while another does the latter.
+ * `file` NULL: nothing to commit. */
+static csn_status commit_and_release(struct csni_conversion *c, struct csni_file_output *file, struct csn_error *err) {
+    csn_status status = CSN_OK;
+    if (file && c->pool) {
+        csni_pool_start(c->pool, release_aside, c);
+        status = csni_file_output_commit(file, err);
+        (void)csni_pool_join(c->pool, NULL);
+    } else {
+        release_content(c);
+    }
+    csni_pool_destroy(c->pool);
     pthread_mutex_destroy(&c->lock);
+    return status;
 }
 
 /* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections, which sources add. */
 enum { EFFORT_FREE = 1 << 22 };
 
-/* Where the output goes: one of the two. */
+/* Where the output goes: one of the first two. */
 struct destination {
     const struct csni_sink *sink;
     const char *segments_path;
+    struct csni_file_output *file; /* to commit in the end, where `sink` writes to one; NULL: none */
 };
 
 /* `options` have been checked. */
@@ -183,8 +207,8 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     c.alloc = c.companions.alloc = c.image.bounds.alloc = c.image.extras.alloc = csni_allocator_or_default(c.options.allocator);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_input(&c, to->sink, err);
-    release(&c);
-    return status;
+    csn_status committed = commit_and_release(&c, status < 0 ? NULL : to->file, err);
+    return status < 0 ? status : committed < 0 ? committed : status;
 }
 
 /* ---- public calls ---- */
@@ -203,9 +227,8 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
     struct csni_file_output out;
     CSNI_TRY(csni_file_output_open(&out, out_path, csni_allocator_or_default(options->allocator), err));
     struct csni_sink sink = csni_file_sink(&out);
-    const struct destination to = { &sink, NULL };
+    const struct destination to = { .sink = &sink, .file = &out };
     csn_status status = convert(input, options, &to, report, err);
-    if (status >= 0) status = csni_file_output_commit(&out, err);
     csni_file_output_abort(&out);
     return status;
 }
@@ -219,7 +242,7 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
     const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
     CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
     const struct csni_input input = { file_path, map.bytes, true };
-    const struct destination segments = { NULL, out_path };
+    const struct destination segments = { .segments_path = out_path };
     csn_status status = own.segment_size ? convert(&input, &own, &segments, report, err)
                                          : convert_to_file(&input, &own, out_path, report, err);
     csni_file_map_close(&map);
@@ -234,7 +257,7 @@ static csn_status convert_to_memory(const struct csni_input *input, const struct
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "segments are written to files only, the segment size is %llu",
                          (unsigned long long)options->segment_size);
     struct csni_sink sink = csni_memory_sink(&result);
-    const struct destination to = { &sink, NULL };
+    const struct destination to = { .sink = &sink };
     csn_status status = convert(input, options, &to, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);

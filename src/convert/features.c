@@ -3,14 +3,9 @@
 
 #ifdef CSNI_HAVE_LIBDEFLATE
 #include <libdeflate.h>
-#define WITH_ZLIB "libdeflate " LIBDEFLATE_VERSION_STRING
+#define WITH_CRC "libdeflate " LIBDEFLATE_VERSION_STRING
 #else
-#define WITH_ZLIB "no libdeflate (zlib-compressed sections are refused)"
-#endif
-#ifdef CSNI_HAVE_ISAL
-#define WITH_STREAMS "isa-l " CSNI_ISAL_VERSION " when it is needed"
-#else
-#define WITH_STREAMS "no isa-l (zlib-compressed sections are inflated as a whole before they are read)"
+#define WITH_CRC "no libdeflate (checksums of debug files take longer)"
 #endif
 #ifdef CSNI_HAVE_ZSTD
 #include <zstd.h>
@@ -40,6 +35,6 @@
 #endif
 
 const char *csn_build_features(void) {
-    return WITH_ZLIB ", " WITH_STREAMS ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
+    return WITH_CRC ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
            ", libdebuginfod when it is needed";
 }

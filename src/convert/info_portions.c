@@ -7,42 +7,40 @@
 
 enum { STEP = 1 << 20 }; /* a unit's length is not believed further ahead than that */
 
-struct buffer {
-    uint8_t *bytes; /* of csni_pages_alloc() */
-    size_t room, used;
-};
-
 struct csni_info_portions {
     const struct csn_allocator *alloc;
     struct csni_section_stream *stream;
     bool big_endian;
     size_t enough;
     uint64_t from;             /* of the next portion */
-    unsigned turn;
-    struct buffer buffers[2];
 };
 
-static csn_status make_room(struct buffer *b, size_t room, struct csn_error *err) {
+void csni_portion_free(struct csni_portion *portion) {
+    csni_pages_free(portion->bytes, portion->room);
+    *portion = (struct csni_portion){ 0 };
+}
+
+static csn_status make_room(struct csni_portion *b, size_t room, struct csn_error *err) {
     if (room <= b->room) return CSN_OK;
     if (room < 2 * b->room) room = 2 * b->room;
     uint8_t *bytes = csni_pages_alloc(room);
     if (!bytes) return csni_fail_memory(err, room);
-    if (b->used) memcpy(bytes, b->bytes, b->used);
+    if (b->size) memcpy(bytes, b->bytes, b->size);
     csni_pages_free(b->bytes, b->room);
     b->bytes = bytes;
     b->room = room;
     return CSN_OK;
 }
 
-/* Inflates until `upto` bytes are in the buffer, or all. */
-static csn_status fill(struct csni_info_portions *p, struct buffer *b, uint64_t upto, struct csn_error *err) {
+/* Inflates until `upto` bytes are in the portion, or all. */
+static csn_status fill(struct csni_info_portions *p, struct csni_portion *b, uint64_t upto, struct csn_error *err) {
     uint64_t left = csni_section_stream_left(p->stream);
-    if (upto > b->used + left) upto = b->used + left;
-    while (b->used < upto) {
-        size_t step = upto - b->used < STEP ? (size_t)(upto - b->used) : STEP;
-        CSNI_TRY(make_room(b, b->used + step, err));
-        CSNI_TRY(csni_section_stream_read(p->stream, b->bytes + b->used, step, err));
-        b->used += step;
+    if (upto > b->size + left) upto = b->size + left;
+    while (b->size < upto) {
+        size_t step = upto - b->size < STEP ? (size_t)(upto - b->size) : STEP;
+        CSNI_TRY(make_room(b, b->size + step, err));
+        CSNI_TRY(csni_section_stream_read(p->stream, b->bytes + b->size, step, err));
+        b->size += step;
     }
     return CSN_OK;
 }
@@ -66,20 +64,20 @@ csn_status csni_info_portions_open(struct csni_object *object, uint32_t section,
 }
 
 csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_portion *out, struct csn_error *err) {
-    struct buffer *b = &p->buffers[p->turn++ % 2];
-    b->used = 0;
+    out->size = 0;
+    out->from = p->from;
     uint64_t all = csni_section_stream_left(p->stream), end = 0;
-    CSNI_TRY(fill(p, b, p->enough, err));
+    CSNI_TRY(make_room(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
+    CSNI_TRY(fill(p, out, p->enough, err));
     while (end < all && end < p->enough) {
-        CSNI_TRY(fill(p, b, end + CSNI_UNIT_LENGTH_SIZE, err));
-        struct csni_span header = { b->bytes + end, b->used - (size_t)end };
+        CSNI_TRY(fill(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));
+        struct csni_span header = { out->bytes + end, out->size - (size_t)end };
         uint64_t size = csni_dwarf_unit_size(header, p->big_endian);
         if (size < CSNI_UNIT_LENGTH_SIZE || size > all - end) return CSN_NONE;
         end += size;
     }
-    CSNI_TRY(fill(p, b, end, err));
-    *out = (struct csni_portion){ { b->bytes, b->used }, p->from };
-    p->from += b->used;
+    CSNI_TRY(fill(p, out, end, err));
+    p->from += out->size;
     return CSN_OK;
 }
 
@@ -88,6 +86,5 @@ bool csni_info_portions_at_end(const struct csni_info_portions *p) { return !csn
 void csni_info_portions_close(struct csni_info_portions *p) {
     if (!p) return;
     csni_section_stream_close(p->stream);
-    for (unsigned i = 0; i < 2; i++) csni_pages_free(p->buffers[i].bytes, p->buffers[i].room);
     csni_free(p->alloc, p, sizeof *p);
 }

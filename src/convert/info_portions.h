@@ -1,14 +1,16 @@
-/* A compressed .debug_info, inflated in portions of whole units, into two buffers in turn. */
+/* A compressed .debug_info, inflated in portions of whole units. */
 #ifndef CSNI_INFO_PORTIONS_H
 #define CSNI_INFO_PORTIONS_H
 
 #include "object/section_stream.h"
 
-/* A part of .debug_info. */
+/* A part of .debug_info. All zeros: one without memory. */
 struct csni_portion {
-    struct csni_span bytes;
+    uint8_t *bytes;            /* of csni_pages_alloc(), `room` of them */
+    size_t size, room;
     uint64_t from;             /* offset of its first byte in the section */
 };
+void csni_portion_free(struct csni_portion *portion); /* it is all zeros then */
 
 struct csni_info_portions;
 
@@ -16,8 +18,8 @@ struct csni_info_portions;
 csn_status csni_info_portions_open(struct csni_object *object, uint32_t section, size_t enough,
                                    const struct csn_allocator *alloc, struct csni_info_portions **out,
                                    struct csn_error *err);
-/* Inflates the next portion. It stays until the next but one is read: one thread may do that while others read the portion
- * before. CSN_NONE: what comes next is no unit. */
+/* Inflates the next portion into the memory of an earlier one, or of none, which grows as it must. One thread at a time.
+ * CSN_NONE: what comes next is no unit. Whatever it returns, out->from says where it would have begun. */
 csn_status csni_info_portions_read(struct csni_info_portions *portions, struct csni_portion *out, struct csn_error *err);
 /* Whether the last portion that was read ends the section. */
 bool csni_info_portions_at_end(const struct csni_info_portions *portions);

@@ -51,8 +51,8 @@ struct csni_conversion {
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;
     uint32_t workers;
-    struct csni_arena *arenas;        /* one per worker */
-    struct csni_batch_writer *writers; /* one per worker */
+    struct csni_arena *arenas;        /* one per worker, and one for what is done aside */
+    struct csni_batch_writer *writers; /* the same */
     struct csni_batch *batches;
     uint32_t batch_count, batch_room;
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see described.h */
@@ -135,7 +135,17 @@ csn_status csni_find_frame_bounds(struct csni_conversion *c, struct csn_error *e
 /* When all sources are read: gives folded functions their place, and call sites their flags and patterns, with those of
  * call-site files. Nothing where neither was asked for (finish_batches.c). */
 csn_status csni_finish_batches(struct csni_conversion *c, struct csn_error *err);
-/* Functions from symbol tables: one batch. `debug` is the image's debug file, NULL where there is none. */
-csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err);
+/* Functions from symbol tables: one batch. An ELF image's own table is read aside, beside the sources that come before:
+ * csni_source_symbols() adds its batch behind theirs. */
+struct csni_symbol_source {
+    struct csni_conversion *conversion;
+    struct csni_object *debug;        /* the image's debug file; NULL: none */
+    bool begun;
+    struct csni_symbol_iter iter;
+    struct csni_batch batch;
+};
+void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug);
+csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err);
+void csni_source_symbols_end(struct csni_symbol_source *s); /* in any case */
 
 #endif

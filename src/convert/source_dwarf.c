@@ -1,25 +1,39 @@
 /* Functions from DWARF.
  *
  * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. A compressed
- * .debug_info is read in portions of whole units: while the units of one are converted, the next one inflates, into the memory
- * of the one before. That takes units that refer to nothing beyond themselves; where others appear, the section is read as a
- * whole. */
+ * .debug_info is read in portions of whole units instead: while the units of one are converted, the next ones inflate, into the
+ * memory of those before. That takes units that refer to nothing beyond themselves; where others appear, the section is read
+ * as a whole. */
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/fail.h"
-#include "convert/info_portions.h"
 #include "convert/supplement.h"
 #include "convert/unit_loop.h"
+#include "convert/unit_stream.h"
 
 enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
 
-static const char *const section_names[SECTIONS] = { "info",     "types",       "abbrev", "line",   "str",
-                                                     "line_str", "str_offsets", "addr",   "ranges", "rnglists" };
+static const struct {
+    const char *name;
+    size_t place; /* of its bytes in struct csni_dwarf_sections */
+} kinds[SECTIONS] = {
+    { "info", offsetof(struct csni_dwarf_sections, info) },
+    { "types", offsetof(struct csni_dwarf_sections, types) },
+    { "abbrev", offsetof(struct csni_dwarf_sections, abbrev) },
+    { "line", offsetof(struct csni_dwarf_sections, line) },
+    { "str", offsetof(struct csni_dwarf_sections, str) },
+    { "line_str", offsetof(struct csni_dwarf_sections, line_str) },
+    { "str_offsets", offsetof(struct csni_dwarf_sections, str_offsets) },
+    { "addr", offsetof(struct csni_dwarf_sections, addr) },
+    { "ranges", offsetof(struct csni_dwarf_sections, ranges) },
+    { "rnglists", offsetof(struct csni_dwarf_sections, rnglists) },
+};
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { PORTION_A_WORKER = 256 }; /* so that the small inputs of a fuzzer have several */
+enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
-enum { PORTION_A_WORKER = 4 << 20 };
+enum { PORTION = 4 << 20 };
 #endif
 enum { EFFORT_A_BYTE = 8 };
 
@@ -30,61 +44,58 @@ struct reading {
     struct csni_supplement supplement;
     bool wants_supplement;
     uint32_t section[SECTIONS];        /* indexes in the object */
-    struct csni_span bytes[SECTIONS];
+    struct csni_dwarf_sections sections;
     uint32_t read_order[SECTIONS], read_count;
-    struct csni_info_portions *portions; /* NULL: .debug_info is there as a whole */
-    struct csni_portion now, next;     /* of .debug_info: being converted, being read */
-    bool broken;                       /* what comes next is no unit, or cannot be inflated so */
+    struct csni_unit_workers workers;
+    struct csni_info_portions *portions; /* NULL: .debug_info is read as a whole */
+    struct csni_unit_stream *stream;   /* of these portions */
     uint64_t done;                     /* units before this offset are converted */
-    struct csni_dwarf *dwarf;          /* of the portion at hand */
+    struct csni_dwarf *dwarf;          /* of the whole */
     struct csni_unit_loop loop;
 };
 
 /* ---- sections ---- */
 
-/* What cannot be inflated in portions is read as a whole, too, and by another library that has the last word: libzstd refuses
- * windows above 128 MiB where it is to keep them itself (zstd --long=28). */
-static csn_status read_next_portion(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    (void)item;
-    struct reading *r = context;
-    struct csn_error damage = CSN_ERROR_INIT;
-    csn_status status = csni_info_portions_read(r->portions, &r->next, &damage);
-    r->broken = status == CSN_NONE || status == CSN_E_FORMAT;
-    if (r->broken || status >= 0) return CSN_OK;
-    if (err) *err = damage;
-    return status;
+static csn_status read_section(struct reading *r, uint32_t which, struct csn_error *err) {
+    struct csni_span *bytes = (struct csni_span *)((char *)&r->sections + kinds[which].place);
+    return csni_object_read_section(r->object, r->section[which], bytes, err);
 }
 
 static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
     struct reading *r = context;
-    uint32_t which = r->read_order[item];
-    if (which == INFO && r->portions) return read_next_portion(r, worker, item, err);
-    return csni_object_read_section(r->object, r->section[which], &r->bytes[which], err);
+    return read_section(r, r->read_order[item], err);
+}
+
+static csn_status open_stream(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
+    if (r->section[INFO] == CSNI_NO_SECTION || r->section[TYPES] != CSNI_NO_SECTION) return CSN_OK;
+    CSNI_TRY(csni_info_portions_open(r->object, r->section[INFO], PORTION, c->alloc, &r->portions, err));
+    return r->portions ? csni_unit_stream_create(c, r->portions, &r->stream, err) : CSN_OK;
+}
+
+static void close_stream(struct reading *r) {
+    csni_unit_stream_destroy(r->stream);
+    csni_info_portions_close(r->portions);
+    r->stream = NULL;
+    r->portions = NULL;
+}
+
+static void find_sections(struct reading *r) {
+    for (uint32_t i = 0; i < SECTIONS; i++) r->section[i] = csni_object_find_debug_section(r->object, kinds[i].name, false);
 }
 
 /* The longest first. */
-static csn_status read_sections(struct reading *r, struct csn_error *err) {
-    const struct csni_object *object = r->object;
+static void order_sections(struct reading *r) {
+    const struct csni_section *sections = r->object->sections;
     for (uint32_t i = 0; i < SECTIONS; i++) {
-        r->section[i] = csni_object_find_debug_section(object, section_names[i], false);
-        if (r->section[i] == CSNI_NO_SECTION || (object->sections[r->section[i]].flags & CSNI_SECTION_NOBITS)) continue;
+        uint32_t index = r->section[i];
+        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) || (i == INFO && r->stream)) continue;
         uint32_t at = r->read_count++;
-        for (; at && object->sections[r->section[r->read_order[at - 1]]].size < object->sections[r->section[i]].size; at--)
+        for (; at && sections[r->section[r->read_order[at - 1]]].size < sections[index].size; at--)
             r->read_order[at] = r->read_order[at - 1];
         r->read_order[at] = i;
     }
-    if (r->section[INFO] != CSNI_NO_SECTION && r->section[TYPES] == CSNI_NO_SECTION)
-        CSNI_TRY(csni_info_portions_open(r->object, r->section[INFO], (size_t)PORTION_A_WORKER * r->conversion->workers,
-                                         r->conversion->alloc, &r->portions, err));
-    return csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err);
-}
-
-/* No more portions: all of .debug_info at once, what has been converted once more. */
-static csn_status read_whole(struct reading *r, struct csn_error *err) {
-    csni_info_portions_close(r->portions);
-    r->portions = NULL;
-    return csni_object_read_section(r->object, r->section[INFO], &r->bytes[INFO], err);
 }
 
 /* What its DIEs refer to in another file; unit DIEs do so, too. */
@@ -97,29 +108,13 @@ static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     return CSN_OK;
 }
 
-/* The units of the portion at hand, prepared; or all, also those that are done, which may be referred to. */
+/* All units, prepared, also those that are converted, which may be referred to. */
 static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
-    const struct csni_span *b = r->bytes;
-    const struct csni_dwarf_sections sections = {
-        .info = r->portions ? r->now.bytes : b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .line = b[LINE],
-        .str = b[STR], .line_str = b[LINE_STR], .str_offsets = b[STR_OFFSETS], .addr = b[ADDR], .ranges = b[RANGES],
-        .rnglists = b[RNGLISTS], .info_from = r->portions ? r->now.from : 0, .big_endian = r->object->big_endian,
-    };
-    csni_dwarf_close(r->dwarf);
-    r->dwarf = NULL;
     struct csni_pool *pool = r->conversion->pool;
-    CSNI_TRY(csni_dwarf_open(&sections, r->conversion->alloc, &r->dwarf, err));
+    CSNI_TRY(csni_dwarf_open(&r->sections, r->conversion->alloc, &r->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(r->dwarf, pool, err));
-    if (!r->portions) CSNI_TRY(open_supplement(r, err));
+    CSNI_TRY(open_supplement(r, err));
     return csni_dwarf_prepare_all(r->dwarf, pool, err);
-}
-
-/* Whether no unit refers to anything outside of itself. */
-static bool stands_alone(const struct csni_dwarf *dwarf) {
-    if (csni_dwarf_has_cross_references(dwarf) || csni_dwarf_has_supplement_references(dwarf)) return false;
-    for (uint32_t i = 0; i < dwarf->info_unit_count; i++)
-        if (dwarf->units[i].is_skeleton) return false;
-    return true;
 }
 
 /* Pages of a plain section come back from the file when touched; inflated ones are gone, so they are only given back when
@@ -132,57 +127,40 @@ static bool may_discard(const struct reading *r) {
     return plain || !csni_dwarf_has_cross_references(r->dwarf);
 }
 
-/* Batches of skeletons can have functions from symbols. */
-static uint32_t count_from_dwarf(const struct csni_batch *batch) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < batch->function_count; i++) count += batch->functions[i].source == CSNI_SOURCE_DWARF;
-    return count;
-}
-
-static void report_portion(const struct reading *r) {
-    struct csn_convert_report *out = r->conversion->report;
-    const struct csni_unit_loop *loop = &r->loop;
-    out->units += loop->count;
-    if (loop->split) out->units_failed += csni_split_units_failed(loop->split);
-    for (uint32_t i = 0; i < loop->count; i++) out->functions_from_dwarf += count_from_dwarf(&loop->batches[i]);
-    if (r->dwarf->damage.code) {
-        csni_report_add(out, CSN_EVENT_DAMAGED_UNIT, 1, csni_str(csn_error_text(&r->dwarf->damage)));
-        out->units_failed++;
-    }
-}
-
 static void set_up_loop(struct reading *r) {
-    struct csni_unit_loop *loop = &r->loop;
     const struct csni_dwarf *dwarf = r->dwarf;
-    loop->dwarf = r->dwarf;
-    loop->discard = !r->portions && may_discard(r);
-    loop->lasting = r->portions || loop->discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL;
-    loop->first_unit = 0;
-    while (loop->first_unit < dwarf->info_unit_count && dwarf->units[loop->first_unit].off < r->done) loop->first_unit++;
-    bool more = r->portions && !csni_info_portions_at_end(r->portions);
-    loop->beside = more ? read_next_portion : NULL;
-    loop->beside_context = r;
+    bool discard = may_discard(r);
+    r->loop = (struct csni_unit_loop){ .workers = &r->workers, .object = r->object, .info_section = r->section[INFO],
+                                       .dwarf = r->dwarf, .discard = discard,
+                                       .lasting = discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL };
+    while (r->loop.first_unit < dwarf->info_unit_count && dwarf->units[r->loop.first_unit].off < r->done) r->loop.first_unit++;
 }
 
-static csn_status convert_portion(struct reading *r, struct csn_error *err) {
-    if (r->portions && r->broken) CSNI_TRY(read_whole(r, err));
-    r->now = r->next;
+static csn_status convert_whole(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
     CSNI_TRY(open_dwarf(r, err));
-    if (r->portions && !stands_alone(r->dwarf)) {
-        CSNI_TRY(read_whole(r, err));
-        CSNI_TRY(open_dwarf(r, err));
-    }
     set_up_loop(r);
     struct csni_unit_loop *loop = &r->loop;
-    CSNI_TRY(csni_split_units_create(r->conversion, r->dwarf, r->object, &loop->split, err));
+    CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &loop->split, err));
     csn_status status = csni_unit_loop_run(loop, err);
-    if (status == CSN_OK) report_portion(r);
+    if (status == CSN_OK) csni_report_units(c, loop->batches, loop->count, &r->dwarf->damage);
+    if (status == CSN_OK && loop->split) c->report->units_failed += csni_split_units_failed(loop->split);
     csni_split_units_destroy(loop->split);
     loop->split = NULL;
     return status;
 }
 
-static csn_status convert_all(struct reading *r, struct csn_error *err) {
+/* As far as portions go; then .debug_info is read as a whole, for the rest and for what that refers to. */
+static csn_status convert_stream(struct reading *r, struct csn_error *err) {
+    const struct csni_other_sections others = { read_one, r, r->read_count, &r->sections };
+    CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
+    close_stream(r);
+    if (r->done == UINT64_MAX) return CSN_OK;
+    CSNI_TRY(read_section(r, INFO, err));
+    return convert_whole(r, err);
+}
+
+static void count_work(const struct reading *r) {
     struct csni_conversion *c = r->conversion;
     for (uint32_t i = 0; i < SECTIONS; i++) {
         if (r->section[i] == CSNI_NO_SECTION) continue;
@@ -190,11 +168,16 @@ static csn_status convert_all(struct reading *r, struct csn_error *err) {
         atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);
         if (i == INFO || i == TYPES) c->progress_total += size;
     }
-    do {
-        CSNI_TRY(convert_portion(r, err));
-        r->done = r->now.from + r->now.bytes.size;
-    } while (r->loop.beside);
-    return CSN_OK;
+}
+
+static csn_status convert_all(struct reading *r, struct csn_error *err) {
+    find_sections(r);
+    count_work(r);
+    CSNI_TRY(open_stream(r, err));
+    order_sections(r);
+    if (r->stream) return convert_stream(r, err);
+    CSNI_TRY(csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err));
+    return convert_whole(r, err);
 }
 
 /* ---- report ---- */
@@ -211,7 +194,7 @@ static void report_relocations(const struct reading *r) {
 }
 
 static void report(const struct reading *r) {
-    r->conversion->report->units_failed += atomic_load(&r->loop.failed);
+    r->conversion->report->units_failed += atomic_load(&r->workers.failed);
     report_relocations(r);
     if (r->wants_supplement) csni_supplement_report(&r->supplement);
 }
@@ -226,17 +209,16 @@ static void release_sections(const struct reading *r) {
 }
 
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
-    struct reading r = { .conversion = c, .object = input->object };
-    csni_unit_loop_init(&r.loop, c, input);
-    csn_status status = read_sections(&r, err);
-    r.loop.info_section = r.section[INFO];
+    struct reading r = { .conversion = c, .object = input->object, .sections.big_endian = input->object->big_endian,
+                         .loop.lasting = CSNI_LASTING_STRINGS };
+    csn_status status = csni_unit_workers_init(&r.workers, c, input, err);
     if (status >= 0) status = convert_all(&r, err);
-    csni_info_portions_close(r.portions);
+    close_stream(&r);
     if (status >= 0) {
         report(&r);
         release_sections(&r);
     }
-    csni_unit_loop_deinit(&r.loop);
+    csni_unit_workers_deinit(&r.workers);
     csni_dwarf_close(r.dwarf);
     csni_supplement_close(&r.supplement);
     return status;

@@ -161,11 +161,8 @@ static csn_status find_debug_file(struct csni_conversion *c, struct csni_object 
 
 /* ---- all of it ---- */
 
-csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) {
-    CSNI_TRY(open_image(c, err));
-    struct csni_object *debug;
-    CSNI_TRY(find_debug_file(c, &debug, err));
-    c->debug = debug;
+static csn_status read_sources(struct csni_conversion *c, struct csni_symbol_source *symbols, struct csn_error *err) {
+    struct csni_object *debug = c->debug;
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
     CSNI_TRY(csni_source_dwarf(c, &input, err));
     if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
@@ -174,8 +171,20 @@ csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) 
     if (from_index < 0) return from_index;
     if (from_index == CSN_NONE) {
         CSNI_TRY(csni_source_go(c, err));
-        CSNI_TRY(csni_source_symbols(c, debug, err));
+        CSNI_TRY(csni_source_symbols(symbols, err));
     }
+    return CSN_OK;
+}
+
+csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) {
+    CSNI_TRY(open_image(c, err));
+    CSNI_TRY(find_debug_file(c, &c->debug, err));
+    struct csni_object *debug = c->debug;
+    struct csni_symbol_source symbols;
+    csni_source_symbols_begin(&symbols, c, debug);
+    csn_status status = read_sources(c, &symbols, err);
+    csni_source_symbols_end(&symbols);
+    if (status < 0) return status;
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
     if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);
     return CSN_OK;

@@ -125,24 +125,78 @@ static csn_status add_functions_without_symbols(struct csni_conversion *c, struc
     return status;
 }
 
-static bool lacks_sizes(const struct csni_batch_writer *w) {
-    for (size_t i = 0; i < w->functions.count; i++)
-        if (!w->functions.items[i].size) return true;
+/* ---- beside other sources ---- */
+
+static csn_status read_aside(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)item;
+    struct csni_symbol_source *s = context;
+    struct csni_conversion *c = s->conversion;
+    struct reading r = { .conversion = c, .writer = &c->writers[c->workers] };
+    csni_batch_begin(r.writer, &c->arenas[c->workers]);
+    CSNI_TRY(add_symbols(&r, &s->iter, err));
+    csn_status status = csni_batch_finish(r.writer, &s->batch, err);
+    csni_batch_writer_deinit(r.writer); /* megabytes that nothing else would use again */
+    return status;
+}
+
+/* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most. What goes
+ * wrong here goes wrong once more when it is wanted, and is told then. */
+void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
+    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
+    if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
+    csn_status status = csni_symbol_iter_init(&s->iter, c->object, CSNI_SYMBOLS_STATIC, NULL);
+    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&s->iter, debug, CSNI_SYMBOLS_STATIC, NULL);
+    s->begun = status == CSN_OK;
+    if (s->begun) csni_pool_start(c->pool, read_aside, s);
+}
+
+/* What was read aside was read before it was known which functions are described. */
+static csn_status leave_out_described(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_described described;
+    struct csni_batch *b = &s->batch;
+    CSNI_TRY(csni_described_make(&described, s->conversion, err));
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < b->function_count; i++)
+        if (!csni_described_has(&described, b->functions[i].start, b->functions[i].size)) b->functions[kept++] = b->functions[i];
+    s->conversion->symbols_left_out += b->function_count - kept;
+    b->function_count = kept;
+    csni_described_deinit(&described);
+    return CSN_OK;
+}
+
+/* ---- all of it ---- */
+
+static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_conversion *c = s->conversion;
+    struct reading r = { .conversion = c, .writer = &c->writers[0] };
+    CSNI_TRY(csni_described_make(&r.described, c, err));
+    csni_batch_begin(r.writer, &c->arenas[0]);
+    csn_status status = read_tables(&r, s->debug, err);
+    csni_described_deinit(&r.described);
+    if (status < 0) return status;
+    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, r.writer, err));
+    return csni_batch_finish(r.writer, &s->batch, err);
+}
+
+static bool lacks_sizes(const struct csni_batch *b) {
+    for (uint32_t i = 0; i < b->function_count; i++)
+        if (!b->functions[i].size) return true;
     return false;
 }
 
-csn_status csni_source_symbols(struct csni_conversion *c, struct csni_object *debug, struct csn_error *err) {
-    struct reading r = { .conversion = c, .writer = &c->writers[0] };
-    csn_status status = csni_described_make(&r.described, c, err);
+csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_conversion *c = s->conversion;
+    CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
+    if (s->begun) CSNI_TRY(leave_out_described(s, err));
+    if (lacks_sizes(&s->batch)) CSNI_TRY(csni_find_frame_bounds(c, err));
     struct csni_batch *batch = csni_add_batches(c, 1);
-    if (status == CSN_OK && !batch) status = csni_fail_memory(err, sizeof *batch);
-    struct csni_batch_writer *w = r.writer;
-    csni_batch_begin(w, &c->arenas[0]);
-    if (status == CSN_OK) status = read_tables(&r, debug, err);
-    csni_described_deinit(&r.described);
-    if (status < 0) return status;
-    if (lacks_sizes(w)) CSNI_TRY(csni_find_frame_bounds(c, err));
-    if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, w, err));
-    c->report->functions_from_symbols += w->functions.count + c->symbols_left_out;
-    return csni_batch_finish(w, batch, err);
+    if (!batch) return csni_fail_memory(err, sizeof *batch);
+    *batch = s->batch;
+    c->report->functions_from_symbols += batch->function_count + c->symbols_left_out;
+    return CSN_OK;
+}
+
+void csni_source_symbols_end(struct csni_symbol_source *s) {
+    if (s->begun) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
 }

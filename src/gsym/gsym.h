@@ -62,7 +62,13 @@ static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
     gsym->records = gsym->bytes;
 }
 
-/* What every lookup calls is inline; failures are not. */
+/* What every lookup calls is inline; failures are not. Steps that several kinds of lookups share are part of each of them,
+ * so that what they hand on stays in registers. */
+#if defined(__GNUC__)
+#define CSNI_GSYM_INLINE __attribute__((always_inline)) inline
+#else
+#define CSNI_GSYM_INLINE inline
+#endif
 
 /* idx < address_count */
 static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {

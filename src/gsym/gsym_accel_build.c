@@ -15,7 +15,7 @@ struct segment {
 enum {
     BUCKET_SEGMENTS = 6, /* at least, unless that makes a bucket too large; twice as many at most, on average */
     BUCKET_BYTES = sizeof(uint32_t) + sizeof(struct csni_accel_block) + sizeof(struct csni_accel_function) +
-                   sizeof(struct csni_accel_segment) + 4 /* of one segment and function */
+                   sizeof(struct csni_accel_segment) + 5 /* of one segment and function */
 };
 
 struct build {
@@ -126,7 +126,8 @@ static bool take_work(struct build *b, const struct parts *parts) {
 static bool is_full(const struct build *b, uint32_t functions) {
     uint64_t share = BUCKET_BYTES / BUCKET_SEGMENTS + 1 + sizeof(struct csni_accel_segment);
     uint64_t bytes = b->segments.count * share + b->trees.nodes.count * sizeof(struct csni_accel_node) +
-                     (uint64_t)functions * sizeof(struct csni_accel_function);
+                     (uint64_t)functions * sizeof(struct csni_accel_function) +
+                     (uint64_t)b->gsym->file_count * sizeof(struct csni_accel_file);
     return bytes > b->max_bytes / 4 * 3;
 }
 
@@ -180,6 +181,40 @@ static csn_status add_functions(struct build *b) {
     return CSN_OK;
 }
 
+/* ---- lengths of strings ---- */
+
+static uint8_t length_at(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) return 0;
+    const uint8_t *text = gsym->strings.ptr + offset;
+    uint64_t left = gsym->strings.size - offset;
+    size_t most = left < CSNI_ACCEL_LONG ? (size_t)left : CSNI_ACCEL_LONG;
+    const uint8_t *nul = memchr(text, 0, most);
+    return (uint8_t)(nul ? (size_t)(nul - text) : most);
+}
+
+static void find_name_lengths(struct build *b) {
+    enum { AHEAD = 16 }; /* names are here and there */
+    struct csni_accel_node *nodes = b->trees.nodes.items;
+    size_t count = b->trees.nodes.count;
+    for (size_t k = 1; k < count; k++) {
+        if (k + AHEAD < count) csni_gsym_prefetch_string(b->gsym, nodes[k + AHEAD].name);
+        nodes[k].file_length |= length_at(b->gsym, nodes[k].name);
+    }
+}
+
+static uint64_t with_length(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) offset = gsym->strings.size; /* reads as empty, and is below 2^56 */
+    return offset << 8 | length_at(gsym, offset);
+}
+
+static void put_files(const struct csni_gsym *gsym, struct csni_accel_file *out) {
+    for (uint32_t idx = 0; idx < gsym->file_count; idx++) {
+        const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
+        out[idx].directory = with_length(gsym, csni_gsym_strp(gsym, entry));
+        out[idx].base = with_length(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
+    }
+}
+
 /* ---- blocks ---- */
 
 struct layout {
@@ -215,7 +250,8 @@ static struct csni_accel_function function_of(const struct build *b, uint32_t id
 static void put_block(struct layout *l, uint64_t bucket, const struct segment *s, size_t count) {
     uint32_t functions = 1;
     for (size_t k = 1; k < count; k++) functions += s[k].function != s[k - 1].function;
-    size_t lows_at = sizeof(struct csni_accel_block) + functions * sizeof(struct csni_accel_function);
+    size_t lengths_at = sizeof(struct csni_accel_block) + functions * sizeof(struct csni_accel_function);
+    size_t lows_at = lengths_at + functions;
     size_t segments_at = (size_t)csni_align_up(lows_at + count, CSNI_ACCEL_UNIT);
     uint64_t at = l->size;
     l->size += segments_at + count * sizeof(struct csni_accel_segment);
@@ -230,6 +266,7 @@ static void put_block(struct layout *l, uint64_t bucket, const struct segment *s
             struct csni_accel_function f = function_of(l->b, s[k].function);
             function += k != 0;
             memcpy(p + sizeof head + function * sizeof f, &f, sizeof f);
+            p[lengths_at + function] = length_at(l->b->gsym, f.name);
         }
         uint32_t low = s[k].start & (((uint32_t)1 << l->shift) - 1);
         p[lows_at + k] = (uint8_t)(k ? low : 0);
@@ -270,8 +307,8 @@ static csn_status finish(struct build *b, struct csni_gsym_accel *out, struct cs
     lay_out(&l);
     uint64_t table_size = csni_align_up(l.bucket_count * sizeof(uint32_t), CSNI_ACCEL_SLACK);
     uint64_t blocks_size = csni_align_up(l.size + CSNI_ACCEL_SLACK, CSNI_ACCEL_SLACK);
-    uint64_t nodes_size = b->trees.nodes.count * sizeof(struct csni_accel_node);
-    uint64_t size = table_size + blocks_size + nodes_size;
+    uint64_t nodes_size = csni_align_up(b->trees.nodes.count * sizeof(struct csni_accel_node), CSNI_ACCEL_SLACK);
+    uint64_t size = table_size + blocks_size + nodes_size + (uint64_t)b->gsym->file_count * sizeof(struct csni_accel_file);
     if (size > b->max_bytes || l.size / CSNI_ACCEL_UNIT > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
     /* Huge pages where the kernel has them: a lookup's misses are then not doubled by those of the page tables. */
     size_t align = size >= CSNI_HUGE_PAGE / 2 ? CSNI_HUGE_PAGE : CSNI_ACCEL_SLACK, room = (size_t)size + align;
@@ -283,11 +320,14 @@ static csn_status finish(struct build *b, struct csni_gsym_accel *out, struct cs
     l.out = base + table_size;
     lay_out(&l);
     memset(l.out + l.size, 0, (size_t)(blocks_size - l.size));
-    memcpy(l.out + blocks_size, b->trees.nodes.items, (size_t)nodes_size);
+    find_name_lengths(b);
+    memcpy(l.out + blocks_size, b->trees.nodes.items, b->trees.nodes.count * sizeof(struct csni_accel_node));
     const void *nodes = l.out + blocks_size;
-    *out = (struct csni_gsym_accel){ .table = l.table, .blocks = l.out, .nodes = nodes, .first = b->first,
-                                     .covered = b->covered, .shift = l.shift, .plain_functions = b->plain_functions,
-                                     .memory = memory, .memory_size = room };
+    struct csni_accel_file *files = (struct csni_accel_file *)(void *)(l.out + blocks_size + nodes_size);
+    put_files(b->gsym, files);
+    *out = (struct csni_gsym_accel){ .table = l.table, .blocks = l.out, .nodes = nodes, .files = files,
+                                     .first = b->first, .covered = b->covered, .shift = l.shift,
+                                     .plain_functions = b->plain_functions, .memory = memory, .memory_size = room };
     return CSN_OK;
 }
 

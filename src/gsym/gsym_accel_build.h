@@ -30,8 +30,8 @@ void csni_accel_trees_init(struct csni_accel_trees *trees, const struct csn_allo
 void csni_accel_trees_deinit(struct csni_accel_trees *trees);
 
 /* Decodes the tree of a function that stands at [start, end), from `first` on less than 4 GB, into trees->changes, and
- * appends its nodes. CSN_NONE, with no node kept, where the tree is damaged or such that walking it would answer otherwise
- * than nested intervals do. */
+ * appends its nodes, the lengths of their names not yet known. CSN_NONE, with no node kept, where the tree is damaged or
+ * such that walking it would answer otherwise than nested intervals do. */
 csn_status csni_accel_tree(struct csni_accel_trees *trees, const struct csni_gsym *gsym,
                            const struct csni_gsym_payload *payload, uint64_t first, uint64_t start, uint64_t end);
 

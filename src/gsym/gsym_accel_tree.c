@@ -48,7 +48,8 @@ static csn_status add_node(struct walk *w, const struct csni_gsym_node *node, ui
         /* An offset from an address in front of the image's first or 4 GB behind it: not seen, not kept. */
         if (node->first < w->first || node->first - w->first > UINT32_MAX) return CSN_NONE;
         if (w->trees->nodes.count >= CSNI_ACCEL_GAP || node->name > UINT32_MAX) return CSN_NONE;
-        struct csni_accel_node kept = { (uint32_t)node->name, node->call_file, node->call_line,
+        if (node->call_file > CSNI_ACCEL_FILE_MAX) return CSN_NONE;
+        struct csni_accel_node kept = { (uint32_t)node->name, node->call_file << 8, node->call_line,
                                         (uint32_t)(node->first - w->first), parent };
         answer = (uint32_t)w->trees->nodes.count;
         if (!csni_vec_push(&w->trees->nodes, kept)) return CSN_E_MEMORY;

@@ -18,8 +18,8 @@ CSNI_COLD static csn_status truncated(const char *section, uint64_t offset, uint
                      (unsigned long long)size);
 }
 
-static inline csn_status read_prologue(const struct csni_gsym_lines *lines, struct csni_cursor *c, struct window *out,
-                                struct csn_error *err) {
+static CSNI_GSYM_INLINE csn_status read_prologue(const struct csni_gsym_lines *lines, struct csni_cursor *c,
+                                                 struct window *out, struct csn_error *err) {
     *c = csni_cursor_at(lines->bytes, false);
     int64_t min, max;
     if (csni_cursor_left(c) >= 2 && !((c->p[0] | c->p[1]) & 0x80)) { /* as nearly all are: one byte each */
@@ -92,7 +92,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
 
 /* Reads opcodes up to and with the next row, if it is at or below `addr`. CSN_NONE at the end of the table or where the
  * row is behind `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
-static inline csn_status step(struct csni_line_scan *scan, uint64_t addr) {
+static CSNI_GSYM_INLINE csn_status step(struct csni_line_scan *scan, uint64_t addr) {
     const uint8_t *file_at = scan->file_at;
     uint32_t line = scan->line;
     struct csni_cursor c = { scan->p, scan->p, scan->end, false, false, 0 };
@@ -133,27 +133,48 @@ static uint32_t scan_file(const struct csni_line_scan *scan) {
     return (uint32_t)csni_cursor_uleb(&c);
 }
 
-csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
-                               struct csn_error *err) {
-    if (addr < lines->start) return CSN_NONE;
+static CSNI_GSYM_INLINE csn_status start(struct csni_line_scan *scan, const struct csni_gsym_lines *lines,
+                                         struct csn_error *err) {
     struct csni_cursor c;
     struct window window = { 1, 0, 0 };
     CSNI_TRY(read_prologue(lines, &c, &window, err));
-    struct csni_line_scan scan = { .p = c.p, .end = c.end, .readable = lines->readable, .addr = lines->start,
-                                   .range = window.range, .min = window.min, .line = window.first_line };
+    *scan = (struct csni_line_scan){ .p = c.p, .end = c.end, .readable = lines->readable, .addr = lines->start,
+                                     .range = window.range, .min = window.min, .line = window.first_line };
     /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
      * while range <= 251, and the quotient is 0 beyond. */
-    scan.reciprocal = window.range <= UINT16_MAX ? 65536 / (uint32_t)window.range + 1 : 1;
+    scan->reciprocal = window.range <= UINT16_MAX ? 65536 / (uint32_t)window.range + 1 : 1;
+    return CSN_OK;
+}
+
+static CSNI_GSYM_INLINE csn_status go_on(struct csni_line_scan *scan, const struct csni_gsym_lines *lines,
+                                         uint64_t addr, struct csn_row *out, struct csn_error *err) {
     bool wide = csni_has_byte_blocks();
     csn_status status;
     do {
-        if (wide && csni_line_scan_avx2(&scan, addr)) break;
-        status = step(&scan, addr);
+        if (wide && csni_line_scan_avx2(scan, addr)) break;
+        status = step(scan, addr);
         if (status < 0) return truncated(lines->section, lines->offset, lines->bytes.size, err);
     } while (status == CSN_OK);
-    if (!scan.any) return CSN_NONE;
-    *out = (struct csn_row){ scan.addr, scan_file(&scan), scan.line };
+    if (!scan->any) return CSN_NONE;
+    *out = (struct csn_row){ scan->addr, scan_file(scan), scan->line };
     return CSN_OK;
+}
+
+csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
+                               struct csn_error *err) {
+    if (addr < lines->start) return CSN_NONE;
+    struct csni_line_scan scan;
+    CSNI_TRY(start(&scan, lines, err));
+    return go_on(&scan, lines, addr, out, err);
+}
+
+csn_status csni_line_scan_start(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, struct csn_error *err) {
+    return start(scan, lines, err);
+}
+
+csn_status csni_line_scan_to(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, uint64_t addr,
+                             struct csn_row *out, struct csn_error *err) {
+    return go_on(scan, lines, addr, out, err);
 }
 
 /* ---- the public calls ---- */

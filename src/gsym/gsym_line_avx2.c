@@ -214,23 +214,23 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
         uint64_t advance = total_of(add_bytes(_mm256_setzero_si256(), advances)), left = addr - scan.addr;
         bool found = advance > left;
         if (found) {
-            uint64_t keep = rows_within(advances, rows, left, &advance);
-            if (!keep) {
+            rows = rows_within(advances, rows, left, &advance);
+            if (!rows) {
                 done = true;
                 break;
             }
-            m = cut(m, keep);
+            m = cut(m, rows);
             special = select_bytes(quotients, m.special);
         }
         add_lines(&sums, b, deltas, special, scan.min, &m);
         scan.addr += advance;
         scan.any = true;
         if (m.set_file) scan.file_at = scan.p + BLOCK - _lzcnt_u64(m.set_file);
+        scan.p += BLOCK - _lzcnt_u64(rows);
         if (found || at_end) {
             done = true;
             break;
         }
-        scan.p += BLOCK - _lzcnt_u64(rows);
     }
     scan.line += total_lines(&sums, scan.range);
     *state = scan;

@@ -1,5 +1,5 @@
-/* Scanning a line table for the row of an address: the state between rows, and the vectorized scan. Private to
- * gsym_line.c and the scans. */
+/* Scanning a line table for the row of an address: the state between rows, which can go on to a later row, and the
+ * vectorized scan. */
 #ifndef CSNI_GSYM_LINE_SCAN_H
 #define CSNI_GSYM_LINE_SCAN_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/byte_blocks.h"
+#include "gsym/gsym.h"
 
 /* The state behind a row, or before the first. `p` is the first opcode that has not been read. */
 struct csni_line_scan {
@@ -18,6 +19,12 @@ struct csni_line_scan {
     uint32_t reciprocal;      /* delta * reciprocal >> 16 is delta / range for every delta of a special opcode */
     bool any;                 /* a row has been read */
 };
+
+/* The state before the first row. */
+csn_status csni_line_scan_start(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, struct csn_error *err);
+/* Goes on to the last row at or below `addr`, which is not below that of the call before; answers as csni_gsym_line_find(). */
+csn_status csni_line_scan_to(struct csni_line_scan *scan, const struct csni_gsym_lines *lines, uint64_t addr,
+                             struct csn_row *out, struct csn_error *err);
 
 #if CSNI_BYTE_BLOCKS
 /* Moves over rows at or below `addr`. True: those were all; false: the opcodes at scan->p up to the next row are for the

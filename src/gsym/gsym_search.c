@@ -8,12 +8,6 @@
 #include "gsym/gsym.h"
 #include "gsym/gsym_layout.h"
 
-#if defined(__GNUC__)
-#define ALWAYS_INLINE __attribute__((always_inline)) inline
-#else
-#define ALWAYS_INLINE inline
-#endif
-
 /* Only where other writers leave no room, behind the file table, so that opening their files touches no further page. */
 void csni_gsym_find_guide(struct csni_gsym *gsym) {
     uint64_t files_end = (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
@@ -37,14 +31,14 @@ enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two c
 /* The number of entries at or below `key` of the `count` from `table` on; at least one. All of this is called with a constant
  * width, so that the compiler makes loops without branches (but their own) of it: a search in a table of random access
  * mispredicts half of them. */
-static ALWAYS_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
+static CSNI_GSYM_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
     const uint8_t *at = table;
     for (; count > 1; count -= count / 2)
         at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
     return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
 }
 
-static ALWAYS_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+static CSNI_GSYM_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
     size_t count = gsym->address_count;
     const uint8_t *table = gsym->addresses, *at = table;
     if (!count) return 0;
@@ -56,7 +50,8 @@ static ALWAYS_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned 
 }
 
 /* Among the 1 << guide_shift entries from `first` on. */
-static ALWAYS_INLINE size_t count_left(const struct csni_gsym *gsym, size_t first, unsigned width, bool big, uint64_t key) {
+static CSNI_GSYM_INLINE size_t count_left(const struct csni_gsym *gsym, size_t first, unsigned width, bool big,
+                                          uint64_t key) {
     const uint8_t *table = gsym->addresses + first * width, *at = table;
     size_t half = ((size_t)1 << gsym->guide_shift) / 2;
     for (; half >= SEARCH_TAIL; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
@@ -67,7 +62,7 @@ static ALWAYS_INLINE size_t count_left(const struct csni_gsym *gsym, size_t firs
 
 /* The first of the entries that the guide leaves to search, which are 1 << guide_shift; `marks`: how many of its own are
  * at or below the key. */
-static ALWAYS_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t marks) {
+static CSNI_GSYM_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t marks) {
     size_t first = (marks - (marks > 0)) << gsym->guide_shift;
     size_t last = gsym->address_count - ((size_t)1 << gsym->guide_shift);
     return first < last ? first : last;
@@ -75,15 +70,15 @@ static ALWAYS_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t marks)
 
 /* Whether `count` entries of those that were left to search are at or below the key in the whole table, too. Within the
  * first and the last of them that the search itself has seen. */
-static ALWAYS_INLINE bool proven(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key, size_t first,
-                                 size_t count) {
+static CSNI_GSYM_INLINE bool proven(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key,
+                                    size_t first, size_t count) {
     size_t end = first + ((size_t)1 << gsym->guide_shift);
     if (!count) return first == 0;
     return first + count < end || end == gsym->address_count ||
            csni_get_sized(gsym->addresses + end * width, width, big) > key;
 }
 
-static ALWAYS_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+static CSNI_GSYM_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
     if (gsym->guide_count) {
         size_t first = narrowed(gsym, count_in(gsym->guide, gsym->guide_count, width, big, key));
         size_t count = count_left(gsym, first, width, big, key);
@@ -104,17 +99,20 @@ size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
 
 /* ---- several at once ---- */
 
-/* Each step's reads wait together. out[k]: the first entry of its `count` entries in, their number at or below keys[k] out. */
-static ALWAYS_INLINE void count_all_in(const uint8_t *table, size_t count, unsigned width, bool big, const uint64_t *keys,
-                                       size_t key_count, size_t *out) {
+/* Each step's reads wait together. out[k]: the first entry of its `count` entries in, their number at or below keys[k] out.
+ * Masked rather than chosen: of a choice the compiler makes a branch here, which is as often wrong as right. */
+static CSNI_GSYM_INLINE void count_all_in(const uint8_t *table, size_t count, unsigned width, bool big,
+                                          const uint64_t *keys, size_t key_count, size_t *out) {
     for (; count > 1; count -= count / 2)
-        for (size_t k = 0; k < key_count; k++)
-            out[k] += csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k] ? count / 2 : 0;
+        for (size_t k = 0; k < key_count; k++) {
+            size_t below = csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k];
+            out[k] += (0 - below) & (count / 2);
+        }
     for (size_t k = 0; k < key_count; k++) out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
 }
 
-static ALWAYS_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big, const uint64_t *keys,
-                                          size_t key_count, size_t *out) {
+static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big,
+                                             const uint64_t *keys, size_t key_count, size_t *out) {
     size_t first[CSNI_GSYM_SEARCHES];
     for (size_t k = 0; k < key_count; k++) out[k] = 0;
     if (!gsym->guide_count) {

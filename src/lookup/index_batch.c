@@ -1,6 +1,7 @@
 /* Many addresses to their frames: each step is taken for a group of addresses before the next one, so that what they wait
  * for comes from memory at the same time. */
 #include "base/prefetch.h"
+#include "gsym/gsym_walk.h"
 #include "lookup/index_private.h"
 
 enum { GROUP = 16, FRAMES_EACH = CSN_INLINE_DEPTH_MAX + 1 };
@@ -10,11 +11,15 @@ struct batch {
     enum csn_lookup_mode mode;
     struct csn_frame_ref *frames;
     size_t cap, used;
+    struct csni_gsym_walk walk; /* over the records, where the accelerator does not answer */
 };
 
-static void look_up_plain(struct batch *b, uint64_t addr, size_t behind, struct csn_batch_answer *out) {
+/* `neighbour`: the function of the address before or behind is the same. */
+static void look_up_plain(struct batch *b, uint64_t addr, size_t behind, bool neighbour, struct csn_batch_answer *out) {
     struct csni_gsym_answer answer;
-    out->status = csni_gsym_lookup_at(&b->index->gsym, behind, addr, b->mode, &answer, NULL);
+    const struct csni_gsym *gsym = &b->index->gsym;
+    out->status = neighbour ? csni_gsym_walk_to(gsym, &b->walk, behind, addr, b->mode, &answer, NULL)
+                            : csni_gsym_lookup_at(gsym, behind, addr, b->mode, &answer, NULL);
     if (out->status >= 0)
         csni_index_give(b->index, &answer, out->status, b->frames + b->used, b->cap - b->used, &out->found);
     else
@@ -27,7 +32,10 @@ static void look_up_plain(struct batch *b, uint64_t addr, size_t behind, struct 
 static size_t answer_plain(struct batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
     size_t behind[GROUP], k;
     csni_gsym_search(&b->index->gsym, addrs, count, behind);
-    for (k = 0; k < count && b->cap - b->used >= FRAMES_EACH; k++) look_up_plain(b, addrs[k], behind[k], &answers[k]);
+    for (k = 0; k < count && b->cap - b->used >= FRAMES_EACH; k++) {
+        bool neighbour = behind[k] == b->walk.behind || (k + 1 < count && behind[k] == behind[k + 1]);
+        look_up_plain(b, addrs[k], behind[k], neighbour, &answers[k]);
+    }
     return k;
 }
 
@@ -54,7 +62,7 @@ static size_t answer_fast(struct batch *b, const uint64_t *addrs, size_t count, 
         if (!blocks[k] || segments[k]->node == CSNI_ACCEL_PLAIN) {
             size_t behind;
             csni_gsym_search(&b->index->gsym, &addrs[k], 1, &behind);
-            look_up_plain(b, addrs[k], behind, &answers[k]);
+            look_up_plain(b, addrs[k], behind, false, &answers[k]);
             continue;
         }
         answers[k].status = csni_accel_answer(accel, b->index->gsym.file_count, blocks[k], segments[k], addrs[k],
@@ -88,7 +96,7 @@ csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t 
     if (cap < FRAMES_EACH)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_lookup_batch: room for %zu frames, need >= %d", cap,
                          FRAMES_EACH);
-    struct batch b = { index, mode, frames, cap, 0 };
+    struct batch b = { .index = index, .mode = mode, .frames = frames, .cap = cap };
     bool fast = index->accel.table && mode == CSN_LOOKUP_DEFAULT;
     size_t done = 0;
     while (done < count && cap - b.used >= FRAMES_EACH) {

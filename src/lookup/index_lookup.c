@@ -16,18 +16,15 @@ const char *csn_reason_text(uint32_t reason) {
     }
 }
 
-/* From the accelerator. False: the index itself has to answer. */
-static inline bool look_up_fast(const struct csn_index *index, uint64_t addr, struct csn_frame_ref *frames, size_t cap,
-                                struct csn_lookup *out, csn_status *status) {
-    const struct csni_gsym_accel *accel = &index->accel;
+/* The accelerator's place for an address. False: the index itself has to answer. */
+static inline bool find_fast(const struct csni_gsym_accel *accel, uint64_t addr, const struct csni_accel_block **block,
+                             const struct csni_accel_segment **segment) {
     if (!csni_accel_covers(accel, addr)) return false;
-    const struct csni_accel_block *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
-    csni_accel_prefetch_block(block);
-    const struct csni_accel_segment *segment = csni_accel_segment(accel, block, addr);
-    if (segment->node == CSNI_ACCEL_PLAIN) return false;
-    csni_accel_prefetch_node(accel, segment->node);
-    *status = csni_accel_answer(accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
-    return true;
+    *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
+    csni_accel_prefetch_block(*block);
+    *segment = csni_accel_segment(accel, *block, addr);
+    csni_accel_prefetch_node(accel, (*segment)->node);
+    return (*segment)->node != CSNI_ACCEL_PLAIN;
 }
 
 csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
@@ -36,10 +33,12 @@ csn_status csn_index_lookup_refs(const struct csn_index *index, uint64_t addr, e
     struct csn_lookup ignored;
     if (!out) out = &ignored;
     if (index->other) return index->other->lookup(index, addr, mode, frames, cap, out, err);
-    csn_status status;
-    if (mode == CSN_LOOKUP_DEFAULT && look_up_fast(index, addr, frames, cap, out, &status)) return status;
+    const struct csni_accel_block *block;
+    const struct csni_accel_segment *segment;
+    if (mode == CSN_LOOKUP_DEFAULT && find_fast(&index->accel, addr, &block, &segment))
+        return csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
     struct csni_gsym_answer answer;
-    status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
     if (status >= 0) csni_index_give(index, &answer, status, frames, cap, out);
     return status;
 }
@@ -50,7 +49,8 @@ void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref
         return;
     }
     struct csn_str directory, base;
-    csni_gsym_file(&index->gsym, ref->file, &directory, &base);
+    if (index->accel.table) csni_accel_file(&index->accel, &index->gsym, ref->file, &directory, &base);
+    else csni_gsym_file(&index->gsym, ref->file, &directory, &base);
     *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line,
                                ref->flags, ref->reason, 0 };
 }
@@ -91,21 +91,45 @@ static csn_status look_up_other(const struct csn_index *index, uint64_t addr, st
     return status;
 }
 
+/* Frames with their strings, none of which is touched here; they are asked for, all at once. */
+static csn_status resolve_fast(const struct csn_index *index, const struct csni_accel_block *block,
+                               const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame *frames,
+                               size_t cap, size_t *out_count) {
+    const struct csni_gsym_accel *accel = &index->accel;
+    size_t count = 0;
+    bool found = segment->node != CSNI_ACCEL_GAP;
+    struct csni_accel_walk walk = csni_accel_frames(accel, block, segment, addr);
+    for (walk.done = !found; !walk.done; count++) {
+        struct csn_frame_ref ref;
+        csni_accel_next(accel, index->gsym.file_count, &walk, &ref);
+        if (count >= cap) continue;
+        struct csn_frame *out = &frames[count];
+        out->name = csni_accel_string(&index->gsym, ref.name, walk.length);
+        csni_prefetch(out->name.ptr);
+        csni_accel_file(accel, &index->gsym, ref.file, &out->directory, &out->base);
+        csni_prefetch(out->directory.ptr);
+        csni_prefetch(out->base.ptr);
+        out->offset = ref.offset;
+        out->line = ref.line;
+        out->flags = ref.flags;
+        out->reason = ref.reason;
+        out->reserved = 0;
+    }
+    *out_count = count;
+    return found ? CSN_OK : CSN_NONE;
+}
+
 csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
                             size_t *out_count, struct csn_error *err) {
-    /* Deeper answers are rare. */
-    enum { REFS = 32 };
-    struct csn_frame_ref refs[REFS];
-    struct csn_lookup found;
-    csn_status status = CSN_OK;
     if (index->other) return look_up_other(index, addr, frames, cap, out_count, err);
-    if (look_up_fast(index, addr, refs, REFS, &found, &status) && found.frame_count <= REFS) {
-        resolve_all(index, refs, found.frame_count < cap ? found.frame_count : cap, frames);
-        *out_count = found.frame_count;
-        return status;
-    }
+    const struct csni_accel_block *block;
+    const struct csni_accel_segment *segment;
+    if (find_fast(&index->accel, addr, &block, &segment))
+        return resolve_fast(index, block, segment, addr, frames, cap, out_count);
+    enum { REFS = 32 }; /* deeper answers are rare */
+    struct csn_frame_ref refs[REFS];
     struct csni_gsym_answer answer;
-    status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
     size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0, stored = count < cap ? count : cap;
     for (size_t k = 0; k < stored;) {

@@ -8,6 +8,7 @@ struct csni_distinct_string {
     struct csn_str text;
     uint64_t hash;
     uint32_t number; /* in the model; 0: none yet */
+    uint32_t rank;   /* of the first functions that have it (model_names.c); 0: none are known */
 };
 
 /* All zeros but for `items.alloc` at first. */

@@ -8,26 +8,7 @@
 
 #include "base/fail.h"
 #include "base/hash.h"
-#include "model/distinct.h"
-
-enum { SHARD_BITS = 3, SHARDS = 1 << SHARD_BITS };
-
-static unsigned shard_of(uint64_t hash) { return (unsigned)(hash >> (64 - SHARD_BITS)); }
-
-/* What one batch uses. */
-struct usage {
-    uint64_t *hashes;     /* by string number of the batch; 0: not used */
-    uint32_t *file_uses;  /* by file number of the batch */
-};
-
-struct link {
-    struct csni_model *model;
-    struct csni_arena *arenas;
-    struct usage *usages;
-    struct csni_distinct_strings shards[SHARDS];
-    unsigned shares; /* that the shards are dealt out in */
-    struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
-};
+#include "model/model_link.h"
 
 static void *zeroed(struct csni_arena *arena, size_t size) {
     void *p = csni_arena_alloc(arena, size);
@@ -37,14 +18,14 @@ static void *zeroed(struct csni_arena *arena, size_t size) {
 
 /* ---- marking ---- */
 
-static void use_string(const struct csni_batch *b, struct usage *u, uint32_t number) {
+static void use_string(const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
     if (u->hashes[number] || !b->strings[number].len) return;
     uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len) & ~CSNI_NAME_BIT;
     u->hashes[number] = hash ? hash : 1;
 }
 
 /* The name of a function or inlined call. Where names change, it is told apart from an equal string of a path or pattern. */
-static void use_name(const struct link *link, const struct csni_batch *b, struct usage *u, uint32_t number) {
+static void use_name(const struct csni_link *link, const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
     use_string(b, u, number);
     if (link->model->rename && u->hashes[number]) u->hashes[number] |= CSNI_NAME_BIT;
 }
@@ -52,7 +33,7 @@ static void use_name(const struct link *link, const struct csni_batch *b, struct
 /* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
  * before them. Compilers that tell views of a variable apart leave many. What is kept counts as a use of its file where
  * the encoder will have to name it. */
-static void drop_superseded_rows(struct csni_batch *b, struct usage *u, struct csni_function *f) {
+static void drop_superseded_rows(struct csni_batch *b, struct csni_link_usage *u, struct csni_function *f) {
     struct csni_row *rows = b->rows + f->first_row;
     uint32_t kept = 0, file = UINT32_MAX, line = 0;
     for (uint32_t i = 0; i < f->row_count; i++) {
@@ -68,7 +49,7 @@ static void drop_superseded_rows(struct csni_batch *b, struct usage *u, struct c
     f->row_count = kept;
 }
 
-static void use_function(const struct link *link, const struct csni_batch *b, struct usage *u,
+static void use_function(const struct csni_link *link, const struct csni_batch *b, struct csni_link_usage *u,
                          const struct csni_function *f) {
     use_name(link, b, u, f->name);
     for (uint32_t i = 0; i < f->inline_count; i++) {
@@ -83,9 +64,9 @@ static void use_function(const struct link *link, const struct csni_batch *b, st
 }
 
 static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    struct link *link = context;
+    struct csni_link *link = context;
     struct csni_batch *b = &link->model->batches[item];
-    struct usage *u = &link->usages[item];
+    struct csni_link_usage *u = &link->usages[item];
     /* Also those of an index that is converted, which no option asked for. */
     if (link->model->rename && b->pattern_count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
@@ -114,13 +95,13 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
 /* The strings of one shard, or of all at once where there is but one worker. */
 static csn_status intern_shards(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
-    struct link *link = context;
+    struct csni_link *link = context;
     for (uint32_t i = 0; i < link->model->batch_count; i++) {
         struct csni_batch *b = &link->model->batches[i];
         const uint64_t *hashes = link->usages[i].hashes;
         for (uint32_t k = 1; k < b->string_count; k++) {
-            if (!hashes[k] || shard_of(hashes[k]) % link->shares != item) continue;
-            struct csni_distinct_strings *strings = &link->shards[shard_of(hashes[k])];
+            if (!hashes[k] || csni_link_shard(hashes[k]) % link->shares != item) continue;
+            struct csni_distinct_strings *strings = &link->shards[csni_link_shard(hashes[k])];
             /* The number is one within the shard until csni_model_link() is done. */
             if (!csni_distinct_strings_add(strings, b->strings[k], hashes[k], &b->string_numbers[k]))
                 return csni_fail_memory(err, strings->slot_count * sizeof *strings->slots);
@@ -130,19 +111,13 @@ static csn_status intern_shards(void *context, uint32_t worker, size_t item, str
 }
 
 static csn_status rename_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    struct link *link = context;
+    struct csni_link *link = context;
     return csni_distinct_strings_rename(&link->shards[item], link->model, &link->arenas[worker], err);
-}
-
-/* NULL: the empty string. */
-static struct csni_distinct_string *distinct_of(struct link *link, const struct csni_batch *b, uint32_t number) {
-    uint64_t hash = link->usages[b - link->model->batches].hashes[number];
-    return hash ? &link->shards[shard_of(hash)].items.items[b->string_numbers[number]] : NULL;
 }
 
 /* ---- files ---- */
 
-static bool gather_files(struct link *link, struct csni_distinct_files *t) {
+static bool gather_files(struct csni_link *link, struct csni_distinct_files *t) {
     struct csni_model *m = link->model;
     for (uint32_t i = 0; i < m->batch_count; i++) {
         struct csni_batch *b = &m->batches[i];
@@ -151,7 +126,7 @@ static bool gather_files(struct link *link, struct csni_distinct_files *t) {
             if (!uses) continue;
             const struct csni_file *f = &b->files[k];
             struct csni_distinct_file *key =
-                csni_distinct_files_add(t, distinct_of(link, b, f->directory), distinct_of(link, b, f->base));
+                csni_distinct_files_add(t, csni_link_distinct(link, b, f->directory), csni_link_distinct(link, b, f->base));
             if (!key) return false;
             key->uses += uses;
             b->file_numbers[k] = key->number;
@@ -166,50 +141,23 @@ static int by_use(const void *pa, const void *pb) {
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* The string with the text of `d` that has or gets a number: `d` itself unless names changed. NULL when out of memory. */
-static struct csni_distinct_string *numbered(struct link *link, struct csni_distinct_string *d) {
-    if (!link->model->rename) return d;
-    uint32_t index;
-    uint64_t hash = csni_hash_bytes(d->text.ptr, d->text.len);
-    if (!csni_distinct_strings_add(&link->renamed, d->text, hash, &index)) return NULL;
-    return &link->renamed.items.items[index];
-}
-
-/* False when out of memory, which only happens where names change. */
-static bool number_string(struct link *link, struct csni_distinct_string *d, uint32_t *out) {
-    struct csni_model *m = link->model;
-    *out = 0;
-    if (!d) return true;
-    if (!d->number) {
-        struct csni_distinct_string *one = numbered(link, d);
-        if (!one) return false;
-        if (!one->number) {
-            one->number = m->string_count;
-            m->strings[m->string_count++] = d->text;
-        }
-        d->number = one->number;
-    }
-    *out = d->number;
-    return true;
-}
-
 /* The files of the one batch as they are. */
-static csn_status keep_files(struct link *link, struct csn_error *err) {
+static csn_status keep_files(struct csni_link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
     struct csni_batch *b = m->batches;
     m->files = csni_alloc_zeroed(m->alloc, b->file_count, sizeof *m->files);
     if (!m->files) return csni_fail_memory(err, b->file_count * sizeof *m->files);
     m->file_count = b->file_count;
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!number_string(link, distinct_of(link, b, b->files[i].directory), &m->files[i].directory) ||
-            !number_string(link, distinct_of(link, b, b->files[i].base), &m->files[i].base))
+        if (!csni_link_number_string(link, csni_link_distinct(link, b, b->files[i].directory), &m->files[i].directory) ||
+            !csni_link_number_string(link, csni_link_distinct(link, b, b->files[i].base), &m->files[i].base))
             return csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
         b->file_numbers[i] = i;
     }
     return CSN_OK;
 }
 
-static csn_status number_files(struct link *link, struct csn_error *err) {
+static csn_status number_files(struct csni_link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
     if (m->exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
@@ -230,8 +178,8 @@ static csn_status number_files(struct link *link, struct csn_error *err) {
     for (uint32_t i = 0; i < t.items.count; i++) {
         struct csni_distinct_file *f = &t.items.items[i];
         final[f->number] = i + 1;
-        if (!number_string(link, f->directory, &m->files[i + 1].directory) ||
-            !number_string(link, f->base, &m->files[i + 1].base)) {
+        if (!csni_link_number_string(link, f->directory, &m->files[i + 1].directory) ||
+            !csni_link_number_string(link, f->base, &m->files[i + 1].base)) {
             status = csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
             goto done;
         }
@@ -245,52 +193,26 @@ done:
     return status;
 }
 
-/* ---- names ---- */
-
-static bool number_function(struct link *link, const struct csni_entry *e) {
-    const struct csni_batch *b = &link->model->batches[e->batch];
-    const struct csni_function *f = &b->functions[e->function];
-    uint32_t number;
-    bool ok = number_string(link, distinct_of(link, b, f->name), &number);
-    for (uint32_t i = 0; i < f->inline_count && ok; i++)
-        ok = number_string(link, distinct_of(link, b, b->inlines[f->first_inline + i].name), &number);
-    for (uint32_t i = 0; i < f->site_count && ok; i++) {
-        const struct csni_call_site *s = &b->sites[f->first_site + i];
-        for (uint32_t k = 0; k < s->pattern_count && ok; k++)
-            ok = number_string(link, distinct_of(link, b, b->patterns[s->first_pattern + k]), &number);
-    }
-    return ok;
-}
-
-static csn_status number_names(struct link *link, struct csn_error *err) {
-    struct csni_model *m = link->model;
-    bool ok = true;
-    for (uint32_t i = 0; i < m->entry_count && ok; i++) {
-        ok = number_function(link, &m->entries[i]);
-        for (uint32_t k = 0; k < m->entries[i].child_count && ok; k++)
-            ok = number_function(link, &m->children[m->entries[i].first_child + k]);
-    }
-    return ok ? CSN_OK : csni_fail_memory(err, link->renamed.slot_count * sizeof *link->renamed.slots);
-}
+/* ---- all of it ---- */
 
 static csn_status finish_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)err;
-    struct link *link = context;
+    struct csni_link *link = context;
     struct csni_batch *b = &link->model->batches[item];
     for (uint32_t k = 1; k < b->string_count; k++)
-        if (link->usages[item].hashes[k]) b->string_numbers[k] = distinct_of(link, b, k)->number;
+        if (link->usages[item].hashes[k]) b->string_numbers[k] = csni_link_distinct(link, b, k)->number;
     return CSN_OK;
 }
 
-static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn_error *err) {
+static csn_status link_all(struct csni_link *link, struct csni_pool *pool, struct csn_error *err) {
     struct csni_model *m = link->model;
     CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
-    link->shares = pool && csni_pool_workers(pool) > 1 ? SHARDS : 1;
+    link->shares = pool && csni_pool_workers(pool) > 1 ? CSNI_LINK_SHARDS : 1;
     CSNI_TRY(csni_pool_run(pool, link->shares, intern_shards, link, err));
-    if (m->rename) CSNI_TRY(csni_pool_run(pool, SHARDS, rename_shard, link, err));
+    if (m->rename) CSNI_TRY(csni_pool_run(pool, CSNI_LINK_SHARDS, rename_shard, link, err));
     uint64_t count = 1;
-    for (unsigned i = 0; i < SHARDS; i++) count += link->shards[i].items.count;
+    for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) count += link->shards[i].items.count;
     if (count >= UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%llu strings, an index holds at most %u",
                          (unsigned long long)count, UINT32_MAX);
@@ -300,18 +222,18 @@ static csn_status link_all(struct link *link, struct csni_pool *pool, struct csn
     m->strings[0] = (struct csn_str){ "", 0 };
     m->string_count = 1;
     CSNI_TRY(number_files(link, err));
-    CSNI_TRY(number_names(link, err));
+    CSNI_TRY(csni_link_number_names(link, pool, err));
     return csni_pool_run(pool, m->batch_count, finish_batch, link, err);
 }
 
 csn_status csni_model_link(struct csni_model *m, struct csni_pool *pool, struct csni_arena *arenas,
                            struct csn_error *err) {
-    struct link link = { .model = m, .arenas = arenas, .renamed.items.alloc = m->alloc };
+    struct csni_link link = { .model = m, .arenas = arenas, .renamed.items.alloc = m->alloc };
     link.usages = csni_alloc_zeroed(m->alloc, m->batch_count, sizeof *link.usages);
     if (m->batch_count && !link.usages) return csni_fail_memory(err, m->batch_count * sizeof *link.usages);
-    for (unsigned i = 0; i < SHARDS; i++) link.shards[i].items.alloc = m->alloc;
+    for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) link.shards[i].items.alloc = m->alloc;
     csn_status status = link_all(&link, pool, err);
-    for (unsigned i = 0; i < SHARDS; i++) csni_distinct_strings_deinit(&link.shards[i]);
+    for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) csni_distinct_strings_deinit(&link.shards[i]);
     csni_distinct_strings_deinit(&link.renamed);
     csni_free(m->alloc, link.usages, m->batch_count * sizeof *link.usages);
     return status;

@@ -1,53 +1,23 @@
-/* zlib sections by libdeflate, zstd sections by libzstd. */
+/* Whole sections: of zlib as one piece of a stream, of zstd by libzstd. */
 #include "object/inflate.h"
 
 #include <inttypes.h>
 
 #include "base/fail.h"
+#include "object/inflater.h"
 
-#ifdef CSNI_HAVE_LIBDEFLATE
-#include <libdeflate.h>
-#endif
 #ifdef CSNI_HAVE_ZSTD
 #include <zstd.h>
 #endif
 
-#ifdef CSNI_HAVE_LIBDEFLATE
 static csn_status inflate_zlib(struct csni_span data, uint8_t *out, size_t size, const char *section,
-                               struct csn_error *err) {
-    struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
-    if (!decompressor) return csni_fail_memory(err, 0);
-    size_t actual = 0;
-    enum libdeflate_result result = libdeflate_zlib_decompress(decompressor, data.ptr, data.size, out, size, &actual);
-    libdeflate_free_decompressor(decompressor);
-    if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-        return csni_fail(err, CSN_E_FORMAT, section, 0, "inflates to more than the 0x%zx bytes of its header", size);
-    if (result != LIBDEFLATE_SUCCESS)
-        return csni_fail(err, CSN_E_FORMAT, section, 0, "damaged zlib data (0x%zx bytes, header promises 0x%zx)", data.size,
-                         size);
-    if (actual != size)
-        return csni_fail(err, CSN_E_FORMAT, section, 0, "inflates to 0x%zx bytes, header promises 0x%zx", actual, size);
-    return CSN_OK;
+                               const struct csn_allocator *alloc, struct csn_error *err) {
+    struct csni_inflater *inflater;
+    CSNI_TRY(csni_inflater_create(CSNI_COMPRESSION_ZLIB, data, size, section, alloc, &inflater, err));
+    csn_status status = csni_inflater_read(inflater, out, size, err);
+    csni_inflater_destroy(inflater);
+    return status;
 }
-
-static csn_status check_zlib(const char *section, struct csn_error *err) {
-    (void)section;
-    (void)err;
-    return CSN_OK;
-}
-#else
-static csn_status check_zlib(const char *section, struct csn_error *err) {
-    return csni_fail(err, CSN_E_UNSUPPORTED, section, 0, "zlib compression: this build lacks libdeflate");
-}
-
-static csn_status inflate_zlib(struct csni_span data, uint8_t *out, size_t size, const char *section,
-                               struct csn_error *err) {
-    (void)data;
-    (void)out;
-    (void)size;
-    return check_zlib(section, err);
-}
-#endif
 
 #ifdef CSNI_HAVE_ZSTD
 static csn_status inflate_zstd(struct csni_span data, uint8_t *out, size_t size, const char *section,
@@ -101,9 +71,7 @@ static csn_status check_ratio(struct csni_span data, uint64_t size, uint64_t max
 csn_status csni_inflate_check(enum csni_compression compression, struct csni_span data, uint64_t size, const char *section,
                               struct csn_error *err) {
     switch (compression) {
-    case CSNI_COMPRESSION_ZLIB:
-        CSNI_TRY(check_zlib(section, err));
-        return check_ratio(data, size, DEFLATE_MAX_RATIO, section, err);
+    case CSNI_COMPRESSION_ZLIB: return check_ratio(data, size, DEFLATE_MAX_RATIO, section, err);
     case CSNI_COMPRESSION_ZSTD:
         CSNI_TRY(check_zstd(data, size, section, err));
         return check_ratio(data, size, ZSTD_MAX_RATIO, section, err);
@@ -113,9 +81,9 @@ csn_status csni_inflate_check(enum csni_compression compression, struct csni_spa
 }
 
 csn_status csni_inflate(enum csni_compression compression, struct csni_span data, uint8_t *out, size_t size,
-                        const char *section, struct csn_error *err) {
+                        const char *section, const struct csn_allocator *alloc, struct csn_error *err) {
     switch (compression) {
-    case CSNI_COMPRESSION_ZLIB: return inflate_zlib(data, out, size, section, err);
+    case CSNI_COMPRESSION_ZLIB: return inflate_zlib(data, out, size, section, alloc, err);
     case CSNI_COMPRESSION_ZSTD: return inflate_zstd(data, out, size, section, err);
     case CSNI_COMPRESSION_NONE: break;
     }

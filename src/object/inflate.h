@@ -1,5 +1,5 @@
-/* Decompression of sections. inflate.c and inflate_xz.c are the only files that know the libraries, which are found at
- * configure time: CSNI_HAVE_LIBDEFLATE, CSNI_HAVE_ZSTD, CSNI_HAVE_LIBLZMA. */
+/* Decompression of sections. inflate.c, inflater.c and inflate_xz.c are the only files that know libraries, which are found at
+ * configure time: CSNI_HAVE_ZSTD, CSNI_HAVE_LIBLZMA. */
 #ifndef CSNI_INFLATE_H
 #define CSNI_INFLATE_H
 
@@ -15,7 +15,7 @@ csn_status csni_inflate_check(enum csni_compression compression, struct csni_spa
 
 /* Inflates all of `data` into exactly `size` bytes. CSN_E_FORMAT names both sizes where they differ. */
 csn_status csni_inflate(enum csni_compression compression, struct csni_span data, uint8_t *out, size_t size,
-                        const char *section, struct csn_error *err);
+                        const char *section, const struct csn_allocator *alloc, struct csn_error *err);
 
 /* All of an .xz file, whose size nobody promises: at most `max_size` bytes, in memory of `alloc` that csni_free(alloc, *out,
  * *room) gives back. CSN_E_LIMIT: it inflates to more, or needs more than 256 MiB for its dictionary. */

@@ -1,21 +1,15 @@
-/* zlib data in pieces by ISA-L, zstd data in pieces by libzstd.
- *
- * ISA-L is loaded when the first piece is wanted and not linked: its two hundred symbols are all resolved when it is loaded,
- * which took a process that looks up one address 175,000 of 653,000 instructions. */
+/* zlib data in pieces by own code, zstd data in pieces by libzstd. */
 #include "object/inflater.h"
 
 #include "base/fail.h"
-#include "base/load_function.h"
+#include "object/deflate.h"
 
-#ifdef CSNI_HAVE_ISAL
-#include <isa-l/igzip_lib.h>
-#endif
 #ifdef CSNI_HAVE_ZSTD
 #include <zstd.h>
 #include <zstd_errors.h>
 #endif
 
-/* A library's calls. */
+/* A kind of data. */
 struct decoder {
     /* Gives at least one byte more, up to out + size; CSN_NONE: the data has ended. */
     csn_status (*step)(struct csni_inflater *inflater, uint8_t *out, size_t size, size_t *given, struct csn_error *err);
@@ -28,7 +22,7 @@ struct csni_inflater {
     struct csni_span data;
     size_t size, done, consumed;
     const char *section;
-    void *state;          /* of the library */
+    void *state;          /* of the decoder */
     bool frame_open;      /* zstd: within a frame */
 };
 
@@ -38,78 +32,22 @@ static csn_status fail_damaged(const struct csni_inflater *s, const char *format
                      format, s->data.size, s->size, why, s->consumed, s->done);
 }
 
-#ifdef CSNI_HAVE_ISAL
-enum { ISAL_PIECE = 1 << 30 }; /* its counts have 32 bits */
-
-struct isal {
-    int (*inflate)(struct inflate_state *state);
-    struct inflate_state state;
-};
-
-/* Once loaded the library stays. False: it is not installed here. */
-static bool load_isal(struct isal *out) {
-    void *library = dlopen("libisal.so.2", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return false;
-    void (*init)(struct inflate_state *state);
-    bool loaded = csni_load_function(library, "isal_inflate_init", &init) && csni_load_function(library, "isal_inflate", &out->inflate);
-    dlclose(library);
-    if (loaded) init(&out->state);
-    return loaded;
-}
-
-static const char *isal_text(int result) {
-    switch (result) {
-    case ISAL_NEED_DICT: return "needs a dictionary";
-    case ISAL_INVALID_BLOCK: return "invalid block";
-    case ISAL_INVALID_SYMBOL: return "invalid symbol";
-    case ISAL_INVALID_LOOKBACK: return "reference to before its begin";
-    case ISAL_INVALID_WRAPPER: case ISAL_UNSUPPORTED_METHOD: return "invalid header";
-    case ISAL_INCORRECT_CHECKSUM: return "wrong checksum";
-    default: return "unknown error";
-    }
-}
-
 static csn_status step_zlib(struct csni_inflater *s, uint8_t *out, size_t size, size_t *given, struct csn_error *err) {
-    struct isal *isal = s->state;
-    struct inflate_state *state = &isal->state;
-    if (state->block_state == ISAL_BLOCK_FINISH) return CSN_NONE;
-    size_t left = s->data.size - s->consumed;
-    uint32_t in = left < ISAL_PIECE ? (uint32_t)left : ISAL_PIECE, room = size < ISAL_PIECE ? (uint32_t)size : ISAL_PIECE;
-    state->next_in = (uint8_t *)(uintptr_t)(s->data.ptr + s->consumed);
-    state->avail_in = in;
-    state->next_out = out;
-    state->avail_out = room;
-    int result = isal->inflate(state);
-    uint32_t taken = in - state->avail_in;
-    s->consumed += taken;
-    *given = room - state->avail_out;
-    if (result < 0 || result == ISAL_NEED_DICT) return fail_damaged(s, "zlib", isal_text(result), err);
-    bool stuck = !*given && !taken && state->block_state != ISAL_BLOCK_FINISH;
-    return stuck ? fail_damaged(s, "zlib", "it ends early", err) : CSN_OK;
+    bool good = csni_deflate_read(s->state, out, size, given);
+    s->consumed = csni_deflate_consumed(s->state);
+    if (!good) return fail_damaged(s, "zlib", csni_deflate_fault(s->state), err);
+    return *given ? CSN_OK : CSN_NONE;
 }
 
-static void close_zlib(struct csni_inflater *s) { csni_free(s->alloc, s->state, sizeof(struct isal)); }
+static void close_zlib(struct csni_inflater *s) { csni_deflate_destroy(s->state); }
 
 static csn_status open_zlib(struct csni_inflater *s, struct csn_error *err) {
     static const struct decoder zlib = { step_zlib, close_zlib };
-    struct isal *isal = csni_alloc(s->alloc, sizeof *isal);
-    if (!isal) return csni_fail_memory(err, sizeof *isal);
-    s->state = isal;
+    s->state = csni_deflate_create(s->data, s->alloc);
+    if (!s->state) return csni_fail_memory(err, 0);
     s->decoder = &zlib;
-    if (!load_isal(isal)) {
-        close_zlib(s);
-        return CSN_NONE;
-    }
-    isal->state.crc_flag = ISAL_ZLIB;
     return CSN_OK;
 }
-#else
-static csn_status open_zlib(struct csni_inflater *s, struct csn_error *err) {
-    (void)s;
-    (void)err;
-    return CSN_NONE;
-}
-#endif
 
 #ifdef CSNI_HAVE_ZSTD
 static csn_status step_zstd(struct csni_inflater *s, uint8_t *out, size_t size, size_t *given, struct csn_error *err) {

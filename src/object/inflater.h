@@ -1,5 +1,5 @@
-/* Inflating bit by bit, so that the first bytes can be read before the last ones are there. inflater.c is the only file that
- * knows the libraries: ISA-L for zlib (CSNI_HAVE_ISAL), libzstd (CSNI_HAVE_ZSTD). */
+/* Inflating bit by bit, so that the first bytes can be read before the last ones are there. zlib data by
+ * deflate.c, zstd data by libzstd (CSNI_HAVE_ZSTD), which only inflater.c and inflate.c know. */
 #ifndef CSNI_INFLATER_H
 #define CSNI_INFLATER_H
 

@@ -53,7 +53,7 @@ bool csni_section_is_relocated(const struct csni_object *object, uint32_t sectio
 static csn_status fill(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
                        uint8_t *bytes, const char *label, struct csn_error *err) {
     if (source->compression != CSNI_COMPRESSION_NONE) {
-        CSNI_TRY(csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, err));
+        CSNI_TRY(csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, priv->alloc, err));
         atomic_fetch_add_explicit(&priv->inflated_bytes, source->size, memory_order_relaxed);
     } else if (source->size) {
         memcpy(bytes, source->data.ptr, (size_t)source->size);

@@ -71,17 +71,19 @@ static void same_batch(const struct csn_index *plain, const struct csn_index *ba
                        enum csn_lookup_mode mode) {
     static struct csn_batch_answer answers[BATCH];
     static struct csn_frame_ref frames[BATCH_FRAMES];
-    size_t done = 0;
-    assert_int_equal(csn_index_lookup_batch(batched, addrs, count, mode, answers, frames, BATCH_FRAMES, &done, NULL),
-                     CSN_OK);
-    assert_int_equal(done, count);
-    for (size_t k = 0; k < count; k++) {
-        struct csn_frame_ref want[FRAMES];
-        struct csn_lookup found = { .frame_count = 0 };
-        assert_int_equal(csn_index_lookup_refs(plain, addrs[k], mode, want, FRAMES, &found, NULL), answers[k].status);
-        assert_memory_equal(&found, &answers[k].found, sizeof found);
-        size_t stored = found.frame_count < FRAMES ? found.frame_count : FRAMES;
-        assert_memory_equal(want, frames + answers[k].first_frame, stored * sizeof *want);
+    for (size_t at = 0, done = 0; at < count; at += done) {
+        assert_int_equal(csn_index_lookup_batch(batched, addrs + at, count - at, mode, answers, frames, BATCH_FRAMES, &done,
+                                                NULL), CSN_OK);
+        assert_in_range(done, 1, count - at);
+        for (size_t k = 0; k < done; k++) {
+            struct csn_frame_ref want[FRAMES];
+            struct csn_lookup found = { .frame_count = 0 };
+            assert_int_equal(csn_index_lookup_refs(plain, addrs[at + k], mode, want, FRAMES, &found, NULL),
+                             answers[k].status);
+            assert_memory_equal(&found, &answers[k].found, sizeof found);
+            size_t stored = found.frame_count < FRAMES ? found.frame_count : FRAMES;
+            assert_memory_equal(want, frames + answers[k].first_frame, stored * sizeof *want);
+        }
     }
 }
 
@@ -99,6 +101,14 @@ static void same_in(const struct csn_index *plain, const struct csn_index *fast,
         same_batch(plain, plain, addrs, count, CSN_LOOKUP_DEFAULT);
         same_batch(plain, fast, addrs, count, CSN_LOOKUP_LLVM);
     }
+    /* Runs upwards within a function and across, down again, and one address over and over. */
+    for (uint64_t step = 0; step < 4; step++)
+        for (uint64_t start = low; start < high && start - low < 1024; start += 149) {
+            for (size_t k = 0; k < BATCH; k++) addrs[k] = low + (start - low + k * step / 2) % (high - low);
+            for (size_t k = BATCH - 5; k < BATCH; k++) addrs[k] = addrs[BATCH - k];
+            same_batch(plain, plain, addrs, BATCH, step % 2 ? CSN_LOOKUP_DEFAULT : CSN_LOOKUP_LLVM);
+            same_batch(plain, fast, addrs, BATCH, CSN_LOOKUP_DEFAULT);
+        }
     uint64_t edges[] = { 0, 1, low - 1, high, high + 1000000, UINT32_MAX, UINT64_MAX - 1, UINT64_MAX };
     for (size_t k = 0; k < sizeof edges / sizeof *edges; k++) same_refs(plain, fast, edges[k]);
     same_batch(plain, fast, edges, sizeof edges / sizeof *edges, CSN_LOOKUP_DEFAULT);
@@ -253,6 +263,48 @@ static void trees(void **state) {
     assert_int_equal(check_tree(unfinished, 1), 1);
 }
 
+/* Strings about as long as a byte of length can tell, longer ones, empty ones, and some behind the end of their table: of
+ * functions, inlined calls and files. */
+static void lengths(void **state) {
+    (void)state;
+    enum { LONGEST = 700 };
+    static const uint32_t sizes[] = { 0, 1, 253, 254, 255, 256, 257, 510, LONGEST, UINT32_MAX };
+    char text[LONGEST + 1];
+    for (size_t k = 0; k < LONGEST; k++) text[k] = (char)('a' + k % 26);
+    text[LONGEST] = 0;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        struct wire_gsym g;
+        wire_gsym_init(&g, false, 4, 0x1000);
+        uint32_t end = wire_gsym_string(&g, text) + LONGEST;
+        uint32_t name = sizes[k] == UINT32_MAX ? UINT32_MAX : end - sizes[k];
+        uint32_t file = wire_gsym_file(&g, "/src", "a.c"), other = wire_gsym_file(&g, "/src", "b.c");
+        g.files[file].directory = name;
+        g.files[other].base = name;
+        struct wire_gsym_function *f = wire_gsym_function(&g, 0x1000, 0x20, "f");
+        f->name = name;
+        put_lines(f, 16);
+        struct wire tree;
+        wire_init(&tree, false);
+        wire_gsym_node(&tree, 1, (const uint32_t[]){ 0, 0x20 }, true, name, 0, 0);
+        wire_gsym_node(&tree, 1, (const uint32_t[]){ 4, 8 }, false, name, other, 3);
+        wire_uleb(&tree, 0);
+        wire_gsym_part_wire(&f->parts, CSNI_GSYM_PART_INLINE, &tree);
+        wire_deinit(&tree);
+        struct csn_index *fast = open_all(wire_gsym_build(&g));
+        struct csn_frame frames[2];
+        size_t count = 0;
+        assert_int_equal(csn_index_lookup(fast, 0x1006, frames, 2, &count, NULL), CSN_OK);
+        assert_int_equal(count, 2);
+        size_t want = sizes[k] == UINT32_MAX ? 0 : sizes[k];
+        assert_int_equal(frames[0].name.len, want);
+        assert_int_equal(frames[0].directory.len, want);
+        assert_int_equal(frames[1].base.len, want);
+        assert_int_equal(frames[1].name.len, want);
+        csn_index_close(fast);
+        assert_int_equal(check(&g, 0xff0, 0x1030), 0);
+    }
+}
+
 /* As deep as is allowed, and one deeper. */
 static void deep(void **state) {
     (void)state;
@@ -397,6 +449,7 @@ static void check_damaged(struct csni_span file) {
     size_t count = sizeof places / sizeof *places;
     for (size_t k = 0; k < count; k++) same_refs(plain, fast, places[k]);
     same_batch(plain, fast, places, count, CSN_LOOKUP_DEFAULT);
+    same_batch(plain, plain, places, count, CSN_LOOKUP_DEFAULT);
     same_batch(plain, plain, places, count, CSN_LOOKUP_LLVM);
     csn_index_close(fast);
     csn_index_close(plain);
@@ -451,7 +504,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example), cmocka_unit_test(equal_starts_and_empty_functions),
         cmocka_unit_test(dense_and_sparse), cmocka_unit_test(end_of_addresses),
-        cmocka_unit_test(trees), cmocka_unit_test(deep),
+        cmocka_unit_test(trees), cmocka_unit_test(lengths), cmocka_unit_test(deep),
         cmocka_unit_test(unusual_rows), cmocka_unit_test(limits), cmocka_unit_test(memory),
         cmocka_unit_test(small_batches), cmocka_unit_test(damage), cmocka_unit_test(counting),
     };

@@ -232,6 +232,72 @@ static void out_of_memory(void **state) {
     assert_int_equal(test_allocator_sweep(create, NULL, 0), 2);
 }
 
+/* ---- aside ---- */
+
+struct errand {
+    atomic_uint times;
+    csn_status status;
+    uint32_t workers;
+    atomic_bool bad_worker;
+};
+
+static csn_status run_errand(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct errand *e = context;
+    if (worker >= e->workers || item) atomic_store(&e->bad_worker, true);
+    sched_yield();
+    atomic_fetch_add(&e->times, 1);
+    return e->status < 0 ? csni_fail(err, e->status, NULL, 0, "the errand failed") : e->status;
+}
+
+/* Once each, whether threads are there or not, loops are run meanwhile or not, and whatever became of the one before. */
+static void something_aside(void **state) {
+    (void)state;
+    for (size_t k = 0; k < THREAD_COUNTS; k++) {
+        struct csni_pool *pool;
+        assert_int_equal(csni_pool_create(thread_counts[k], NULL, &pool, NULL), CSN_OK);
+        assert_int_equal(csni_pool_join(pool, NULL), CSN_OK);
+        struct errand e = { .workers = csni_pool_workers(pool) };
+        for (unsigned i = 0; i < 300; i++) {
+            struct csn_error err = CSN_ERROR_INIT;
+            e.status = i % 3 == 1 ? CSN_E_LIMIT : CSN_OK;
+            csni_pool_start(pool, run_errand, &e);
+            for (unsigned loop = 0; loop < i % 4; loop++) check_sum(pool, 50 * loop);
+            assert_int_equal(csni_pool_join(pool, &err), e.status);
+            assert_string_equal(err.text, e.status < 0 ? "the errand failed" : "");
+            assert_int_equal(atomic_load(&e.times), i + 1);
+            assert_int_equal(csni_pool_join(pool, &err), CSN_OK);
+        }
+        assert_false(atomic_load(&e.bad_worker));
+        csni_pool_destroy(pool);
+    }
+}
+
+struct gate { pthread_mutex_t lock; };
+
+static csn_status wait_at_gate(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker, (void)item, (void)err;
+    struct gate *gate = context;
+    pthread_mutex_lock(&gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+    return CSN_OK;
+}
+
+/* A loop does not wait for what is done aside, even if that takes all threads but the caller's. */
+static void loops_beside_something(void **state) {
+    (void)state;
+    struct gate gate = { PTHREAD_MUTEX_INITIALIZER };
+    struct csni_pool *pool;
+    assert_int_equal(csni_pool_create(2, NULL, &pool, NULL), CSN_OK);
+    pthread_mutex_lock(&gate.lock);
+    csni_pool_start(pool, wait_at_gate, &gate);
+    for (unsigned i = 0; i < 100; i++) check_sum(pool, 100);
+    pthread_mutex_unlock(&gate.lock);
+    assert_int_equal(csni_pool_join(pool, NULL), CSN_OK);
+    check_sum(pool, 100);
+    csni_pool_destroy(pool);
+    pthread_mutex_destroy(&gate.lock);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_of_any_length),
@@ -245,6 +311,8 @@ int main(void) {
         cmocka_unit_test(as_many_threads_as_cores),
         cmocka_unit_test(without_threads_the_caller_works),
         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(something_aside),
+        cmocka_unit_test(loops_beside_something),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ static csn_status write_bytes(void *context, uint64_t offset, const void *bytes,
 
 static csn_status write_model(struct model_sample *s, const struct csni_bsym_write_options *options, struct csn_bytes *out) {
     *out = (struct csn_bytes){ NULL, 0, csni_allocator_or_default(s->alloc) };
-    struct csni_sink sink = { reserve, write_bytes, out };
+    struct csni_sink sink = { reserve, write_bytes, out, false };
     s->model.alloc = csni_allocator_or_default(s->alloc);
     s->model.keeps_aliases = true;
     csn_status status = model_sample_link(s);

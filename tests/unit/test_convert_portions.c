@@ -109,7 +109,7 @@ static void convert(struct csni_span file, uint32_t threads, struct csn_bytes *o
     if (csn_convert_memory(file.ptr, file.size, &options, out, report, &err) != CSN_OK) fail_msg("%s", err.text);
 }
 
-/* Plain, and compressed in each way this build has, on one thread and on three. */
+/* Plain, and compressed in each way this build has, on one to four threads. */
 static void expect_the_same(struct convert_sample *s, uint64_t units, const char *part_of_text) {
     struct csn_bytes plain, other;
     struct csn_convert_report first, report;
@@ -120,7 +120,7 @@ static void expect_the_same(struct convert_sample *s, uint64_t units, const char
     static const enum sample_compression kinds[] = { SAMPLE_ZLIB, SAMPLE_ZSTD };
     for (size_t i = 0; i < 2 && sample_can_compress(kinds[i]); i++) {
         struct csni_span file = build(s, kinds[i]);
-        for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        for (uint32_t threads = 1; threads <= 4; threads++) {
             convert(file, threads, &other, &report);
             assert_int_equal(other.size, plain.size);
             assert_memory_equal(other.ptr, plain.ptr, plain.size);
@@ -261,21 +261,70 @@ static csn_status read_portions(void *context, const struct csn_allocator *alloc
         status = csni_info_portions_open(object, csni_object_find_debug_section(object, "info", false), 200, alloc, &portions,
                                          NULL);
     const struct csni_span info = wire_span(&s->dwarf.info);
-    struct csni_portion part, before = { .from = 0 };
+    struct csni_portion parts[2] = { { .from = 0 }, { .from = 0 } };
     size_t count = 0, done = 0;
-    for (; status == CSN_OK && !csni_info_portions_at_end(portions); before = part, count++) {
-        status = csni_info_portions_read(portions, &part, NULL);
+    for (; status == CSN_OK && !csni_info_portions_at_end(portions); count++) {
+        struct csni_portion *part = &parts[count % 2], *before = &parts[(count + 1) % 2];
+        status = csni_info_portions_read(portions, part, NULL);
         if (status != CSN_OK) break;
-        assert_int_equal(part.from, done);
-        assert_memory_equal(part.bytes.ptr, info.ptr + done, part.bytes.size);
-        if (before.bytes.size) assert_memory_equal(before.bytes.ptr, info.ptr + before.from, before.bytes.size);
-        done += part.bytes.size;
+        assert_int_equal(part->from, done);
+        assert_memory_equal(part->bytes, info.ptr + done, part->size);
+        if (before->size) assert_memory_equal(before->bytes, info.ptr + before->from, before->size);
+        done += part->size;
     }
     if (status == CSN_OK) assert_true(count > 2 && done == info.size);
+    for (int i = 0; i < 2; i++) csni_portion_free(&parts[i]);
+    assert_null(parts[0].bytes);
     csni_info_portions_close(portions);
     csni_object_close(object);
     return status;
 }
+
+/* ---- ends before the end ---- */
+
+struct stopping {
+    uint64_t calls, stop_at;
+};
+
+static bool stop(void *context, const char *phase, uint64_t done, uint64_t total) {
+    struct stopping *s = context;
+    if (done > total || strcmp(phase, "units") != 0) return false;
+    return ++s->calls != s->stop_at;
+}
+
+/* At any unit, with portions behind it that are being inflated, prepared and converted. */
+static void cancelled(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZLIB)) skip();
+    enum { UNITS = 14 };
+    struct convert_sample s;
+    begin(&s);
+    for (unsigned u = 0; u < UNITS; u++) add_unit(&s, u, 0, u % 3 ? 30 : 3 * MEGABYTE);
+    struct csni_span file = build(&s, SAMPLE_ZLIB);
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        for (uint64_t stop_at = 1; stop_at <= UNITS + 1; stop_at++) {
+            struct test_allocator t;
+            struct stopping stopping = { 0, stop_at };
+            struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+            struct csn_error err = CSN_ERROR_INIT;
+            struct csn_convert_report report;
+            struct csn_bytes out;
+            test_allocator_init(&t);
+            options.allocator = &t.base;
+            options.threads = threads;
+            options.progress = stop;
+            options.progress_context = &stopping;
+            csn_status status = csn_convert_memory(file.ptr, file.size, &options, &out, &report, &err);
+            assert_int_equal(status, stop_at <= UNITS ? CSN_E_CANCELLED : CSN_OK);
+            assert_string_equal(err.text, stop_at <= UNITS ? "stopped by the caller" : "");
+            if (status == CSN_OK) csn_bytes_free(&out);
+            test_allocator_check_empty(&t);
+        }
+    }
+    convert_sample_deinit(&s);
+}
+
+static uint32_t threads_at_once = 1;
 
 static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
     const struct convert_sample *s = context;
@@ -283,7 +332,7 @@ static csn_status convert_once(void *context, const struct csn_allocator *alloc)
     struct csn_convert_report report;
     struct csn_bytes out;
     options.allocator = alloc;
-    options.threads = 1;
+    options.threads = threads_at_once;
     csn_status status = csn_convert_memory(s->file.bytes, s->file.size, &options, &out, &report, NULL);
     if (status == CSN_OK) csn_bytes_free(&out);
     return status;
@@ -308,11 +357,33 @@ static void out_of_memory(void **state) {
     convert_sample_deinit(&s);
 }
 
+/* Which allocation is refused depends on timing then; whichever it is, nothing else may happen than that it fails. */
+static void out_of_memory_on_several_threads(void **state) {
+    (void)state;
+    if (!sample_can_compress(SAMPLE_ZLIB)) skip();
+    struct convert_sample s;
+    begin(&s);
+    for (unsigned u = 0; u < 4; u++) add_unit(&s, u, 0, 2 * MEGABYTE);
+    build(&s, SAMPLE_ZLIB);
+    for (threads_at_once = 2; threads_at_once <= 3; threads_at_once++)
+        for (uint64_t refused = 1; refused < 400; refused += 7) {
+            struct test_allocator t;
+            test_allocator_init(&t);
+            test_allocator_fail(&t, refused, 0);
+            csn_status status = convert_once(&s, &t.base);
+            assert_int_equal(status, atomic_load(&t.refused) ? CSN_E_MEMORY : CSN_OK);
+            test_allocator_check_empty(&t);
+        }
+    threads_at_once = 1;
+    convert_sample_deinit(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_all_sizes), cmocka_unit_test(late_references), cmocka_unit_test(early_references),
         cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),    cmocka_unit_test(wide_window),
-        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(cancelled),          cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(out_of_memory_on_several_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

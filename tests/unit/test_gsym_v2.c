@@ -504,7 +504,7 @@ static void large_strings(void **state) {
     for (size_t i = 0; i < 2; i++) {
         struct model_sample s;
         struct counting c = { 0 };
-        struct csni_sink sink = { count_reserve, count_write, &c };
+        struct csni_sink sink = { count_reserve, count_write, &c, false };
         link_large(&s, 5 * GIB);
         assert_int_equal(csni_gsym_write(&s.model, targets[i], NULL, &sink, &s.report, NULL), CSN_OK);
         assert_int_equal(c.first[4], 2);
@@ -531,7 +531,7 @@ static void limits_of_version_1(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct model_sample s;
         struct counting c = { 0 };
-        struct csni_sink sink = { count_reserve, count_write, &c };
+        struct csni_sink sink = { count_reserve, count_write, &c, false };
         struct csn_error err = CSN_ERROR_INIT;
         link_large(&s, cases[i].size);
         csn_status status = csni_gsym_write(&s.model, CSNI_GSYM_WRITE_V1, NULL, &sink, &s.report, &err);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/output_sink.h"
 #include "gsym/gsym_layout.h"
 #include "gsym/gsym_write.h"
@@ -271,7 +272,7 @@ static void a_failing_sink(void **state) {
         struct test_allocator t;
         struct model_sample s;
         struct failing_sink failing = { 0, fail_at };
-        struct csni_sink sink = { failing_reserve, failing_write, &failing };
+        struct csni_sink sink = { failing_reserve, failing_write, &failing, false };
         test_allocator_init(&t);
         model_sample_init(&s, &t.base);
         fill_two_functions(&s, 0x40);
@@ -285,6 +286,78 @@ static void a_failing_sink(void **state) {
             return;
         }
     }
+}
+
+/* ---- a sink that takes bytes in any order ---- */
+
+enum { LOOSE_ROOM = 16 << 20 };
+struct loose_sink {
+    uint8_t *bytes;
+    uint64_t end;
+    uint32_t calls, fail_at, before_reserve;
+    bool reserved;
+};
+
+static csn_status loose_reserve(void *context, uint64_t size, struct csn_error *err) {
+    (void)err;
+    struct loose_sink *loose = context;
+    loose->reserved = true;
+    return size <= LOOSE_ROOM ? CSN_OK : CSN_E_LIMIT;
+}
+static csn_status loose_write(void *context, uint64_t off, const void *bytes, size_t size, struct csn_error *err) {
+    struct loose_sink *loose = context;
+    if (++loose->calls == loose->fail_at) return csni_fail(err, CSN_E_IO, NULL, 0, "full");
+    if (off + size > LOOSE_ROOM) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "too far");
+    if (!loose->reserved) loose->before_reserve++;
+    if (size) memcpy(loose->bytes + off, bytes, size);
+    if (off + size > loose->end) loose->end = off + size;
+    return CSN_OK;
+}
+
+/* Runs enough that there is a guide long before the last, which is what delivery waits for. */
+static void fill_many_runs(struct model_sample *s) {
+    enum { MANY = 12000, ROWS = 60 };
+    static char names[MANY][12];
+    uint32_t file = model_sample_file(s, "/d", "f.c");
+    for (uint32_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "f%u", i);
+        model_sample_function(s, 0x1000 + (uint64_t)i * ROWS, ROWS, names[i]);
+        for (uint32_t k = 0; k < ROWS; k++) csni_batch_add_row(&s->writer, k, file, 1 + i * k * 37 % 5000);
+    }
+}
+
+/* The same bytes, wherever delivery fails or does not, on any number of threads. */
+static void early_delivery(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    fill_many_runs(&s);
+    struct csn_bytes want = written(&s);
+    struct loose_sink loose = { .bytes = malloc(LOOSE_ROOM) };
+    assert_non_null(loose.bytes);
+    for (uint32_t threads = 1; threads <= 4; threads++) {
+        struct csni_pool *pool;
+        struct csn_error err = CSN_ERROR_INIT;
+        assert_int_equal(csni_pool_create(threads, NULL, &pool, NULL), CSN_OK);
+        for (loose.fail_at = 0; ; loose.fail_at++) {
+            loose.calls = loose.before_reserve = 0;
+            loose.end = 0;
+            loose.reserved = false;
+            struct csni_sink sink = { loose_reserve, loose_write, &loose, true };
+            csn_status status = csni_gsym_write(&s.model, target, pool, &sink, &s.report, &err);
+            bool failed = loose.fail_at && loose.calls >= loose.fail_at;
+            assert_int_equal(status, failed ? CSN_E_IO : CSN_OK);
+            if (failed) continue;
+            assert_true(loose.before_reserve > 4);
+            assert_int_equal(loose.end, want.size);
+            assert_memory_equal(loose.bytes, want.ptr, want.size);
+            if (loose.fail_at) break;
+        }
+        csni_pool_destroy(pool);
+    }
+    free(loose.bytes);
+    csn_bytes_free(&want);
+    model_sample_deinit(&s);
 }
 
 /* ---- reading back ---- */
@@ -589,6 +662,7 @@ int main(void) {
         cmocka_unit_test(nothing_to_write),
         cmocka_unit_test(too_many_string_bytes),
         cmocka_unit_test(a_failing_sink),
+        cmocka_unit_test(early_delivery),
         cmocka_unit_test(deep_nests),
         cmocka_unit_test(nodes_of_many_ranges),
         cmocka_unit_test(merged_functions),

@@ -189,6 +189,70 @@ static void many_strings_and_files(void **state) {
     model_sample_deinit(&s);
 }
 
+enum { SHARED = 3000 };
+
+/* Names that functions far apart share, so that several shares see each; some are files' names, too. */
+static void fill_shared_names(struct model_sample *s) {
+    static char names[SHARED][12];
+    for (uint32_t i = 0; i < SHARED; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", i * 7919 % SHARED / 2);
+        uint32_t file = i % 100 ? 0 : model_sample_file(s, "n3", names[i]);
+        model_sample_function(s, (uint64_t)(i * 31 % SHARED) * 16, 16, names[i]);
+        if (file) csni_batch_add_row(&s->writer, 0, file, i + 1);
+        if (i % 3 == 0) model_sample_inline(s, names[i / 3], 0, 1, 2, 8);
+        if (i % 5 == 0) model_sample_inline(s, i % 2 ? "n7" : "", 0, 1, 9, 10);
+        if (i % 500 == 499) model_sample_next_batch(s);
+    }
+}
+
+/* `t` NULL, or which refuses an allocation of linking. */
+static csn_status link_shared_names(struct model_sample *s, uint32_t threads, struct test_allocator *t, uint64_t refused) {
+    struct csni_arena arenas[7];
+    struct csni_pool *pool;
+    assert_int_equal(csni_pool_create(threads, NULL, &pool, NULL), CSN_OK);
+    for (int i = 0; i < 7; i++) csni_arena_init(&arenas[i], s->alloc, 64);
+    fill_shared_names(s);
+    assert_int_equal(model_sample_finalize(s), CSN_OK);
+    if (t) test_allocator_fail(t, refused, 0);
+    csn_status status = csni_model_link(&s->model, pool, arenas, NULL);
+    for (int i = 0; i < 7; i++) csni_arena_deinit(&arenas[i]); /* the maps of numbers, which nobody looks at any more */
+    csni_pool_destroy(pool);
+    return status;
+}
+
+/* Shares of functions are gone through at the same time, and names have the order of the functions all the same. */
+static void names_in_shares(void **state) {
+    (void)state;
+    struct model_sample one, many;
+    model_sample_init(&one, NULL);
+    assert_int_equal(link_shared_names(&one, 1, NULL, 0), CSN_OK);
+    assert_true(one.model.string_count > SHARED / 2);
+    for (uint32_t threads = 2; threads <= 7; threads++) {
+        model_sample_init(&many, NULL);
+        assert_int_equal(link_shared_names(&many, threads, NULL, 0), CSN_OK);
+        assert_int_equal(many.model.string_count, one.model.string_count);
+        for (uint32_t i = 0; i < one.model.string_count; i++)
+            assert_true(csni_str_equal(many.model.strings[i], one.model.strings[i]));
+        model_sample_deinit(&many);
+    }
+    model_sample_deinit(&one);
+}
+
+/* Which allocation is refused depends on timing. */
+static void no_memory_for_shares(void **state) {
+    (void)state;
+    for (uint64_t refused = 1; refused < 250; refused += 2) {
+        struct test_allocator t;
+        struct model_sample s;
+        test_allocator_init(&t);
+        model_sample_init(&s, &t.base);
+        csn_status status = link_shared_names(&s, 3, &t, refused);
+        assert_int_equal(status, atomic_load(&t.refused) ? CSN_E_MEMORY : CSN_OK);
+        model_sample_deinit(&s);
+        test_allocator_check_empty(&t);
+    }
+}
+
 static csn_status link_step(void *context, const struct csn_allocator *alloc) {
     (void)context;
     struct model_sample s;
@@ -217,6 +281,8 @@ int main(void) {
         cmocka_unit_test(numbers),
         cmocka_unit_test(numbers_do_not_depend_on_workers),
         cmocka_unit_test(many_strings_and_files),
+        cmocka_unit_test(names_in_shares),
+        cmocka_unit_test(no_memory_for_shares),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

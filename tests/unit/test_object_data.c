@@ -191,25 +191,18 @@ static void names_bad_compression_headers(void **state) {
                          ".zdebug_info+0x0: begins with 70 6c 61 69, need 5a 4c 49 42 (ZLIB)");
 }
 
-static void names_libraries_that_are_missing(void **state) {
+static void names_a_library_that_is_missing(void **state) {
     (void)state;
-    static const uint8_t headers[2][CHDR64_SIZE + 4] = { { ELFCOMPRESS_ZLIB, [8] = 5 }, { ELFCOMPRESS_ZSTD, [8] = 5 } };
-    static const char *const texts[2] = { ".debug_info+0x0: zlib compression: this build lacks libdeflate",
-                                          ".debug_info+0x0: zstd compression: this build lacks libzstd" };
-    int tested = 0;
-    for (int i = 0; i < 2; i++) {
-        if (sample_can_compress(i ? SAMPLE_ZSTD : SAMPLE_ZLIB)) continue;
-        struct sample s;
-        struct csni_span bytes;
-        begin(&s, true, false);
-        wire_bytes(&s.content, headers[i], sizeof headers[i]);
-        open_content(&s, ".debug_info", SHF_COMPRESSED, 0);
-        assert_int_equal(read_one(&s, &bytes), CSN_E_UNSUPPORTED);
-        assert_string_equal(csn_error_text(&s.err), texts[i]);
-        end(&s);
-        tested++;
-    }
-    if (!tested) skip();
+    if (sample_can_compress(SAMPLE_ZSTD)) skip();
+    static const uint8_t header[CHDR64_SIZE + 4] = { ELFCOMPRESS_ZSTD, [8] = 5 };
+    struct sample s;
+    struct csni_span bytes;
+    begin(&s, true, false);
+    wire_bytes(&s.content, header, sizeof header);
+    open_content(&s, ".debug_info", SHF_COMPRESSED, 0);
+    assert_int_equal(read_one(&s, &bytes), CSN_E_UNSUPPORTED);
+    assert_string_equal(csn_error_text(&s.err), ".debug_info+0x0: zstd compression: this build lacks libzstd");
+    end(&s);
 }
 
 /* Every cut and every flipped bit of compressed data gives the right bytes or an error. */
@@ -427,7 +420,7 @@ int main(void) {
         cmocka_unit_test(inflates_several_zstd_frames),
         cmocka_unit_test(refuses_impossible_sizes),
         cmocka_unit_test(names_bad_compression_headers),
-        cmocka_unit_test(names_libraries_that_are_missing),
+        cmocka_unit_test(names_a_library_that_is_missing),
         cmocka_unit_test(survives_damaged_data),
         cmocka_unit_test(empty_compressed_section_is_empty),
         cmocka_unit_test(limit_is_exact),

@@ -1,0 +1,38 @@
+/* Numbering the strings and files of a model: what model_link.c and model_names.c share. */
+#ifndef CSNI_MODEL_LINK_H
+#define CSNI_MODEL_LINK_H
+
+#include "model/distinct.h"
+
+enum { CSNI_LINK_SHARD_BITS = 3, CSNI_LINK_SHARDS = 1 << CSNI_LINK_SHARD_BITS };
+
+static inline unsigned csni_link_shard(uint64_t hash) { return (unsigned)(hash >> (64 - CSNI_LINK_SHARD_BITS)); }
+
+/* What one batch uses. */
+struct csni_link_usage {
+    uint64_t *hashes;     /* by string number of the batch; 0: not used */
+    uint32_t *file_uses;  /* by file number of the batch */
+};
+
+struct csni_link {
+    struct csni_model *model;
+    struct csni_arena *arenas;
+    struct csni_link_usage *usages;
+    struct csni_distinct_strings shards[CSNI_LINK_SHARDS];
+    unsigned shares; /* that the shards are dealt out in */
+    struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
+};
+
+/* NULL: the empty string. */
+static inline struct csni_distinct_string *csni_link_distinct(struct csni_link *link, const struct csni_batch *b,
+                                                              uint32_t number) {
+    uint64_t hash = link->usages[b - link->model->batches].hashes[number];
+    return hash ? &link->shards[csni_link_shard(hash)].items.items[b->string_numbers[number]] : NULL;
+}
+
+/* The next number, unless it has one. False when out of memory, which only happens where names change. */
+bool csni_link_number_string(struct csni_link *link, struct csni_distinct_string *d, uint32_t *out);
+/* Numbers what functions use and has no number yet, in the order of the functions. */
+csn_status csni_link_number_names(struct csni_link *link, struct csni_pool *pool, struct csn_error *err);
+
+#endif
