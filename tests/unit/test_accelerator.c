@@ -171,6 +171,20 @@ static void put_lines(struct wire_gsym_function *f, unsigned rows) {
     wire_deinit(&lines);
 }
 
+/* A record may have any number of parts; what would take long to go through is left to the index. */
+static void many_parts(void **state) {
+    (void)state;
+    for (unsigned count = CSNI_GSYM_PARTS_MAX - 1; count <= CSNI_GSYM_PARTS_MAX; count++) {
+        struct wire_gsym g;
+        wire_gsym_init(&g, false, 4, 0x1000);
+        wire_gsym_file(&g, "/src", "a.c");
+        struct wire_gsym_function *f = wire_gsym_function(&g, 0x1000, 16, "f");
+        for (unsigned k = 0; k < count; k++) wire_gsym_part(&f->parts, 99, (struct csni_span){ NULL, 0 });
+        put_lines(f, 16);
+        assert_int_equal(check(&g, 0xff0, 0x1020), count == CSNI_GSYM_PARTS_MAX);
+    }
+}
+
 /* Buckets with as many segments as a bucket has bytes, functions of one byte each, and far ones with nothing between. */
 static void dense_and_sparse(void **state) {
     (void)state;
@@ -503,7 +517,7 @@ static void counting(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example), cmocka_unit_test(equal_starts_and_empty_functions),
-        cmocka_unit_test(dense_and_sparse), cmocka_unit_test(end_of_addresses),
+        cmocka_unit_test(many_parts), cmocka_unit_test(dense_and_sparse), cmocka_unit_test(end_of_addresses),
         cmocka_unit_test(trees), cmocka_unit_test(lengths), cmocka_unit_test(deep),
         cmocka_unit_test(unusual_rows), cmocka_unit_test(limits), cmocka_unit_test(memory),
         cmocka_unit_test(small_batches), cmocka_unit_test(damage), cmocka_unit_test(counting),
