@@ -37,6 +37,22 @@ def convert_table(rows):
                   "memory", "size"], out)
 
 
+def floor_table(rows, conversions):
+    """What no converter on one thread goes below, and how far above it we are."""
+    out = []
+    for row in rows:
+        ours = next(c["wall_s"] * 1e3 for c in conversions
+                    if (c["input"], c["tool"], c["threads"]) == (row["input"], "callsign", 1))
+        library = row["inflating_with_libdeflate_ms"]
+        out.append([row["input"], f"{row['bytes'] / 1e6:.0f}", f"{library:.0f}", f"{row['inflating_ms']:.0f}",
+                    f"{row['touching_ms']:.0f}", f"{row['compiling_plans_ms']:.0f}", f"{row['stepping_ms']:.0f}",
+                    f"{ours:.0f}", ratio(ours, library + row["touching_ms"]),
+                    ratio(ours, row["inflating_ms"] + row["touching_ms"])])
+    return table("The floor of a conversion, one thread, ms (medians)",
+                 ["input", "MB needed", "libdeflate", "own inflating", "touching", "plans", "stepping", "conversion",
+                  "over libdeflate and touching", "over own inflating and touching"], out)
+
+
 def lookup_table(rows):
     out = []
     for key, group in groups_of(rows):
@@ -120,7 +136,7 @@ def tables(results):
     head += [f"{name}: {version}" for name, version in facts["versions"].items() if version]
     parts = ["\n".join(head) + "\n"]
     if results["convert"]:
-        parts.append(convert_table(results["convert"]))
+        parts += [convert_table(results["convert"]), floor_table(results["floor"], results["convert"])]
     if results["lookup"]:
         parts += [lookup_table(results["lookup"]), like_for_like_table(results["like_for_like"]),
                   accelerator_table(results["accelerator"]), pages_table(results["pages"]),
