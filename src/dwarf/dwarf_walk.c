@@ -4,6 +4,7 @@
  * a Linux kernel. So the loop of csni_walk_step() does for such a DIE: load the code, load its plan (16 bytes), add the
  * size, add the nesting. The null entry is plan 0 (size 0, nesting -1) and not a case of its own; a bound is checked once
  * per DIE, because a plan's size is small and the offset is a number that cannot overflow, not a pointer. */
+#include "base/prefetch.h"
 #include "dwarf/dwarf_private.h"
 
 csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
@@ -133,6 +134,13 @@ CSNI_NOINLINE static csn_status stop_at_bad(struct csni_die_walk *walk, const st
     return stop(walk, csni_die_fail(walk->unit, plan, at, code, err));
 }
 
+/* Three lines that the walk will soon come to. A third of its time was waiting for memory: processors see that it goes upwards, but
+ * not across a page, nor behind what siblings jump over. */
+static inline void ask_ahead(const uint8_t *base, uint64_t off) {
+    enum { AHEAD = 2048, LINES = 3 * 64 };
+    csni_prefetch_lines((const void *)((uintptr_t)base + (uintptr_t)off + AHEAD), LINES);
+}
+
 csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t floor, struct csni_die *out,
                           struct csn_error *err) {
     const struct csni_unit *unit = walk->unit;
@@ -153,6 +161,7 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     int64_t mark = closed > floor ? closed : (int64_t)floor + 1;
     while (off < end) {
         at = off;
+        ask_ahead(base, off);
         uint64_t code = base[off++];
         const struct csni_plan *plan;
         if (CSNI_LIKELY(code < limit)) {
