@@ -168,9 +168,10 @@ static int by_start(const void *pa, const void *pb) {
 
 /* Of several ranges with one start the longest stays. */
 static void sort_ranges(csni_address_ranges *out, size_t first) {
+    if (out->count == first) return; /* perhaps without memory */
     struct csni_address_range *r = out->items + first;
     size_t count = out->count - first, kept = 0;
-    if (count) qsort(r, count, sizeof *r, by_start);
+    qsort(r, count, sizeof *r, by_start);
     for (size_t i = 0; i < count; i++) {
         if (kept && r[kept - 1].low == r[i].low) r[kept - 1] = r[i];
         else r[kept++] = r[i];
