@@ -4,6 +4,7 @@
 #define _FILE_OFFSET_BITS 64
 #include "companions/debuginfod.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/load_function.h"
 
 static const char LIBRARY[] = "libdebuginfod.so.1";
 
@@ -28,16 +28,22 @@ struct library {
     void (*set_user_data)(struct client *client, void *data);
 };
 
+static bool load_function(void *handle, const char *name, void *function) {
+    void *symbol = dlsym(handle, name);
+    memcpy(function, &symbol, sizeof symbol); /* POSIX promises that this gives a function pointer */
+    return symbol != NULL;
+}
+
 /* Once loaded it stays: libraries of its kind do not like to be taken out of a running process. */
 static csn_status load(struct library *out, struct csn_error *err) {
     out->handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (!out->handle)
         return csni_fail(err, CSN_NONE, NULL, 0, "debuginfod servers not asked: %s cannot be loaded", LIBRARY);
-    if (csni_load_function(out->handle, "debuginfod_begin", &out->begin) &&
-        csni_load_function(out->handle, "debuginfod_end", &out->end) &&
-        csni_load_function(out->handle, "debuginfod_find_debuginfo", &out->find) &&
-        csni_load_function(out->handle, "debuginfod_set_progressfn", &out->set_progress) &&
-        csni_load_function(out->handle, "debuginfod_set_user_data", &out->set_user_data))
+    if (load_function(out->handle, "debuginfod_begin", &out->begin) &&
+        load_function(out->handle, "debuginfod_end", &out->end) &&
+        load_function(out->handle, "debuginfod_find_debuginfo", &out->find) &&
+        load_function(out->handle, "debuginfod_set_progressfn", &out->set_progress) &&
+        load_function(out->handle, "debuginfod_set_user_data", &out->set_user_data))
         return CSN_OK;
     dlclose(out->handle);
     return csni_fail(err, CSN_NONE, NULL, 0, "debuginfod servers not asked: %s is older than elfutils 0.179", LIBRARY);
@@ -73,7 +79,7 @@ static struct download *download_of(struct client *client) {
     void *(*get_user_data)(struct client *) = NULL;
     void *handle = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
     struct download *download = NULL;
-    if (handle && csni_load_function(handle, "debuginfod_get_user_data", &get_user_data)) download = get_user_data(client);
+    if (handle && load_function(handle, "debuginfod_get_user_data", &get_user_data)) download = get_user_data(client);
     if (handle) dlclose(handle);
     return download;
 }
