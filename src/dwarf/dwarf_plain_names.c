@@ -44,16 +44,22 @@ csn_status csni_check_missing(const struct csni_die *die, enum csni_at at, struc
                      "the DIE refers to a supplementary file that is not there");
 }
 
+/* The string at an offset of .debug_str. */
+static inline csn_status string_at(struct csni_name_reader *r, struct csni_span str, uint64_t off, struct csn_str *out,
+                                   struct csn_error *err) {
+    struct csn_str *known = &r->strings[csni_hash_u64(off) % STRINGS_SIZE];
+    if (off >= str.size || known->ptr != (const char *)str.ptr + off)
+        CSNI_TRY(csni_string_at(str, ".debug_str", off, known, err));
+    *out = *known;
+    return CSN_OK;
+}
+
 /* As csni_attr_string(). */
 static csn_status string_of(struct csni_name_reader *r, const struct csni_die *die, enum csni_at at, struct csn_str *out,
                             struct csn_error *err) {
     const struct csni_attr *a = &die->at[at];
-    struct csni_span str = die->unit->dwarf->sections.str;
-    if (a->form != DW_FORM_strp || a->value >= str.size) return csni_attr_string(r->dwarf, die, at, out, err);
-    struct csn_str *known = &r->strings[csni_hash_u64(a->value) % STRINGS_SIZE];
-    if (known->ptr != (const char *)str.ptr + a->value) CSNI_TRY(csni_attr_string(r->dwarf, die, at, known, err));
-    *out = *known;
-    return CSN_OK;
+    if (a->form != DW_FORM_strp) return csni_attr_string(r->dwarf, die, at, out, err);
+    return string_at(r, die->unit->dwarf->sections.str, a->value, out, err);
 }
 
 static csn_status take_names(struct csni_name_reader *r, const struct csni_die *die, struct csni_plain_names *names,
@@ -71,7 +77,7 @@ static csn_status take_names(struct csni_name_reader *r, const struct csni_die *
 }
 
 csn_status csni_find_names(struct csni_name_reader *r, const struct csni_die *die, bool want_linkage,
-                             struct csni_plain_names *names, struct csn_error *err) {
+                           struct csni_plain_names *names, struct csn_error *err) {
     static const enum csni_at ways[] = { CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_SPECIFICATION, CSNI_AT_SIGNATURE };
     *names = (struct csni_plain_names){ .linkage = { "", 0 }, .name = { "", 0 }, .has_linkage = !want_linkage };
     struct chain chain;
@@ -144,13 +150,9 @@ csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, 
         effort += CSNI_NAME_STEP_EFFORT;
     }
     if (!field_value(fields, count, attributes, decides, DW_FORM_strp, big, &off)) return CSN_NONE;
-    struct csni_span str = place.unit->dwarf->sections.str;
-    if (off >= str.size) return CSN_NONE;
-    struct csn_str *known = &r->strings[csni_hash_u64(off) % STRINGS_SIZE];
-    if (known->ptr != (const char *)str.ptr + off && csni_string_at(str, ".debug_str", off, known, NULL) != CSN_OK)
-        return CSN_NONE;
-    if (!known->len) return CSN_NONE;
+    struct csn_str text;
+    if (string_at(r, place.unit->dwarf->sections.str, off, &text, NULL) != CSN_OK || !text.len) return CSN_NONE;
     r->effort += effort;
-    *out = *known;
+    *out = text;
     return CSN_OK;
 }

@@ -61,7 +61,7 @@ struct met {
 
 /* Reads where a DIE ends and its sibling attribute, as far as that takes no more than a look at its plan. */
 CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
-                               struct csni_die *out, struct csn_error *err) {
+                                             struct csni_die *out, struct csn_error *err) {
     const struct csni_unit *unit = walk->unit;
     bool short_sibling = plan->flags & CSNI_PLAN_SHORT_SIBLING;
     if (plan->flags & CSNI_PLAN_VARIABLE || (plan->flags & CSNI_PLAN_SIBLING && !short_sibling))
