@@ -65,13 +65,18 @@ static csn_status mini_debug_symbols(struct csni_conversion *c, struct csni_batc
     return CSN_NONE;
 }
 
-/* The image's own table, else that of its debug file, else what the image exports and what its .gnu_debugdata adds to it:
- * that leaves out what .dynsym has. */
+/* The image's own table, else that of its debug file. CSN_NONE: neither has one. */
+static csn_status open_table(struct csni_object *image, struct csni_object *debug, struct csni_symbol_iter *iter,
+                             struct csn_error *err) {
+    csn_status status = csni_symbol_iter_init(iter, image, CSNI_SYMBOLS_STATIC, err);
+    return status == CSN_NONE && debug ? csni_symbol_iter_init(iter, debug, CSNI_SYMBOLS_STATIC, err) : status;
+}
+
+/* That table, else what the image exports and what its .gnu_debugdata adds to it: that leaves out what .dynsym has. */
 static csn_status read_tables(struct reading *r, struct csni_object *debug, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     struct csni_symbol_iter iter;
-    csn_status status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_STATIC, err);
-    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&iter, debug, CSNI_SYMBOLS_STATIC, err);
+    csn_status status = open_table(c->object, debug, &iter, err);
     if (status != CSN_NONE) return status < 0 ? status : add_symbols(r, &iter, err);
     status = mini_debug_symbols(c, r->writer, &iter, err);
     if (status == CSN_OK) CSNI_TRY(add_symbols(r, &iter, err));
@@ -145,9 +150,7 @@ static csn_status read_aside(void *context, uint32_t worker, size_t item, struct
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
     *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
     if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
-    csn_status status = csni_symbol_iter_init(&s->iter, c->object, CSNI_SYMBOLS_STATIC, NULL);
-    if (status == CSN_NONE && debug) status = csni_symbol_iter_init(&s->iter, debug, CSNI_SYMBOLS_STATIC, NULL);
-    s->begun = status == CSN_OK;
+    s->begun = open_table(c->object, debug, &s->iter, NULL) == CSN_OK;
     if (s->begun) csni_pool_start(c->pool, read_aside, s);
 }
 
