@@ -5,7 +5,7 @@
 
 csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni_conversion *c,
                                   const struct csni_dwarf_input *input, struct csn_error *err) {
-    *workers = (struct csni_unit_workers){ .conversion = c, .map = input->map };
+    *workers = (struct csni_unit_workers){ .conversion = c };
     workers->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *workers->jobs);
     if (!workers->jobs) return csni_fail_memory(err, c->workers * sizeof *workers->jobs);
     for (uint32_t i = 0; i < c->workers; i++) {

@@ -6,7 +6,6 @@
 
 struct csni_unit_workers {
     struct csni_conversion *conversion;
-    const struct csni_address_map *map;
     struct csni_unit_job *jobs;      /* one per worker */
     atomic_uint failed;              /* units that could not be read at all */
 };
