@@ -143,13 +143,11 @@ csn_status csni_file_output_take_mode(struct csni_file_output *out, const char *
 }
 
 /* What has been written is on its way to the disk while more comes, so that syncing at the end has less to wait for. */
-static void start_disk(struct csni_file_output *out, size_t size) {
+static void start_disk(const struct csni_file_output *out) {
 #ifdef SYNC_FILE_RANGE_WRITE
-    uint64_t before = __atomic_fetch_add(&out->total, size, __ATOMIC_RELAXED);
-    if (before / DISK_STEP != (before + size) / DISK_STEP) (void)sync_file_range(out->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    (void)sync_file_range(out->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 #else
     (void)out;
-    (void)size;
 #endif
 }
 
@@ -166,7 +164,7 @@ csn_status csni_file_output_write(struct csni_file_output *out, uint64_t offset,
     uint64_t end = offset + size, seen = __atomic_load_n(&out->size, __ATOMIC_RELAXED);
     while (seen < end &&
            !__atomic_compare_exchange_n(&out->size, &seen, end, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
-    start_disk(out, size);
+    if (seen < end && seen / DISK_STEP != end / DISK_STEP) start_disk(out);
     return CSN_OK;
 }
 

@@ -11,7 +11,6 @@ struct csni_file_output {
     char *temporary, *target;
     const struct csn_allocator *alloc;
     uint64_t size; /* bytes written so far, to the highest offset */
-    uint64_t total; /* of all writes */
 };
 
 /* A symbolic link stays, and what it leads to is replaced. Refuses directories, devices, pipes and write-protected files.
