@@ -38,6 +38,9 @@ enum {
 
 /* The format sets no limit. Without one, records that overlap could make walks along all of them take for ever. */
 enum { CSNI_GSYM_PARTS_MAX = 1024 };
+/* Functions may share records (GSYM's older revisions do), but each is read for itself. So many times the bytes of the file, and
+ * of as many more, may be read. */
+enum { CSNI_GSYM_SHARED_TIMES = 16, CSNI_GSYM_SHARED_FREE = 1 << 20 };
 
 /* Header of version 2: 20 bytes, the first 8 but for the last of them and the base address as in version 1. Behind it the
  * directory: entries {u32 type, u64 file offset, u64 size} up to one of type 0. Sections stand anywhere. */

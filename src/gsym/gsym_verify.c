@@ -33,12 +33,10 @@ void csni_gsym_check_strp(struct csni_gsym_verifier *v, const char *section, uin
 
 /* ---- how much is read ---- */
 
-/* No writer known lets records share bytes. Where a few are made to serve for very many functions, or siblings lead up
- * and down the ranges of their parent, checking would take for ever. */
-enum { SHARED_TIMES = 16, SHARED_FREE = 1 << 20 };
-
+/* Where a few records are made to serve for very many functions, or siblings lead up and down the ranges of their parent,
+ * checking would take for ever. */
 static uint64_t work_allowed(const struct csni_gsym *gsym) {
-    return ((uint64_t)gsym->bytes.size + SHARED_FREE) * SHARED_TIMES;
+    return ((uint64_t)gsym->bytes.size + CSNI_GSYM_SHARED_FREE) * CSNI_GSYM_SHARED_TIMES;
 }
 
 /* Tells and ends checking when it takes too long. */
@@ -48,7 +46,8 @@ static void spend(struct csni_gsym_verifier *v, uint64_t at, uint64_t work) {
         return;
     }
     csni_fail(&v->err, CSN_E_LIMIT, record_name, at, "records share bytes: 0x%llx read of a file of 0x%zx, need no more "
-              "than %d times as many", (ull)(work_allowed(v->gsym) - v->work_left + work), v->gsym->bytes.size, SHARED_TIMES);
+              "than %d times as many", (ull)(work_allowed(v->gsym) - v->work_left + work), v->gsym->bytes.size,
+              CSNI_GSYM_SHARED_TIMES);
     csni_gsym_tell(v);
     v->stopped = true;
 }

@@ -1,5 +1,6 @@
 /* Statistics of an index: the sizes of its parts, which each format tells itself, and what the functions hold, which is
  * found through the iterators that every format has. */
+#include "gsym/gsym_layout.h"
 #include "gsym/gsym_stats.h"
 #include "lookup/index_private.h"
 
@@ -115,10 +116,6 @@ static csn_status count_parts(const struct csn_index *index, const struct csn_re
 
 /* ---- all of them ---- */
 
-/* Functions may share records (GSYM's older revisions do), but each is decoded for itself: where a few bytes are made to
- * serve for very many functions, that would take for ever. */
-enum { SHARED_TIMES = 16, SHARED_FREE = 1 << 20 };
-
 struct totals {
     const struct csn_index *index;
     struct csn_stats_sums *out;
@@ -132,10 +129,10 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     csn_status status = record_sizes(totals->index, &record, out);
     totals->decoded += out->record_bytes;
-    if (totals->decoded / SHARED_TIMES > totals->out->file_size + SHARED_FREE)
+    if (totals->decoded / CSNI_GSYM_SHARED_TIMES > totals->out->file_size + CSNI_GSYM_SHARED_FREE)
         return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
                          "%u functions share %llu bytes of records, need no more than %d times as many as the file has", idx,
-                         (unsigned long long)totals->decoded, SHARED_TIMES);
+                         (unsigned long long)totals->decoded, CSNI_GSYM_SHARED_TIMES);
     if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
     uint64_t start = out->function.start, end = start + out->function.size;
     struct code code = { start > totals->code_end ? start : totals->code_end, end };
