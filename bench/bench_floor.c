@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_map.h"
+#include "base/core/file_map.h"
 #include "dwarf/dwarf_private.h"
 #include "object/object_private.h"
 #include "timing.h"

@@ -5,8 +5,7 @@ file(GLOB FUZZ_FILES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/fuzz_*.c")
 file(GLOB FUZZ_HELPERS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/*.c")
 list(REMOVE_ITEM FUZZ_HELPERS "${PROJECT_SOURCE_DIR}/fuzz/driver.c" ${FUZZ_FILES})
 # The readers of stacks are the command's own.
-csn_glob(CLI_FILES cli)
-list(FILTER CLI_FILES EXCLUDE REGEX "/(main|(cmd|stats)_[a-z_]+)\\.c$")
+csn_glob(CLI_FILES cli/ui cli/convert cli/lookup cli/diff cli/dump cli/explain cli/stack cli/stack/dialects)
 add_library(fuzz-cli OBJECT ${CLI_FILES})
 target_include_directories(fuzz-cli PUBLIC ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(fuzz-cli PUBLIC callsign-static csn-flags)
@@ -44,6 +43,6 @@ endforeach()
 if(CALLSIGN_FUZZ)
     # Coverage feedback for the code under test; csn-flags reaches every layer.
     target_compile_options(csn-flags INTERFACE -fsanitize=fuzzer-no-link)
-    set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/convert/source_dwarf.c
+    set_property(SOURCE ${PROJECT_SOURCE_DIR}/src/convert/dwarf/source_dwarf.c
                  APPEND PROPERTY COMPILE_DEFINITIONS FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 endif()

@@ -1,80 +1,41 @@
-# The two libraries, from one object library per layer. The lookup-only library takes the readers alone and, of base,
-# only what they call; a test holds it to libc.
+# The two libraries, from one object library per folder of src/. What can be linked alone is a folder: the lookup-only library
+# is the folders listed below and nothing but libc; a test holds it to that.
 
-set(CSN_LOOKUP_BASE alloc error file_map vec)
-
-# csn_layer(NAME OUT FILE...): objects of a layer. It sees src/ and include/, nothing else.
-function(csn_layer name out)
-    if(NOT ARGN)
-        return()
-    endif()
-    add_library(csn-${name} OBJECT ${ARGN})
-    target_include_directories(csn-${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-    target_link_libraries(csn-${name} PRIVATE csn-flags)
-    set(${out} ${${out}} $<TARGET_OBJECTS:csn-${name}> PARENT_SCOPE)
-    set(CSN_LAYERS ${CSN_LAYERS} csn-${name} PARENT_SCOPE)
+# csn_layer(OUT FOLDER...): the objects of each folder under src/, without its subfolders, appended to OUT. A folder sees
+# src/ and include/, nothing else.
+function(csn_layer out)
+    foreach(folder ${ARGN})
+        string(REPLACE "/" "-" target "csn-${folder}")
+        csn_glob(files src/${folder})
+        add_library(${target} OBJECT ${files})
+        target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+        target_link_libraries(${target} PRIVATE csn-flags)
+        # The dependencies' headers and CSNI_HAVE_ definitions: for all but the lookup-only library.
+        if(NOT out STREQUAL CSN_LOOKUP_OBJECTS)
+            target_link_libraries(${target} PRIVATE csn-dependencies)
+        endif()
+        list(APPEND ${out} $<TARGET_OBJECTS:${target}>)
+    endforeach()
+    set(${out} ${${out}} PARENT_SCOPE)
 endfunction()
 
-# base, gsym and bsym stand in both libraries in part: split their files.
-csn_glob(BASE_FILES src/base)
-csn_glob(GSYM_FILES src/gsym)
-csn_glob(BSYM_FILES src/bsym)
-csn_glob(GSECTION_FILES src/gsection)
-csn_glob(LOOKUP_FILES src/lookup)
-csn_glob(OBJECT_FILES src/object)
-# Searching the line window is a loop over 16-bit lanes that only this level turns into vector code with every compiler.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/gsym/gsym_line_window.c
-                            ${PROJECT_SOURCE_DIR}/src/bsym/bsym_accel.c PROPERTIES
+csn_layer(CSN_LOOKUP_OBJECTS
+    base/core
+    object/find
+    formats/gsym/read formats/gsection/read formats/bsym/read
+    index)
+csn_layer(CSN_OBJECTS
+    base inflate names
+    object object/elf object/macho object/pe object/wasm
+    dwarf go model
+    formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
+    embed convert convert/sources convert/dwarf convert/call_sites convert/outputs
+    store symbolicate)
+
+# Searching a window of 16-bit lanes becomes vector code at this level only, with every compiler.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gsym/write/gsym_line_window.c
+                            ${PROJECT_SOURCE_DIR}/src/formats/bsym/read/bsym_accel.c PROPERTIES
     COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
-set(GSYM_WRITE_FILES ${GSYM_FILES})
-list(FILTER GSYM_WRITE_FILES INCLUDE REGEX "/gsym(_v[0-9]+)?_write[a-z_]*\\.c$")
-if(GSYM_WRITE_FILES)
-    list(REMOVE_ITEM GSYM_FILES ${GSYM_WRITE_FILES})
-endif()
-set(BSYM_WRITE_FILES ${BSYM_FILES})
-list(FILTER BSYM_WRITE_FILES INCLUDE REGEX "/bsym_write[a-z_]*\\.c$")
-if(BSYM_WRITE_FILES)
-    list(REMOVE_ITEM BSYM_FILES ${BSYM_WRITE_FILES})
-endif()
-set(GSECTION_WRITE_FILES ${GSECTION_FILES})
-list(FILTER GSECTION_WRITE_FILES INCLUDE REGEX "/gsection_write[a-z_]*\\.c$")
-if(GSECTION_WRITE_FILES)
-    list(REMOVE_ITEM GSECTION_FILES ${GSECTION_WRITE_FILES})
-endif()
-# An index in a section of an object file is found without the rest of that layer.
-set(OBJECT_FIND_FILES ${OBJECT_FILES})
-list(FILTER OBJECT_FIND_FILES INCLUDE REGEX "/(section_find[a-z_]*|macho_arch)\\.c$")
-list(REMOVE_ITEM OBJECT_FILES ${OBJECT_FIND_FILES})
-list(JOIN CSN_LOOKUP_BASE "|" pattern)
-set(BASE_LOOKUP_FILES ${BASE_FILES})
-list(FILTER BASE_LOOKUP_FILES INCLUDE REGEX "/(${pattern})\\.c$")
-if(BASE_LOOKUP_FILES)
-    list(REMOVE_ITEM BASE_FILES ${BASE_LOOKUP_FILES})
-endif()
-
-csn_layer(base-lookup CSN_LOOKUP_OBJECTS ${BASE_LOOKUP_FILES})
-csn_layer(gsym-read CSN_LOOKUP_OBJECTS ${GSYM_FILES})
-csn_layer(bsym-read CSN_LOOKUP_OBJECTS ${BSYM_FILES})
-csn_layer(gsection-read CSN_LOOKUP_OBJECTS ${GSECTION_FILES})
-csn_layer(object-find CSN_LOOKUP_OBJECTS ${OBJECT_FIND_FILES})
-csn_layer(lookup CSN_LOOKUP_OBJECTS ${LOOKUP_FILES})
-
-set(lookup_layers ${CSN_LAYERS})
-csn_layer(base CSN_OBJECTS ${BASE_FILES})
-csn_layer(gsym-write CSN_OBJECTS ${GSYM_WRITE_FILES})
-csn_layer(bsym-write CSN_OBJECTS ${BSYM_WRITE_FILES})
-csn_layer(gsection-write CSN_OBJECTS ${GSECTION_WRITE_FILES})
-csn_layer(object CSN_OBJECTS ${OBJECT_FILES})
-foreach(layer embed companions dwarf go symbols symbian breakpad model convert symbolicate)
-    csn_glob(files src/${layer})
-    csn_layer(${layer} CSN_OBJECTS ${files})
-endforeach()
-# The dependencies' headers and CSNI_HAVE_ definitions go to every layer but those of the lookup-only library.
-foreach(layer ${CSN_LAYERS})
-    if(NOT layer IN_LIST lookup_layers)
-        target_link_libraries(${layer} PRIVATE csn-dependencies)
-    endif()
-endforeach()
 
 # csn_library(NAME OBJECTS...): NAME.a as target NAME-static, NAME.so as NAME-shared.
 function(csn_library name)

@@ -35,8 +35,10 @@ if(CALLSIGN_LTO)
     set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
 endif()
 
-# The C sources of one folder, found again at each build.
-function(csn_glob out folder)
-    file(GLOB found CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${folder}/*.c")
+# The C sources of folders, without their subfolders, found again at each build.
+function(csn_glob out)
+    list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/" OUTPUT_VARIABLE patterns)
+    list(TRANSFORM patterns APPEND "/*.c")
+    file(GLOB found CONFIGURE_DEPENDS ${patterns})
     set(${out} "${found}" PARENT_SCOPE)
 endfunction()

@@ -5,7 +5,7 @@
 
 #include <callsign/convert.h>
 
-#include "breakpad/breakpad.h"
+#include "formats/breakpad/breakpad.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

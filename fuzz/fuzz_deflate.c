@@ -7,7 +7,7 @@
 #include <libdeflate.h>
 #endif
 
-#include "object/deflate.h"
+#include "inflate/deflate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "go/go_pclntab.h"
-#include "symbols/symbols_text.h"
+#include "formats/symbols/symbols_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

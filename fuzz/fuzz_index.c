@@ -7,7 +7,7 @@
 #include <callsign/index.h>
 #include <callsign/line_table.h>
 
-#include "gsym/gsym.h"
+#include "formats/gsym/read/gsym.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

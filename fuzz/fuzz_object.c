@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "object/debug_links.h"
-#include "object/mini_debug.h"
+#include "object/elf/mini_debug.h"
 #include "object/object.h"
 #include "object/section_stream.h"
 

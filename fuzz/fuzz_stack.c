@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "line_input.h"
-#include "stack_json.h"
-#include "stack_text.h"
+#include "ui/line_input.h"
+#include "stack/dialects/stack_json.h"
+#include "stack/stack_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "line_input.h"
-#include "stack_json.h"
+#include "ui/line_input.h"
+#include "stack/dialects/stack_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 bool __real_stack_json_plain_line(struct stack_session *session, struct csn_str line);

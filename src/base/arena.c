@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/file_map.h"
+#include "base/core/checked.h"
+#include "base/core/file_map.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_POISONS 1

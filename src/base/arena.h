@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/alloc.h"
+#include "base/core/alloc.h"
 
 struct csni_arena_chunk;
 struct csni_arena {

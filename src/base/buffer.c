@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/vec.h"
+#include "base/core/vec.h"
 
 enum { FIRST_ROOM = 16 << 10 };
 

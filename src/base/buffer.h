@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base/alloc.h"
-#include "base/fail.h"
+#include "base/core/alloc.h"
+#include "base/core/fail.h"
 
 /* All zeros but for `alloc` at first. `failed` stays set once memory ran out. */
 struct csni_buffer {

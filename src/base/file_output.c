@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 enum {
     MAX_LINKS = 40,          /* of a chain, as many as Linux follows */

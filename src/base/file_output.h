@@ -3,8 +3,8 @@
 #ifndef CSNI_FILE_OUTPUT_H
 #define CSNI_FILE_OUTPUT_H
 
-#include "base/alloc.h"
-#include "base/span.h"
+#include "base/core/alloc.h"
+#include "base/core/span.h"
 
 struct csni_file_output {
     int fd;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 csn_status csni_options_copy(void *out, size_t out_size, const void *given, size_t given_size, struct csn_error *err) {
     if (given_size < sizeof(size_t))

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/fail.h"
+#include "base/core/alloc.h"
+#include "base/core/fail.h"
 
 static csn_status memory_reserve(void *context, uint64_t size, struct csn_error *err) {
     struct csn_bytes *out = context;

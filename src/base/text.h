@@ -2,7 +2,7 @@
 #ifndef CSNI_TEXT_H
 #define CSNI_TEXT_H
 
-#include "base/span.h"
+#include "base/core/span.h"
 
 struct csni_lines {
     struct csni_span rest;

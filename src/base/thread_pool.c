@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 enum { MAX_THREADS = 256 };
 

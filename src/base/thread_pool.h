@@ -2,7 +2,7 @@
 #ifndef CSNI_THREAD_POOL_H
 #define CSNI_THREAD_POOL_H
 
-#include "base/alloc.h"
+#include "base/core/alloc.h"
 
 struct csni_pool;
 

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "base/options.h"
 #include "base/output_sink.h"
-#include "convert/outputs.h"
-#include "gsym/gsym_layout.h"
+#include "convert/outputs/outputs.h"
+#include "formats/gsym/gsym_layout.h"
 #include "model/model.h"
 
 struct csn_builder {

@@ -1,6 +1,6 @@
 /* What the sources of a conversion share: its text, its batches, its progress. */
-#include "base/fail.h"
-#include "convert/source.h"
+#include "base/core/fail.h"
+#include "convert/sources/source.h"
 
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
     if (!c->image.text_count) return true;

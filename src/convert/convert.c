@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/file_map.h"
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
 #include "base/options.h"
 #include "base/output_sink.h"
-#include "bsym/bsym_write.h"
-#include "convert/input_path.h"
-#include "convert/outputs.h"
-#include "convert/segments.h"
-#include "convert/companions.h"
+#include "formats/bsym/write/bsym_write.h"
+#include "convert/sources/input_path.h"
+#include "convert/outputs/outputs.h"
+#include "convert/outputs/segments.h"
+#include "convert/dwarf/companions.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
 

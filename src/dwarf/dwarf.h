@@ -2,10 +2,10 @@
 #ifndef CSNI_DWARF_H
 #define CSNI_DWARF_H
 
-#include "base/alloc.h"
+#include "base/core/alloc.h"
 #include "base/arena.h"
-#include "base/span.h"
-#include "base/vec.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
 #include "dwarf/dwarf_constants.h"
 
 /* Sections that are absent are empty spans. */

@@ -1,5 +1,5 @@
 /* Abbreviation tables, compiled into plans. */
-#include "base/checked.h"
+#include "base/core/checked.h"
 #include "base/thread_pool.h"
 #include "dwarf/dwarf_abbrev_cache.h"
 #include "dwarf/dwarf_abbrev_plan.h"

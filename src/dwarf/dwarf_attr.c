@@ -1,5 +1,5 @@
 /* What attributes mean: strings, numbers, addresses. */
-#include "base/checked.h"
+#include "base/core/checked.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/cursor.h"
-#include "base/fail.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
 #include "dwarf/dwarf.h"
 
 static const char SECTION[] = ".eh_frame";

@@ -2,7 +2,7 @@
 #ifndef CSNI_DWARF_LINE_ROWS_H
 #define CSNI_DWARF_LINE_ROWS_H
 
-#include "base/byte_blocks.h"
+#include "base/core/byte_blocks.h"
 #include "dwarf/dwarf_line.h"
 
 /* The registers of the line machine that matter here. */

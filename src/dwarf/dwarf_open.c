@@ -1,7 +1,7 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
-#include "base/checked.h"
-#include "base/hash.h"
-#include "base/heap_sort.h"
+#include "base/core/checked.h"
+#include "base/core/hash.h"
+#include "base/core/heap_sort.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>

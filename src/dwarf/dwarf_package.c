@@ -3,9 +3,9 @@
 
 #include <inttypes.h>
 
-#include "base/cursor.h"
-#include "base/fail.h"
-#include "base/heap_sort.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
+#include "base/core/heap_sort.h"
 #include "dwarf/dwarf.h"
 
 /* Numbers of sections in column heads. */

@@ -3,8 +3,8 @@
 #ifndef CSNI_DWARF_PACKAGE_H
 #define CSNI_DWARF_PACKAGE_H
 
-#include "base/alloc.h"
-#include "base/span.h"
+#include "base/core/alloc.h"
+#include "base/core/span.h"
 
 struct csni_unit;
 struct csni_package;

@@ -2,9 +2,9 @@
 #ifndef CSNI_DWARF_PRIVATE_H
 #define CSNI_DWARF_PRIVATE_H
 
-#include "base/cursor.h"
-#include "base/fail.h"
-#include "base/vec.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
+#include "base/core/vec.h"
 #include "dwarf/dwarf.h"
 #include "dwarf/dwarf_package.h"
 

@@ -1,5 +1,5 @@
 /* Address ranges of a DIE: low_pc and high_pc, .debug_ranges, .debug_rnglists. */
-#include "base/checked.h"
+#include "base/core/checked.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>

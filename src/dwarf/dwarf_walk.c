@@ -4,7 +4,7 @@
  * a Linux kernel. So the loop of csni_walk_step() does for such a DIE: load the code, load its plan (16 bytes), add the
  * size, add the nesting. The null entry is plan 0 (size 0, nesting -1) and not a case of its own; a bound is checked once
  * per DIE, because a plan's size is small and the offset is a number that cannot overflow, not a pointer. */
-#include "base/prefetch.h"
+#include "base/core/prefetch.h"
 #include "dwarf/dwarf_private.h"
 
 csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,

@@ -1,8 +1,8 @@
 /* Files put together from pieces. */
 #include "embed/assembly.h"
 
-#include "base/checked.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/fail.h"
 
 void csni_assembly_init(struct csni_assembly *a, const struct csn_allocator *alloc) {
     *a = (struct csni_assembly){ .pieces = { .alloc = alloc } };

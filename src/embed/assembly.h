@@ -3,8 +3,8 @@
 #define CSNI_ASSEMBLY_H
 
 #include "base/sink.h"
-#include "base/span.h"
-#include "base/vec.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
 
 struct csni_assembly_piece {
     struct csni_span bytes;

@@ -1,10 +1,10 @@
 /* Putting an index into an ELF file: sections, names and a new table of section headers are appended, and nothing that the
  * program loads moves. A section that is replaced, and the old table, are given up where they end the file. */
-#include "base/checked.h"
-#include "base/endian.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/endian.h"
+#include "base/core/fail.h"
 #include "embed/embed_private.h"
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 
 #include <callsign/embed.h>
 

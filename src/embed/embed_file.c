@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-#include "base/fail.h"
-#include "base/file_map.h"
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
 #include "base/file_output.h"
 #include "base/options.h"
 #include "base/output_sink.h"
 #include "embed/embed_private.h"
 #include "embed/new_object.h"
-#include "object/section_find.h"
+#include "object/find/section_find.h"
 
 struct request {
     struct csn_embed_options options;

@@ -4,11 +4,11 @@
  * linker was told to leave; and as __LINKEDIT has to be the last segment, in the file and in memory, it moves back, with all
  * that load commands tell of its inside. In an object file all sections share one segment without a name: there they are
  * added, and what follows moves back. */
-#include "base/checked.h"
-#include "base/endian.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/endian.h"
+#include "base/core/fail.h"
 #include "embed/embed_private.h"
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 
 #include <callsign/embed.h>
 

@@ -1,10 +1,10 @@
 /* Putting an index into a PE image or a COFF object. Section headers stand in one table behind the file's headers: an image has
  * unused bytes behind it, as sections begin at a multiple of the file alignment; in an object all that follows moves back. */
-#include "base/checked.h"
-#include "base/endian.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/endian.h"
+#include "base/core/fail.h"
 #include "embed/embed_private.h"
-#include "object/pe_layout.h"
+#include "object/pe/pe_layout.h"
 
 #include <callsign/embed.h>
 

@@ -3,7 +3,7 @@
 #define CSNI_EMBED_PRIVATE_H
 
 #include "embed/assembly.h"
-#include "gsection/gsection_layout.h"
+#include "formats/gsection/gsection_layout.h"
 #include "object/object.h"
 
 /* An index on its way into an object. */

@@ -1,12 +1,12 @@
 /* Object files that hold an index and nothing else: the headers of each container in front, then the sections. */
 #include "embed/new_object.h"
 
-#include "base/checked.h"
-#include "base/endian.h"
-#include "base/fail.h"
-#include "object/elf_layout.h"
-#include "object/macho_layout.h"
-#include "object/pe_layout.h"
+#include "base/core/checked.h"
+#include "base/core/endian.h"
+#include "base/core/fail.h"
+#include "object/elf/elf_layout.h"
+#include "object/macho/macho_layout.h"
+#include "object/pe/pe_layout.h"
 
 typedef unsigned long long ull; /* for %llx */
 

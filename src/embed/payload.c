@@ -1,10 +1,10 @@
 /* The index that is put into an object: taken from a file or from another object. */
-#include "base/checked.h"
-#include "base/endian.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/endian.h"
+#include "base/core/fail.h"
 #include "embed/embed_private.h"
-#include "gsection/gsection.h"
-#include "object/section_find.h"
+#include "formats/gsection/read/gsection.h"
+#include "object/find/section_find.h"
 
 enum { STRINGS_ALIGN = 4 };
 

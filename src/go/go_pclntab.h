@@ -3,9 +3,9 @@
 #ifndef CSNI_GO_PCLNTAB_H
 #define CSNI_GO_PCLNTAB_H
 
-#include "base/alloc.h"
-#include "base/span.h"
-#include "base/vec.h"
+#include "base/core/alloc.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
 
 /* A section with its address; one without bytes is an empty span. */
 struct csni_go_section {

@@ -2,8 +2,8 @@
 #ifndef CSNI_GO_PRIVATE_H
 #define CSNI_GO_PRIVATE_H
 
-#include "base/cursor.h"
-#include "base/fail.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
 #include "go/go_layout.h"
 #include "go/go_pclntab.h"
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 /* Appends or marks the writer as failed; the batch is then refused as a whole by csni_batch_finish(). */
 #define APPEND(w, vec, value)                                        \

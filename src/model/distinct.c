@@ -1,7 +1,7 @@
 /* Hash tables of distinct strings and files, with linear probing and at most half full. */
 #include "model/distinct.h"
 
-#include "base/hash.h"
+#include "base/core/hash.h"
 
 /* ---- strings ---- */
 

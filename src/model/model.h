@@ -8,9 +8,9 @@
 #define CSNI_MODEL_H
 
 #include "base/arena.h"
-#include "base/span.h"
+#include "base/core/span.h"
 #include "base/thread_pool.h"
-#include "base/vec.h"
+#include "base/core/vec.h"
 #include "model/row.h"
 
 #include <callsign/convert.h>

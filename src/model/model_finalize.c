@@ -1,5 +1,5 @@
 /* Which of several functions at one place stays. */
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "model/model_key.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * reads lies close together. */
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/hash.h"
+#include "base/core/fail.h"
+#include "base/core/hash.h"
 #include "model/model_link.h"
 
 static void *zeroed(struct csni_arena *arena, size_t size) {

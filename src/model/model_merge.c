@@ -2,9 +2,9 @@
  * the rules. */
 #include <stdlib.h>
 
-#include "base/fail.h"
-#include "base/hash.h"
-#include "base/mangled.h"
+#include "base/core/fail.h"
+#include "base/core/hash.h"
+#include "names/mangled.h"
 #include "model/model_key.h"
 
 /* A name that a group has, or a name with the place of the first row. */

@@ -5,8 +5,8 @@
  * can count its own and give them numbers behind those of the shares before. */
 #include "model/model_link.h"
 
-#include "base/fail.h"
-#include "base/hash.h"
+#include "base/core/fail.h"
+#include "base/core/hash.h"
 
 /* The string with the text of `d` that has or gets a number: `d` itself unless names changed. NULL when out of memory. */
 static struct csni_distinct_string *numbered(struct csni_link *link, struct csni_distinct_string *d) {

@@ -1,6 +1,6 @@
 /* Other names for functions and inlined calls, as the caller of a conversion wants them. Each distinct name is asked for once. */
-#include "base/fail.h"
-#include "base/hash.h"
+#include "base/core/fail.h"
+#include "base/core/hash.h"
 #include "model/distinct.h"
 
 enum { FIRST_ROOM = 4096, ROOM_MAX = 1 << 24 };

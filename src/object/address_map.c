@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/checked.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/fail.h"
 
 static int compare_names(struct csn_str a, struct csn_str b) {
     size_t common = a.len < b.len ? a.len : b.len;

@@ -2,7 +2,7 @@
 #ifndef CSNI_ADDRESS_MAP_H
 #define CSNI_ADDRESS_MAP_H
 
-#include "object/macho_debug_map.h"
+#include "object/macho/macho_debug_map.h"
 #include "object/object.h"
 
 /* Object addresses [object_start, object_end) are at image_start in the image. */

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 enum { MAGIC_SIZE = 8, HEADER_SIZE = 60, NAME_SIZE = 16, MTIME_OFF = 16, MTIME_SIZE = 12, SIZE_OFF = 48, SIZE_SIZE = 10,
        END_OFF = 58 };

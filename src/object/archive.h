@@ -2,7 +2,7 @@
 #ifndef CSNI_ARCHIVE_H
 #define CSNI_ARCHIVE_H
 
-#include "base/span.h"
+#include "base/core/span.h"
 
 struct csni_archive_member {
     struct csn_str name;   /* a view into the archive */

@@ -1,9 +1,9 @@
 /* .gnu_debuglink, .gnu_debugaltlink (both GNU) and .debug_sup (DWARF 5, 7.3.6). */
 #include "object/debug_links.h"
 
-#include "base/checked.h"
-#include "base/cursor.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
 
 enum { CRC_SIZE = 4, DEBUG_SUP_VERSION = 5 };
 

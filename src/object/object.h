@@ -3,9 +3,9 @@
 #ifndef CSNI_OBJECT_H
 #define CSNI_OBJECT_H
 
-#include "base/alloc.h"
-#include "base/span.h"
-#include "base/vec.h"
+#include "base/core/alloc.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
 
 enum csni_container { CSNI_CONTAINER_ELF = 1, CSNI_CONTAINER_MACHO, CSNI_CONTAINER_PE, CSNI_CONTAINER_WASM };
 

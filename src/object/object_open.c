@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/fail.h"
-#include "object/macho_universal.h"
+#include "base/core/fail.h"
+#include "object/macho/macho_universal.h"
 #include "object/object_private.h"
 
 static const struct csni_container_reader *const readers[] = { &csni_elf_reader, &csni_macho_reader, &csni_pe_reader,

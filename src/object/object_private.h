@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "object/inflate.h"
+#include "inflate/inflate.h"
 #include "object/object.h"
 
 struct csni_object_private;

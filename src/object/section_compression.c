@@ -1,9 +1,9 @@
 /* How containers compress debug sections: SHF_COMPRESSED (ELF), and the older .zdebug_ names that any container may use. */
 #include <inttypes.h>
 
-#include "base/cursor.h"
-#include "base/fail.h"
-#include "object/elf_layout.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
+#include "object/elf/elf_layout.h"
 #include "object/object_private.h"
 
 static bool is_zdebug(const struct csni_object *object, uint32_t section) {

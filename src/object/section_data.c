@@ -1,8 +1,8 @@
 /* The content of sections: reading, inflating, giving back. */
 #include <inttypes.h>
 
-#include "base/fail.h"
-#include "base/file_map.h"
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
 #include "object/object.h"
 #include "object/object_private.h"
 

@@ -1,8 +1,8 @@
 /* Addresses for sections of objects that are not linked. */
 #include <inttypes.h>
 
-#include "base/checked.h"
-#include "base/fail.h"
+#include "base/core/checked.h"
+#include "base/core/fail.h"
 #include "object/object_private.h"
 
 static uint64_t sane_align(uint64_t align) { return align && (align & (align - 1)) == 0 ? align : 1; }

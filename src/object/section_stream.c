@@ -1,9 +1,9 @@
 /* Sections that inflate bit by bit. */
 #include "object/section_stream.h"
 
-#include "base/fail.h"
-#include "base/file_map.h"
-#include "object/inflater.h"
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
+#include "inflate/inflater.h"
 #include "object/object_private.h"
 
 enum { FORGET = 4 << 20 }; /* of compressed data, given back at once */

@@ -4,7 +4,7 @@
 
 #include <callsign/symbolicate.h>
 
-#include "base/vec.h"
+#include "base/core/vec.h"
 
 enum { CSNI_NO_MODULE = UINT32_MAX };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/alloc.h"
+#include "base/core/alloc.h"
 
 /* No name is longer; what is costs too much to read again and again. */
 enum { CSNI_PATTERN_MAX = 1 << 20 };

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/fail.h"
-#include "base/hash.h"
-#include "base/span.h"
+#include "base/core/fail.h"
+#include "base/core/hash.h"
+#include "base/core/span.h"
 #include "symbolicate/record_frames.h"
 
 enum { FRAMES_MAX = CSN_INLINE_DEPTH_MAX + 1, LOOKUP_WORK = 16, WORK_PER_BYTES = 64 };

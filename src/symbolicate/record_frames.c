@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 /* The inlined calls that hold the address: one for each depth from 1 on. */
 struct inline_chain {

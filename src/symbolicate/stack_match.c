@@ -1,7 +1,7 @@
 /* Which candidates of a frame patterns allow: by their names, or by the tail calls that lead to them. */
 #include <string.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 #include "symbolicate/stack_choose.h"
 
 enum {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/span.h"
+#include "base/core/hash.h"
+#include "base/core/span.h"
 #include "symbolicate/symbolicator.h"
 
 enum {

@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-#include "base/checked.h"
-#include "base/fail.h"
-#include "base/file_map.h"
-#include "base/hash.h"
+#include "base/core/checked.h"
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
+#include "base/core/hash.h"
 #include "base/options.h"
-#include "base/prefetch.h"
+#include "base/core/prefetch.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, FIRST_SEEN = 1 << 10, ARENA_CHUNK = 1 << 14 };
 /* Steps of work for one stack, and more for each frame: some nanoseconds each. */

@@ -2,7 +2,7 @@
 #ifndef BREAKPAD_SAMPLE_H
 #define BREAKPAD_SAMPLE_H
 
-#include "breakpad/breakpad.h"
+#include "formats/breakpad/breakpad.h"
 
 /* A text that was read, finalized and linked. */
 struct breakpad_sample {

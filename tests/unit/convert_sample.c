@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 
 enum { UNIT = 1, BARE_UNIT, FUNCTION, NAMELESS, RANGED, SEQUENCED, INLINED, INLINED_RANGED, BLOCK, CLASS, ABSTRACT,
        DECLARATION, DECLARED, VARIABLE, CALL, INDIRECT_CALL };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "object/address_map.h"
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 #include "object_sample.h"
 
 const uint8_t macho_sample_uuid[16] = { 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 
 #ifdef CSNI_HAVE_LIBDEFLATE
 #include <libdeflate.h>

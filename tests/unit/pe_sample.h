@@ -3,8 +3,8 @@
 #define PE_SAMPLE_H
 
 #include "object/object.h"
-#include "object/pe_layout.h"
-#include "base/endian.h"
+#include "object/pe/pe_layout.h"
+#include "base/core/endian.h"
 #include "wire/wire_pe.h"
 
 enum { PE_TEXT = 1, PE_DATA, PE_RDATA, PE_XDATA, PE_PDATA, PE_BSS, PE_INFO, PE_LINE, PE_SECTIONS };

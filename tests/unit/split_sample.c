@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "base/endian.h"
-#include "object/elf_layout.h"
+#include "base/core/endian.h"
+#include "object/elf/elf_layout.h"
 
 enum { UNIT = 1, NAMESPACE, STUB, DECLARATION, FUNCTION, MEMBER, ABSTRACT, INLINED, TYPE_UNIT, TYPE };
 enum { NS, T, F, M, IN, STRINGS };

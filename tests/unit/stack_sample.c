@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/gsym_layout.h"
 
 void sample_sites(struct wire_gsym *g, struct wire *parts, const struct sample_site *sites, unsigned count) {
     struct wire payload;

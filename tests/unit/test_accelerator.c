@@ -1,4 +1,4 @@
-/* gsym/gsym_accel*.c and lookup/index_batch.c through callsign/index.h: whatever the file holds, an accelerated index and
+/* gsym/gsym_accel*.c and index/index_batch.c through callsign/index.h: whatever the file holds, an accelerated index and
  * a batch answer what the index itself answers. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <callsign/index.h>
 
-#include "gsym/gsym_accel.h"
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_accel.h"
+#include "formats/gsym/gsym_layout.h"
 #include "unit/test_alloc.h"
 #include "wire/wire_gsym.h"
 

@@ -1,4 +1,4 @@
-/* base/alloc.c, and the test allocator itself. */
+/* base/core/alloc.c, and the test allocator itself. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/alloc.h"
+#include "base/core/alloc.h"
 #include "test_alloc.h"
 
 static void both_allocators(void **state) {

@@ -1,4 +1,4 @@
-/* base/checked.h and base/hash.h. */
+/* base/core/checked.h and base/core/hash.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/checked.h"
-#include "base/hash.h"
+#include "base/core/checked.h"
+#include "base/core/hash.h"
 
 static void sums(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* base/cursor.h and base/endian.h. */
+/* base/core/cursor.h and base/core/endian.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/cursor.h"
+#include "base/core/cursor.h"
 
 #define SPAN(array) ((struct csni_span){ array, sizeof array })
 

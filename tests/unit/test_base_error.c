@@ -1,4 +1,4 @@
-/* base/error.c. */
+/* base/core/error.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 
 static void text_and_fields(void **state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* base/file_map.c. */
+/* base/core/file_map.c. */
 #define _GNU_SOURCE
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "base/file_map.h"
+#include "base/core/file_map.h"
 
 static char folder[] = "/tmp/csn-file-map-XXXXXX";
 static char path[256];

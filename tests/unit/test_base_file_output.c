@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "base/file_output.h"
 #include "test_alloc.h"
 

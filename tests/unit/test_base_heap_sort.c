@@ -1,4 +1,4 @@
-/* base/heap_sort.h. */
+/* base/core/heap_sort.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/heap_sort.h"
+#include "base/core/heap_sort.h"
 
 struct odd { /* of a size that no word has */
     uint8_t key[3];

@@ -1,4 +1,4 @@
-/* base/leb128.h: what is written reads back, in the size that was told. */
+/* base/core/leb128.h: what is written reads back, in the size that was told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/cursor.h"
-#include "base/leb128.h"
+#include "base/core/cursor.h"
+#include "base/core/leb128.h"
 
 static void check_unsigned(uint64_t v) {
     uint8_t bytes[CSNI_LEB_MAX + 1];

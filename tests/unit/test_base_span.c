@@ -1,4 +1,4 @@
-/* base/span.h. */
+/* base/core/span.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 
 static const uint8_t bytes[] = { 'a', 'b', 0, 'c', 'd' };
 static const struct csni_span whole = { bytes, sizeof bytes }, nothing = { NULL, 0 };

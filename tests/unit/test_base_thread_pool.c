@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "base/thread_pool.h"
 #include "test_alloc.h"
 

@@ -1,4 +1,4 @@
-/* base/vec.h and vec.c. */
+/* base/core/vec.h and vec.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/vec.h"
+#include "base/core/vec.h"
 #include "test_alloc.h"
 
 struct wide {

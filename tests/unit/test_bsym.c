@@ -11,8 +11,8 @@
 
 #include <callsign/callsign.h>
 
-#include "bsym/bsym.h"
-#include "bsym/bsym_write.h"
+#include "formats/bsym/read/bsym.h"
+#include "formats/bsym/write/bsym_write.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 

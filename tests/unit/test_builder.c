@@ -14,7 +14,7 @@
 
 #include <callsign/builder.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 #include "test_alloc.h"
 
 static struct csn_builder *create(const struct csn_allocator *alloc) {

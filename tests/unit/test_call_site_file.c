@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/span.h"
-#include "convert/call_site_file.h"
+#include "base/core/span.h"
+#include "convert/call_sites/call_site_file.h"
 #include "test_alloc.h"
 
 struct reading {

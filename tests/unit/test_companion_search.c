@@ -17,10 +17,10 @@
 
 #include <callsign/companion.h>
 
-#include "base/alloc.h"
-#include "companions/crc32.h"
-#include "object/elf_layout.h"
-#include "object/macho_layout.h"
+#include "base/core/alloc.h"
+#include "store/crc32.h"
+#include "object/elf/elf_layout.h"
+#include "object/macho/macho_layout.h"
 #include "object_sample.h"
 #include "test_alloc.h"
 #include "wire/wire_macho.h"

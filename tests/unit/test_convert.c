@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 #include "convert_sample.h"
 #include "model_sample.h"
 

@@ -11,8 +11,8 @@
 
 #include <callsign/convert.h>
 
-#include "base/fail.h"
-#include "object/elf_layout.h"
+#include "base/core/fail.h"
+#include "object/elf/elf_layout.h"
 #include "object_sample.h"
 #include "test_alloc.h"
 

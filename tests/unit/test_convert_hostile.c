@@ -11,7 +11,7 @@
 
 #include "convert_sample.h"
 #include "model_sample.h"
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 
 static struct csn_convert_report report;
 static struct csn_error err;

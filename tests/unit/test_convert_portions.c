@@ -10,10 +10,10 @@
 
 #include <callsign/index.h>
 
-#include "convert/info_portions.h"
+#include "convert/dwarf/info_portions.h"
 #include "convert_sample.h"
 #include "model_sample.h"
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 #include "object_sample.h"
 #include "test_alloc.h"
 

@@ -10,7 +10,7 @@
 
 #include "convert_sample.h"
 #include "model_sample.h"
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 #include "test_alloc.h"
 
 enum { PARTIAL = 1, NAMESPACE, CLASS, METHOD, FURTHER };

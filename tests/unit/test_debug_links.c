@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "object/debug_links.h"
-#include "object/elf_layout.h"
-#include "object/mini_debug.h"
+#include "object/elf/elf_layout.h"
+#include "object/elf/mini_debug.h"
 #include "object_sample.h"
 #include "test_alloc.h"
 

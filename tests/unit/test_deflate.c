@@ -17,8 +17,8 @@
 #endif
 
 #include "deflate_sample.h"
-#include "object/adler32.h"
-#include "object/deflate.h"
+#include "inflate/adler32.h"
+#include "inflate/deflate.h"
 
 enum { SLACK = 64 };
 

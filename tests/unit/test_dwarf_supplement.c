@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "dwarf_sample.h"
 #include "test_alloc.h"
 

@@ -11,9 +11,9 @@
 
 #include <callsign/embed.h>
 
-#include "base/endian.h"
+#include "base/core/endian.h"
 #include "macho_sample.h"
-#include "object/section_find.h"
+#include "object/find/section_find.h"
 #include "object_sample.h"
 #include "pe_sample.h"
 #include "test_alloc.h"

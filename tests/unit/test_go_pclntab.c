@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "go_sample.h"
-#include "base/endian.h"
+#include "base/core/endian.h"
 #include "test_alloc.h"
 
 #define MAIN_ROWS "main.main 401000-401038 0:/src/main.go:10 c:/src/main.go:11 10:/src/lib/lib.go:30 20:/src/lib/lib.go:40 28:/src/lib/lib.go:31 30:/src/main.go:12"

@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
-#include "base/file_map.h"
+#include "base/core/endian.h"
+#include "base/core/file_map.h"
 #include "base/output_sink.h"
-#include "convert/output_gsection.h"
-#include "gsection/gsection.h"
-#include "gsection/gsection_write.h"
-#include "gsym/gsym_write.h"
+#include "convert/outputs/output_gsection.h"
+#include "formats/gsection/read/gsection.h"
+#include "formats/gsection/write/gsection_write.h"
+#include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"
-#include "object/section_find.h"
+#include "object/find/section_find.h"
 #include "test_alloc.h"
 
 static const uint32_t revisions[] = { CSN_REVISION_A, CSN_REVISION_B, CSN_REVISION_B_SCRIPT, CSN_REVISION_C,

@@ -1,4 +1,4 @@
-/* gsym/gsym_inline.c and its scan: random trees in which the calls found must be those that reading node after node
+/* formats/gsym/read/gsym_inline.c and its scan: random trees in which the calls found must be those that reading node after node
  * gives; damage; nesting. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "gsym/gsym.h"
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 enum { START = 0x100000, SIZE = 0x4000, NODES = 400 };

@@ -1,4 +1,4 @@
-/* gsym/gsym_lookup.c through callsign/index.h: address to record, row and inlined calls to frames, in both modes. */
+/* formats/gsym/read/gsym_lookup.c through callsign/index.h: address to record, row and inlined calls to frames, in both modes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <callsign/index.h>
 
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 static struct csn_index *open_index(struct wire_gsym *g) {

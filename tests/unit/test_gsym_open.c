@@ -1,4 +1,4 @@
-/* gsym/gsym_read.c through csn_index_open_memory(): headers, tables, truncation. */
+/* formats/gsym/read/gsym_read.c through csn_index_open_memory(): headers, tables, truncation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include <callsign/index.h>
 
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 static void expect(const struct wire *w, size_t size, csn_status status, const char *text) {

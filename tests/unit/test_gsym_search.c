@@ -1,4 +1,4 @@
-/* gsym/gsym_search.c and gsym/gsym_write_guide.c: searches with a guide and without, honest or not, give one answer; where a
+/* formats/gsym/read/gsym_search.c and formats/gsym/write/gsym_write_guide.c: searches with a guide and without, honest or not, give one answer; where a
  * guide is written, and that everything that reads files minds it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,11 @@
 
 #include <callsign/index.h>
 
-#include "base/endian.h"
+#include "base/core/endian.h"
 #include "base/output_sink.h"
-#include "gsym/gsym.h"
-#include "gsym/gsym_write.h"
-#include "gsym/gsym_write_guide.h"
+#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/write/gsym_write.h"
+#include "formats/gsym/write/gsym_write_guide.h"
 #include "model_sample.h"
 #include "wire/wire_gsym.h"
 

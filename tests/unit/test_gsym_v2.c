@@ -1,4 +1,4 @@
-/* GSYM version 2: gsym/gsym_v2_read.c byte by byte, its limits and damage, and what version 1 cannot hold. */
+/* GSYM version 2: formats/gsym/read/gsym_v2_read.c byte by byte, its limits and damage, and what version 1 cannot hold. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,10 +13,10 @@
 
 #include <callsign/index.h>
 
-#include "base/endian.h"
+#include "base/core/endian.h"
 #include "base/output_sink.h"
-#include "gsym/gsym_layout.h"
-#include "gsym/gsym_write.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"
 #include "wire/wire.h"
 

@@ -1,4 +1,4 @@
-/* gsym/gsym_verify.c through csn_index_verify(): a sound file has no problems; each rule broken once is told. */
+/* formats/gsym/read/gsym_verify.c through csn_index_verify(): a sound file has no problems; each rule broken once is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include <callsign/index.h>
 
-#include "base/checked.h"
-#include "gsym/gsym_layout.h"
+#include "base/core/checked.h"
+#include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"
 
 struct told {

@@ -1,4 +1,4 @@
-/* gsym/gsym_write.c: layout byte by byte, limits, and that what was written reads back equal. */
+/* formats/gsym/write/gsym_write.c: layout byte by byte, limits, and that what was written reads back equal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
+#include "base/core/fail.h"
 #include "base/output_sink.h"
-#include "gsym/gsym_layout.h"
-#include "gsym/gsym_write.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 #include "wire/wire.h"

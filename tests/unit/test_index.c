@@ -15,7 +15,7 @@
 
 #include <callsign/index.h>
 
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/gsym_layout.h"
 #include "unit/test_alloc.h"
 #include "wire/wire_gsym.h"
 

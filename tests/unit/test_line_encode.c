@@ -1,4 +1,4 @@
-/* gsym/gsym_line_encode.c: what is encoded decodes to the same rows, whatever they are; both entry points agree; sizes. */
+/* formats/gsym/write/gsym_line_encode.c: what is encoded decodes to the same rows, whatever they are; both entry points agree; sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +11,10 @@
 
 #include <callsign/line_table.h>
 
-#include "base/cursor.h"
-#include "base/leb128.h"
-#include "gsym/gsym_layout.h"
-#include "gsym/gsym_line_encode.h"
+#include "base/core/cursor.h"
+#include "base/core/leb128.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_line_encode.h"
 
 enum { START = 0x11e0, MAX_ROWS = 3000 };
 

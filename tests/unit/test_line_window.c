@@ -1,4 +1,4 @@
-/* gsym/gsym_line_window.c and its vector code: samples, what windows save, and the bytes of rows, against plain loops. */
+/* formats/gsym/write/gsym_line_window.c and its vector code: samples, what windows save, and the bytes of rows, against plain loops. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/leb128.h"
-#include "gsym/gsym_line_encode.h"
-#include "gsym/gsym_line_window.h"
+#include "base/core/leb128.h"
+#include "formats/gsym/write/gsym_line_encode.h"
+#include "formats/gsym/write/gsym_line_window.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 static uint32_t pick(uint32_t count) {

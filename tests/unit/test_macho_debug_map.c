@@ -9,7 +9,7 @@
 
 #include "macho_sample.h"
 #include "object/address_map.h"
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 
 #define BASE MACHO_SAMPLE_BASE
 

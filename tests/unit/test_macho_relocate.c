@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "macho_sample.h"
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 
 /* Symbols 0: at 0x110, 1: undefined. */
 static const struct wire_macho_symbol symbols[] = { { "_f", N_SECT, 1, 0, 0x110 }, { "_u", N_UNDF | N_EXT, 0, 0, 0x55 } };

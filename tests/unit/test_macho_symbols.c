@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "macho_sample.h"
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 
 struct expected {
     const char *name;

@@ -1,4 +1,4 @@
-/* base/mangled.c: parts of mangled names. */
+/* names/mangled.c: parts of mangled names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mangled.h"
+#include "names/mangled.h"
 
 static void internal_names(void **state) {
     (void)state;

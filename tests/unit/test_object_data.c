@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/file_map.h"
-#include "object/elf_layout.h"
+#include "base/core/file_map.h"
+#include "object/elf/elf_layout.h"
 #include "object_sample.h"
 
 /* A file with one debug section of given content. */

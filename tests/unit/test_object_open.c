@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 #include "object_sample.h"
 #include "test_alloc.h"
 

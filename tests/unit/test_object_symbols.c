@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 #include "object_sample.h"
 
 enum { MAX_SYMBOLS = 32 };

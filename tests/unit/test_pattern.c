@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 #include "symbolicate/pattern.h"
 
 static struct csni_patterns patterns;

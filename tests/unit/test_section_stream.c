@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/fail.h"
-#include "object/elf_layout.h"
+#include "base/core/fail.h"
+#include "object/elf/elf_layout.h"
 #include "object/section_stream.h"
 #include "object_sample.h"
 #include "test_alloc.h"

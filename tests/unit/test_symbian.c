@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "symbian/symbian.h"
+#include "formats/symbian/symbian.h"
 #include "test_alloc.h"
 
 static struct csni_span span_of(const char *text) { return (struct csni_span){ (const uint8_t *)text, strlen(text) }; }

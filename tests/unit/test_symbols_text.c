@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "symbols/symbols_text.h"
+#include "formats/symbols/symbols_text.h"
 #include "test_alloc.h"
 
 typedef csn_status reader(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,

@@ -1,4 +1,4 @@
-/* convert/source_gsym.c: an index as the input of a conversion, to another version, byte order, or both, and back. */
+/* convert/sources/source_gsym.c: an index as the input of a conversion, to another version, byte order, or both, and back. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/output_sink.h"
-#include "gsym/gsym_layout.h"
-#include "gsym/gsym_write.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 #include "wire/wire_gsym.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "object/object.h"
-#include "object/wasm_layout.h"
+#include "object/wasm/wasm_layout.h"
 #include "object_damage.h"
 #include "wire/wire.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/endian.h"
-#include "base/leb128.h"
+#include "base/core/endian.h"
+#include "base/core/leb128.h"
 
 struct wire_reference {
     size_t off, label, base;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/span.h"
+#include "base/core/span.h"
 
 struct wire_reference; /* a value to be filled in: label - base */
 

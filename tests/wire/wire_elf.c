@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/elf_layout.h"
+#include "object/elf/elf_layout.h"
 
 static void require(bool condition, const char *what) {
     if (condition) return;

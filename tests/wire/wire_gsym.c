@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gsym/gsym_layout.h"
+#include "formats/gsym/gsym_layout.h"
 
 static void require(bool condition, const char *what) {
     if (condition) return;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "object/macho_layout.h"
+#include "object/macho/macho_layout.h"
 
 static void require(bool condition, const char *what) {
     if (condition) return;

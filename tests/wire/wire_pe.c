@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "object/pe_layout.h"
+#include "object/pe/pe_layout.h"
 
 static bool is_image(const struct wire_pe *pe) { return pe->shape == WIRE_PE_IMAGE32 || pe->shape == WIRE_PE_IMAGE64; }
 

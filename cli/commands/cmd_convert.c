@@ -1,0 +1,366 @@
+/* callsign convert: debug information in, index out. */
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/call_site_options.h"
+#include "commands/command.h"
+#include "ui/companion_options.h"
+#include "ui/complain.h"
+#include "convert/conversion_text.h"
+#include "ui/name_text.h"
+#include "ui/output_path.h"
+#include "ui/progress_bar.h"
+#include "convert/report_file.h"
+#include "convert/section_options.h"
+
+struct convert_values {
+    const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
+    struct text_list call_sites;
+    uint64_t threads, max_inflate, segment_size;
+    bool strict, quiet, mangled, bare_patterns, shorten, shorten_nested;
+    struct companion_values companions;
+};
+
+static const struct option_spec options[] = {
+    { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
+      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym (.sym, .bsym), beside\nthe input" },
+    { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
+      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file); bsym (of Symbian ROMs);\ngsym-section: an object file like INPUT that holds a GSYM of\n2017 in a section, for callsign embed or a linker" },
+    { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
+      .help = "byte order of the index, little or big; otherwise the input's" },
+    { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
+      .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
+    { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, revision), .value_name = "REV",
+      .help = "of gsym-section: A to G, or B-script for the script of that\nday to read; B, the format's first description, is the default" },
+    { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, strings_in),
+      .value_name = "SECTION", .help = "of gsym-section: share the strings of this section of INPUT\n(.strtab, .dynstr, .debug_str, ...), adding what is missing" },
+    { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
+      .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
+    { .name = "merged-functions", .kind = OPTION_CHOICE, .offset = offsetof(struct convert_values, merged),
+      .value_name = "MODE", .help = "keep all functions that share their code, the best known on\n"
+                                    "top; MODE: aliases (second names, too), llvm (as its tool does)" },
+    { .name = "call-sites", .kind = OPTION_TEXTS, .offset = offsetof(struct convert_values, call_sites),
+      .value_name = "dwarf|FILE", .help = "keep the call sites that DWARF describes; add those of a YAML,\n"
+                                          "JSON or text file; may be given several times" },
+    { .name = "bare-patterns", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, bare_patterns),
+      .help = "write call sites as LLVM's tool does: callees by bare names" },
+    { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten),
+      .help = "store demangled names, without what the C++ library's\ndefaults add to them" },
+    { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten_nested),
+      .help = "the same, and within template arguments too" },
+    { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
+      .help = "breakpad: keep names mangled, as the input has them" },
+    { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
+      .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3; otherwise 2.3 where\nnames on the device are known, else 2.1" },
+    { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
+      .value_name = "TABLE", .help = "--to bsym: best (chosen for the input, the default),\nreference (that of Symbian's tool) or none" },
+    { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
+      .help = "fail when anything is dropped or damaged" },
+    { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
+      .value_name = "BYTES", .help = "refuse compressed sections that inflate to more than this,\n"
+                                     "all together (64G); K, M, G or T may follow the number" },
+    { .name = "report", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, report), .value_name = "FILE",
+      .help = "what was read, merged, clipped and dropped, as JSON;\n- is standard output" },
+    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
+      .help = "no progress bar, no summary; errors only" },
+};
+
+static bool section_options_are_good(const struct convert_values *values) {
+    bool is_section = values->to && csn_output_format(values->to) == CSN_FORMAT_GSYM_SECTION;
+    if (!is_section && (values->revision || values->strings_in)) {
+        complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
+        return false;
+    }
+    uint32_t revision;
+    return section_revision(values->revision, &revision);
+}
+
+/* enum csn_merge of the option's value; false: said that it is none. */
+static bool merge_mode(const char *given, uint32_t *out) {
+    static const char *const names[] = { "", "aliases", "llvm" };
+    static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
+    *out = CSN_MERGE_NONE;
+    if (!given) return true;
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        if (strcmp(given, names[i]) != 0) continue;
+        *out = modes[i];
+        return true;
+    }
+    complain(NULL, "option '--merged-functions': '%s' is not supported, only 'aliases' and 'llvm' are", given);
+    return false;
+}
+
+static bool format_is_known(const char *name) {
+    if (!name || csn_output_format(name)) return true;
+    char known[256] = "";
+    size_t len = 0;
+    for (size_t n = 0; csn_output_name(n) && len < sizeof(known) - 1; n++) {
+        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_output_name(n));
+        if (added > 0) len += (size_t)added;
+    }
+    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
+    return false;
+}
+
+/* The patterns of call sites are made for the names of the input. */
+static bool names_can_change(const struct convert_values *values) {
+    if (!values->shorten && !values->shorten_nested) return true;
+    if (values->call_sites.count) {
+        complain(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
+        return false;
+    }
+    struct name_text probe;
+    if (!name_text_init(&probe, true)) return false;
+    name_text_deinit(&probe);
+    return true;
+}
+
+static bool byte_order_of(const char *name, uint32_t *out) {
+    *out = CSN_BYTE_ORDER_INPUT;
+    if (!name) return true;
+    if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
+    else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
+    else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    return *out != CSN_BYTE_ORDER_INPUT;
+}
+
+/* 0: not given, or not known. */
+static uint32_t bsym_version_of(const char *text) {
+    static const char *const known[] = { "1.0", "2.0", "2.1", "2.2", "2.3" };
+    for (size_t i = 0; text && i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(text, known[i]) == 0) return (uint32_t)(text[0] - '0') << 16 | (uint32_t)(text[2] - '0');
+    return 0;
+}
+
+/* -1: not known. */
+static int token_table_of(const char *text) {
+    static const char *const known[] = { "best", "reference", "none" }; /* as in enum csn_tokens */
+    for (int i = 0; text && i < 3; i++)
+        if (strcmp(text, known[i]) == 0) return i;
+    return text ? -1 : CSN_TOKENS_BEST;
+}
+
+static bool bsym_options_are_good(const struct convert_values *values) {
+    const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
+    if (given && csn_output_format(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
+        complain(NULL, "option '--%s' goes with '--to bsym'", given);
+        return false;
+    }
+    if (values->bsym_version && !bsym_version_of(values->bsym_version)) {
+        complain(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
+        return false;
+    }
+    if (token_table_of(values->bsym_tokens) < 0) {
+        complain(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
+        return false;
+    }
+    return true;
+}
+
+/* The three files must differ: writing one would destroy another. */
+static bool paths_are_distinct(const char *input, const char *out, const char *report) {
+    if (!output_is_file(out)) return false;
+    if (is_same_file(input, out)) {
+        complain(out, "is the input itself; give another name with -o");
+        return false;
+    }
+    if (report && (is_same_target(report, out) || is_same_file(report, input))) {
+        complain(report, "is the input or the index; give another name with --report");
+        return false;
+    }
+    return true;
+}
+
+static const char *failure_text(csn_status status, const struct csn_error *err) {
+    return err->text[0] ? csn_error_text(err) : csn_status_name(status);
+}
+
+/* One image of the input on its way to one index. */
+struct target {
+    const char *input, *arch, *out_path; /* arch NULL: the only image, or that of --arch */
+    const struct call_site_files *call_sites;
+};
+
+/* But for what the search for companions sets. */
+static struct csn_convert_options options_of(const struct convert_values *values, const struct target *target,
+                                             struct progress_bar *bar) {
+    struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
+    convert_options.threads = (uint32_t)values->threads;
+    convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
+                            (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
+                            (values->bare_patterns ? CSN_CONVERT_BARE_PATTERNS : 0u) |
+                            (values->mangled ? CSN_CONVERT_KEEP_MANGLED : 0u);
+    convert_options.call_site_files = target->call_sites->items;
+    convert_options.call_site_file_count = target->call_sites->count;
+    merge_mode(values->merged, &convert_options.merged_functions);
+    convert_options.max_decompressed_bytes = values->max_inflate;
+    convert_options.progress = progress_step;
+    convert_options.progress_context = bar;
+    if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
+    else if (values->shorten) convert_options.rename = csn_rename_short;
+    convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    byte_order_of(values->endian, &convert_options.byte_order);
+    convert_options.segment_size = values->segment_size;
+    convert_options.format_version = bsym_version_of(values->bsym_version);
+    convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
+    (void)section_revision(values->revision, &convert_options.section_revision); /* checked before */
+    convert_options.strings_in = values->strings_in;
+    return convert_options;
+}
+
+static csn_status convert(const struct convert_values *values, const struct target *target,
+                          struct csn_convert_report *report, struct csn_error *err) {
+    struct progress_bar bar;
+    struct companion_search search;
+    progress_begin(&bar, values->quiet);
+    struct csn_convert_options convert_options = options_of(values, target, &bar);
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
+    if (target->arch) convert_options.arch = target->arch;
+    if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
+    progress_end(&bar);
+    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    companion_search_end(&search);
+    return status;
+}
+
+static enum exit_code tell(const struct convert_values *values, const char *input, const char *out_path,
+                           const struct csn_convert_report *report) {
+    if (!values->quiet) {
+        conversion_say_summary(out_path, report);
+        conversion_say_events(report);
+    }
+    if (!conversion_is_partial(report)) return EXIT_WORKED;
+    complain(input, "parts of the debug information are damaged or missing; the index was written without them");
+    return EXIT_PARTIAL;
+}
+
+static enum exit_code convert_and_report(const struct convert_values *values, const struct target *target,
+                                         struct csn_convert_report *report) {
+    /* Opened first: a report that cannot be written should not be found out after minutes of work. */
+    struct report_file file;
+    if (values->report && !report_file_open(&file, values->report)) return EXIT_FAILED;
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = convert(values, target, report, &err);
+    const char *failure = status < 0 ? failure_text(status, &err) : NULL;
+    if (failure) complain(target->input, "%s", failure);
+    enum exit_code code = failure ? EXIT_FAILED : tell(values, target->input, target->out_path, report);
+    if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report)) code = EXIT_FAILED;
+    return code;
+}
+
+static enum exit_code convert_target(const struct convert_values *values, const struct target *target) {
+    if (!paths_are_distinct(target->input, target->out_path, values->report)) return EXIT_FAILED;
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    enum exit_code code = EXIT_FAILED;
+    if (report) code = convert_and_report(values, target, report);
+    else complain_memory("the report");
+    free(report);
+    return code;
+}
+
+/* How names of outputs end that were not given. */
+static const char *suffix_of(const struct convert_values *values) {
+    switch (values->to ? csn_output_format(values->to) : 0) {
+    case CSN_FORMAT_BREAKPAD: return ".sym";
+    case CSN_FORMAT_BSYM: return ".bsym";
+    default: return ".gsym";
+    }
+}
+
+/* OUT.ARCH.gsym, where an OUT that ends in .gsym does so only once; other endings in the same way. */
+static char *path_of_image(const char *out_path, const char *arch, const char *suffix) {
+    size_t len = strlen(out_path), cut = strlen(suffix);
+    if (len > cut && strcmp(out_path + len - cut, suffix) == 0) len -= cut;
+    char *path;
+    return asprintf(&path, "%.*s.%s%s", (int)len, out_path, arch, suffix) < 0 ? NULL : path;
+}
+
+/* Each image goes to a file of its own; the worst outcome is the outcome. */
+static enum exit_code convert_images(const struct convert_values *values, const struct target *whole,
+                                     const struct csn_image_info *images, size_t count) {
+    enum exit_code worst = EXIT_WORKED;
+    if (values->report) {
+        complain(whole->input, "%zu images; --report needs --arch to choose one", count);
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct target target = *whole;
+        target.arch = images[i].arch;
+        char *path = path_of_image(whole->out_path, images[i].arch, suffix_of(values));
+        target.out_path = path;
+        enum exit_code code = EXIT_FAILED;
+        if (path) code = convert_target(values, &target);
+        else complain_memory("a path");
+        if (code > worst) worst = code;
+        free(path);
+    }
+    return worst;
+}
+
+enum { IMAGES_MAX = 32 };
+
+static enum exit_code convert_input(const struct convert_values *values, const struct target *whole) {
+    struct csn_image_info images[IMAGES_MAX];
+    size_t count = 1;
+    if (!values->companions.arch) {
+        /* What cannot be read here fails when it is converted, with a message. */
+        if (csn_list_images_of_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
+        if (count > IMAGES_MAX) {
+            complain(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
+            return EXIT_FAILED;
+        }
+    }
+    return count > 1 ? convert_images(values, whole, images, count) : convert_target(values, whole);
+}
+
+static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
+    (void)operand_count;
+    const struct convert_values *values = given;
+    const char *input = operands[0];
+    if (!format_is_known(values->to)) return EXIT_FAILED;
+    uint32_t byte_order, merge;
+    if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
+    if (!bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
+    if (!names_can_change(values)) return EXIT_FAILED;
+    char *beside = NULL;
+    size_t len = strlen(input);
+    while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
+    if (!values->out && asprintf(&beside, "%.*s%s", (int)len, input, suffix_of(values)) < 0) beside = NULL;
+    const char *out_path = values->out ? values->out : beside;
+    enum exit_code code = EXIT_FAILED;
+    struct call_site_files call_sites = { 0 };
+    const struct target whole = { input, NULL, out_path, &call_sites };
+    if (!out_path) complain_memory("a path");
+    else if (call_site_files_read(&call_sites, &values->call_sites)) code = convert_input(values, &whole);
+    call_site_files_release(&call_sites);
+    free(beside);
+    progress_pass_on_signal();
+    return code;
+}
+
+const struct command convert_command = {
+    .name = "convert",
+    .arguments = "INPUT",
+    .summary = "make an index from a program, library, debug file or index",
+    .description =
+        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, a\n"
+        "Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), or a Symbian ROM's .symbol file\n"
+        "or build log with linkers' maps, and writes an index; or reads an index and writes it anew, in another version or\n"
+        "byte order, without loss. The output is the same, byte for byte, whatever the number of threads. It is written\n"
+        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "\n"
+        "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
+        "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",
+    .example = "callsign convert app -o app.gsym --report app.json",
+    .min_operands = 1,
+    .max_operands = 1,
+    .values_size = sizeof(struct convert_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct convert_values, companions) },
+    .run = run_convert,
+};

@@ -1,0 +1,166 @@
+/* callsign diff: two indexes compared by what they say, whatever their formats. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/command.h"
+#include "ui/companion_options.h"
+#include "ui/complain.h"
+#include "diff/diff_out.h"
+#include "ui/open_index.h"
+
+enum { DIFFERENCES_SHOWN = 20 };
+
+struct diff_values {
+    bool all, json, quiet, demangle;
+    struct companion_values companions;
+};
+
+static const struct option_spec options[] = {
+    { .name = "all", .letter = 'a', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, all),
+      .help = "every difference, not the first 20 of each kind" },
+    { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, json),
+      .help = "one JSON object with every difference" },
+    { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, demangle),
+      .help = "show C++, Rust and D names as in the source" },
+    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, quiet),
+      .help = "print nothing; the exit status tells" },
+};
+
+/* ---- in front of the functions ---- */
+
+static void hex_of(const struct csn_index_info *info, char *out) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < info->uuid_size; i++) {
+        *out++ = digits[info->uuid[i] >> 4];
+        *out++ = digits[info->uuid[i] & 15];
+    }
+    *out = 0;
+}
+
+/* Formats differ in how long a build id they hold and whether they hold one. */
+static bool ids_agree(const struct csn_index_info *a, const struct csn_index_info *b) {
+    uint8_t size = a->uuid_size < b->uuid_size ? a->uuid_size : b->uuid_size;
+    if (a->format == b->format && a->uuid_size != b->uuid_size) return false;
+    return memcmp(a->uuid, b->uuid, size) == 0;
+}
+
+static void compare_headers(const struct diff_input inputs[2], struct diff_result *result) {
+    const struct csn_index_info *a = &inputs[0].info, *b = &inputs[1].info;
+    if (!ids_agree(a, b)) {
+        struct diff_header *header = &result->headers[result->header_count++];
+        header->what = "uuid";
+        hex_of(a, header->values[0]);
+        hex_of(b, header->values[1]);
+    }
+    if (a->format == b->format && a->base_address != b->base_address) {
+        struct diff_header *header = &result->headers[result->header_count++];
+        header->what = "base_address";
+        for (int side = 0; side < 2; side++)
+            snprintf(header->values[side], sizeof(header->values[side]), "0x%llx",
+                     (unsigned long long)inputs[side].info.base_address);
+    }
+}
+
+/* ---- comparing ---- */
+
+static void ignore_changed(void *context, const struct diff_function *a, const struct diff_function *b,
+                           const struct function_diff *found) {
+    (void)context, (void)a, (void)b, (void)found;
+}
+static void ignore_loose(void *context, int side, const struct diff_loose *function) {
+    (void)context, (void)side, (void)function;
+}
+static void ignore_between(void *context, int side) { (void)context, (void)side; }
+
+static bool walk(struct diff_out *diff, const struct diff_values *values, struct diff_result *result) {
+    static const struct diff_listener silent = { NULL, ignore_changed, ignore_loose, ignore_between };
+    struct diff_listener listener = values->quiet ? silent : values->json ? diff_json_calls : diff_text_calls;
+    listener.context = diff;
+    if (!diff_walk(diff->inputs[0].index, diff->inputs[1].index, &listener, &result->counts)) return false;
+    const struct diff_counts *counts = &result->counts;
+    result->same = !result->header_count && !counts->changed && !counts->moved && !counts->removed && !counts->added &&
+                   !counts->unreadable[0] && !counts->unreadable[1];
+    return true;
+}
+
+static bool compare(struct diff_out *diff, const struct diff_values *values, struct diff_result *result) {
+    compare_headers(diff->inputs, result);
+    if (values->quiet) return walk(diff, values, result);
+    if (values->json) {
+        diff_json_begin(diff, result);
+        if (!walk(diff, values, result)) return false;
+        diff_json_files_begin(diff);
+        if (!diff_files(diff, diff_json_file)) return false;
+        diff_json_end(diff, result);
+        return true;
+    }
+    diff_text_begin(diff, result);
+    if (!walk(diff, values, result)) return false;
+    diff_text_files_begin(diff);
+    if (!diff_files(diff, diff_text_file)) return false;
+    diff_text_end(diff, result);
+    return true;
+}
+
+static enum exit_code compare_opened(struct diff_out *diff, const struct diff_values *values) {
+    struct diff_result result = { .header_count = 0 };
+    bool good = compare(diff, values, &result);
+    const bool *shares = result.counts.shares_too_much;
+    for (int side = 0; side < 2; side++)
+        if (shares[side])
+            complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
+    if (!good && !shares[0] && !shares[1]) complain_memory("functions to compare");
+    for (int side = 0; side < 2; side++)
+        if (result.counts.unreadable[side])
+            complain(diff->inputs[side].path, "records that cannot be found: %llu",
+                     (unsigned long long)result.counts.unreadable[side]);
+    if (!out_finish_stdout(diff->out) || !good) return EXIT_FAILED;
+    return result.same ? EXIT_WORKED : EXIT_PARTIAL;
+}
+
+static enum exit_code run_diff(const void *given, char **operands, int operand_count) {
+    (void)operand_count;
+    const struct diff_values *values = given;
+    static struct out_buffer out;
+    out_init(&out, STDOUT_FILENO);
+    struct diff_out diff = { .out = &out, .json = json_on(&out), .shown_max = values->all ? UINT64_MAX : DIFFERENCES_SHOWN };
+    if (!name_text_init(&diff.names, values->demangle)) return EXIT_FAILED;
+    struct opened_index opened[2] = { { 0 }, { 0 } };
+    enum exit_code code = EXIT_FAILED;
+    if (open_index(operands[0], &values->companions, &opened[0]) &&
+        open_index(operands[1], &values->companions, &opened[1])) {
+        for (int side = 0; side < 2; side++) {
+            diff.inputs[side] = (struct diff_input){ .path = operands[side], .index = opened[side].index };
+            csn_index_get_info(opened[side].index, &diff.inputs[side].info);
+        }
+        code = compare_opened(&diff, values);
+    }
+    close_index(&opened[0]);
+    close_index(&opened[1]);
+    name_text_deinit(&diff.names);
+    return code;
+}
+
+const struct command diff_command = {
+    .name = "diff",
+    .arguments = "A B",
+    .summary = "compare two indexes by what they say",
+    .description =
+        "Compares functions by address and name, and of each pair the size, line rows, inlined calls, call sites and\n"
+        "merged functions; also build ids and, of one format, base addresses. A function that only one index has at its\n"
+        "address is looked for by name: it moved. How an index numbers its files, cuts paths in two, orders what it\n"
+        "holds, or repeats rows does not matter. A and B may be object files: they are converted in memory first.\n"
+        "\n"
+        "Of a function that changed, the first difference of each kind is shown: A's side | B's side.\n"
+        "Exit status: 0 when the two say the same, 1 when they differ, 2 when comparing failed.\n",
+    .example = "callsign diff old.gsym new.gsym",
+    .min_operands = 2,
+    .max_operands = 2,
+    .values_size = sizeof(struct diff_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct diff_values, companions) },
+    .run = run_diff,
+};

@@ -1,0 +1,202 @@
+/* callsign embed and callsign extract: an index into an object file, and out of it. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <callsign/embed.h>
+
+#include "commands/command.h"
+#include "ui/companion_options.h"
+#include "ui/complain.h"
+#include "ui/output_path.h"
+#include "ui/progress_bar.h"
+#include "convert/section_options.h"
+
+struct embed_values {
+    const char *out, *revision, *strings_in;
+    bool loaded, drop_signature;
+    struct companion_values companions;
+};
+
+static const struct option_spec embed_options[] = {
+    { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, out), .value_name = "OUT",
+      .help = "where to write; may be OBJECT itself" },
+    { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, revision), .value_name = "REV",
+      .help = "make a section GSYM of 2017 of INDEX first: A to G, or\nB-script" },
+    { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, strings_in),
+      .value_name = "SECTION", .help = "where a section GSYM is made: share the strings of this\nsection of INDEX, which is then OBJECT or like it" },
+    { .name = "loaded", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, loaded),
+      .help = "load the section with the program, where that can be done:\nin object files that are yet to be linked, and in PE" },
+    { .name = "drop-signature", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, drop_signature),
+      .help = "remove a code signature, which the change makes void;\nsigned files are refused otherwise" },
+};
+
+static bool is_index(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char magic[4];
+    bool is_gsym = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
+                   (memcmp(magic, "GSYM", 4) == 0 || memcmp(magic, "MYSG", 4) == 0);
+    if (fd >= 0) close(fd);
+    struct csn_index *index = NULL;
+    if (is_gsym) return true;
+    csn_status status = csn_index_open_embedded(path, NULL, &index, NULL);
+    csn_index_close(index);
+    return status != CSN_NONE;
+}
+
+/* Revisions A to E have no place for a build id; the object that the index goes into tells its own. */
+static bool is_told_by_object(uint32_t event, const struct csn_event_count *count) {
+    return event == CSN_EVENT_PART_LOST && count->count == 1 && strcmp(count->example, "build id") == 0;
+}
+
+/* What the index does not have and the input did. */
+static void say_losses(const char *path, const struct csn_convert_report *report) {
+    for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
+        if (report->events[event].count && csn_event_get_class(event) == CSN_CLASS_DROPPED &&
+            !is_told_by_object(event, &report->events[event]))
+            complain(path, "dropped: %s, %llu times; first: %s", csn_event_name(event),
+                     (unsigned long long)report->events[event].count, report->events[event].example);
+}
+
+/* A section GSYM made of what is no index yet, or is to be one of another revision. */
+static csn_status make_section(const struct embed_values *values, const char *path, struct csn_bytes *out, struct csn_error *err) {
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    if (!report) return CSN_E_MEMORY;
+    struct progress_bar bar;
+    struct companion_search search;
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    progress_begin(&bar, false);
+    options.progress = progress_step;
+    options.progress_context = &bar;
+    options.format = CSN_FORMAT_GSYM_SECTION;
+    options.strings_in = values->strings_in;
+    (void)section_revision(values->revision, &options.section_revision); /* checked before */
+    csn_status status = companion_search_begin(&search, &values->companions, &bar, &options, err);
+    if (status >= 0) status = csn_convert_file_to_memory(path, &options, out, report, err);
+    progress_end(&bar);
+    companion_search_end(&search);
+    if (status >= 0) say_losses(path, report);
+    free(report);
+    return status;
+}
+
+static const char *failure_text(csn_status status, const struct csn_error *err) {
+    return err->text[0] ? csn_error_text(err) : csn_status_name(status);
+}
+
+static enum exit_code embed(const struct embed_values *values, const char *index, const char *object,
+                            const struct csn_embed_options *options) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_bytes made = { 0 };
+    bool is_made = values->revision || values->strings_in || !is_index(index);
+    csn_status status = is_made ? make_section(values, index, &made, &err) : CSN_OK;
+    if (status < 0) {
+        complain(index, "%s", failure_text(status, &err));
+        return EXIT_FAILED;
+    }
+    if (is_made) status = csn_embed_memory_in_file(made.ptr, made.size, object, values->out, options, &err);
+    else status = csn_embed_file(index, object, values->out, options, &err);
+    csn_bytes_free(&made);
+    if (status < 0) complain(object, "%s", failure_text(status, &err));
+    return status < 0 ? EXIT_FAILED : EXIT_WORKED;
+}
+
+static enum exit_code run_embed(const void *given, char **operands, int operand_count) {
+    (void)operand_count;
+    const struct embed_values *values = given;
+    uint32_t revision;
+    if (!section_revision(values->revision, &revision)) return EXIT_FAILED;
+    if (!values->out) {
+        complain(NULL, "embed needs -o OUT (try 'callsign embed --help')");
+        return EXIT_FAILED;
+    }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
+    if (is_same_file(operands[0], values->out) && !is_same_file(operands[0], operands[1])) {
+        complain(values->out, "is the index itself; give another name with -o");
+        return EXIT_FAILED;
+    }
+    struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
+    options.arch = values->companions.arch;
+    options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u);
+    enum exit_code code = embed(values, operands[0], operands[1], &options);
+    progress_pass_on_signal();
+    return code;
+}
+
+const struct command embed_command = {
+    .name = "embed",
+    .arguments = "INDEX OBJECT",
+    .summary = "put an index into the program it belongs to",
+    .description =
+        "Writes a copy of OBJECT (ELF, Mach-O, PE, COFF) that carries INDEX in a section .gsym; in Mach-O that is section\n"
+        "__gsym of segment __GSYM. INDEX is a GSYM file, which goes in as it is, or an object made by 'callsign convert\n"
+        "--to gsym-section'. Of anything else that convert reads, a section GSYM of 2017 is made first, revision B if\n"
+        "none is named. 'callsign lookup OUT ADDR' then finds the index by itself.\n"
+        "\n"
+        "The program runs as before; the section is not loaded with it. OUT appears whole or not at all, with the\n"
+        "permissions of OBJECT, and its bytes depend on the input alone. In ELF files an older index is replaced.\n",
+    .example = "callsign embed app.gsym app -o app",
+    .min_operands = 2,
+    .max_operands = 2,
+    .values_size = sizeof(struct embed_values),
+    .options = embed_options,
+    .option_count = sizeof(embed_options) / sizeof(embed_options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct embed_values, companions) },
+    .run = run_embed,
+};
+
+/* ---- extract ---- */
+
+struct extract_values {
+    const char *out, *arch;
+};
+
+static const struct option_spec extract_options[] = {
+    { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct extract_values, out), .value_name = "OUT",
+      .help = "where to write" },
+    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct extract_values, arch), .value_name = "ARCH",
+      .help = "which image of a universal file" },
+};
+
+static enum exit_code run_extract(const void *given, char **operands, int operand_count) {
+    (void)operand_count;
+    const struct extract_values *values = given;
+    if (!values->out) {
+        complain(NULL, "extract needs -o OUT (try 'callsign extract --help')");
+        return EXIT_FAILED;
+    }
+    if (!output_is_file(values->out)) return EXIT_FAILED;
+    if (is_same_file(operands[0], values->out)) {
+        complain(values->out, "is the input itself; give another name with -o");
+        return EXIT_FAILED;
+    }
+    struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    options.arch = values->arch;
+    csn_status status = csn_extract_file(operands[0], values->out, &options, &err);
+    if (status >= 0) return EXIT_WORKED;
+    complain(operands[0], "%s", failure_text(status, &err));
+    return status == CSN_E_NOT_FOUND ? EXIT_PARTIAL : EXIT_FAILED;
+}
+
+const struct command extract_command = {
+    .name = "extract",
+    .arguments = "OBJECT",
+    .summary = "take the index out of a program that carries one",
+    .description =
+        "Writes the index in OBJECT's section .gsym (__gsym in Mach-O) to a file of its own, byte for byte as it was\n"
+        "embedded. A section GSYM of 2017 whose strings stand in another section needs that one, too: OUT is then an\n"
+        "object file of the same kind that holds these two sections and nothing else, which all commands read.\n"
+        "\n"
+        "Exit status: 1 when OBJECT carries no index.\n",
+    .example = "callsign extract app -o app.gsym",
+    .min_operands = 1,
+    .max_operands = 1,
+    .values_size = sizeof(struct extract_values),
+    .options = extract_options,
+    .option_count = sizeof(extract_options) / sizeof(extract_options[0]),
+    .run = run_extract,
+};

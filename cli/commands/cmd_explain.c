@@ -1,0 +1,79 @@
+/* callsign explain: why the answer to an address is what it is. */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lookup/address_input.h"
+#include "commands/command.h"
+#include "ui/companion_options.h"
+#include "ui/complain.h"
+#include "explain/explain_find.h"
+#include "explain/explain_show.h"
+#include "ui/open_index.h"
+
+struct explain_values {
+    bool json, demangle;
+    struct companion_values companions;
+};
+
+static const struct option_spec options[] = {
+    { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct explain_values, json),
+      .help = "one JSON object for each address instead of text" },
+    { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct explain_values, demangle),
+      .help = "C++, Rust and D names as in the source" },
+};
+
+static bool explain_one(const struct csn_index *index, const char *path, const char *operand, bool json,
+                        struct name_text *names, struct out_buffer *out) {
+    static struct explanation found;
+    uint64_t addr = 0;
+    address_parse((struct csn_str){ operand, strlen(operand) }, &addr);
+    explain_find(index, addr, &found);
+    if (json) explain_show_json(&found, path, names, out);
+    else explain_show_text(&found, path, names, out);
+    return found.status == CSN_OK;
+}
+
+static enum exit_code run_explain(const void *values, char **operands, int operand_count) {
+    const struct explain_values *v = values;
+    static struct out_buffer out;
+    struct name_text names;
+    struct opened_index opened;
+    out_init(&out, STDOUT_FILENO);
+    for (int i = 1; i < operand_count; i++) {
+        uint64_t addr;
+        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) continue;
+        complain(NULL, "'%s' is not a hexadecimal address", operands[i]);
+        return EXIT_FAILED;
+    }
+    if (!name_text_init(&names, v->demangle)) return EXIT_FAILED;
+    bool partial = false, good = open_index(operands[0], &v->companions, &opened);
+    for (int i = 1; good && i < operand_count; i++) {
+        if (i > 1 && !v->json) out_char(&out, '\n');
+        if (!explain_one(opened.index, operands[0], operands[i], v->json, &names, &out)) partial = true;
+    }
+    if (good) close_index(&opened);
+    name_text_deinit(&names);
+    if (!good || !out_finish_stdout(&out)) return EXIT_FAILED;
+    return partial ? EXIT_PARTIAL : EXIT_WORKED;
+}
+
+const struct command explain_command = {
+    .name = "explain",
+    .arguments = "INDEX ADDR...",
+    .summary = "why the answer to an address is what it is",
+    .description =
+        "Follows the lookup of each address step by step: the entry of the address table, the record, the line row, the\n"
+        "inlined calls, the functions that share the code, the call sites that return here; and says why what is missing\n"
+        "is missing. ADDR is hexadecimal; INDEX may be an object file, which is converted in memory first.\n"
+        "\n"
+        "Exit status: 1 when an address was not found.\n",
+    .example = "callsign explain app.gsym 0x1139",
+    .min_operands = 2,
+    .max_operands = -1,
+    .values_size = sizeof(struct explain_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct explain_values, companions) },
+    .run = run_explain,
+};

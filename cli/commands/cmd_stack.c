@@ -1,0 +1,224 @@
+/* callsign stack: whole stacks in, functions and lines out, merged functions told apart. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/command.h"
+#include "ui/complain.h"
+#include "ui/line_input.h"
+#include "stack/dialects/stack_json.h"
+#include "stack/stack_text.h"
+
+enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 64 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
+
+struct stack_values {
+    struct text_list indexes, folders;
+    const char *format;
+    bool json, in_place, explain, demangle;
+    uint64_t max_frames, cache_bytes;
+};
+
+static const struct option_spec options[] = {
+    { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, indexes),
+      .value_name = "FILE", .help = "an index or object file; may be given several times" },
+    { .name = "symbols", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, folders),
+      .value_name = "DIR",
+      .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
+    { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
+      .value_name = "FORMAT",
+      .help = "of the input: json, ips, plain, perf, sanitizer, kernel,\ngo or crash; it is detected otherwise" },
+    { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
+      .help = "one JSON object for each stack instead of text" },
+    { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
+      .help = "the input again, its frames filled in" },
+    { .name = "explain", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, explain),
+      .help = "why each name was chosen" },
+    { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, demangle),
+      .help = "C++, Rust and D names as in the source" },
+    { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
+      .value_name = "N", .help = "longest stack that is answered; 65536 by default" },
+    { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
+      .help = "memory for answers that may come again; 64M by default" },
+};
+
+struct stack_run {
+    const struct stack_values *values;
+    struct stack_session session;
+    struct name_text names;
+    struct out_buffer out;
+    struct stack_output output;
+    bool partial; /* something could not be understood */
+};
+
+enum input_kind { KIND_UNKNOWN, KIND_JSON, KIND_IPS, KIND_TEXT };
+
+static bool is_blank(struct csn_str line) {
+    for (size_t i = 0; i < line.len; i++)
+        if (!strchr(" \t\r\n", line.ptr[i])) return false;
+    return true;
+}
+
+static enum input_kind kind_of(const char *format, struct csn_str line) {
+    if (format && strcmp(format, "json") == 0) return KIND_JSON;
+    if (format && strcmp(format, "ips") == 0) return KIND_IPS;
+    if (format) return KIND_TEXT;
+    while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
+    if (!line.len || line.ptr[0] != '{') return KIND_TEXT;
+    return stack_ips_recognize(line) ? KIND_IPS : KIND_JSON;
+}
+
+static bool input_failed(const struct line_input *input, const char *path) {
+    if (input->os_error) complain(path, "%s", strerror(input->os_error));
+    else if (input->no_memory) complain_memory("a line");
+    return false;
+}
+
+/* A line that is too long is answered once, whatever its parts are. */
+static bool read_json(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
+                      enum line_result result) {
+    bool skipping = false;
+    do {
+        if (result == LINE_PART) {
+            if (!skipping) output_error(&run->output, "the line is too long (see --max-frames)");
+            skipping = run->partial = true;
+        } else if (skipping) {
+            skipping = false;
+        } else if (!is_blank(line) && !stack_json_line(&run->session, line_text(line), &run->output)) {
+            run->partial = true;
+        }
+        result = line_input_next(input, &run->out, &line);
+    } while (result == LINE_WHOLE || result == LINE_PART);
+    return result == LINE_END || input_failed(input, path);
+}
+
+/* Everything that is left, with the line that has been read already. */
+static bool read_report(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line) {
+    struct csn_str text;
+    input->max = REPORT_MAX;
+    if (!line_input_whole(input, line, &text)) {
+        if (input->os_error || input->no_memory) return input_failed(input, path);
+        complain(path ? path : "standard input", "a report of more than %d MiB", REPORT_MAX >> 20);
+        return false;
+    }
+    if (!stack_ips_report(&run->session, text, run->values->in_place, &run->output)) run->partial = true;
+    return true;
+}
+
+static bool read_text(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
+                      enum line_result result) {
+    struct stack_text text;
+    if (!stack_text_init(&text, &run->session, &run->output, run->values->in_place, run->values->format)) {
+        complain_memory("lines");
+        return false;
+    }
+    bool good = true;
+    do {
+        good = stack_text_line(&text, line, result == LINE_PART);
+        if (good) result = line_input_next(input, &run->out, &line);
+    } while (good && (result == LINE_WHOLE || result == LINE_PART));
+    good = good && stack_text_end(&text);
+    stack_text_deinit(&text);
+    if (!good) complain_memory("a stack");
+    return good && (result == LINE_END || input_failed(input, path));
+}
+
+static bool answer_input(struct stack_run *run, int fd, const char *path) {
+    struct line_input input;
+    struct csn_str line;
+    enum line_result result;
+    size_t max = run->session.max_frames * JSON_BYTES_PER_FRAME;
+    const char *format = run->values->format;
+    if (!line_input_init(&input, fd, max < LINE_MIN ? LINE_MIN : max)) {
+        complain_memory("a line");
+        return false;
+    }
+    bool good;
+    do result = line_input_next(&input, &run->out, &line);
+    while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
+    enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
+    if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
+    else if (kind != KIND_TEXT && !stack_json_available()) good = false;
+    else if (kind == KIND_IPS) good = read_report(run, &input, path, line);
+    else if (kind == KIND_JSON && !run->values->in_place) good = read_json(run, &input, path, line, result);
+    else good = read_text(run, &input, path, line, result);
+    line_input_deinit(&input);
+    return good;
+}
+
+static bool answer_file(struct stack_run *run, const char *path) {
+    if (strcmp(path, "-") == 0) return answer_input(run, STDIN_FILENO, NULL);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        complain(path, "%s", strerror(errno));
+        return false;
+    }
+    bool good = answer_input(run, fd, path);
+    close(fd);
+    return good;
+}
+
+static bool format_is_known(const char *format) {
+    static const char *const known[] = { "json", "ips" };
+    for (size_t i = 0; i < 2; i++)
+        if (strcmp(format, known[i]) == 0) return true;
+    if (stack_text_knows(format)) return true;
+    complain(NULL, "no input format '%s' (json, ips, plain, perf, sanitizer, kernel, go, crash)", format);
+    return false;
+}
+
+static bool values_are_good(const struct stack_values *values) {
+    if (values->format && !format_is_known(values->format)) return false;
+    if (!values->in_place || !values->json) return true;
+    complain(NULL, "--in-place and --json exclude each other");
+    return false;
+}
+
+static enum exit_code run_stack(const void *values, char **operands, int operand_count) {
+    static struct stack_run run;
+    run.values = values;
+    if (!values_are_good(run.values)) return EXIT_FAILED;
+    uint64_t max_frames = run.values->max_frames ? run.values->max_frames : DEFAULT_MAX_FRAMES;
+    out_init(&run.out, STDOUT_FILENO);
+    if (!name_text_init(&run.names, run.values->demangle)) return EXIT_FAILED;
+    run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = run.values->json,
+                                        .explain = run.values->explain };
+    /* A third of it for texts, which can be done without. */
+    uint64_t cache = run.values->cache_bytes ? run.values->cache_bytes : DEFAULT_CACHE;
+    text_cache_init(&run.output.kept, cache / 3);
+    bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, max_frames, cache - cache / 3);
+    if (good && !operand_count) good = answer_input(&run, STDIN_FILENO, NULL);
+    for (int i = 0; good && i < operand_count; i++) good = answer_file(&run, operands[i]);
+    session_deinit(&run.session);
+    text_cache_deinit(&run.output.kept);
+    name_text_deinit(&run.names);
+    if (!out_finish_stdout(&run.out) || !good) return EXIT_FAILED;
+    return run.partial ? EXIT_PARTIAL : EXIT_WORKED;
+}
+
+const struct command stack_command = {
+    .name = "stack",
+    .arguments = "[FILE...]",
+    .summary = "whole call stacks, merged functions told apart by their callers",
+    .description =
+        "Reads call stacks from FILE or standard input and names every frame. Where the linker folded functions of equal\n"
+        "code together, the callers' call sites choose among the names; what they leave open is said to be undecided.\n"
+        "\n"
+        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; or text of any length with\n"
+        "stacks in it, which may be plain (MODULE+0xOFFSET, or 0xPC with lines of /proc/PID/maps before it), perf script,\n"
+        "reports of AddressSanitizer and ThreadSanitizer, Linux kernel traces, Go panics and Apple's .crash reports.\n"
+        "Text that is no stack is left out, or passed on as it is with --in-place, which is a filter for logs.\n"
+        "\n"
+        "A module's index is looked for among --index by build id and by file name less .gsym, and in --symbols by build\n"
+        "id. docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
+        "\n"
+        "Exit status: 1 when a line could not be understood, however many frames are unknown.\n",
+    .example = "callsign stack --index app.gsym --in-place < server.log",
+    .max_operands = -1,
+    .values_size = sizeof(struct stack_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .run = run_stack,
+};

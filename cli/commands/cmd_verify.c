@@ -1,0 +1,145 @@
+/* callsign verify: checks every record of an index, and its answers against those of the object it was made from. */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands/command.h"
+#include "ui/companion_options.h"
+#include "lookup/compare.h"
+#include "ui/complain.h"
+#include "ui/open_index.h"
+
+enum { PROBLEMS_SHOWN = 100 };
+
+struct verify_values {
+    const char *against;
+    bool quiet;
+    struct companion_values companions;
+};
+
+static const struct option_spec options[] = {
+    { .name = "against", .kind = OPTION_TEXT, .offset = offsetof(struct verify_values, against),
+      .value_name = "OBJECT", .help = "convert this object file in memory and compare the answers" },
+    { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct verify_values, quiet),
+      .help = "print nothing; the exit status tells" },
+};
+
+struct verify_run {
+    const struct verify_values *values;
+    struct out_buffer out;
+    uint64_t problems_met; /* by the callback */
+    bool bad;              /* a problem or a difference */
+    bool beyond_limit;     /* checking met a limit: asking for every address would not end */
+};
+
+static bool put_problem(void *context, const struct csn_error *err) {
+    struct verify_run *run = context;
+    if (err->code == CSN_E_LIMIT) run->beyond_limit = true;
+    if (++run->problems_met > PROBLEMS_SHOWN || run->values->quiet) return true;
+    out_text(&run->out, "problem: ");
+    const char *text = csn_error_text(err);
+    out_safe(&run->out, (struct csn_str){ text, strlen(text) });
+    out_char(&run->out, '\n');
+    return true;
+}
+
+static void put_count(struct verify_run *run, const char *before, uint64_t count, const char *after) {
+    out_text(&run->out, before);
+    out_decimal(&run->out, count);
+    out_text(&run->out, after);
+}
+
+static void put_summary(struct verify_run *run, const struct csn_verify_counts *counts) {
+    if (run->problems_met > PROBLEMS_SHOWN) put_count(run, "... and ", run->problems_met - PROBLEMS_SHOWN, " more\n");
+    put_count(run, "checked ", counts->functions, " functions");
+    put_count(run, ", ", counts->rows, " line rows");
+    put_count(run, ", ", counts->inline_nodes, " inlined calls");
+    put_count(run, ", ", counts->call_sites, " call sites");
+    put_count(run, ", ", counts->merged_functions, " merged functions");
+    put_count(run, ", ", counts->files, " files");
+    put_count(run, ", ", counts->strings, " strings");
+    put_count(run, ": ", counts->problems, " problems\n");
+}
+
+static bool check_records(struct verify_run *run, const char *path, const struct csn_index *index) {
+    struct csn_verify_counts counts = { 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_index_verify(index, put_problem, run, &counts, &err);
+    if (status < 0) {
+        complain(path, "%s", err.text[0] ? csn_error_text(&err) : csn_status_name(status));
+        return false;
+    }
+    if (counts.problems) run->bad = true;
+    if (!run->values->quiet) put_summary(run, &counts);
+    return true;
+}
+
+static void put_build_id(struct out_buffer *out, const char *label, const struct csn_index_info *info) {
+    out_text(out, label);
+    out_hex_bytes(out, info->uuid, info->uuid_size);
+    if (!info->uuid_size) out_text(out, "none");
+}
+
+static void compare_build_ids(struct verify_run *run, const struct csn_index *index, const struct csn_index *other) {
+    struct csn_index_info info, other_info;
+    csn_index_get_info(index, &info);
+    csn_index_get_info(other, &other_info);
+    if (info.uuid_size == other_info.uuid_size && memcmp(info.uuid, other_info.uuid, info.uuid_size) == 0) return;
+    run->bad = true;
+    if (run->values->quiet) return;
+    put_build_id(&run->out, "build ids differ: index ", &info);
+    put_build_id(&run->out, ", object ", &other_info);
+    out_char(&run->out, '\n');
+}
+
+static bool check_against(struct verify_run *run, const struct csn_index *index) {
+    struct opened_index object;
+    if (run->beyond_limit) {
+        if (!run->values->quiet) out_text(&run->out, "not compared: the index is beyond a limit\n");
+        return true;
+    }
+    if (!open_object(run->values->against, &run->values->companions, &object)) return false;
+    compare_build_ids(run, index, object.index);
+    struct compare_counts counts = { 0, 0 };
+    bool good = compare_answers(index, object.index, run->values->quiet ? NULL : &run->out, &counts);
+    if (good && !run->values->quiet) {
+        put_count(run, "compared ", counts.addresses, " addresses");
+        put_count(run, ": ", counts.different, " different\n");
+    }
+    if (counts.different) run->bad = true;
+    close_index(&object);
+    return good;
+}
+
+static enum exit_code run_verify(const void *values, char **operands, int operand_count) {
+    (void)operand_count;
+    static struct verify_run run;
+    run.values = values;
+    out_init(&run.out, STDOUT_FILENO);
+    struct opened_index opened;
+    if (!open_index(operands[0], &run.values->companions, &opened)) return EXIT_FAILED;
+    bool good = check_records(&run, operands[0], opened.index) &&
+                (!run.values->against || check_against(&run, opened.index));
+    close_index(&opened);
+    if (!out_finish_stdout(&run.out) || !good) return EXIT_FAILED;
+    return run.bad ? EXIT_PARTIAL : EXIT_WORKED;
+}
+
+const struct command verify_command = {
+    .name = "verify",
+    .arguments = "INDEX",
+    .summary = "check every record of an index",
+    .description =
+        "Decodes every record and checks every rule of the format. With --against, also compares build ids, and asks both\n"
+        "the index and a fresh conversion of OBJECT for every address where an answer can change.\n"
+        "\n"
+        "Exit status: 1 when there is a problem or a difference.\n",
+    .example = "callsign verify app.gsym --against app",
+    .min_operands = 1,
+    .max_operands = 1,
+    .values_size = sizeof(struct verify_values),
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { companion_options, COMPANION_OPTION_COUNT, offsetof(struct verify_values, companions) },
+    .run = run_verify,
+};

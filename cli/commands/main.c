@@ -1,0 +1,172 @@
+/* callsign: the table of commands, help and version. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <callsign/convert.h>
+
+#include "commands/command.h"
+#include "ui/complain.h"
+#include "ui/out_buffer.h"
+
+static const struct command *const commands[] = {
+    &convert_command,
+    &lookup_command,
+    &stack_command,
+    &explain_command,
+    &dump_command,
+    &verify_command,
+    &diff_command,
+    &stats_command,
+    &embed_command,
+    &extract_command,
+};
+enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
+
+static const struct command *find_command(const char *name) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static void pad_to(struct out_buffer *out, size_t used, size_t column) {
+    out_spaces(out, used < column ? column - used : 1);
+}
+
+static void put_general_help(struct out_buffer *out) {
+    out_text(out, "callsign turns machine addresses back into function names, source lines and inlined calls.\n\n"
+                  "usage: callsign COMMAND [options] ...\n\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        out_text(out, "  ");
+        out_text(out, commands[i]->name);
+        pad_to(out, 2 + strlen(commands[i]->name), SUMMARY_COLUMN);
+        out_text(out, commands[i]->summary);
+        out_char(out, '\n');
+    }
+    out_text(out, "\n'callsign COMMAND --help' tells more about one command; 'callsign --version' what is built in.\n"
+                  "Results go to standard output, everything else to standard error.\n"
+                  "Exit status: 0 it worked, 1 nothing or not everything was found, 2 it failed.\n\n"
+                  "example:\n"
+                  "  callsign convert app -o app.gsym && callsign lookup app.gsym 0x1139\n");
+}
+
+static void put_option(const struct option_spec *option, struct out_buffer *out) {
+    size_t before = out->used;
+    out_text(out, "  ");
+    if (option->letter) {
+        const char letter[] = { '-', option->letter, ',', ' ', 0 };
+        out_text(out, letter);
+    } else {
+        out_text(out, "    ");
+    }
+    out_text(out, "--");
+    out_text(out, option->name);
+    if (option->value_name) {
+        bool choice = option->kind == OPTION_CHOICE;
+        out_text(out, choice ? "[=" : " ");
+        out_text(out, option->value_name);
+        if (choice) out_char(out, ']');
+    }
+    pad_to(out, out->used - before, HELP_COLUMN);
+    for (const char *at = option->help; *at; at++) {
+        out_char(out, *at);
+        if (*at == '\n') out_spaces(out, HELP_COLUMN);
+    }
+    out_char(out, '\n');
+}
+
+static void put_command_help(const struct command *command, struct out_buffer *out) {
+    static const struct option_spec help = { .name = "help", .letter = 'h', .help = "this text" };
+    out_text(out, "usage: callsign ");
+    out_text(out, command->name);
+    out_text(out, " [options] ");
+    out_text(out, command->arguments);
+    out_text(out, "\n\n");
+    out_text(out, command->description);
+    out_text(out, "\noptions:\n");
+    for (size_t i = 0; i < command->option_count; i++) put_option(&command->options[i], out);
+    for (size_t i = 0; i < command->shared.count; i++) put_option(&command->shared.options[i], out);
+    put_option(&help, out);
+    out_text(out, "\nexample:\n  ");
+    out_text(out, command->example);
+    out_char(out, '\n');
+}
+
+static enum exit_code show_help(const struct command *command) {
+    struct out_buffer out;
+    out_init(&out, STDOUT_FILENO);
+    if (command)
+        put_command_help(command, &out);
+    else
+        put_general_help(&out);
+    return out_finish_stdout(&out) ? EXIT_WORKED : EXIT_FAILED;
+}
+
+static enum exit_code show_version(void) {
+    struct out_buffer out;
+    out_init(&out, STDOUT_FILENO);
+    out_text(&out, "callsign ");
+    out_text(&out, csn_version());
+    out_text(&out, "\nbuilt with ");
+    out_text(&out, csn_build_features());
+#ifdef CALLSIGN_HAVE_JANSSON
+    out_text(&out, ", jansson " CALLSIGN_JANSSON_VERSION);
+#else
+    out_text(&out, ", no jansson (JSON is not read)");
+#endif
+    out_char(&out, '\n');
+    return out_finish_stdout(&out) ? EXIT_WORKED : EXIT_FAILED;
+}
+
+static enum exit_code unknown_command(const char *name) {
+    complain(NULL, "unknown %s '%s' (try 'callsign --help')", name[0] == '-' ? "option" : "command", name);
+    return EXIT_FAILED;
+}
+
+static enum exit_code run_command(const struct command *command, int argc, char **argv) {
+    void *values = calloc(1, command->values_size);
+    if (!values) {
+        complain_memory("options");
+        return EXIT_FAILED;
+    }
+    int operand_count = 0;
+    enum exit_code code = EXIT_FAILED;
+    switch (options_parse(command, argc, argv, values, &operand_count)) {
+    case OPTIONS_GOOD: code = command->run(values, argv, operand_count); break;
+    case OPTIONS_HELP: code = show_help(command); break;
+    case OPTIONS_BAD: break;
+    }
+    options_release(command, values);
+    free(values);
+    return code;
+}
+
+/* A standard stream that the caller closed would be given to the next file that is opened, and messages would be written
+ * into it. Such a stream is opened on /dev/null the wrong way round, so that using it fails as it should. */
+static void hold_standard_streams(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0) continue;
+        int got = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        if (got != fd) _exit(EXIT_FAILED); /* nobody could be told */
+    }
+}
+
+int main(int argc, char **argv) {
+    hold_standard_streams();
+    if (argc < 2) {
+        complain(NULL, "no command given (try 'callsign --help')");
+        return EXIT_FAILED;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return (int)show_help(NULL);
+    if (strcmp(name, "--version") == 0) return (int)show_version();
+    if (strcmp(name, "help") == 0) {
+        if (argc < 3) return (int)show_help(NULL);
+        const struct command *topic = find_command(argv[2]);
+        return (int)(topic ? show_help(topic) : unknown_command(argv[2]));
+    }
+    const struct command *command = find_command(name);
+    return (int)(command ? run_command(command, argc - 2, argv + 2) : unknown_command(name));
+}

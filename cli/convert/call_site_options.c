@@ -1,0 +1,67 @@
+/* Call-site files from the command line. */
+#include "convert/call_site_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/complain.h"
+
+/* Files may be pipes: they are read to their end, whatever size they say they have. */
+static bool read_all(FILE *file, const char *path, struct csn_call_site_file *out) {
+    char *bytes = NULL;
+    size_t size = 0, room = 0, got;
+    do {
+        if (size == room) {
+            room = room ? 2 * room : 65536;
+            char *grown = realloc(bytes, room);
+            if (!grown) {
+                complain_memory(path);
+                free(bytes);
+                return false;
+            }
+            bytes = grown;
+        }
+        got = fread(bytes + size, 1, room - size, file);
+        size += got;
+    } while (got);
+    *out = (struct csn_call_site_file){ path, bytes, size };
+    if (!ferror(file)) return true;
+    complain(path, "%s", strerror(errno));
+    return false;
+}
+
+static bool read_file(const char *path, struct csn_call_site_file *out) {
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        complain(path, "%s", strerror(errno));
+        return false;
+    }
+    bool good = read_all(file, path, out);
+    fclose(file);
+    return good;
+}
+
+bool call_site_files_read(struct call_site_files *files, const struct text_list *given) {
+    *files = (struct call_site_files){ 0 };
+    if (!given->count) return true;
+    files->items = calloc(given->count, sizeof(*files->items));
+    if (!files->items) {
+        complain_memory("call sites");
+        return false;
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        if (strcmp(given->items[i], "dwarf") == 0)
+            files->dwarf = true;
+        else if (!read_file(given->items[i], &files->items[files->count++]))
+            return false;
+    }
+    return true;
+}
+
+void call_site_files_release(struct call_site_files *files) {
+    for (size_t i = 0; i < files->count; i++) free((void *)(uintptr_t)files->items[i].bytes);
+    free(files->items);
+    *files = (struct call_site_files){ 0 };
+}

@@ -1,0 +1,270 @@
+/* The walk: groups of functions at one address, matched by name. */
+#include "diff/diff_walk.h"
+
+#include <stdlib.h>
+
+#include "ui/sorting.h"
+#include "ui/whole_names.h"
+
+/* The functions of one index by ascending address. */
+struct function_list {
+    const struct csn_index *index;
+    uint32_t count, next;
+    uint32_t *order; /* NULL: the index has them in order, as every format but BSYM does */
+    struct whole_names names;
+};
+
+/* The functions of one index at one address. */
+struct group {
+    struct diff_function *items;
+    size_t count, room;
+};
+
+struct loose_list {
+    struct diff_loose *items;
+    size_t count, room;
+};
+
+struct walk {
+    struct function_list lists[2];
+    struct group groups[2];
+    struct loose_list loose[2];
+    struct diff_room room;
+    const struct diff_listener *listener;
+    struct diff_counts *counts;
+};
+
+/* ---- lists ---- */
+
+struct place {
+    uint64_t start;
+    uint32_t idx;
+};
+
+static int by_place(const void *a, const void *b) {
+    const struct place *left = a, *right = b;
+    if (left->start != right->start) return left->start < right->start ? -1 : 1;
+    return (left->idx > right->idx) - (left->idx < right->idx);
+}
+
+static bool is_in_order(const struct function_list *list) {
+    uint64_t before = 0;
+    for (uint32_t idx = 0; idx < list->count; idx++) {
+        struct csn_record record;
+        if (csn_index_record(list->index, idx, &record, NULL) != CSN_OK) continue;
+        if (record.start < before) return false;
+        before = record.start;
+    }
+    return true;
+}
+
+static bool put_in_order(struct function_list *list) {
+    struct place *places = calloc(list->count, sizeof(*places));
+    list->order = calloc(list->count, sizeof(*list->order));
+    for (uint32_t idx = 0; places && list->order && idx < list->count; idx++) {
+        struct csn_record record = { .start = 0 };
+        if (csn_index_record(list->index, idx, &record, NULL) != CSN_OK) record.start = 0;
+        places[idx] = (struct place){ record.start, idx };
+    }
+    bool good = places && list->order;
+    if (good) qsort(places, list->count, sizeof(*places), by_place);
+    for (uint32_t i = 0; good && i < list->count; i++) list->order[i] = places[i].idx;
+    free(places);
+    return good;
+}
+
+static bool list_init(struct function_list *list, const struct csn_index *index) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    *list = (struct function_list){ .index = index, .count = info.function_count };
+    whole_names_init(&list->names, index);
+    return is_in_order(list) || put_in_order(list);
+}
+
+/* The next function that has a record; false at the end. */
+static bool list_peek(struct function_list *list, uint64_t *unreadable, struct csn_record *out, uint32_t *out_idx) {
+    for (; list->next < list->count; list->next++) {
+        *out_idx = list->order ? list->order[list->next] : list->next;
+        if (csn_index_record(list->index, *out_idx, out, NULL) == CSN_OK) return true;
+        ++*unreadable;
+    }
+    return false;
+}
+
+/* ---- groups ---- */
+
+/* Replaces the group by the functions at `start`, sorted by name. */
+static bool gather(struct walk *walk, int side, uint64_t start) {
+    struct function_list *list = &walk->lists[side];
+    struct group *group = &walk->groups[side];
+    struct csn_record record;
+    uint32_t idx;
+    group->count = 0;
+    while (list_peek(list, &walk->counts->unreadable[side], &record, &idx) && record.start == start) {
+        if (!reserve_room(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
+        struct diff_function *function = &group->items[group->count++];
+        *function = diff_function_read(list->index, &record);
+        function->idx = idx;
+        if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
+        if (!diff_spend(&walk->room.left[side], 1 + function->function.name.len)) return false;
+        list->next++;
+    }
+    /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */
+    for (size_t i = 0; list->next < list->count && i < group->count; i++)
+        if (group->items[i].status >= 0 && !group->items[i].function.size)
+            group->items[i].function.size = record.start - start;
+    if (group->count > 1) qsort(group->items, group->count, sizeof(*group->items), diff_by_name);
+    return true;
+}
+
+static bool compare(struct walk *walk, const struct diff_function *a, const struct diff_function *b) {
+    struct function_diff diff;
+    if (!diff_functions(&walk->room, a, b, &diff)) return false;
+    if (diff.what & DIFF_ADDRESS) walk->counts->moved++;
+    else if (diff.what) walk->counts->changed++;
+    else walk->counts->same++;
+    if (diff.what) walk->listener->changed(walk->listener->context, a, b, &diff);
+    return true;
+}
+
+/* Compares the functions of equal names; the others go to the front of their groups. */
+static bool match_names(struct walk *walk) {
+    struct group *a = &walk->groups[0], *b = &walk->groups[1];
+    size_t i = 0, j = 0, kept_a = 0, kept_b = 0;
+    while (i < a->count || j < b->count) {
+        int order = i == a->count ? 1 : j == b->count ? -1
+                  : compare_strings(a->items[i].function.name, b->items[j].function.name);
+        if (order < 0) {
+            a->items[kept_a++] = a->items[i++];
+        } else if (order > 0) {
+            b->items[kept_b++] = b->items[j++];
+        } else if (!compare(walk, &a->items[i++], &b->items[j++])) {
+            return false;
+        }
+    }
+    a->count = kept_a;
+    b->count = kept_b;
+    return true;
+}
+
+static bool add_loose(struct walk *walk, int side, const struct diff_function *function) {
+    struct loose_list *list = &walk->loose[side];
+    if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
+    list->items[list->count++] = (struct diff_loose){ function->idx, function->record.start, function->function.size,
+                                                      function->function.name };
+    return true;
+}
+
+/* The functions of the next address. One that cannot be read has no name, stands first, and is taken for what the other
+ * index has in its place. */
+static bool compare_groups(struct walk *walk) {
+    struct group *groups = walk->groups;
+    if (!match_names(walk)) return false;
+    size_t i = 0;
+    for (; i < groups[0].count && i < groups[1].count; i++) {
+        if (groups[0].items[i].status >= 0 && groups[1].items[i].status >= 0) break;
+        if (!compare(walk, &groups[0].items[i], &groups[1].items[i])) return false;
+    }
+    for (int side = 0; side < 2; side++)
+        for (size_t k = i; k < groups[side].count; k++)
+            if (!add_loose(walk, side, &groups[side].items[k])) return false;
+    return true;
+}
+
+static bool compare_all(struct walk *walk) {
+    for (;;) {
+        struct csn_record next[2];
+        bool left[2];
+        uint32_t idx;
+        for (int side = 0; side < 2; side++)
+            left[side] = list_peek(&walk->lists[side], &walk->counts->unreadable[side], &next[side], &idx);
+        if (!left[0] && !left[1]) return true;
+        uint64_t start = left[0] && (!left[1] || next[0].start <= next[1].start) ? next[0].start : next[1].start;
+        if (!gather(walk, 0, start) || !gather(walk, 1, start) || !compare_groups(walk)) return false;
+    }
+}
+
+/* ---- what is left over ---- */
+
+static int loose_by_name(const void *a, const void *b) {
+    const struct diff_loose *left = a, *right = b;
+    int order = compare_strings(left->name, right->name);
+    if (order) return order;
+    if (left->start != right->start) return left->start < right->start ? -1 : 1;
+    return (left->idx > right->idx) - (left->idx < right->idx);
+}
+
+static int loose_by_place(const void *a, const void *b) {
+    const struct diff_loose *left = a, *right = b;
+    if (left->start != right->start) return left->start < right->start ? -1 : 1;
+    return (left->idx > right->idx) - (left->idx < right->idx);
+}
+
+static bool compare_moved(struct walk *walk, const struct diff_loose *a, const struct diff_loose *b) {
+    const struct diff_loose *loose[2] = { a, b };
+    struct diff_function pair[2];
+    for (int side = 0; side < 2; side++) {
+        struct csn_record record;
+        const struct csn_index *index = walk->lists[side].index;
+        if (csn_index_record(index, loose[side]->idx, &record, NULL) != CSN_OK) return true;
+        pair[side] = diff_function_read(index, &record);
+        pair[side].function.size = loose[side]->size;
+        pair[side].function.name = loose[side]->name;
+    }
+    return compare(walk, &pair[0], &pair[1]);
+}
+
+static void sort_loose(struct loose_list *list, int (*order)(const void *, const void *)) {
+    if (list->count) qsort(list->items, list->count, sizeof(*list->items), order);
+}
+
+/* Functions of one name are taken for each other in the order of their addresses. */
+static bool match_moved(struct walk *walk) {
+    struct loose_list *a = &walk->loose[0], *b = &walk->loose[1];
+    size_t i = 0, j = 0, kept_a = 0, kept_b = 0;
+    sort_loose(a, loose_by_name);
+    sort_loose(b, loose_by_name);
+    while (i < a->count || j < b->count) {
+        int order = i == a->count ? 1 : j == b->count ? -1 : compare_strings(a->items[i].name, b->items[j].name);
+        if (order < 0) {
+            a->items[kept_a++] = a->items[i++];
+        } else if (order > 0) {
+            b->items[kept_b++] = b->items[j++];
+        } else if (!compare_moved(walk, &a->items[i++], &b->items[j++])) {
+            return false;
+        }
+    }
+    a->count = kept_a;
+    b->count = kept_b;
+    return true;
+}
+
+static void tell_loose(struct walk *walk, int side) {
+    struct loose_list *list = &walk->loose[side];
+    sort_loose(list, loose_by_place);
+    walk->listener->between(walk->listener->context, side);
+    for (size_t i = 0; i < list->count; i++) walk->listener->loose(walk->listener->context, side, &list->items[i]);
+}
+
+bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struct diff_listener *listener,
+               struct diff_counts *counts) {
+    *counts = (struct diff_counts){ 0 };
+    struct walk walk = { .listener = listener, .counts = counts };
+    bool good = diff_room_init(&walk.room, a, b) && list_init(&walk.lists[0], a) && list_init(&walk.lists[1], b) &&
+                compare_all(&walk) && match_moved(&walk);
+    if (good) {
+        counts->removed = walk.loose[0].count;
+        counts->added = walk.loose[1].count;
+        tell_loose(&walk, 0);
+        tell_loose(&walk, 1);
+    }
+    for (int side = 0; side < 2; side++) {
+        counts->shares_too_much[side] = !good && walk.room.equal_file && !walk.room.left[side];
+        free(walk.lists[side].order);
+        whole_names_deinit(&walk.lists[side].names);
+        free(walk.groups[side].items);
+        free(walk.loose[side].items);
+    }
+    diff_room_deinit(&walk.room);
+    return good;
+}

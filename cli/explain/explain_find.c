@@ -1,0 +1,116 @@
+/* Walking every table that a lookup consults. Damage shows as what could not be counted. */
+#include "explain/explain_find.h"
+
+#include <string.h>
+
+/* Functions are in address order: entries up to `addr`. */
+static uint32_t count_up_to(const struct csn_index *index, uint32_t count, uint64_t addr) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        struct csn_function function;
+        bool good = csn_index_function(index, middle, &function, NULL) == CSN_OK;
+        /* A damaged record hides its start; those around it do not. */
+        if (good && function.start <= addr) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static void find_neighbours(const struct csn_index *index, struct explanation *out) {
+    uint32_t up_to = count_up_to(index, out->info.function_count, out->addr);
+    out->has_before = up_to > 0 && csn_index_function(index, up_to - 1, &out->before, NULL) == CSN_OK;
+    out->has_after = up_to < out->info.function_count && csn_index_function(index, up_to, &out->after, NULL) == CSN_OK;
+}
+
+static void find_row(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
+    struct csn_row_iter iter;
+    struct csn_row row;
+    if (csn_row_iter_init(&iter, index, record, NULL) != CSN_OK) return;
+    while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK) {
+        if (!out->row_count++) {
+            out->first_row = row;
+            out->has_first_row = true;
+        }
+        if (row.addr > out->addr) continue;
+        out->row = row;
+        out->has_row = true;
+    }
+    if (out->has_row) csn_index_file(index, out->row.file, &out->row_directory, &out->row_base, NULL);
+}
+
+static void count_inlines(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
+    static struct csn_inline_iter iter;
+    struct csn_inline_node node;
+    if (csn_inline_iter_init(&iter, index, record, NULL) != CSN_OK) return;
+    while (csn_inline_iter_next(&iter, &node, NULL) == CSN_OK)
+        if (node.depth) out->inline_count++;
+}
+
+/* Adds the sites of one record that return here (or, with `tail`, its tail calls) as one. */
+static void explain_sites(const struct csn_index *index, const struct csn_record *record, bool tail,
+                          struct explained_site here, struct explanation *out) {
+    struct csn_call_site_iter iter;
+    struct csn_call_site site;
+    bool found = false;
+    if (out->explained_count == EXPLAIN_SITES || csn_call_site_iter_init(&iter, index, record, NULL) != CSN_OK) return;
+    here.first_pattern = out->pattern_count;
+    while (csn_call_site_iter_next(&iter, &site, NULL) == CSN_OK) {
+        bool is_tail = site.flags & CSN_CALL_SITE_TAIL;
+        if (is_tail != tail || (!tail && record->start + site.return_offset != out->addr)) continue;
+        found = true;
+        here.flags |= site.flags;
+        for (uint32_t k = 0; k < site.pattern_count && out->pattern_count < EXPLAIN_PATTERNS; k++)
+            if (csn_call_site_pattern(index, &site, k, &out->patterns[out->pattern_count], NULL) == CSN_OK)
+                out->pattern_count++;
+    }
+    here.pattern_count = out->pattern_count - here.first_pattern;
+    if (found) out->sites[out->explained_count++] = here;
+}
+
+static void find_sites(const struct csn_index *index, const struct csn_record *record, struct csn_str function, bool merged,
+                       struct explanation *out) {
+    struct csn_call_site_iter iter;
+    struct csn_call_site site;
+    struct explained_site here = { .function = function, .merged = merged };
+    if (!merged && csn_call_site_iter_init(&iter, index, record, NULL) == CSN_OK) {
+        while (csn_call_site_iter_next(&iter, &site, NULL) == CSN_OK) {
+            out->site_count++;
+            out->tail_count += (site.flags & CSN_CALL_SITE_TAIL) != 0;
+        }
+    }
+    explain_sites(index, record, false, here, out);
+    explain_sites(index, record, true, here, out);
+}
+
+static void find_merged(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {
+    struct csn_merged_iter iter;
+    struct csn_record child;
+    struct csn_function function;
+    if (csn_merged_iter_init(&iter, index, record, NULL) != CSN_OK) return;
+    while (csn_merged_iter_next(&iter, &child, NULL) == CSN_OK) {
+        if (csn_record_function(index, &child, &function, NULL) != CSN_OK) return;
+        if (out->merged_count < EXPLAIN_NAMES) out->merged[out->merged_count] = function.name;
+        out->merged_count++;
+        find_sites(index, &child, function.name, true, out);
+    }
+}
+
+void explain_find(const struct csn_index *index, uint64_t addr, struct explanation *out) {
+    struct csn_frame_ref refs[EXPLAIN_FRAMES];
+    struct csn_record record;
+    memset(out, 0, sizeof(*out));
+    out->addr = addr;
+    csn_index_get_info(index, &out->info);
+    find_neighbours(index, out);
+    out->status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, EXPLAIN_FRAMES, &out->found, &out->err);
+    if (out->status != CSN_OK) return;
+    if (out->found.frame_count > EXPLAIN_FRAMES) out->found.frame_count = EXPLAIN_FRAMES;
+    for (size_t i = 0; i < out->found.frame_count; i++) csn_index_resolve(index, &refs[i], &out->frames[i]);
+    if (csn_index_record(index, out->found.function_index, &record, NULL) != CSN_OK) return;
+    if (csn_record_function(index, &record, &out->function, NULL) != CSN_OK) return;
+    find_row(index, &record, out);
+    count_inlines(index, &record, out);
+    find_sites(index, &record, out->function.name, false, out);
+    find_merged(index, &record, out);
+}

@@ -1,0 +1,281 @@
+/* Asking an index and showing the answer. */
+#define _GNU_SOURCE
+#include "lookup/answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/path_text.h"
+
+enum { FIRST_FRAMES = 64 };
+
+static bool reserve(struct asker *asker, size_t cap) {
+    struct csn_frame_ref *refs = reallocarray(asker->refs, cap, sizeof(*refs));
+    if (!refs) return false;
+    asker->refs = refs;
+    struct csn_frame *frames = reallocarray(asker->frames, cap, sizeof(*frames));
+    if (!frames) return false;
+    asker->frames = frames;
+    asker->cap = cap;
+    return true;
+}
+
+bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode) {
+    *asker = (struct asker){ .index = index, .mode = mode };
+    csn_index_get_info(index, &asker->info);
+    if (reserve(asker, FIRST_FRAMES)) return true;
+    asker_deinit(asker);
+    return false;
+}
+
+void asker_deinit(struct asker *asker) {
+    free(asker->refs);
+    free(asker->frames);
+    free(asker->binary_room);
+    free(asker->name_room);
+    asker->refs = NULL;
+    asker->frames = NULL;
+    asker->binary_room = asker->name_room = NULL;
+    asker->binary_size = asker->name_size = 0;
+    asker->cap = 0;
+}
+
+static csn_status ask(struct asker *asker, struct answer *out) {
+    return csn_index_lookup_refs(asker->index, out->addr, asker->mode, asker->refs, asker->cap, &out->found, &out->err);
+}
+
+static bool make_room(char **room, size_t *size, size_t need) {
+    if (need <= *size) return true;
+    char *grown = realloc(*room, need);
+    if (!grown) return false;
+    *room = grown;
+    *size = need;
+    return true;
+}
+
+/* The strings of frame `i`. Only images of many binaries keep names in pieces, and their answers have one frame. */
+static bool resolve(struct asker *asker, size_t i) {
+    size_t need = csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
+    if (need <= asker->name_size) return true;
+    if (!make_room(&asker->name_room, &asker->name_size, need)) return false;
+    csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
+    return true;
+}
+
+static bool name_binary(struct asker *asker, struct answer *out) {
+    struct csn_binary binary;
+    size_t need;
+    if (!out->found.binary) return true;
+    uint32_t idx = out->found.binary - 1;
+    csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
+    if (need > asker->binary_size) {
+        if (!make_room(&asker->binary_room, &asker->binary_size, need)) return false;
+        csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
+    }
+    out->binary = binary.name;
+    return true;
+}
+
+static void begin(struct answer *out, uint64_t addr) {
+    memset(out, 0, sizeof(*out));
+    out->addr = addr;
+}
+
+static void finish(struct asker *asker, struct answer *out) {
+    out->frames = asker->frames;
+    if (out->status != CSN_OK) out->found.frame_count = 0;
+    if (out->status < 0) return;
+    for (size_t i = 0; i < out->found.frame_count; i++)
+        if (!resolve(asker, i)) out->status = CSN_E_MEMORY;
+    if (!name_binary(asker, out)) out->status = CSN_E_MEMORY;
+    if (out->status < 0) out->found.frame_count = 0;
+}
+
+void asker_ask(struct asker *asker, uint64_t addr, struct answer *out) {
+    begin(out, addr);
+    out->status = ask(asker, out);
+    if (out->status == CSN_OK && out->found.frame_count > asker->cap)
+        out->status = reserve(asker, out->found.frame_count) ? ask(asker, out) : CSN_E_MEMORY;
+    finish(asker, out);
+}
+
+void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out) {
+    uint32_t binary, match;
+    begin(out, offset);
+    out->asked = name;
+    out->offset = offset;
+    out->found.reason = CSN_REASON_NO_BINARY;
+    out->status = csn_index_find_binary(asker->index, name, &binary, &match, &out->err);
+    if (out->status == CSN_OK) {
+        struct csn_binary found;
+        size_t need;
+        out->guessed = match == CSN_BINARY_GUESSED || match == CSN_BINARY_AMBIGUOUS;
+        csn_index_binary(asker->index, binary, NULL, 0, &found, &need, NULL);
+        out->addr = found.address + offset;
+        out->status = csn_index_lookup_in_binary(asker->index, binary, offset, asker->refs, asker->cap, &out->found, &out->err);
+    }
+    finish(asker, out);
+}
+
+/* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */
+static uint32_t reason_to_show(const struct answer *answer) {
+    uint32_t reason = answer->found.reason;
+    for (size_t i = 0; reason == CSN_REASON_COMPLETE && i < answer->found.frame_count; i++)
+        reason = answer->frames[i].reason;
+    return reason;
+}
+
+static const char *failure_text(const struct answer *answer) {
+    return answer->err.text[0] ? csn_error_text(&answer->err) : csn_status_name(answer->status);
+}
+
+static void put_binary(const struct answer *answer, struct out_buffer *out) {
+    out_text(out, " in ");
+    out_safe(out, answer->binary);
+    if (answer->guessed) out_text(out, " (a guess)");
+}
+
+static void put_name_and_offset(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    if (frame->flags & CSN_FRAME_UNCERTAIN) out_text(out, "possibly ");
+    if (frame->name.len)
+        out_safe(out, name_text(names, frame->name));
+    else
+        out_text(out, "(no name)");
+    out_text(out, " + ");
+    out_decimal(out, frame->offset);
+}
+
+static void put_path(const struct csn_frame *frame, struct out_buffer *out) {
+    if (frame->flags & FRAME_PATH_READY) {
+        out_bytes(out, frame->base.ptr, frame->base.len);
+        return;
+    }
+    out_safe(out, frame->directory);
+    char separator = path_separator(frame->directory, frame->base);
+    if (separator) out_char(out, separator);
+    out_safe(out, frame->base);
+}
+
+void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
+    put_name_and_offset(frame, names, out);
+    if (frame->base.len || frame->directory.len) {
+        out_text(out, " at ");
+        put_path(frame, out);
+        out_char(out, ':');
+        if (frame->line)
+            out_decimal(out, frame->line);
+        else
+            out_char(out, '?');
+    } else if (frame->reason != CSN_REASON_COMPLETE) {
+        out_text(out, " (");
+        out_text(out, csn_reason_text(frame->reason));
+        out_char(out, ')');
+    }
+    if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
+}
+
+/* A binary stands where the file and line of other indexes do. */
+static void put_frame(const struct answer *answer, const struct csn_frame *frame, struct name_text *names,
+                      struct out_buffer *out) {
+    if (answer->binary.len) {
+        put_name_and_offset(frame, names, out);
+        put_binary(answer, out);
+    } else {
+        frame_put_text(frame, names, out);
+    }
+    out_char(out, '\n');
+}
+
+static void put_after_label(const struct answer *answer, size_t indent, struct name_text *names,
+                            struct out_buffer *out) {
+    if (answer->status == CSN_OK) {
+        for (size_t i = 0; i < answer->found.frame_count; i++) {
+            if (i) out_spaces(out, indent);
+            put_frame(answer, &answer->frames[i], names, out);
+        }
+        if (!answer->found.frame_count) out_char(out, '\n');
+        return;
+    }
+    bool nothing = answer->status == CSN_NONE;
+    out_text(out, nothing ? "not found: " : "error: ");
+    out_text(out, nothing ? csn_reason_text(answer->found.reason) : failure_text(answer));
+    if (nothing && answer->binary.len) put_binary(answer, out);
+    out_char(out, '\n');
+}
+
+size_t answer_indent(const struct answer *answer) {
+    size_t digits = 1;
+    for (uint64_t rest = answer->addr >> 4; rest; rest >>= 4) digits++;
+    return digits + strlen("0x: ");
+}
+
+void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out) {
+    if (answer->asked.len) {
+        out_safe(out, answer->asked);
+        out_char(out, '+');
+        out_hex(out, answer->offset);
+    } else {
+        out_hex(out, answer->addr);
+    }
+    out_text(out, ": ");
+    put_after_label(answer, answer_indent(answer), names, out);
+}
+
+void answer_put_labelled(const struct answer *answer, const char *label, struct name_text *names,
+                         struct out_buffer *out) {
+    out_text(out, label);
+    put_after_label(answer, strlen(label), names, out);
+}
+
+void frame_put_json(const struct csn_frame *frame, struct name_text *names, struct json_out *json) {
+    json_begin_object(json);
+    if (frame->name.len) {
+        json_key(json, "function");
+        json_string(json, name_text(names, frame->name));
+    }
+    json_member_number(json, "offset", frame->offset);
+    if (frame->base.len || frame->directory.len) {
+        json_key(json, "file");
+        json_path(json, frame->directory, frame->base);
+    }
+    if (frame->line) json_member_number(json, "line", frame->line);
+    json_key(json, "inlined");
+    json_bool(json, frame->flags & CSN_FRAME_INLINED);
+    if (frame->flags & CSN_FRAME_UNCERTAIN) {
+        json_key(json, "uncertain");
+        json_bool(json, true);
+    }
+    json_end_object(json);
+}
+
+void answer_put_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
+    answer_begin_json(answer, names, json);
+    json_end_object(json);
+}
+
+void answer_begin_json(const struct answer *answer, struct name_text *names, struct json_out *json) {
+    json_begin_object(json);
+    if (answer->asked.len) {
+        json_key(json, "asked");
+        json_string(json, answer->asked);
+        json_member_hex(json, "binary_offset", answer->offset);
+    }
+    if (!answer->asked.len || answer->binary.len) json_member_hex(json, "address", answer->addr);
+    if (answer->binary.len) {
+        json_key(json, "binary");
+        json_string(json, answer->binary);
+    }
+    if (answer->guessed) {
+        json_key(json, "guessed");
+        json_bool(json, true);
+    }
+    json_key(json, "frames");
+    json_begin_array(json);
+    for (size_t i = 0; i < answer->found.frame_count; i++) frame_put_json(&answer->frames[i], names, json);
+    json_end_array(json);
+    if (answer->status < 0) {
+        json_member_text(json, "error", failure_text(answer));
+    } else if (reason_to_show(answer) != CSN_REASON_COMPLETE) {
+        json_member_text(json, "reason", csn_reason_text(reason_to_show(answer)));
+    }
+}

@@ -1,0 +1,178 @@
+/* Comparing answers. The functions of both indexes are visited together in address order; their addresses are gathered in
+ * a window, sorted, and compared up to the start of the next function, so that memory does not grow with the index. */
+#define _GNU_SOURCE
+#include "lookup/compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lookup/answer.h"
+#include "ui/complain.h"
+
+enum { DIFFERENCES_SHOWN = 20, WINDOW = 1 << 16 };
+
+struct side {
+    const struct csn_index *index;
+    struct asker asker;
+    uint32_t next, count; /* functions */
+};
+
+struct comparison {
+    struct side sides[2];
+    uint64_t *addresses;
+    size_t count, cap;
+    struct name_text names;
+    struct out_buffer *out;
+    struct compare_counts *counts;
+};
+
+static bool add(struct comparison *comparison, uint64_t addr) {
+    if (comparison->count == comparison->cap) {
+        size_t cap = comparison->cap ? comparison->cap * 2 : WINDOW;
+        uint64_t *larger = reallocarray(comparison->addresses, cap, sizeof(*larger));
+        if (!larger) return false;
+        comparison->addresses = larger;
+        comparison->cap = cap;
+    }
+    comparison->addresses[comparison->count++] = addr;
+    return true;
+}
+
+static bool add_rows(struct comparison *comparison, const struct csn_index *index, const struct csn_record *record) {
+    struct csn_row_iter rows;
+    struct csn_row row;
+    if (csn_row_iter_init(&rows, index, record, NULL) != CSN_OK) return true;
+    while (csn_row_iter_next(&rows, &row, NULL) == CSN_OK)
+        if (!add(comparison, row.addr)) return false;
+    return true;
+}
+
+static bool add_inlines(struct comparison *comparison, const struct csn_index *index,
+                        const struct csn_record *record) {
+    struct csn_inline_iter nodes;
+    struct csn_inline_node node;
+    if (csn_inline_iter_init(&nodes, index, record, NULL) != CSN_OK) return true;
+    while (csn_inline_iter_next(&nodes, &node, NULL) == CSN_OK) {
+        struct csn_range range;
+        for (uint32_t k = 0; csn_inline_node_range(&node, k, &range, NULL) == CSN_OK; k++)
+            if (!add(comparison, range.start) || !add(comparison, range.end)) return false;
+    }
+    return true;
+}
+
+/* The addresses of the next function of a side. What is damaged shows when its start is looked up. */
+static bool gather(struct comparison *comparison, struct side *side) {
+    uint32_t idx = side->next++;
+    struct csn_record record;
+    struct csn_function function;
+    if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) return true;
+    if (!add(comparison, record.start)) return false;
+    if (csn_record_function(side->index, &record, &function, NULL) != CSN_OK) return true;
+    if (function.size && !add(comparison, function.start + function.size - 1)) return false;
+    return add_rows(comparison, side->index, &record) && add_inlines(comparison, side->index, &record);
+}
+
+/* Where the next function of a side starts; false at its end. */
+static bool next_start(const struct side *side, uint64_t *out) {
+    for (uint32_t idx = side->next; idx < side->count; idx++) {
+        struct csn_record record;
+        if (csn_index_record(side->index, idx, &record, NULL) != CSN_OK) continue;
+        *out = record.start;
+        return true;
+    }
+    return false;
+}
+
+static bool strings_equal(struct csn_str a, struct csn_str b) {
+    return a.len == b.len && (!a.len || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static bool frames_equal(const struct csn_frame *a, const struct csn_frame *b) {
+    return a->offset == b->offset && a->line == b->line && a->flags == b->flags && strings_equal(a->name, b->name) &&
+           strings_equal(a->base, b->base) && strings_equal(a->directory, b->directory);
+}
+
+/* A record that cannot be read answers nothing, so it does not count as equal to another one. */
+static bool answers_equal(const struct answer *a, const struct answer *b) {
+    if (a->status < 0 || a->status != b->status || a->found.frame_count != b->found.frame_count) return false;
+    for (size_t i = 0; i < a->found.frame_count; i++)
+        if (!frames_equal(&a->frames[i], &b->frames[i])) return false;
+    return true;
+}
+
+static void compare_at(struct comparison *comparison, uint64_t addr) {
+    struct answer answer, other;
+    asker_ask(&comparison->sides[0].asker, addr, &answer);
+    asker_ask(&comparison->sides[1].asker, addr, &other);
+    comparison->counts->addresses++;
+    if (answers_equal(&answer, &other)) return;
+    comparison->counts->different++;
+    struct out_buffer *out = comparison->out;
+    if (!out || comparison->counts->different > DIFFERENCES_SHOWN) return;
+    out_text(out, "different at ");
+    out_hex(out, addr);
+    out_char(out, '\n');
+    answer_put_labelled(&answer, "  index:  ", &comparison->names, out);
+    answer_put_labelled(&other, "  object: ", &comparison->names, out);
+}
+
+static int by_address(const void *a, const void *b) {
+    uint64_t left, right;
+    memcpy(&left, a, sizeof(left));
+    memcpy(&right, b, sizeof(right));
+    return (left > right) - (left < right);
+}
+
+/* Compares the gathered addresses below `limit` and keeps the others. */
+static void compare_window(struct comparison *comparison, uint64_t limit, bool last) {
+    uint64_t *addresses = comparison->addresses;
+    if (comparison->count) qsort(addresses, comparison->count, sizeof(*addresses), by_address);
+    size_t i = 0;
+    for (; i < comparison->count && (last || addresses[i] < limit); i++)
+        if (i == 0 || addresses[i] != addresses[i - 1]) compare_at(comparison, addresses[i]);
+    comparison->count -= i;
+    if (comparison->count) memmove(addresses, addresses + i, comparison->count * sizeof(*addresses));
+}
+
+static bool compare_all(struct comparison *comparison) {
+    struct side *sides = comparison->sides;
+    size_t full = WINDOW;
+    for (;;) {
+        uint64_t starts[2] = { 0, 0 };
+        bool left[2] = { next_start(&sides[0], &starts[0]), next_start(&sides[1], &starts[1]) };
+        if (!left[0] && !left[1]) break;
+        int lower = left[1] && (!left[0] || starts[1] < starts[0]);
+        if (comparison->count >= full) {
+            compare_window(comparison, starts[lower], false);
+            /* Much that was kept belongs to functions that reach far behind the limit; sort that less often. */
+            full = comparison->count + WINDOW;
+        }
+        if (!gather(comparison, &sides[lower])) return false;
+    }
+    compare_window(comparison, 0, true);
+    return true;
+}
+
+static bool side_init(struct side *side, const struct csn_index *index) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    *side = (struct side){ .index = index, .count = info.function_count };
+    return asker_init(&side->asker, index, CSN_LOOKUP_DEFAULT);
+}
+
+bool compare_answers(const struct csn_index *index, const struct csn_index *other, struct out_buffer *out,
+                     struct compare_counts *counts) {
+    struct comparison comparison = { .out = out, .counts = counts };
+    bool good = side_init(&comparison.sides[0], index) && side_init(&comparison.sides[1], other) &&
+                compare_all(&comparison);
+    if (!good) complain_memory("addresses to compare");
+    if (good && out && counts->different > DIFFERENCES_SHOWN) {
+        out_text(out, "... and ");
+        out_decimal(out, counts->different - DIFFERENCES_SHOWN);
+        out_text(out, " more\n");
+    }
+    asker_deinit(&comparison.sides[0].asker);
+    asker_deinit(&comparison.sides[1].asker);
+    free(comparison.addresses);
+    return good;
+}

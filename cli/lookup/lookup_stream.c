@@ -1,0 +1,263 @@
+/* Threads take parts of the input in turn, answer them side by side and write them in the order in which they were taken.
+ *
+ * A part is a batch of questions; a line that is no address ends it. What a thread writes of a part it keeps until all
+ * parts before are written. Reading that would have to wait waits for that, too, so that answers do not lie around. */
+#define _GNU_SOURCE
+#include "lookup/lookup_stream.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lookup/address_input.h"
+#include "ui/complain.h"
+#include "lookup/question_batch.h"
+
+enum { WORKER_STACK = 4 << 20 }; /* bytes; demangling a hostile name takes one of them */
+
+struct lookup_stream {
+    const struct answerer *example;
+    struct out_buffer *out;      /* of the thread whose turn it is to write */
+
+    pthread_mutex_t reading;     /* guards the following */
+    struct address_input input;
+    bool over;                   /* no part is taken any more */
+    uint64_t parts_taken;
+    struct lookup_worker *workers;
+    unsigned worker_count, most_workers;
+
+    pthread_mutex_t writing;     /* guards the following; taken last */
+    pthread_cond_t turn;         /* they have changed */
+    uint64_t parts_written;
+    bool failed;
+};
+
+struct lookup_worker {
+    struct lookup_stream *stream;
+    struct lookup_worker *next;
+    pthread_t thread;
+    struct answerer answerer;
+    uint64_t part;               /* how many parts stand before */
+    struct question_batch batch;
+    uint64_t bad_number;         /* of the line behind the batch that is no address; 0: there is none */
+    struct csn_str bad_line;
+    char bad_text[BAD_LINE_SHOWN];
+    struct out_buffer page;      /* of one answer */
+};
+
+/* False: what stands before could not be written. */
+static bool wait_for_turn(struct lookup_stream *stream, uint64_t part) {
+    pthread_mutex_lock(&stream->writing);
+    while (stream->parts_written != part && !stream->failed) pthread_cond_wait(&stream->turn, &stream->writing);
+    bool good = !stream->failed;
+    pthread_mutex_unlock(&stream->writing);
+    return good;
+}
+
+static void end_turn(struct lookup_stream *stream, bool good) {
+    pthread_mutex_lock(&stream->writing);
+    stream->parts_written++;
+    stream->failed = !good;
+    pthread_cond_broadcast(&stream->turn);
+    pthread_mutex_unlock(&stream->writing);
+}
+
+static bool is_blank_line(struct csn_str line) {
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] != ' ' && line.ptr[i] != '\t' && line.ptr[i] != '\r') return false;
+    return true;
+}
+
+static void add_line(struct lookup_worker *worker, struct csn_str line) {
+    uint64_t addr;
+    if (address_parse(line, &addr)) {
+        question_batch_add(&worker->batch, addr);
+    } else if (!is_blank_line(line)) {
+        if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
+        memcpy(worker->bad_text, line.ptr, line.len);
+        worker->bad_line = (struct csn_str){ worker->bad_text, line.len };
+        worker->bad_number = worker->stream->input.line;
+    }
+}
+
+/* Lines that are there already. False: there is none, and there will be none. */
+static bool gather(struct lookup_worker *worker) {
+    struct lookup_stream *stream = worker->stream;
+    enum input_result result = INPUT_LINE;
+    worker->batch.count = 0;
+    worker->bad_number = 0;
+    while (worker->batch.count < QUESTIONS_MAX && !worker->bad_number) {
+        struct csn_str line;
+        result = address_input_next(&stream->input, false, &line);
+        if (result == INPUT_PAUSED) {
+            if (worker->batch.count) return true;
+            if (!wait_for_turn(stream, stream->parts_taken) || !out_flush(stream->out)) return false;
+            result = address_input_next(&stream->input, true, &line);
+        }
+        if (result != INPUT_LINE) break;
+        add_line(worker, line);
+    }
+    stream->over = result != INPUT_LINE;
+    return worker->batch.count || worker->bad_number;
+}
+
+static void start_worker(struct lookup_stream *stream);
+
+static bool take_part(struct lookup_worker *worker) {
+    struct lookup_stream *stream = worker->stream;
+    pthread_mutex_lock(&stream->reading);
+    bool good = !stream->over && gather(worker);
+    if (good) worker->part = stream->parts_taken++;
+    if (good && worker->batch.count == QUESTIONS_MAX) start_worker(stream);
+    pthread_mutex_unlock(&stream->reading);
+    return good;
+}
+
+/* Answers are written in the order of their addresses, while what they name is at hand. One that is too long for a page is
+ * written when its turn comes. */
+static bool answer_part(struct lookup_worker *worker) {
+    struct question_batch *batch = &worker->batch;
+    if (!question_batch_ask(batch)) return false;
+    for (size_t k = 0; k < batch->count; k++) {
+        struct answer answer;
+        out_init(&worker->page, -1);
+        question_batch_answer(batch, k, &answer);
+        answerer_put(&worker->answerer, &answer, &worker->page);
+        if (!worker->page.os_error) question_batch_keep(batch, k, worker->page.bytes, worker->page.used);
+    }
+    return true;
+}
+
+/* In the order of the questions. */
+static bool write_part(struct lookup_worker *worker, struct out_buffer *out) {
+    struct question_batch *batch = &worker->batch;
+    for (size_t place = 0; place < batch->count; place++) {
+        size_t k = batch->answer_of[place];
+        struct csn_str kept = question_batch_kept(batch, k);
+        out_bytes(out, kept.ptr, kept.len);
+        if (kept.len) continue;
+        struct answer answer;
+        question_batch_answer(batch, k, &answer);
+        answerer_write(&worker->answerer, &answer, out);
+    }
+    if (worker->bad_number) answerer_put_bad_line(&worker->answerer, worker->bad_line, worker->bad_number, out);
+    return !out->os_error;
+}
+
+static void *work(void *argument) {
+    struct lookup_worker *worker = argument;
+    struct lookup_stream *stream = worker->stream;
+    while (take_part(worker)) {
+        bool answered = answer_part(worker);
+        if (!wait_for_turn(stream, worker->part)) break;
+        if (!answered) complain_memory("frames");
+        bool good = answered && write_part(worker, stream->out);
+        end_turn(stream, good);
+        if (!good) break;
+    }
+    pthread_mutex_lock(&stream->reading);
+    stream->over = true; /* after a failure, too; so that no worker is started any more */
+    pthread_mutex_unlock(&stream->reading);
+    return NULL;
+}
+
+static void worker_destroy(struct lookup_worker *worker) {
+    question_batch_deinit(&worker->batch);
+    answerer_deinit(&worker->answerer);
+    free(worker);
+}
+
+static struct lookup_worker *worker_create(struct lookup_stream *stream) {
+    struct lookup_worker *worker = calloc(1, sizeof(*worker));
+    if (!worker) return NULL;
+    worker->stream = stream;
+    if (answerer_init_like(&worker->answerer, stream->example) &&
+        question_batch_init(&worker->batch, &worker->answerer.asker, !worker->answerer.json))
+        return worker;
+    worker_destroy(worker);
+    return NULL;
+}
+
+static bool start_thread(struct lookup_worker *worker) {
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes)) return false;
+    bool good = !pthread_attr_setstacksize(&attributes, WORKER_STACK) &&
+                !pthread_create(&worker->thread, &attributes, work, worker);
+    pthread_attr_destroy(&attributes);
+    return good;
+}
+
+/* One more, unless there are enough. Where that fails, the others do the work. */
+static void start_worker(struct lookup_stream *stream) {
+    if (stream->worker_count >= stream->most_workers) return;
+    struct lookup_worker *worker = worker_create(stream);
+    if (worker && start_thread(worker)) {
+        worker->next = stream->workers;
+        stream->workers = worker;
+        stream->worker_count++;
+        return;
+    }
+    if (worker) worker_destroy(worker);
+    stream->most_workers = stream->worker_count;
+}
+
+static unsigned usable_cores(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    long count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+/* Waits for the threads. */
+static void end_workers(struct lookup_stream *stream, struct answerer *answerer) {
+    while (stream->workers) {
+        struct lookup_worker *worker = stream->workers;
+        stream->workers = worker->next;
+        pthread_join(worker->thread, NULL);
+        answerer_add_counts(answerer, &worker->answerer);
+        worker_destroy(worker);
+    }
+}
+
+/* Of an image of many binaries: names are put together one by one there, so questions are not gathered. */
+static bool answer_one_by_one(struct address_input *input, struct answerer *answerer, struct out_buffer *out) {
+    for (;;) {
+        struct csn_str line;
+        enum input_result result = address_input_next(input, false, &line);
+        if (result == INPUT_PAUSED && !out_flush(out)) return false;
+        if (result == INPUT_PAUSED) result = address_input_next(input, true, &line);
+        if (result != INPUT_LINE) return result == INPUT_END;
+        if (is_blank_line(line) || answerer_answer(answerer, line, out)) continue;
+        if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
+        answerer_put_bad_line(answerer, line, input->line, out);
+    }
+}
+
+static bool answer_in_parts(struct lookup_stream *stream, struct answerer *answerer) {
+    struct lookup_worker *own = worker_create(stream);
+    if (!own) {
+        complain_memory("frames");
+        return false;
+    }
+    stream->worker_count = 1;
+    work(own);
+    end_workers(stream, answerer);
+    answerer_add_counts(answerer, &own->answerer);
+    worker_destroy(own);
+    return !stream->failed && !stream->input.os_error;
+}
+
+bool lookup_stream(struct answerer *answerer, unsigned threads, struct out_buffer *out) {
+    static struct lookup_stream stream = { .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
+                                           .turn = PTHREAD_COND_INITIALIZER };
+    stream.example = answerer;
+    stream.out = out;
+    stream.most_workers = threads ? threads : usable_cores();
+    address_input_init(&stream.input, STDIN_FILENO);
+    bool good = answerer->asker.info.binary_count ? answer_one_by_one(&stream.input, answerer, out)
+                                                  : answer_in_parts(&stream, answerer);
+    if (stream.input.os_error) complain(NULL, "standard input: %s", strerror(stream.input.os_error));
+    return good;
+}

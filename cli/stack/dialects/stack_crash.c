@@ -1,0 +1,58 @@
+/* Apple's .crash reports.
+ *
+ *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884      the image's first byte, and the offset from there
+ *     0   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)   symbolicated already
+ *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
+#include "stack/dialects/line_scan.h"
+#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_places.h"
+
+static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
+    uint64_t number, start;
+    if (!scan_number(s, 10, &number) || !scan_blanks(s)) return KIND_NONE;
+    size_t from = s->at, at = s->line.len, tab = s->line.len;
+    /* A name may have blanks: it ends at the address. */
+    scan_find(s, " 0x", &at);
+    scan_find(s, "\t0x", &tab);
+    if (tab < at) at = tab;
+    if (at == s->line.len) return KIND_NONE;
+    out->module = (struct csn_str){ s->line.ptr + from, at - from };
+    while (out->module.len && strchr(" \t", out->module.ptr[out->module.len - 1])) out->module.len--;
+    s->at = at + 1;
+    if (!out->module.len || !scan_hex(s, &out->pc) || !scan_blanks(s)) return KIND_NONE;
+    out->fill_at = s->at;
+    out->fill_end = s->line.len;
+    out->value = out->pc;
+    if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->place = PLACE_OFFSET;
+    else if (scan_at_end(s)) return KIND_NONE;
+    else out->place = PLACE_PC;
+    return number ? KIND_FRAME : KIND_FIRST;
+}
+
+/* Behind the stacks, but before those of a report that follows. */
+static enum line_kind read_image(struct dialect_state *state, struct line_scan *s) {
+    uint64_t start, end;
+    struct csn_str word;
+    struct module_names names = { .name = { "", 0 } };
+    size_t open, close, slash;
+    if (!scan_hex(s, &start) || !scan_blanks(s) || !scan_char(s, '-')) return KIND_NONE;
+    scan_blanks(s);
+    if (!scan_hex(s, &end) || end < start || !scan_blanks(s) || !scan_word(s, &word)) return KIND_NONE;
+    if (!scan_find(s, "<", &open) || !scan_find(s, ">", &close) || close < open) return KIND_NONE;
+    build_id_parse((struct csn_str){ s->line.ptr + open + 1, close - open - 1 }, &names.id);
+    s->at = close;
+    if (!scan_find(s, "/", &slash)) return KIND_NONE;
+    names.name = (struct csn_str){ s->line.ptr + slash, s->line.len - slash };
+    places_add_module(state, &names, start, end + 1 ? end + 1 : end);
+    return KIND_CONTEXT;
+}
+
+static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    (void)open;
+    bool indented = scan_blanks(&s);
+    if (indented && scan_peek(&s) == '0') return read_image(state, &s);
+    return indented ? KIND_NONE : read_frame(&s, out);
+}
+
+const struct stack_dialect crash_dialect = { "crash", FILL_CRASH, read_line };

@@ -1,0 +1,22 @@
+/* Stacks as JSON lines (docs/stacks.md has the schema), and Apple's .ips reports, which are JSON as a whole. */
+#ifndef CALLSIGN_CLI_STACK_JSON_H
+#define CALLSIGN_CLI_STACK_JSON_H
+
+#include "stack/stack_output.h"
+
+/* False, with a message: this build has no JSON reader. */
+bool stack_json_available(void);
+
+/* One line. A stack is answered on `output`; what cannot be understood is answered there as an error, and false returned. */
+bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output);
+
+/* Begins the stack of a line of the usual shape. False: the line may be anything else, and nothing has been said of it. */
+bool stack_json_plain_line(struct stack_session *session, struct csn_str line);
+
+/* Whether a line is the first one of an .ips report. */
+bool stack_ips_recognize(struct csn_str line);
+/* A whole report, its first line included: the stack of each thread is answered, or, in place, the report is written again
+ * with symbols, files and lines in its frames. */
+bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
+
+#endif

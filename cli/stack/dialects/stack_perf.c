@@ -1,0 +1,194 @@
+/* What `perf script` prints.
+ *
+ *     app  4242 [001] 12.345678:     1 cycles:u:                 a sample, its chain below
+ *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
+ *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
+ *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
+ *
+ *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
+ *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /path/app
+ *
+ * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame behind those of
+ * the kernel was interrupted. */
+#include "stack/dialects/line_scan.h"
+#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_places.h"
+
+static bool is_kernel(struct csn_str module) {
+    static const char open[] = "[kernel", guest[] = "[guest.kernel";
+    return (module.len >= sizeof(open) - 1 && memcmp(module.ptr, open, sizeof(open) - 1) == 0)
+           || (module.len >= sizeof(guest) - 1 && memcmp(module.ptr, guest, sizeof(guest) - 1) == 0);
+}
+
+/* "1139 area+0x19 (/path/app)", up to the end of the line. */
+static bool read_frame(struct line_scan *s, struct line_frame *out) {
+    size_t close, open, symbol_from, plus;
+    if (!scan_number(s, 16, &out->value) || !scan_char(s, ' ')) return false;
+    symbol_from = s->at;
+    struct csn_str line = s->line;
+    while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
+    if (!line.len || line.ptr[line.len - 1] != ')') return false;
+    close = line.len - 1;
+    struct line_scan rest = { { line.ptr, close }, symbol_from };
+    if (!scan_find_last(&rest, '(', &open)) return false;
+    struct line_scan path = { { line.ptr, close }, symbol_from };
+    size_t slash;
+    if (scan_find(&path, " (/", &slash)) open = slash + 1;
+    if (open <= symbol_from || line.ptr[open - 1] != ' ') return false;
+    out->module = (struct csn_str){ line.ptr + open + 1, close - open - 1 };
+    out->symbol = (struct csn_str){ line.ptr + symbol_from, open - 1 - symbol_from };
+    struct line_scan name = { { line.ptr, open - 1 }, symbol_from };
+    if (scan_find_last(&name, '+', &plus)) {
+        struct line_scan offset = { name.line, plus + 1 };
+        out->symbol.len = plus - symbol_from;
+        out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
+    }
+    out->fill_at = symbol_from;
+    out->fill_end = open - 1;
+    out->pc = out->value;
+    s->at = line.len;
+    return out->module.len > 0;
+}
+
+/* The name of a kernel's module, of "[nf_tables]" or "/lib/modules/6.1/nf_tables.ko.xz". */
+static bool kernel_module_name(struct csn_str module, struct csn_str *out) {
+    static const char suffix[] = ".ko";
+    if (module.len > 2 && module.ptr[0] == '[' && module.ptr[module.len - 1] == ']') {
+        *out = (struct csn_str){ module.ptr + 1, module.len - 2 };
+        return true;
+    }
+    *out = base_name_of(module);
+    for (size_t i = 1; i + sizeof(suffix) - 1 <= out->len; i++) {
+        if (memcmp(out->ptr + i, suffix, sizeof(suffix) - 1) != 0) continue;
+        out->len = i;
+        return true;
+    }
+    return false;
+}
+
+static bool is_vmlinux(struct csn_str module) {
+    static const char name[] = "vmlinux";
+    struct csn_str base = base_name_of(module);
+    return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
+}
+
+/* The kernel's frames are addresses, which it may have moved as a whole; its modules lie anywhere. */
+static void place_frame(struct line_frame *out, bool in_chain) {
+    static const char kernel[] = "vmlinux";
+    bool is_file = out->module.ptr[0] == '/', is_high = out->value >> 63;
+    struct csn_str name;
+    out->place = in_chain && is_file ? PLACE_FILE_OFFSET : PLACE_PC;
+    out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
+    if (is_kernel(out->module) || (is_high && is_vmlinux(out->module))) {
+        out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
+        out->place = PLACE_ADDRESS;
+    } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
+        out->module = name;
+        out->value = out->symbol_offset;
+        out->place = PLACE_SYMBOL;
+    }
+}
+
+static void read_map(struct dialect_state *state, struct line_scan *s) {
+    uint64_t pid, thread, start, size, offset;
+    struct csn_str access;
+    bool kernel = scan_char(s, '-');
+    if (!scan_number(s, 10, &pid) || !scan_char(s, '/') || !scan_number(s, 10, &thread)) return;
+    if (!scan_text(s, ": [") || !scan_hex(s, &start) || !scan_char(s, '(') || !scan_hex(s, &size)) return;
+    if (!scan_text(s, ") @ ")) return;
+    if (!scan_hex(s, &offset) && !scan_number(s, 10, &offset)) return;
+    size_t end;
+    if (!scan_find(s, "]: ", &end)) return;
+    s->at = end + strlen("]: ");
+    if (!scan_word(s, &access) || !scan_blanks(s)) return;
+    if (kernel && scan_text(s, "[kernel.kallsyms]_")) state->kernel_start = start;
+    if (kernel || scan_peek(s) != '/') return;
+    places_add_map(state, pid, start, start + size < start ? UINT64_MAX : start + size, offset,
+                   access.len < 3 || access.ptr[2] == 'x', scan_rest(s));
+    state->maps_changed = true;
+}
+
+/* "12.345678:" */
+static bool is_time(struct csn_str word) {
+    struct line_scan s = scan_on(word);
+    uint64_t number;
+    return scan_number(&s, 10, &number) && scan_char(&s, '.') && scan_number(&s, 10, &number) && scan_char(&s, ':')
+           && scan_at_end(&s);
+}
+
+/* The process of "app  4242/4242 [001] 12.345678: ...": the last number in front of the processor and the time. */
+static bool read_head(struct line_scan *s, uint64_t *pid) {
+    struct csn_str word;
+    bool found = false;
+    while (scan_blanks(s), scan_word(s, &word)) {
+        struct line_scan number = scan_on(word);
+        uint64_t value, thread;
+        if (is_time(word)) return found;
+        if (!scan_number(&number, 10, &value)) continue;
+        if (!scan_at_end(&number) && !(scan_char(&number, '/') && scan_number(&number, 10, &thread) && scan_at_end(&number)))
+            continue;
+        *pid = value;
+        found = true;
+    }
+    return false;
+}
+
+/* The address of a sample alone stands behind the event's name: the last ": " that a frame follows. */
+static bool read_single(struct line_scan *s, struct line_frame *out) {
+    for (size_t at = s->line.len; at > s->at + 2; at--) {
+        if (s->line.ptr[at - 1] != ' ' || s->line.ptr[at - 2] != ':') continue;
+        struct line_scan frame = { s->line, at };
+        scan_blanks(&frame);
+        return read_frame(&frame, out);
+    }
+    return false;
+}
+
+static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+    static const char map_word[] = "PERF_RECORD_MMAP2 ", old_map_word[] = "PERF_RECORD_MMAP ";
+    struct line_scan s = scan_on(line);
+    size_t at;
+    if (scan_find(&s, map_word, &at) || scan_find(&s, old_map_word, &at)) {
+        s.at = at;
+        scan_text(&s, "PERF_RECORD_MMAP");
+        scan_char(&s, '2');
+        scan_blanks(&s);
+        read_map(state, &s);
+        return KIND_CONTEXT;
+    }
+    /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
+    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || state->after_head))) {
+        scan_blanks(&s);
+        if (read_frame(&s, out)) {
+            static const char inlined[] = "inlined";
+            /* The frame that it was inlined into brings it along. */
+            if (out->module.len == sizeof(inlined) - 1 && memcmp(out->module.ptr, inlined, sizeof(inlined) - 1) == 0)
+                return KIND_INSIDE;
+            bool first = state->after_head || !open;
+            state->after_head = false;
+            bool from_kernel = !first && state->in_kernel;
+            state->in_kernel = out->value >> 63;
+            /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
+            bool entered = from_kernel && !state->in_kernel;
+            place_frame(out, true);
+            if (first || entered) out->flags = CSN_STACK_EXACT;
+            return first ? KIND_FIRST : KIND_FRAME;
+        }
+        s.at = 0;
+    }
+    state->after_head = false;
+    uint64_t pid = 0;
+    if (!read_head(&s, &pid)) return KIND_NONE;
+    if (line.ptr[line.len - 1] == ':' || (line.len > 1 && line.ptr[line.len - 1] == ' ' && line.ptr[line.len - 2] == ':')) {
+        state->after_head = true;
+        return KIND_CONTEXT;
+    }
+    if (!read_single(&s, out)) return KIND_NONE;
+    place_frame(out, false);
+    if (state->pid != pid) state->maps_changed = true;
+    state->pid = pid;
+    state->by_maps = true;
+    return KIND_FIRST;
+}
+
+const struct stack_dialect perf_dialect = { "perf", FILL_PERF, read_line };

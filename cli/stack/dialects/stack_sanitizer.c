@@ -1,0 +1,77 @@
+/* Reports of AddressSanitizer, ThreadSanitizer and their kin. Every address that they print is that of the call itself,
+ * not the return address: the byte before it.
+ *
+ *     #1 0x5581c0de1139  (/path/app+0x1139) (BuildId: 0102...)     not symbolized
+ *     #1 0x5581c0de1139 in main /src/main.cc:12:3                  symbolized
+ *     #1 main /src/main.cc:12 (app+0x1139) (BuildId: 0102...)      ThreadSanitizer
+ *     0x5581c0de0000-0x5581c0df0000 /path/app 0102... (r-xp)       a line of the module map, where it is asked for */
+#include "stack/dialects/line_scan.h"
+#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_places.h"
+
+/* "(/path/app+0x1139)" up to the end of the line or "(BuildId: ...)". */
+static bool read_module(struct line_scan *s, struct line_frame *out) {
+    size_t build = s->line.len, plus, close;
+    if (scan_find(s, " (BuildId: ", &build)) {
+        struct line_scan id = { s->line, build + strlen(" (BuildId: ") };
+        size_t end;
+        if (scan_find(&id, ")", &end))
+            build_id_parse((struct csn_str){ s->line.ptr + id.at, end - id.at }, &out->id);
+    }
+    struct line_scan part = { { s->line.ptr, build }, s->at };
+    if (!scan_find_last(&part, '+', &plus) || !scan_find_last(&part, ')', &close) || close < plus) return false;
+    struct line_scan number = { { s->line.ptr, close }, plus + 1 };
+    if (!scan_hex(&number, &out->value) || !scan_at_end(&number)) return false;
+    /* The path may hold brackets: it begins behind the first " (" that is followed by what ends here. */
+    struct line_scan before = { { s->line.ptr, plus }, s->at };
+    size_t open = 0, slash;
+    if (!scan_find_last(&before, '(', &open)) return false;
+    if (scan_find(&before, "(/", &slash)) open = slash;
+    out->module = (struct csn_str){ s->line.ptr + open + 1, plus - open - 1 };
+    out->place = PLACE_OFFSET;
+    return out->module.len > 0;
+}
+
+static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
+    uint64_t number;
+    if (!scan_number(s, 10, &number) || !scan_blanks(s)) return KIND_NONE;
+    bool has_pc = scan_hex(s, &out->pc);
+    out->fill_at = has_pc ? s->at : s->at - 1;
+    out->fill_end = s->line.len;
+    out->flags = CSN_STACK_BEFORE;
+    if (!read_module(s, out)) {
+        if (!has_pc) return KIND_NONE;
+        out->place = PLACE_PC;
+        out->value = out->pc;
+    }
+    return number ? KIND_FRAME : KIND_FIRST;
+}
+
+/* "0x7f0000000000-0x7f0000001000 /path" of "Process memory map" or "Process module map". */
+static enum line_kind read_map(struct dialect_state *state, struct line_scan *s) {
+    uint64_t start, end;
+    struct module_names names = { .name = { "", 0 } };
+    if (!scan_hex(s, &start) || !scan_char(s, '-') || !scan_hex(s, &end) || !scan_blanks(s)) return KIND_NONE;
+    size_t bracket = s->line.len;
+    scan_find(s, " (", &bracket);
+    names.name = (struct csn_str){ s->line.ptr + s->at, bracket - s->at };
+    if (end < start || !names.name.len || names.name.ptr[0] != '/') return KIND_NONE;
+    const char *blank = memchr(names.name.ptr, ' ', names.name.len);
+    if (blank) {
+        struct csn_str id = { blank + 1, (size_t)(names.name.ptr + names.name.len - blank - 1) };
+        build_id_parse(id, &names.id);
+        names.name.len = (size_t)(blank - names.name.ptr);
+    }
+    places_add_module(state, &names, start, end);
+    return KIND_CONTEXT;
+}
+
+static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+    (void)open;
+    struct line_scan s = scan_on(line);
+    bool indented = scan_blanks(&s);
+    if (scan_char(&s, '#')) return indented ? read_frame(&s, out) : KIND_NONE;
+    return read_map(state, &s);
+}
+
+const struct stack_dialect sanitizer_dialect = { "sanitizer", FILL_SANITIZER, read_line };

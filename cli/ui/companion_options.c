@@ -1,0 +1,74 @@
+/* Options for images and companions. */
+#include "ui/companion_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
+    { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
+      .help = "which image of a universal Mach-O file: x86_64, arm64 ..." },
+    { .name = "debug-file", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, debug_file),
+      .value_name = "FILE", .help = "the image's debug file or dSYM bundle; nothing else is\nlooked for" },
+    { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, debug_dirs),
+      .value_name = "DIR", .help = "root of debug files, instead of /usr/lib/debug; may be given\nseveral times" },
+    { .name = "dwp", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, packages), .value_name = "FILE",
+      .help = "package of split DWARF; may be given several times" },
+    { .name = "dwo-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, dwo_dirs), .value_name = "DIR",
+      .help = "folder of .dwo files, looked into before the places that\nthe input names; may be given several times" },
+    { .name = "oso-prefix", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, object_prefix),
+      .value_name = "DIR", .help = "put in front of the paths of object files that a Mach-O\ndebug map names" },
+    { .name = "fetch-timeout", .kind = OPTION_NUMBER, .offset = offsetof(struct companion_values, timeout_s),
+      .max = 1000000, .value_name = "SEC",
+      .help = "give up a download from the servers of DEBUGINFOD_URLS\nafter this time; otherwise as DEBUGINFOD_TIMEOUT says" },
+    { .name = "fetch-limit", .kind = OPTION_SIZE, .offset = offsetof(struct companion_values, max_download),
+      .value_name = "BYTES", .help = "download no file larger than this" },
+    { .name = "no-companions", .kind = OPTION_FLAG, .offset = offsetof(struct companion_values, none),
+      .help = "read the input alone; look for no other file" },
+};
+
+static char *copy_of(const char *path) {
+    size_t size = strlen(path) + 1;
+    char *copy = malloc(size);
+    return copy ? memcpy(copy, path, size) : NULL;
+}
+
+/* The stock resolver, whose debug file is remembered for the summary. */
+static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
+                          struct csn_error *err) {
+    struct companion_search *search = context;
+    csn_status status = csn_companion_search_resolve(search->search, request, out, err);
+    if (status == CSN_OK && request->kind == CSN_COMPANION_DEBUG_FILE && out->path && !search->debug_file)
+        search->debug_file = copy_of(out->path);
+    return status;
+}
+
+csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
+                                  struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err) {
+    *search = (struct companion_search){ NULL, NULL };
+    options->arch = values->arch;
+    if (values->none) return CSN_OK;
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    struct csn_companion_search_options given = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    given.debug_dirs = values->debug_dirs.items;
+    given.debug_dir_count = values->debug_dirs.count;
+    given.debug_file = values->debug_file;
+    given.dwp_files = values->packages.items;
+    given.dwp_file_count = values->packages.count;
+    given.dwo_dirs = values->dwo_dirs.items;
+    given.dwo_dir_count = values->dwo_dirs.count;
+    given.object_prefix = values->object_prefix;
+    given.flags = urls && *urls ? CSN_SEARCH_DEBUGINFOD : 0u;
+    given.timeout_ms = (uint32_t)(values->timeout_s * 1000);
+    given.max_download_bytes = values->max_download;
+    given.progress = progress_step;
+    given.progress_context = bar;
+    options->resolver = resolve;
+    options->resolver_context = search;
+    return csn_companion_search_create(&given, &search->search, err);
+}
+
+void companion_search_end(struct companion_search *search) {
+    csn_companion_search_destroy(search->search);
+    free(search->debug_file);
+    *search = (struct companion_search){ NULL, NULL };
+}

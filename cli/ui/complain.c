@@ -1,0 +1,48 @@
+/* Messages on stderr. Each line leaves in one write, so that lines of several processes do not mix. */
+#define _GNU_SOURCE
+#include "ui/complain.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_ROOM = 8192 };
+
+static void put_line(const char *text) {
+    char line[4 * LINE_ROOM + 1];
+    size_t used = 0;
+    for (const char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte >= 0x20 && byte != 0x7f)
+            line[used++] = *at;
+        else
+            used += (size_t)snprintf(line + used, 5, "\\x%02x", byte);
+    }
+    line[used++] = '\n';
+    /* There is nowhere to report a failure of stderr to. */
+    ssize_t ignored = write(STDERR_FILENO, line, used);
+    (void)ignored;
+}
+
+void complain(const char *file, const char *format, ...) {
+    char text[LINE_ROOM];
+    int used = file ? snprintf(text, sizeof(text), "callsign: %s: ", file) : snprintf(text, sizeof(text), "callsign: ");
+    if (used < 0 || (size_t)used >= sizeof(text)) used = 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof(text) - (size_t)used, format, arguments);
+    va_end(arguments);
+    put_line(text);
+}
+
+void say(const char *format, ...) {
+    char text[LINE_ROOM];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    put_line(text);
+}
+
+void complain_memory(const char *what) { complain(NULL, "out of memory for %s", what); }

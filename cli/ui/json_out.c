@@ -1,0 +1,175 @@
+/* The JSON writer. */
+#include "ui/json_out.h"
+
+#include <string.h>
+
+#include "ui/path_text.h"
+
+static void before_value(struct json_out *json) {
+    if (json->comma) out_char(json->out, ',');
+    json->comma = true;
+}
+
+void json_end_line(struct json_out *json) {
+    out_char(json->out, '\n');
+    json->comma = false;
+}
+
+/* Bytes of the UTF-8 character at `at`, or 0: a stray, overlong, cut, surrogate or too large one (Unicode, table 3-7). */
+static size_t utf8_size(const unsigned char *at, size_t left) {
+    unsigned char first = at[0];
+    if (first < 0x80) return 1;
+    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || left < size) return 0;
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high) return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    return size;
+}
+
+static void put_control(struct out_buffer *out, unsigned char byte) {
+    static const char hex[] = "0123456789abcdef";
+    if (byte == '"' || byte == '\\') {
+        const char escape[2] = { '\\', (char)byte };
+        out_bytes(out, escape, sizeof(escape));
+    } else if (byte == '\n') {
+        out_text(out, "\\n");
+    } else if (byte == '\t') {
+        out_text(out, "\\t");
+    } else {
+        const char escape[6] = { '\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15] };
+        out_bytes(out, escape, sizeof(escape));
+    }
+}
+
+static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+
+/* Not 0 where one of eight bytes is `byte`. */
+static inline uint64_t zero_bits(uint64_t v, unsigned char byte) {
+    uint64_t x = v ^ byte * ones;
+    return (x - ones) & ~x;
+}
+
+/* Eight bytes of printable ASCII that stand for themselves in a string. */
+static inline bool are_plain(const char *bytes) {
+    uint64_t v;
+    memcpy(&v, bytes, sizeof(v));
+    uint64_t special = v | ((v - 0x20 * ones) & ~v) | zero_bits(v, '"') | zero_bits(v, '\\') | zero_bits(v, 0x7f);
+    return !(special & highs);
+}
+
+/* As nearly all names and paths are. */
+static bool is_plain(struct csn_str text) {
+    if (text.len < 8) {
+        char bytes[] = "        ";
+        if (text.len) memcpy(bytes, text.ptr, text.len);
+        return are_plain(bytes);
+    }
+    for (size_t i = 0; i + 8 <= text.len; i += 8)
+        if (!are_plain(text.ptr + i)) return false;
+    return are_plain(text.ptr + text.len - 8);
+}
+
+enum { SHORT_TEXT = 256 }; /* what nearly all names are below: they are written with one look at the buffer */
+
+/* The inside of a string. */
+static void put_part(struct json_out *json, struct csn_str text) {
+    struct out_buffer *out = json->out;
+    if (!json->html && is_plain(text)) {
+        out_bytes(out, text.ptr, text.len);
+        return;
+    }
+    const unsigned char *bytes = (const unsigned char *)text.ptr;
+    size_t plain = 0, i = 0;
+    while (i < text.len) {
+        unsigned char byte = bytes[i];
+        size_t size = utf8_size(bytes + i, text.len - i);
+        bool markup = json->html && (byte == '<' || byte == '>' || byte == '&');
+        if (size && byte >= 0x20 && byte != '"' && byte != '\\' && byte != 0x7f && !markup) {
+            i += size;
+            continue;
+        }
+        out_bytes(out, bytes + plain, i - plain);
+        if (size)
+            put_control(out, byte);
+        else
+            out_text(out, "\\ufffd");
+        plain = ++i;
+    }
+    if (text.len) out_bytes(out, bytes + plain, text.len - plain);
+}
+
+void json_string(struct json_out *json, struct csn_str text) {
+    if (!json->html && text.len <= SHORT_TEXT && is_plain(text)) {
+        char *room = out_room(json->out, SHORT_TEXT + 3);
+        if (json->comma) *room++ = ',';
+        *room++ = '"';
+        if (text.len) memcpy(room, text.ptr, text.len);
+        room[text.len] = '"';
+        out_take(json->out, room + text.len + 1);
+        json->comma = true;
+        return;
+    }
+    before_value(json);
+    out_char(json->out, '"');
+    put_part(json, text);
+    out_char(json->out, '"');
+}
+
+void json_path(struct json_out *json, struct csn_str directory, struct csn_str base) {
+    before_value(json);
+    out_char(json->out, '"');
+    put_part(json, directory);
+    char separator = path_separator(directory, base);
+    if (separator) put_part(json, (struct csn_str){ &separator, 1 });
+    put_part(json, base);
+    out_char(json->out, '"');
+}
+
+void json_text(struct json_out *json, const char *text) { json_string(json, (struct csn_str){ text, strlen(text) }); }
+
+void json_number(struct json_out *json, uint64_t value) {
+    before_value(json);
+    out_decimal(json->out, value);
+}
+
+void json_bool(struct json_out *json, bool value) {
+    before_value(json);
+    out_text(json->out, value ? "true" : "false");
+}
+
+void json_none(struct json_out *json) {
+    before_value(json);
+    out_text(json->out, "null");
+}
+
+void json_hex(struct json_out *json, uint64_t value) {
+    before_value(json);
+    out_char(json->out, '"');
+    out_hex(json->out, value);
+    out_char(json->out, '"');
+}
+
+void json_hex_bytes(struct json_out *json, const uint8_t *bytes, size_t count) {
+    before_value(json);
+    out_char(json->out, '"');
+    out_hex_bytes(json->out, bytes, count);
+    out_char(json->out, '"');
+}
+
+void json_member_text(struct json_out *json, const char *key, const char *text) {
+    json_key(json, key);
+    json_text(json, text);
+}
+
+void json_member_number(struct json_out *json, const char *key, uint64_t value) {
+    json_key(json, key);
+    json_number(json, value);
+}
+
+void json_member_hex(struct json_out *json, const char *key, uint64_t value) {
+    json_key(json, key);
+    json_hex(json, value);
+}

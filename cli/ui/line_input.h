@@ -1,0 +1,37 @@
+/* Lines of a file or stream of any length, in memory that has a bound. */
+#ifndef CALLSIGN_CLI_LINE_INPUT_H
+#define CALLSIGN_CLI_LINE_INPUT_H
+
+#include "ui/out_buffer.h"
+
+struct line_input {
+    int fd;
+    int os_error;
+    bool at_end, no_memory;
+    uint64_t line;        /* number of the last line given, from 1 */
+    char *bytes;
+    size_t start, end, room, max;
+};
+
+enum line_result {
+    LINE_WHOLE,           /* a line, its newline included where it has one */
+    LINE_PART,            /* the next part of a line longer than the bound; LINE_WHOLE is its last one */
+    LINE_END,
+    LINE_FAILED           /* see os_error, no_memory; or `out` failed */
+};
+
+/* `max`: the longest line that is given whole. False: no memory. */
+bool line_input_init(struct line_input *input, int fd, size_t max);
+void line_input_deinit(struct line_input *input);
+
+/* The next line; it lives until the next call. Flushes `out` whenever reading may have to wait. */
+enum line_result line_input_next(struct line_input *input, struct out_buffer *out, struct csn_str *line);
+
+/* `first`, the line just given, and everything behind it, in one piece; it lives until the next call. False: longer than
+ * the bound, or as LINE_FAILED. */
+bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out);
+
+/* A line without its newline and a carriage return. */
+struct csn_str line_text(struct csn_str line);
+
+#endif

@@ -1,0 +1,208 @@
+/* The option parser. */
+#include "ui/option_table.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/command.h"
+#include "ui/complain.h"
+
+/* One option as it stands on the command line. */
+struct given_option {
+    const char *spelling;  /* "--threads" or "-o", for messages */
+    int spelling_size;
+    const char *value;     /* attached with "=" or behind the letter; NULL: none */
+};
+
+/* An option of the command's table or of the group that it shares, and where its values begin. */
+struct found_option {
+    const struct option_spec *spec; /* NULL: there is none */
+    size_t base;
+};
+
+static struct found_option option_at(const struct command *command, size_t i) {
+    if (i < command->option_count) return (struct found_option){ &command->options[i], 0 };
+    i -= command->option_count;
+    if (i < command->shared.count) return (struct found_option){ &command->shared.options[i], command->shared.offset };
+    return (struct found_option){ NULL, 0 };
+}
+
+static struct found_option find_long(const struct command *command, const char *name, size_t size) {
+    size_t i = 0;
+    struct found_option found;
+    while ((found = option_at(command, i++)).spec)
+        if (strlen(found.spec->name) == size && memcmp(found.spec->name, name, size) == 0) break;
+    return found;
+}
+
+static struct found_option find_letter(const struct command *command, char letter) {
+    size_t i = 0;
+    struct found_option found;
+    while ((found = option_at(command, i++)).spec)
+        if (found.spec->letter == letter) break;
+    return found;
+}
+
+static bool parse_number(const char *text, bool with_suffix, uint64_t *out) {
+    uint64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (value > (UINT64_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    if (at == text) return false;
+    static const char suffixes[] = "KMGT";
+    const char *suffix = with_suffix && *at ? strchr(suffixes, *at) : NULL;
+    if (suffix) {
+        unsigned shift = 10 * (unsigned)(suffix - suffixes + 1);
+        if (value > UINT64_MAX >> shift) return false;
+        value <<= shift;
+        at++;
+    }
+    if (*at) return false;
+    *out = value;
+    return true;
+}
+
+static bool store_number(const struct option_spec *option, const struct given_option *given, char *member) {
+    bool size = option->kind == OPTION_SIZE;
+    uint64_t value;
+    if (!parse_number(given->value, size, &value) || (option->max && value > option->max)) {
+        if (option->max)
+            complain(NULL, "option '%.*s' needs a number up to %llu, not '%s'", given->spelling_size, given->spelling,
+                     (unsigned long long)option->max, given->value);
+        else
+            complain(NULL, "option '%.*s' needs a number%s, not '%s'", given->spelling_size, given->spelling,
+                     size ? " (K, M, G or T may follow)" : "", given->value);
+        return false;
+    }
+    memcpy(member, &value, sizeof(value));
+    return true;
+}
+
+static bool add_text(char *member, const char *text) {
+    struct text_list list;
+    memcpy(&list, member, sizeof(list));
+    const char **grown = realloc(list.items, (list.count + 1) * sizeof(*grown));
+    if (!grown) {
+        complain_memory("options");
+        return false;
+    }
+    grown[list.count] = text;
+    list = (struct text_list){ grown, list.count + 1 };
+    memcpy(member, &list, sizeof(list));
+    return true;
+}
+
+void options_release(const struct command *command, void *values) {
+    struct found_option found;
+    for (size_t i = 0; (found = option_at(command, i)).spec; i++) {
+        if (found.spec->kind != OPTION_TEXTS) continue;
+        struct text_list list;
+        memcpy(&list, (char *)values + found.base + found.spec->offset, sizeof(list));
+        free(list.items);
+    }
+}
+
+/* Stores one option; takes the next argument for its value where none is attached. */
+static bool store(const struct command *command, struct found_option found, struct given_option given, char **argv,
+                  int argc, int *next, void *values) {
+    const struct option_spec *option = found.spec;
+    char *member = (char *)values + found.base + option->offset;
+    if (option->kind == OPTION_FLAG) {
+        if (given.value) {
+            complain(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);
+            return false;
+        }
+        bool on = true;
+        memcpy(member, &on, sizeof(on));
+        return true;
+    }
+    if (option->kind == OPTION_CHOICE) {
+        if (!given.value) given.value = "";
+        memcpy(member, &given.value, sizeof(given.value));
+        return true;
+    }
+    if (!given.value) {
+        if (*next >= argc) {
+            complain(NULL, "option '%.*s' needs a value (try 'callsign %s --help')", given.spelling_size, given.spelling,
+                     command->name);
+            return false;
+        }
+        given.value = argv[(*next)++];
+    }
+    if (option->kind == OPTION_TEXTS) return add_text(member, given.value);
+    if (option->kind != OPTION_TEXT) return store_number(option, &given, member);
+    memcpy(member, &given.value, sizeof(given.value));
+    return true;
+}
+
+static enum options_result unknown(const struct command *command, const char *spelling, int size) {
+    complain(NULL, "unknown option '%.*s' (try 'callsign %s --help')", size, spelling, command->name);
+    return OPTIONS_BAD;
+}
+
+static enum options_result parse_long(const struct command *command, const char *argument, char **argv, int argc,
+                                      int *next, void *values) {
+    const char *equals = strchr(argument, '=');
+    size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
+    if (strcmp(argument, "--help") == 0) return OPTIONS_HELP;
+    struct found_option option = find_long(command, argument + 2, size - 2);
+    if (!option.spec) return unknown(command, argument, (int)size);
+    struct given_option given = { argument, (int)size, equals ? equals + 1 : NULL };
+    return store(command, option, given, argv, argc, next, values) ? OPTIONS_GOOD : OPTIONS_BAD;
+}
+
+/* A group of letters: flags, or a letter with its value. */
+static enum options_result parse_letters(const struct command *command, const char *argument, char **argv, int argc,
+                                         int *next, void *values) {
+    for (const char *letter = argument + 1; *letter; letter++) {
+        const char spelling[] = { '-', *letter, 0 };
+        struct found_option option = find_letter(command, *letter);
+        if (!option.spec && *letter == 'h') return OPTIONS_HELP;
+        if (!option.spec) return unknown(command, spelling, 2);
+        bool flag = option.spec->kind == OPTION_FLAG;
+        struct given_option given = { spelling, 2, !flag && letter[1] ? letter + 1 : NULL };
+        if (!store(command, option, given, argv, argc, next, values)) return OPTIONS_BAD;
+        if (!flag) break;
+    }
+    return OPTIONS_GOOD;
+}
+
+static bool operand_count_is_right(const struct command *command, int count, char **operands) {
+    if (count < command->min_operands) {
+        complain(NULL, "%s needs %s (try 'callsign %s --help')", command->name, command->arguments, command->name);
+        return false;
+    }
+    if (command->max_operands >= 0 && count > command->max_operands) {
+        complain(NULL, "unexpected argument '%s' (try 'callsign %s --help')", operands[command->max_operands],
+                 command->name);
+        return false;
+    }
+    return true;
+}
+
+enum options_result options_parse(const struct command *command, int argc, char **argv, void *values,
+                                  int *out_operand_count) {
+    int operand_count = 0, next = 0;
+    bool only_operands = false;
+    while (next < argc) {
+        char *argument = argv[next++];
+        /* A lone dash is an operand; operands move down over arguments that have been read already. */
+        if (only_operands || argument[0] != '-' || !argument[1]) {
+            argv[operand_count++] = argument;
+            continue;
+        }
+        if (strcmp(argument, "--") == 0) {
+            only_operands = true;
+            continue;
+        }
+        enum options_result result = argument[1] == '-' ? parse_long(command, argument, argv, argc, &next, values)
+                                                        : parse_letters(command, argument, argv, argc, &next, values);
+        if (result != OPTIONS_GOOD) return result;
+    }
+    *out_operand_count = operand_count;
+    return operand_count_is_right(command, operand_count, argv) ? OPTIONS_GOOD : OPTIONS_BAD;
+}

@@ -1,0 +1,36 @@
+/* What the name of an output leads to. */
+#define _GNU_SOURCE
+#include "ui/output_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ui/complain.h"
+
+bool is_same_file(const char *a, const char *b) {
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static char *directory_of(const char *path, const char **out_base) {
+    const char *slash = strrchr(path, '/');
+    *out_base = slash ? slash + 1 : path;
+    return slash ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+}
+
+bool is_same_target(const char *a, const char *b) {
+    const char *base_a, *base_b;
+    char *directory_a = directory_of(a, &base_a), *directory_b = directory_of(b, &base_b);
+    bool same = directory_a && directory_b && strcmp(base_a, base_b) == 0 && is_same_file(directory_a, directory_b);
+    free(directory_a);
+    free(directory_b);
+    return same || is_same_file(a, b);
+}
+
+bool output_is_file(const char *out) {
+    if (strcmp(out, "-") != 0) return true;
+    complain(NULL, "option '-o' needs a file, not standard output (./- is a file of that name)");
+    return false;
+}

@@ -1,0 +1,90 @@
+/* Portions of .debug_info. */
+#include "convert/dwarf/info_portions.h"
+
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
+#include "dwarf/dwarf.h"
+
+enum { STEP = 1 << 20 }; /* a unit's length is not believed further ahead than that */
+
+struct csni_info_portions {
+    const struct csn_allocator *alloc;
+    struct csni_section_stream *stream;
+    bool big_endian;
+    size_t enough;
+    uint64_t from;             /* of the next portion */
+};
+
+void csni_portion_free(struct csni_portion *portion) {
+    csni_pages_free(portion->bytes, portion->room);
+    *portion = (struct csni_portion){ 0 };
+}
+
+static csn_status make_room(struct csni_portion *b, size_t room, struct csn_error *err) {
+    if (room <= b->room) return CSN_OK;
+    if (room < 2 * b->room) room = 2 * b->room;
+    uint8_t *bytes = csni_pages_alloc(room);
+    if (!bytes) return csni_fail_memory(err, room);
+    if (b->size) memcpy(bytes, b->bytes, b->size);
+    csni_pages_free(b->bytes, b->room);
+    b->bytes = bytes;
+    b->room = room;
+    return CSN_OK;
+}
+
+/* Inflates until `upto` bytes are in the portion, or all. */
+static csn_status fill(struct csni_info_portions *p, struct csni_portion *b, uint64_t upto, struct csn_error *err) {
+    uint64_t left = csni_section_stream_left(p->stream);
+    if (upto > b->size + left) upto = b->size + left;
+    while (b->size < upto) {
+        size_t step = upto - b->size < STEP ? (size_t)(upto - b->size) : STEP;
+        CSNI_TRY(make_room(b, b->size + step, err));
+        CSNI_TRY(csni_section_stream_read(p->stream, b->bytes + b->size, step, err));
+        b->size += step;
+    }
+    return CSN_OK;
+}
+
+csn_status csni_info_portions_open(struct csni_object *object, uint32_t section, size_t enough,
+                                   const struct csn_allocator *alloc, struct csni_info_portions **out,
+                                   struct csn_error *err) {
+    struct csni_section_stream *stream;
+    csn_status status = csni_object_stream_section(object, section, &stream, err);
+    if (status != CSN_OK) return status;
+    /* Offsets are differences of pointers (csni_info_base()): on a host of 32 bits they end at 2 GiB. */
+    bool fits = csni_section_stream_left(stream) <= PTRDIFF_MAX;
+    struct csni_info_portions *p = fits ? csni_alloc_zeroed(alloc, 1, sizeof *p) : NULL;
+    if (!p) {
+        csni_section_stream_close(stream);
+        return fits ? csni_fail_memory(err, sizeof *p) : CSN_NONE;
+    }
+    *p = (struct csni_info_portions){ .alloc = alloc, .stream = stream, .big_endian = object->big_endian, .enough = enough };
+    *out = p;
+    return CSN_OK;
+}
+
+csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_portion *out, struct csn_error *err) {
+    out->size = 0;
+    out->from = p->from;
+    uint64_t all = csni_section_stream_left(p->stream), end = 0;
+    CSNI_TRY(make_room(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
+    CSNI_TRY(fill(p, out, p->enough, err));
+    while (end < all && end < p->enough) {
+        CSNI_TRY(fill(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));
+        struct csni_span header = { out->bytes + end, out->size - (size_t)end };
+        uint64_t size = csni_dwarf_unit_size(header, p->big_endian);
+        if (size < CSNI_UNIT_LENGTH_SIZE || size > all - end) return CSN_NONE;
+        end += size;
+    }
+    CSNI_TRY(fill(p, out, end, err));
+    p->from += out->size;
+    return CSN_OK;
+}
+
+bool csni_info_portions_at_end(const struct csni_info_portions *p) { return !csni_section_stream_left(p->stream); }
+
+void csni_info_portions_close(struct csni_info_portions *p) {
+    if (!p) return;
+    csni_section_stream_close(p->stream);
+    csni_free(p->alloc, p, sizeof *p);
+}

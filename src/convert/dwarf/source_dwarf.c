@@ -1,0 +1,225 @@
+/* Functions from DWARF.
+ *
+ * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. A compressed
+ * .debug_info is read in portions of whole units instead: while the units of one are converted, the next ones inflate, into the
+ * memory of those before. That takes units that refer to nothing beyond themselves; where others appear, the section is read
+ * as a whole. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/core/fail.h"
+#include "convert/dwarf/supplement.h"
+#include "convert/dwarf/unit_loop.h"
+#include "convert/dwarf/unit_stream.h"
+
+enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
+
+static const struct {
+    const char *name;
+    size_t place; /* of its bytes in struct csni_dwarf_sections */
+} kinds[SECTIONS] = {
+    { "info", offsetof(struct csni_dwarf_sections, info) },
+    { "types", offsetof(struct csni_dwarf_sections, types) },
+    { "abbrev", offsetof(struct csni_dwarf_sections, abbrev) },
+    { "line", offsetof(struct csni_dwarf_sections, line) },
+    { "str", offsetof(struct csni_dwarf_sections, str) },
+    { "line_str", offsetof(struct csni_dwarf_sections, line_str) },
+    { "str_offsets", offsetof(struct csni_dwarf_sections, str_offsets) },
+    { "addr", offsetof(struct csni_dwarf_sections, addr) },
+    { "ranges", offsetof(struct csni_dwarf_sections, ranges) },
+    { "rnglists", offsetof(struct csni_dwarf_sections, rnglists) },
+};
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
+#else
+enum { PORTION = 4 << 20 };
+#endif
+enum { EFFORT_A_BYTE = 8 };
+
+/* One image's DWARF on its way. */
+struct reading {
+    struct csni_conversion *conversion;
+    struct csni_object *object;
+    struct csni_supplement supplement;
+    bool wants_supplement;
+    uint32_t section[SECTIONS];        /* indexes in the object */
+    struct csni_dwarf_sections sections;
+    uint32_t read_order[SECTIONS], read_count;
+    struct csni_unit_workers workers;
+    struct csni_info_portions *portions; /* NULL: .debug_info is read as a whole */
+    struct csni_unit_stream *stream;   /* of these portions */
+    uint64_t done;                     /* units before this offset are converted */
+    struct csni_dwarf *dwarf;          /* of the whole */
+    struct csni_unit_loop loop;
+};
+
+/* ---- sections ---- */
+
+static csn_status read_section(struct reading *r, uint32_t which, struct csn_error *err) {
+    struct csni_span *bytes = (struct csni_span *)((char *)&r->sections + kinds[which].place);
+    return csni_object_read_section(r->object, r->section[which], bytes, err);
+}
+
+static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct reading *r = context;
+    return read_section(r, r->read_order[item], err);
+}
+
+static csn_status open_stream(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
+    if (r->section[INFO] == CSNI_NO_SECTION || r->section[TYPES] != CSNI_NO_SECTION) return CSN_OK;
+    CSNI_TRY(csni_info_portions_open(r->object, r->section[INFO], PORTION, c->alloc, &r->portions, err));
+    return r->portions ? csni_unit_stream_create(c, r->portions, &r->stream, err) : CSN_OK;
+}
+
+static void close_stream(struct reading *r) {
+    csni_unit_stream_destroy(r->stream);
+    csni_info_portions_close(r->portions);
+    r->stream = NULL;
+    r->portions = NULL;
+}
+
+static void find_sections(struct reading *r) {
+    for (uint32_t i = 0; i < SECTIONS; i++) r->section[i] = csni_object_find_debug_section(r->object, kinds[i].name, false);
+}
+
+/* The longest first. */
+static void order_sections(struct reading *r) {
+    const struct csni_section *sections = r->object->sections;
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        uint32_t index = r->section[i];
+        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) || (i == INFO && r->stream)) continue;
+        uint32_t at = r->read_count++;
+        for (; at && sections[r->section[r->read_order[at - 1]]].size < sections[index].size; at--)
+            r->read_order[at] = r->read_order[at - 1];
+        r->read_order[at] = i;
+    }
+}
+
+/* What its DIEs refer to in another file; unit DIEs do so, too. */
+static csn_status open_supplement(struct reading *r, struct csn_error *err) {
+    r->wants_supplement = csni_dwarf_has_supplement_references(r->dwarf);
+    if (!r->wants_supplement) return CSN_OK;
+    CSNI_TRY(csni_supplement_open(r->conversion, r->object, &r->supplement, err));
+    r->dwarf->supplement = r->supplement.dwarf;
+    atomic_fetch_add(&r->conversion->effort_max, EFFORT_A_BYTE * r->supplement.size);
+    return CSN_OK;
+}
+
+/* All units, prepared, also those that are converted, which may be referred to. */
+static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
+    struct csni_pool *pool = r->conversion->pool;
+    CSNI_TRY(csni_dwarf_open(&r->sections, r->conversion->alloc, &r->dwarf, err));
+    CSNI_TRY(csni_dwarf_compile_all(r->dwarf, pool, err));
+    CSNI_TRY(open_supplement(r, err));
+    return csni_dwarf_prepare_all(r->dwarf, pool, err);
+}
+
+/* Pages of a plain section come back from the file when touched; inflated ones are gone, so they are only given back when
+ * no unit can refer to another. */
+static bool may_discard(const struct reading *r) {
+    uint32_t info = r->section[INFO];
+    if (info == CSNI_NO_SECTION) return false;
+    const struct csni_object *object = r->object;
+    bool plain = !(object->sections[info].flags & CSNI_SECTION_COMPRESSED) && object->kind != CSNI_OBJECT_RELOCATABLE;
+    return plain || !csni_dwarf_has_cross_references(r->dwarf);
+}
+
+static void set_up_loop(struct reading *r) {
+    const struct csni_dwarf *dwarf = r->dwarf;
+    bool discard = may_discard(r);
+    r->loop = (struct csni_unit_loop){ .workers = &r->workers, .object = r->object, .info_section = r->section[INFO],
+                                       .dwarf = r->dwarf, .discard = discard,
+                                       .lasting = discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL };
+    while (r->loop.first_unit < dwarf->info_unit_count && dwarf->units[r->loop.first_unit].off < r->done) r->loop.first_unit++;
+}
+
+static csn_status convert_whole(struct reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
+    CSNI_TRY(open_dwarf(r, err));
+    set_up_loop(r);
+    struct csni_unit_loop *loop = &r->loop;
+    CSNI_TRY(csni_split_units_create(c, r->dwarf, r->object, &loop->split, err));
+    csn_status status = csni_unit_loop_run(loop, err);
+    if (status == CSN_OK) csni_report_units(c, loop->batches, loop->count, &r->dwarf->damage);
+    if (status == CSN_OK && loop->split) c->report->units_failed += csni_split_units_failed(loop->split);
+    csni_split_units_destroy(loop->split);
+    loop->split = NULL;
+    return status;
+}
+
+/* As far as portions go; then .debug_info is read as a whole, for the rest and for what that refers to. */
+static csn_status convert_stream(struct reading *r, struct csn_error *err) {
+    const struct csni_other_sections others = { read_one, r, r->read_count, &r->sections };
+    CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
+    close_stream(r);
+    if (r->done == UINT64_MAX) return CSN_OK;
+    CSNI_TRY(read_section(r, INFO, err));
+    return convert_whole(r, err);
+}
+
+static void count_work(const struct reading *r) {
+    struct csni_conversion *c = r->conversion;
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        if (r->section[i] == CSNI_NO_SECTION) continue;
+        uint64_t size = r->object->sections[r->section[i]].size;
+        atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);
+        if (i == INFO || i == TYPES) c->progress_total += size;
+    }
+}
+
+static csn_status convert_all(struct reading *r, struct csn_error *err) {
+    find_sections(r);
+    count_work(r);
+    CSNI_TRY(open_stream(r, err));
+    order_sections(r);
+    if (r->stream) return convert_stream(r, err);
+    CSNI_TRY(csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err));
+    return convert_whole(r, err);
+}
+
+/* ---- report ---- */
+
+static void report_relocations(const struct reading *r) {
+    struct csni_relocation_counts counts;
+    csni_object_relocation_counts(r->object, &counts);
+    if (!counts.unknown && !counts.damaged) return;
+    char text[CSN_EXAMPLE_SIZE];
+    int len = snprintf(text, sizeof text, "%llu of unknown type (first: %u), %llu with place or symbol out of range",
+                       (unsigned long long)counts.unknown, counts.unknown_type, (unsigned long long)counts.damaged);
+    csni_report_add(r->conversion->report, CSN_EVENT_RELOCATION, counts.unknown + counts.damaged,
+                    (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
+}
+
+static void report(const struct reading *r) {
+    r->conversion->report->units_failed += atomic_load(&r->workers.failed);
+    report_relocations(r);
+    if (r->wants_supplement) csni_supplement_report(&r->supplement);
+}
+
+/* Strings are views into .debug_str and .debug_line_str. Those in units are, too, but where .debug_info was to be given
+ * back: then they were copied. */
+static void release_sections(const struct reading *r) {
+    for (uint32_t i = 0; i < SECTIONS; i++) {
+        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && r->loop.lasting == CSNI_LASTING_ALL);
+        if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
+    }
+}
+
+csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
+    struct reading r = { .conversion = c, .object = input->object, .sections.big_endian = input->object->big_endian,
+                         .loop.lasting = CSNI_LASTING_STRINGS };
+    csn_status status = csni_unit_workers_init(&r.workers, c, input, err);
+    if (status >= 0) status = convert_all(&r, err);
+    close_stream(&r);
+    if (status >= 0) {
+        report(&r);
+        release_sections(&r);
+    }
+    csni_unit_workers_deinit(&r.workers);
+    csni_dwarf_close(r.dwarf);
+    csni_supplement_close(&r.supplement);
+    return status;
+}

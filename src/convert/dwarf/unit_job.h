@@ -1,0 +1,196 @@
+/* One DWARF unit on its way into a batch: what the files unit_*.c share. One job per worker, used for unit after unit. */
+#ifndef CSNI_UNIT_JOB_H
+#define CSNI_UNIT_JOB_H
+
+#include "convert/sources/source.h"
+
+/* A name that is looked up when the unit has been walked, because it may stand further on. */
+struct csni_pending_name {
+    const struct csni_unit *unit; /* that the DIE belongs to */
+    uint64_t die_off;
+    uint32_t string;              /* of the batch, to be filled in */
+};
+
+/* A name already asked for; valid where `stamp` is the job's. */
+struct csni_name_slot {
+    uint64_t key; /* offset of the DIE; the top bit tells .debug_types */
+    uint32_t string, stamp;
+};
+
+/* An inlined call below an open function. Ranges are image addresses, ascending and not touching. */
+struct csni_inlined {
+    uint32_t parent;      /* index in `inlined`, or CSNI_NO_PARENT: the function itself */
+    uint32_t depth;       /* 1 below the function, and so on */
+    uint32_t name;
+    uint32_t call_file;   /* of the batch */
+    uint32_t call_line;
+    uint32_t first_range, range_count; /* in `ranges` */
+    uint32_t node;        /* while its function is written: which of its nodes, or CSNI_NO_NODE */
+};
+enum { CSNI_NO_PARENT = UINT32_MAX, CSNI_NO_NODE = UINT32_MAX };
+
+struct csni_found_call {
+    uint64_t return_pc;
+    uint32_t callee;      /* string of the batch; 0: not known who is called */
+    uint32_t flags;       /* CSNI_SITE_ */
+};
+
+/* A DIE that encloses the place where the walk is: a function, an inlined call, or one of either kind that is left out with
+ * all it contains. */
+struct csni_open_die {
+    uint32_t depth;
+    uint32_t index;                    /* in `functions`, or in `inlined` of an inlined call that is not left out */
+    bool is_function;
+    bool ignored;                      /* the inlined calls in it are left out */
+};
+
+/* A function that encloses the place where the walk is. */
+struct csni_open_function {
+    bool ignored;                      /* left out */
+    bool is_homeless;                  /* has no code of its own in the image, but counts */
+    bool has_no_die;                   /* a symbol tells of it */
+    bool has_stmt_sequence;
+    bool ranges_nest;                  /* its ranges are apart and all of them become functions, and each range of an inlined
+                                        * call lies within one of its parent's */
+    bool inlined_elsewhere;            /* an inlined call has a range that is no problem but is not kept either */
+    uint32_t name;
+    uint32_t first_inlined, first_call; /* where its own part of the stacks begins */
+    uint32_t first_own, own_count;     /* ranges that become functions, as the DIE lists them, in `ranges` */
+    uint32_t first_range, range_count; /* all ranges of the DIE, ascending and joined, in `ranges` */
+    uint64_t die_off, stmt_sequence;
+    struct csni_address_range removed; /* of a homeless function: where it would be */
+};
+
+typedef CSNI_VEC(uint32_t) csni_numbers;
+
+/* Which views into sections last until the model is written. */
+enum csni_lasting {
+    CSNI_LASTING_ALL,
+    CSNI_LASTING_STRINGS,              /* of string sections; .debug_info is given back before */
+    CSNI_LASTING_NONE                  /* the file is closed before */
+};
+
+struct csni_symbol_list;
+
+/* Where a unit is read from. */
+struct csni_unit_source {
+    const struct csni_dwarf *dwarf;    /* of the DIEs */
+    struct csni_scopes *scopes;        /* of `dwarf` */
+    const struct csni_unit *unit;
+    const struct csni_dwarf *line_dwarf; /* of the line table: the image's, where that of split DWARF has no rows */
+    const struct csni_unit *line_unit; /* that names the line table and the compilation directory */
+    enum csni_lasting lasting;
+    /* Of a split unit: where the units of its file break off. Of a skeleton whose split unit is not there: why. Code 0: it
+     * was not found. */
+    const struct csn_error *damage;
+    const struct csni_symbol_list *symbols; /* that tell which functions such a skeleton may have */
+};
+
+struct csni_unit_job {
+    struct csni_conversion *conversion;
+    const struct csni_address_map *map; /* from addresses of the object to those of the image; NULL: they are the same */
+    struct csni_batch_writer *writer;
+    struct csni_arena *arena;
+    struct csni_unit_source image;     /* where units are read from that are not split; without a unit */
+
+    /* The unit at hand. */
+    const struct csni_dwarf *dwarf, *line_dwarf;
+    struct csni_scopes *scopes;
+    const struct csni_unit *unit, *line_unit;
+    enum csni_lasting lasting;
+    uint64_t effort;
+    struct csni_line_table lines;
+    bool only_code_counts;             /* functions without code count for nothing, nor do their inlined calls, */
+    bool code_only;                    /* and types need not be told from what is in such functions */
+    bool lines_read, has_lines;        /* read when the first function is met */
+    csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
+    csni_numbers directories;          /* batch string + 1 by directory index */
+    csni_numbers by_offset;            /* sequences ordered by `off`; made when the first DW_AT_LLVM_stmt_sequence is met */
+    CSNI_VEC(struct csni_pending_name) pending;
+    struct csni_name_slot *names;      /* hash table: DIE offset -> batch string */
+    uint32_t name_slots, name_count, stamp;
+
+    /* Stacks that follow the nesting of the walk. */
+    CSNI_VEC(struct csni_open_die) open;
+    CSNI_VEC(struct csni_open_function) functions;
+    CSNI_VEC(struct csni_inlined) inlined;
+    CSNI_VEC(struct csni_found_call) calls;
+    csni_address_ranges ranges;
+    CSNI_VEC(struct csni_part) kept;   /* ranges of inlined calls within the function being written */
+    CSNI_VEC(struct csni_part) kept_of; /* by inlined call: [start, end) in `kept` */
+    csni_numbers unclosed;             /* nodes of the batch that are not closed yet, with their inlined calls */
+};
+
+void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker);
+/* Says where units come from that are not split; at any time between units. */
+csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_lasting lasting,
+                                 struct csn_error *err);
+void csni_unit_job_deinit(struct csni_unit_job *job);
+
+/* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */
+csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
+                             struct csn_error *err);
+/* The same, of a split unit, or of a skeleton whose split unit is not there. */
+csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_unit_source *source,
+                                  struct csni_batch *out, struct csn_error *err);
+
+/* Counts effort; CSN_E_LIMIT where this unit alone takes more than all may, which ends the conversion. */
+static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amount) {
+    job->effort += amount;
+    return job->effort <= atomic_load_explicit(&job->conversion->effort_max, memory_order_relaxed) ? CSN_OK : CSN_E_LIMIT;
+}
+
+/* The innermost function that is open, or NULL. */
+static inline struct csni_open_function *csni_unit_enclosing_function(struct csni_unit_job *job) {
+    return job->functions.count ? &job->functions.items[job->functions.count - 1] : NULL;
+}
+
+/* ---- names (unit_names.c) ---- */
+
+void csni_unit_names_begin(struct csni_unit_job *job);
+/* The batch string for a function's or inlined call's name; what it says is known after csni_unit_names_resolve(). */
+csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+/* The batch string for the name of who is called at a call site, known like the others; 0: an indirect call. */
+csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
+/* Looks up all pending names; functions that turn out to have none are dropped, with a note. */
+csn_status csni_unit_names_resolve(struct csni_unit_job *job);
+
+/* ---- files (unit_files.c) ---- */
+
+/* For csni_unit_file(): of a number that is asked for for the first time. */
+csn_status csni_unit_find_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
+/* The batch file for a DWARF file number; CSN_NONE: there is no such file. */
+static inline csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
+    uint32_t known = dwarf_file < job->file_numbers.count ? job->file_numbers.items[dwarf_file] : 0;
+    if (!known) return csni_unit_find_file(job, dwarf_file, out);
+    *out = known - 1;
+    return CSN_OK;
+}
+
+/* ---- rows (unit_lines.c) ---- */
+
+csn_status csni_unit_read_lines(struct csni_unit_job *job);
+/* Adds a row with the place of the declaration to the function begun last. */
+csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_function *function);
+/* Adds the rows of [start, end) to the function begun last. */
+csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_function *function, uint64_t start,
+                              uint64_t end);
+
+/* ---- functions that symbols alone tell (unit_symbols.c) ---- */
+
+/* Adds the functions of a symbol list that the unit's line table has rows for, but for those that it has already. */
+csn_status csni_unit_add_symbols(struct csni_unit_job *job, const struct csni_symbol_list *symbols);
+
+/* ---- inlined calls (unit_inlines.c) ---- */
+
+csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die);
+/* Notes why the ranges of a DIE cannot be read, and takes back those from `first` on. */
+void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first);
+/* Adds the inlined calls of `function` that lie within [start, end) to the function begun last. */
+csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_function *function, uint64_t start,
+                                 uint64_t end);
+/* Sorts ranges [first, count) of job->ranges, drops empty ones, joins what touches; the rest is taken off. */
+void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first);
+
+#endif

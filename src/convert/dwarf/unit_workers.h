@@ -1,0 +1,25 @@
+/* What each worker has to convert units with, whoever hands these out (unit_loop.h, unit_stream.h). */
+#ifndef CSNI_UNIT_WORKERS_H
+#define CSNI_UNIT_WORKERS_H
+
+#include "convert/dwarf/unit_job.h"
+
+struct csni_unit_workers {
+    struct csni_conversion *conversion;
+    struct csni_unit_job *jobs;      /* one per worker */
+    atomic_uint failed;              /* units that could not be read at all */
+};
+csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni_conversion *c,
+                                  const struct csni_dwarf_input *input, struct csn_error *err);
+void csni_unit_workers_deinit(struct csni_unit_workers *workers); /* all zeros are fine */
+
+/* Converts one unit of `dwarf`, to which the worker has been turned (csni_unit_job_turn_to()) and whose units have been
+ * prepared as far as they can be. */
+csn_status csni_unit_workers_convert(struct csni_unit_workers *workers, uint32_t worker, struct csni_dwarf *dwarf,
+                                     struct csni_unit *unit, struct csni_batch *out, struct csn_error *err);
+
+/* Counts units and what came of them in the report. `damage` of the list of units; code 0: none. */
+void csni_report_units(struct csni_conversion *c, const struct csni_batch *batches, uint32_t count,
+                       const struct csn_error *damage);
+
+#endif

@@ -1,0 +1,64 @@
+/* The formats that a conversion writes. */
+#include "convert/outputs/outputs.h"
+
+#include <callsign/symbolicate.h>
+
+#include "formats/breakpad/breakpad.h"
+#include "formats/bsym/write/bsym_write.h"
+#include "convert/outputs/output_gsection.h"
+#include "formats/gsym/write/gsym_write.h"
+
+static csn_status write_gsym(const struct csni_model *model, const struct csn_convert_options *options,
+                             struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                             struct csn_error *err) {
+    enum csni_gsym_target target = options->format == CSN_FORMAT_GSYM_V2     ? CSNI_GSYM_WRITE_V2
+                                   : options->format == CSN_FORMAT_GSYM_AUTO ? CSNI_GSYM_WRITE_ANY
+                                                                             : CSNI_GSYM_WRITE_V1;
+    return csni_gsym_write(model, target, pool, sink, report, err);
+}
+
+static csn_status write_breakpad(const struct csni_model *model, const struct csn_convert_options *options,
+                                 struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                                 struct csn_error *err) {
+    csni_demangler *demangle = options->flags & CSN_CONVERT_KEEP_MANGLED ? NULL : csn_demangle;
+    return csni_breakpad_write(model, demangle, pool, sink, report, err);
+}
+
+static csn_status write_bsym(const struct csni_model *model, const struct csn_convert_options *options,
+                             struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                             struct csn_error *err) {
+    struct csn_str reference[CSNI_BSYM_REFERENCE_TOKENS];
+    struct csni_bsym_write_options own = { .version = options->format_version,
+                                           .own_tokens = options->tokens == CSN_TOKENS_BEST };
+    if (options->tokens == CSN_TOKENS_REFERENCE) {
+        for (size_t i = 0; i < CSNI_BSYM_REFERENCE_TOKENS; i++) reference[i] = csni_str(csni_bsym_reference_tokens[i]);
+        own.tokens = reference;
+        own.token_count = CSNI_BSYM_REFERENCE_TOKENS;
+        own.all_prefixes = true;
+    }
+    return csni_bsym_write(model, &own, pool, sink, report, err);
+}
+
+static const struct csni_output outputs[] = {
+    { CSN_FORMAT_GSYM_V1, "gsym", false, write_gsym },
+    { CSN_FORMAT_GSYM_V2, "gsym-v2", false, write_gsym },
+    { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, write_gsym },
+    { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, csni_write_gsection },
+    { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
+    { CSN_FORMAT_BREAKPAD, "breakpad", false, write_breakpad },
+};
+
+const struct csni_output *csni_output_of(uint32_t format) {
+    if (!format) return &outputs[0];
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i].format == format) return &outputs[i];
+    return NULL;
+}
+
+const char *csn_output_name(size_t n) { return n < sizeof outputs / sizeof *outputs ? outputs[n].name : NULL; }
+
+uint32_t csn_output_format(const char *name) {
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (csni_str_is(csni_str(name), outputs[i].name)) return outputs[i].format;
+    return 0;
+}

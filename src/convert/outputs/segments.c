@@ -1,0 +1,291 @@
+/* An index in several files, each a whole index of its own for neighbouring functions.
+ *
+ * The functions of a segment are copied, with everything they hold, into a batch of its own, which then takes the way of an
+ * index that is written anew. A segment ends as the reference tool's does: where what has been taken so far has reached the
+ * size that is wanted; only functions of one start stay together, whose files would have the same name. */
+#include "convert/outputs/segments.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/fail.h"
+#include "base/file_output.h"
+#include "base/output_sink.h"
+#include "convert/outputs/outputs.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_write_record.h"
+
+typedef unsigned long long ull; /* for %llx */
+
+struct segment {
+    uint64_t start, end;  /* of the functions: end is behind the last byte of any */
+    uint64_t bytes;
+    uint32_t functions;
+};
+
+struct segmenter {
+    struct csni_conversion *c;
+    const struct csni_model *model;
+    const char *path;
+    struct csni_batch_writer *w;
+    bool v2;
+    uint64_t *no_strps;                        /* a record's size does not depend on what they are */
+    struct csni_gsym_encoder encoder;
+    struct csni_gsym_encoded scratch;
+    /* Of the segment that is being filled: numbers of its strings and files by those of the model, and which have one. */
+    uint32_t *strings, *files;
+    CSNI_VEC(uint32_t) used_strings;
+    CSNI_VEC(uint32_t) used_files;
+    uint64_t string_bytes, record_bytes;
+    struct segment current;
+    CSNI_VEC(struct segment) done;
+};
+
+/* ---- filling a segment ---- */
+
+static uint32_t map_string(struct segmenter *s, const struct csni_batch *batch, uint32_t string) {
+    uint32_t number = batch->string_numbers[string];
+    if (!number || s->strings[number]) return s->strings[number];
+    s->strings[number] = csni_batch_add_string(s->w, s->model->strings[number]);
+    s->string_bytes += (uint64_t)s->model->strings[number].len + 1;
+    if (!csni_vec_push(&s->used_strings, number)) s->w->failed = true;
+    return s->strings[number];
+}
+
+static uint32_t map_file(struct segmenter *s, const struct csni_batch *batch, uint32_t file) {
+    uint32_t number = batch->file_numbers[file];
+    if (!number || s->files[number]) return s->files[number];
+    uint32_t directory = map_string(s, batch, batch->files[file].directory);
+    s->files[number] = csni_batch_add_file(s->w, directory, map_string(s, batch, batch->files[file].base));
+    if (!csni_vec_push(&s->used_files, number)) s->w->failed = true;
+    return s->files[number];
+}
+
+static void copy_rows(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
+    if (!f->row_count) return;
+    struct csni_row *out = csni_batch_reserve_rows(s->w, f->row_count);
+    if (!out) return;
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        out[i] = batch->rows[f->first_row + i];
+        out[i].file = map_file(s, batch, out[i].file);
+    }
+    csni_batch_commit_rows(s->w, f->row_count, f->row_count);
+}
+
+static void copy_inlines(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
+    for (uint32_t i = 0; i < f->inline_count && !s->w->failed; i++) {
+        const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
+        uint32_t copy = csni_batch_begin_inline(s->w, map_string(s, batch, node->name),
+                                                map_file(s, batch, node->call_file), node->call_line);
+        for (uint32_t k = 0; k < node->part_count; k++) {
+            const struct csni_part *part = &batch->parts[node->first_part + k];
+            csni_batch_add_part(s->w, part->start, part->end);
+        }
+        if (!s->w->failed) s->w->inlines.items[copy].descendants = node->descendants;
+    }
+}
+
+static void copy_call_sites(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
+    for (uint32_t i = 0; i < f->site_count; i++) {
+        const struct csni_call_site *site = &batch->sites[f->first_site + i];
+        csni_batch_add_call_site(s->w, site->return_off, site->flags);
+        for (uint32_t k = 0; k < site->pattern_count; k++)
+            csni_batch_add_pattern(s->w, map_string(s, batch, batch->patterns[site->first_pattern + k]));
+    }
+}
+
+static void copy_function(struct segmenter *s, const struct csni_entry *e) {
+    const struct csni_batch *batch = &s->model->batches[e->batch];
+    const struct csni_function *f = &batch->functions[e->function];
+    csni_batch_begin_function(s->w, f->start, f->size, map_string(s, batch, f->name), CSNI_SOURCE_INDEX);
+    if (!s->w->failed) s->w->functions.items[s->w->functions.count - 1].merged_count = e->child_count;
+    copy_rows(s, batch, f);
+    copy_inlines(s, batch, f);
+    copy_call_sites(s, batch, f);
+}
+
+static csn_status add_entry(struct segmenter *s, const struct csni_entry *e, struct csn_error *err) {
+    const struct csni_function *f = csni_model_function(s->model, e);
+    s->scratch.records.size = 0;
+    csni_gsym_encode_record(&s->encoder, e, &s->scratch);
+    s->record_bytes += (s->scratch.records.size + CSNI_GSYM_ALIGN - 1) / CSNI_GSYM_ALIGN * CSNI_GSYM_ALIGN;
+    copy_function(s, e);
+    for (uint32_t i = 0; i < e->child_count; i++) copy_function(s, &s->model->children[e->first_child + i]);
+    if (s->w->failed || s->scratch.records.failed) return csni_fail_memory(err, s->scratch.records.size);
+    if (!s->current.functions++) s->current.start = s->current.end = f->start;
+    if (f->start + f->size > s->current.end) s->current.end = f->start + f->size;
+    return CSN_OK;
+}
+
+/* Bytes of the file so far; alignment is not counted. */
+static uint64_t estimate(const struct segmenter *s, uint64_t last_start) {
+    const struct csni_model *m = s->model;
+    uint64_t base = m->has_base_address && m->base_address <= s->current.start ? m->base_address : s->current.start;
+    uint64_t span = s->current.functions ? last_start - base : 0;
+    uint64_t width = span <= UINT8_MAX ? 1 : span <= UINT16_MAX ? 2 : span <= UINT32_MAX ? 4 : 8;
+    uint64_t files = s->used_files.count + 1, strp = s->encoder.strp_size;
+    uint64_t fixed = CSNI_GSYM_HEADER_SIZE;
+    if (s->v2) {
+        uint64_t entries = m->uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
+        fixed = CSNI_GSYM_2_HEADER_SIZE + entries * CSNI_GSYM_2_ENTRY_BYTES + m->uuid.size;
+    }
+    /* An info offset is as wide as a strp. */
+    return fixed + s->current.functions * (width + strp) + CSNI_GSYM_FILE_COUNT_SIZE + files * 2 * strp + s->string_bytes +
+           s->record_bytes;
+}
+
+/* ---- writing a segment ---- */
+
+static csn_status write_model(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
+    struct csni_conversion *c = s->c;
+    struct csni_file_output out;
+    /* Counts of the whole have been reported; sizes are added up. */
+    struct csn_convert_report *ignored = csni_alloc_zeroed(c->alloc, 1, sizeof *ignored);
+    if (!ignored) return csni_fail_memory(err, sizeof *ignored);
+    csn_status status = csni_model_finalize(segment, NULL, ignored, err);
+    csni_free(c->alloc, ignored, sizeof *ignored);
+    if (status < 0) return status;
+    CSNI_TRY(csni_model_link(segment, NULL, &c->arenas[0], err));
+    size_t room = strlen(s->path) + sizeof "-0x0123456789abcdef";
+    char *path = csni_alloc(c->alloc, room);
+    if (!path) return csni_fail_memory(err, room);
+    snprintf(path, room, "%s-0x%llx", s->path, (ull)s->current.start);
+    status = csni_file_output_open(&out, path, c->alloc, err);
+    if (status >= 0) {
+        struct csni_sink sink = csni_file_sink(&out);
+        uint64_t before = c->report->output_bytes;
+        status = csni_output_of(c->options.format)->write(segment, &c->options, c->pool, &sink, c->report, err);
+        if (status >= 0) status = csni_file_output_commit(&out, err);
+        csni_file_output_abort(&out);
+        s->current.bytes = c->report->output_bytes - before;
+    }
+    csni_free(c->alloc, path, room);
+    return status;
+}
+
+static void begin_segment(struct segmenter *s) {
+    for (size_t i = 0; i < s->used_strings.count; i++) s->strings[s->used_strings.items[i]] = 0;
+    for (size_t i = 0; i < s->used_files.count; i++) s->files[s->used_files.items[i]] = 0;
+    s->used_strings.count = s->used_files.count = 0;
+    s->string_bytes = 1;
+    s->record_bytes = 0;
+    s->current = (struct segment){ 0 };
+    csni_batch_begin(s->w, &s->c->arenas[0]);
+}
+
+static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
+    struct csni_arena_mark mark = csni_arena_get_mark(&s->c->arenas[0]);
+    struct csni_batch batch;
+    struct csni_model segment;
+    csn_status status = csni_batch_finish(s->w, &batch, err);
+    if (status < 0) return status;
+    csni_model_init(&segment, s->model->alloc);
+    segment.batches = &batch;
+    segment.batch_count = 1;
+    segment.base_address = s->model->base_address;
+    segment.has_base_address = s->model->has_base_address;
+    segment.big_endian = s->model->big_endian;
+    segment.uuid = s->model->uuid;
+    segment.exact = true;
+    status = write_model(s, &segment, err);
+    csni_model_deinit(&segment);
+    csni_arena_release(&s->c->arenas[0], mark);
+    if (status >= 0 && !csni_vec_push(&s->done, s->current)) status = csni_fail_memory(err, sizeof s->current);
+    return status;
+}
+
+/* ---- all segments ---- */
+
+static csn_status cut(struct segmenter *s, struct csn_error *err) {
+    const struct csni_model *m = s->model;
+    uint64_t last = 0;
+    begin_segment(s);
+    for (uint32_t i = 0; i < m->entry_count; i++) {
+        uint64_t start = csni_model_function(m, &m->entries[i])->start, size = estimate(s, last);
+        if (size >= s->c->options.segment_size && (!s->current.functions || start != last)) {
+            if (!s->current.functions)
+                return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a segment of no functions has %llu bytes, the segment size is "
+                                 "%llu", (ull)size, (ull)s->c->options.segment_size);
+            CSNI_TRY(end_segment(s, err));
+            begin_segment(s);
+        }
+        CSNI_TRY(add_entry(s, &m->entries[i], err));
+        last = start;
+    }
+    return end_segment(s, err);
+}
+
+static csn_status write_text(struct csni_file_output *out, uint64_t *at, const char *text, int len,
+                             struct csn_error *err) {
+    CSNI_TRY(csni_file_output_write(out, *at, text, (size_t)len, err));
+    *at += (uint64_t)len;
+    return CSN_OK;
+}
+
+static csn_status fill_manifest(const struct segmenter *s, struct csni_file_output *out, struct csn_error *err) {
+    char text[256];
+    uint64_t at = 0;
+    int len = snprintf(text, sizeof text, "{\"segment_size\":%llu,\"segments\":[", (ull)s->c->options.segment_size);
+    CSNI_TRY(write_text(out, &at, text, len, err));
+    for (size_t i = 0; i < s->done.count; i++) {
+        const struct segment *d = &s->done.items[i];
+        len = snprintf(text, sizeof text,
+                       "%s\n{\"suffix\":\"-0x%llx\",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"functions\":%u,\"bytes\":%llu}",
+                       i ? "," : "", (ull)d->start, (ull)d->start, (ull)d->end, d->functions, (ull)d->bytes);
+        CSNI_TRY(write_text(out, &at, text, len, err));
+    }
+    len = snprintf(text, sizeof text, "\n]}\n");
+    return write_text(out, &at, text, len, err);
+}
+
+static csn_status write_manifest(const struct segmenter *s, struct csn_error *err) {
+    const struct csn_allocator *alloc = s->c->alloc;
+    struct csni_file_output out;
+    size_t room = strlen(s->path) + sizeof "-manifest.json";
+    char *path = csni_alloc(alloc, room);
+    if (!path) return csni_fail_memory(err, room);
+    snprintf(path, room, "%s-manifest.json", s->path);
+    csn_status status = csni_file_output_open(&out, path, alloc, err);
+    if (status >= 0) {
+        status = fill_manifest(s, &out, err);
+        if (status >= 0) status = csni_file_output_commit(&out, err);
+        csni_file_output_abort(&out);
+    }
+    csni_free(alloc, path, room);
+    return status;
+}
+
+static csn_status check(const struct csni_conversion *c, const struct csni_model *model, struct csn_error *err) {
+    uint32_t format = csni_output_of(c->options.format)->format;
+    if (format != CSN_FORMAT_GSYM_V1 && format != CSN_FORMAT_GSYM_V2 && format != CSN_FORMAT_GSYM_AUTO)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "only GSYM is written in segments");
+    if (!model->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
+    return CSN_OK;
+}
+
+csn_status csni_write_segments(struct csni_conversion *c, const struct csni_model *model, const char *path,
+                               struct csn_error *err) {
+    CSNI_TRY(check(c, model, err));
+    struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0],
+                           .v2 = c->options.format == CSN_FORMAT_GSYM_V2 };
+    s.used_strings.alloc = s.used_files.alloc = s.done.alloc = c->alloc;
+    s.scratch.records.alloc = s.scratch.ends.alloc = c->alloc;
+    s.no_strps = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.no_strps);
+    s.strings = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.strings);
+    s.files = csni_alloc_zeroed(c->alloc, model->file_count, sizeof *s.files);
+    s.encoder = (struct csni_gsym_encoder){ model, s.no_strps, s.v2 ? CSNI_GSYM_2_STRP_SIZE : CSNI_GSYM_STRP_SIZE,
+                                            model->big_endian };
+    csn_status status = CSN_OK;
+    if (!s.no_strps || !s.strings || !s.files) status = csni_fail_memory(err, model->string_count * sizeof *s.no_strps);
+    if (status >= 0) status = cut(&s, err);
+    if (status >= 0) status = write_manifest(&s, err);
+    c->report->segments_written = s.done.count;
+    csni_vec_deinit(&s.used_strings);
+    csni_vec_deinit(&s.used_files);
+    csni_vec_deinit(&s.done);
+    csni_gsym_encoded_free(&s.scratch);
+    csni_free(c->alloc, s.files, model->file_count * sizeof *s.files);
+    csni_free(c->alloc, s.strings, model->string_count * sizeof *s.strings);
+    csni_free(c->alloc, s.no_strps, model->string_count * sizeof *s.no_strps);
+    return status;
+}

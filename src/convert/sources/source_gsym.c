@@ -1,0 +1,321 @@
+/* Functions from a GSYM index that is written anew: one batch that holds all of it. Nothing is merged or left out but what
+ * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
+#include <stdlib.h>
+
+#include "base/core/fail.h"
+#include "base/core/hash.h"
+#include "convert/sources/source.h"
+#include "formats/gsym/read/gsym.h"
+
+/* Numbers of the batch's strings by their place in the index's table. */
+struct strp_map {
+    CSNI_VEC(struct strp_slot { uint64_t strp; uint32_t number; }) slots; /* a power of two; number 0: free */
+    size_t used;
+};
+
+struct reader {
+    struct csni_conversion *c;
+    struct csni_gsym gsym;
+    struct csni_batch_writer *w;
+    struct strp_map strings;
+    CSNI_VEC(struct csni_part) parts; /* of one inline node */
+    uint64_t work_left;               /* bytes of records: those of a hostile file may overlap */
+};
+
+/* ---- strings and files ---- */
+
+static struct strp_slot *find_slot(const struct strp_map *map, uint64_t strp) {
+    size_t mask = map->slots.count - 1, at = (size_t)csni_hash_u64(strp) & mask;
+    while (map->slots.items[at].number && map->slots.items[at].strp != strp) at = (at + 1) & mask;
+    return &map->slots.items[at];
+}
+
+static bool grow_strings(struct strp_map *map) {
+    struct strp_map grown = { .slots.alloc = map->slots.alloc, .used = map->used };
+    size_t count = map->slots.count ? 2 * map->slots.count : 1024;
+    if (!csni_vec_reserve(&grown.slots, count)) return false;
+    grown.slots.count = count;
+    memset(grown.slots.items, 0, count * sizeof *grown.slots.items);
+    for (size_t i = 0; i < map->slots.count; i++)
+        if (map->slots.items[i].number) *find_slot(&grown, map->slots.items[i].strp) = map->slots.items[i];
+    csni_vec_deinit(&map->slots);
+    *map = grown;
+    return true;
+}
+
+static uint32_t add_string(struct reader *r, uint64_t strp) {
+    if (strp >= r->gsym.strings.size) return 0;
+    if (4 * r->strings.used >= 3 * r->strings.slots.count && !grow_strings(&r->strings)) {
+        r->w->failed = true;
+        return 0;
+    }
+    struct strp_slot *slot = find_slot(&r->strings, strp);
+    if (slot->number) return slot->number;
+    uint32_t number = csni_batch_add_string(r->w, csni_gsym_string(&r->gsym, strp));
+    if (number) {
+        *slot = (struct strp_slot){ strp, number };
+        r->strings.used++;
+    }
+    return number;
+}
+
+static void add_files(struct reader *r) {
+    const struct csni_gsym *g = &r->gsym;
+    for (uint32_t k = 1; k < g->file_count && !r->w->failed; k++) {
+        const uint8_t *entry = csni_gsym_file_entry(g, k);
+        uint32_t directory = add_string(r, csni_gsym_strp(g, entry));
+        csni_batch_add_file(r->w, directory, add_string(r, csni_gsym_strp(g, entry + g->strp_size)));
+    }
+}
+
+/* A file's number; 0 where the table does not have it. */
+static uint32_t known_file(struct reader *r, uint32_t file, uint64_t addr, enum csn_event event) {
+    if (!file || file < r->gsym.file_count) return file;
+    csni_batch_note(r->w, event, "file %u of %u at 0x%llx", file, r->gsym.file_count, (unsigned long long)addr);
+    return 0;
+}
+
+/* ---- the parts of a function ---- */
+
+static void note_damage(struct reader *r, const struct csn_error *err) {
+    csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "%s", csn_error_text(err));
+}
+
+static void add_rows(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_payload *part) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csni_gsym_lines lines = { part->bytes, record->start, "FunctionInfo", part->offset,
+                                     part->bytes.ptr + part->bytes.size };
+    struct csni_gsym_row_iter iter;
+    struct csn_row row;
+    /* A row takes a byte at least. */
+    struct csni_row *out = part->bytes.size ? csni_batch_reserve_rows(r->w, part->bytes.size) : NULL;
+    if (!out && part->bytes.size) return;
+    size_t count = 0;
+    uint64_t before = 0;
+    csn_status status = csni_gsym_rows(&iter, &lines, &err);
+    while (status == CSN_OK && (status = csni_gsym_row_next(&iter, &row, &err)) == CSN_OK) {
+        uint64_t off = row.addr - record->start;
+        if (off < before || off > UINT32_MAX) {
+            csni_batch_note(r->w, CSN_EVENT_LINE_NOT_ASCENDING, "row at 0x%llx behind one at 0x%llx",
+                            (unsigned long long)row.addr, (unsigned long long)(record->start + before));
+            break;
+        }
+        before = off;
+        uint32_t file = known_file(r, row.file, row.addr, CSN_EVENT_LINE_BAD_FILE);
+        out[count++] = (struct csni_row){ (uint32_t)off, file, row.line };
+    }
+    if (count) csni_batch_commit_rows(r->w, count, count);
+    if (status < 0) note_damage(r, &err);
+}
+
+static int by_start(const void *pa, const void *pb) {
+    const struct csni_part *a = pa, *b = pb;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* A node's ranges into r->parts: ascending, joined where they touch, as readers take them. False where one leads outside
+ * the 4 GiB behind the function's start. */
+static bool read_parts(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
+    struct csni_span ranges = node->ranges;
+    bool sorted = true;
+    r->parts.count = 0;
+    for (uint32_t k = 0; k < node->range_count; k++) {
+        struct csn_range range = csni_gsym_range(&ranges, node->base);
+        if (range.start == range.end) continue;
+        if (range.start < node->base || range.end < range.start || range.end - record->start > UINT32_MAX) return false;
+        struct csni_part part = { (uint32_t)(range.start - record->start), (uint32_t)(range.end - record->start) };
+        if (r->parts.count) sorted &= part.start > r->parts.items[r->parts.count - 1].end;
+        if (!csni_vec_push(&r->parts, part)) {
+            r->w->failed = true;
+            return false;
+        }
+    }
+    if (sorted) return true;
+    qsort(r->parts.items, r->parts.count, sizeof *r->parts.items, by_start);
+    size_t kept = 1;
+    for (size_t k = 1; k < r->parts.count; k++) {
+        struct csni_part *last = &r->parts.items[kept - 1], *part = &r->parts.items[k];
+        if (part->start > last->end) r->parts.items[kept++] = *part;
+        else if (part->end > last->end) last->end = part->end;
+    }
+    r->parts.count = kept;
+    return true;
+}
+
+/* The root that every writer makes, and that the model does without. */
+static bool is_plain_root(const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
+    struct csni_span ranges = node->ranges;
+    if (node->range_count != 1 || node->call_file || node->call_line || node->name != record->name) return false;
+    struct csn_range range = csni_gsym_range(&ranges, node->base);
+    return range.start == record->start && range.end - range.start == record->size;
+}
+
+/* The inlined calls that are open while a tree is read. */
+struct open_nodes {
+    uint32_t nodes[CSN_INLINE_DEPTH_MAX];
+    uint32_t depth;
+};
+
+static void close_nodes(struct reader *r, struct open_nodes *open, uint32_t depth) {
+    while (open->depth > depth) csni_batch_end_inline(r->w, open->nodes[--open->depth]);
+}
+
+/* False where the node, and so what is nested in it, is left out. */
+static bool add_node(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node,
+                     struct open_nodes *open) {
+    if (open->depth + 2 > CSN_INLINE_DEPTH_MAX) { /* with a root in front of one that had to be kept */
+        csni_batch_note(r->w, CSN_EVENT_INLINE_TOO_DEEP, NULL);
+        return false;
+    }
+    if (!read_parts(r, record, node) || !r->parts.count) {
+        csni_batch_note(r->w, r->parts.count ? CSN_EVENT_INLINE_OUTSIDE_PARENT : CSN_EVENT_INLINE_WITHOUT_RANGES,
+                        "in the function at 0x%llx", (unsigned long long)record->start);
+        return false;
+    }
+    uint32_t call_file = known_file(r, node->call_file, node->first, CSN_EVENT_INLINE_BAD_FILE);
+    uint32_t number = csni_batch_begin_inline(r->w, add_string(r, node->name), call_file, node->call_line);
+    for (size_t k = 0; k < r->parts.count; k++) csni_batch_add_part(r->w, r->parts.items[k].start, r->parts.items[k].end);
+    open->nodes[open->depth++] = number;
+    return true;
+}
+
+static void add_inlines(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_payload *part) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csni_gsym_inline_iter iter;
+    struct csni_gsym_node node;
+    struct open_nodes open;
+    uint64_t bases[CSN_INLINE_DEPTH_MAX];
+    uint32_t depth, shown = 0, skipped = UINT32_MAX; /* depth of the node whose nested ones are left out */
+    csn_status status;
+    csni_gsym_nodes(&iter, &r->gsym, part);
+    bases[0] = record->start;
+    open.depth = 0;
+    while ((status = csni_gsym_node_next(&iter, bases, &node, &depth, &err)) == CSN_OK) {
+        if (depth == 0) shown = is_plain_root(record, &node); /* depth of the outermost nodes of the model */
+        if (depth < shown || depth > skipped) continue;
+        skipped = UINT32_MAX;
+        close_nodes(r, &open, depth - shown);
+        if (!add_node(r, record, &node, &open)) skipped = depth;
+    }
+    close_nodes(r, &open, 0);
+    if (status < 0) note_damage(r, &err);
+}
+
+static void add_call_sites(struct reader *r, const struct csni_gsym_payload *part) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csni_gsym_list list;
+    struct csni_gsym_call_site site;
+    csn_status status = csni_gsym_list_open(&list, &r->gsym, part, &err);
+    while (status == CSN_OK && (status = csni_gsym_call_site_next(&r->gsym, &list, &site, &err)) == CSN_OK) {
+        csni_batch_add_call_site(r->w, site.return_offset, site.flags);
+        for (uint32_t k = 0; k < site.pattern_count; k++)
+            csni_batch_add_pattern(r->w, add_string(r, csni_gsym_pattern(&r->gsym, site.patterns, k)));
+    }
+    if (status < 0) note_damage(r, &err);
+}
+
+/* ---- functions ---- */
+
+enum { PART_TYPES = CSNI_GSYM_PART_CALL_SITES + 1 };
+
+/* The first part of each type, as lookups take it; a type that there is none of has no bytes. */
+static csn_status find_parts(struct reader *r, const struct csni_gsym_record *record, struct csni_gsym_payload *out,
+                             struct csn_error *failure) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csni_gsym_payload part;
+    uint64_t pos = r->gsym.parts_at;
+    csn_status status;
+    while ((status = csni_gsym_part_next(&r->gsym, record, &pos, &part, &err)) == CSN_OK) {
+        bool known = part.type < PART_TYPES;
+        if (known && !out[part.type].bytes.ptr) out[part.type] = part;
+        else
+            csni_batch_note(r->w, CSN_EVENT_UNKNOWN_PART, "%s of type %u, %zu bytes, in the function at 0x%llx",
+                            known ? "a second part" : "a part", part.type, part.bytes.size,
+                            (unsigned long long)record->start);
+    }
+    if (status < 0) note_damage(r, &err);
+    if (pos > r->work_left)
+        return csni_fail(failure, CSN_E_LIMIT, "FunctionInfo", record->offset,
+                         "functions share records: they have more than four times the %zu bytes of the file",
+                         r->gsym.bytes.size);
+    r->work_left -= pos;
+    return CSN_OK;
+}
+
+static csn_status add_record(struct reader *r, const struct csni_gsym_record *record, struct csni_gsym_payload *merged,
+                             struct csn_error *err) {
+    struct csni_gsym_payload parts[PART_TYPES] = { { { NULL, 0 }, 0, 0 } };
+    csni_batch_begin_function(r->w, record->start, record->size, add_string(r, record->name), CSNI_SOURCE_INDEX);
+    CSNI_TRY(find_parts(r, record, parts, err));
+    *merged = parts[CSNI_GSYM_PART_MERGED];
+    if (parts[CSNI_GSYM_PART_LINES].bytes.ptr) add_rows(r, record, &parts[CSNI_GSYM_PART_LINES]);
+    if (parts[CSNI_GSYM_PART_INLINE].bytes.ptr) add_inlines(r, record, &parts[CSNI_GSYM_PART_INLINE]);
+    if (parts[CSNI_GSYM_PART_CALL_SITES].bytes.ptr) add_call_sites(r, &parts[CSNI_GSYM_PART_CALL_SITES]);
+    return CSN_OK;
+}
+
+/* Functions merged into the last one that was added. Those merged into them in turn, which no writer makes, are not kept. */
+static csn_status add_merged(struct reader *r, uint64_t start, const struct csni_gsym_payload *part,
+                             struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csni_gsym_list list;
+    struct csni_gsym_record child;
+    struct csni_gsym_payload nested;
+    size_t parent = r->w->functions.count - 1;
+    csn_status status = csni_gsym_list_open(&list, &r->gsym, part, &damage);
+    while (status == CSN_OK && (status = csni_gsym_merged_next(&r->gsym, &list, start, &child, &damage)) == CSN_OK) {
+        CSNI_TRY(add_record(r, &child, &nested, err));
+        if (r->w->failed) return CSN_OK;
+        r->w->functions.items[parent].merged_count++;
+        if (nested.bytes.ptr)
+            csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "FunctionInfo+0x%llx: a merged function holds merged functions",
+                            (unsigned long long)nested.offset);
+    }
+    if (status < 0) note_damage(r, &damage);
+    return CSN_OK;
+}
+
+static csn_status add_function(struct reader *r, uint32_t idx, struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csni_gsym_record record;
+    struct csni_gsym_payload merged;
+    if (csni_gsym_record(&r->gsym, idx, &record, &damage) < 0) {
+        note_damage(r, &damage);
+        return CSN_OK;
+    }
+    CSNI_TRY(add_record(r, &record, &merged, err));
+    return merged.bytes.ptr && !r->w->failed ? add_merged(r, record.start, &merged, err) : CSN_OK;
+}
+
+static csn_status read_functions(struct reader *r, struct csn_error *err) {
+    enum { STEP = 4096 };
+    uint32_t count = r->gsym.address_count;
+    r->c->progress_total = count;
+    for (uint32_t idx = 0; idx < count && !r->w->failed; idx++) {
+        CSNI_TRY(add_function(r, idx, err));
+        if (idx % STEP == STEP - 1) CSNI_TRY(csni_progress(r->c, "functions", STEP, err));
+    }
+    return CSN_OK;
+}
+
+csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
+    struct reader r = { .c = c, .w = &c->writers[0], .strings.slots.alloc = c->alloc, .parts.alloc = c->alloc };
+    CSNI_TRY(csni_gsym_parse(&r.gsym, file, err));
+    struct csni_batch *batch = csni_add_batches(c, 1);
+    if (!batch) return csni_fail_memory(err, sizeof *batch);
+    c->image.exact = c->image.has_base_address = true;
+    c->image.base_address = r.gsym.base_address;
+    c->image.big_endian = r.gsym.big;
+    c->image.uuid = r.gsym.uuid;
+    r.work_left = 4 * (uint64_t)file.size;
+    csni_batch_begin(r.w, &c->arenas[0]);
+    add_files(&r);
+    csn_status status = read_functions(&r, err);
+    csni_vec_deinit(&r.strings.slots);
+    csni_vec_deinit(&r.parts);
+    return status < 0 ? status : csni_batch_finish(r.w, batch, err);
+}
+
+csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err) {
+    return csni_source_gsym_in(c, c->input.file, err);
+}

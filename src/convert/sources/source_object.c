@@ -1,0 +1,191 @@
+/* An object file as a source: the image itself, its debug file, and what both tell. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/core/fail.h"
+#include "convert/dwarf/companions.h"
+#include "object/debug_links.h"
+
+static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
+
+struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped) {
+    uint64_t limit = c->options.max_decompressed_bytes;
+    return (struct csni_object_options){ .allocator = c->alloc,
+                                         .max_decompressed_bytes = limit ? limit : DEFAULT_MAX_DECOMPRESSED,
+                                         .file_is_mapped = is_mapped };
+}
+
+/* ---- the image ---- */
+
+static csn_status choose_slice(const struct csni_slice *slices, uint32_t count, const char *arch, struct csni_span *out,
+                               struct csn_error *err) {
+    char names[128] = "";
+    size_t len = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (arch ? csni_str_is(csni_str(slices[i].arch), arch) : count == 1) {
+            *out = slices[i].file;
+            return CSN_OK;
+        }
+        int added = snprintf(names + len, sizeof names - len, "%s%s", i ? ", " : "", slices[i].arch);
+        if (added > 0 && (size_t)added < sizeof names - len) len += (size_t)added;
+    }
+    if (arch) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", arch, names);
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%u images: %s; choose one", count, names);
+}
+
+/* The image asked for; a file with a single image needs no name. */
+static csn_status slice_of_input(const struct csni_conversion *c, struct csni_span *out, struct csn_error *err) {
+    struct csni_slice *slices;
+    uint32_t count;
+    CSNI_TRY(csni_object_slices(c->input.file, c->alloc, &slices, &count, err));
+    bool is_universal = count != 1 || slices[0].file.ptr != c->input.file.ptr;
+    csn_status status = CSN_OK;
+    *out = c->input.file;
+    if (is_universal) status = choose_slice(slices, count, c->options.arch, out, err);
+    csni_free(c->alloc, slices, count * sizeof *slices);
+    return status;
+}
+
+static int by_start(const void *pa, const void *pb) {
+    const struct csni_text_range *a = pa, *b = pb;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Executable sections, of debug-only files too: those have no bytes but keep flags and sizes. */
+static csn_status find_text(struct csni_image *image, const struct csni_object *object, const struct csn_allocator *alloc,
+                            struct csn_error *err) {
+    image->text_room = object->section_count;
+    image->text = csni_alloc_zeroed(alloc, image->text_room, sizeof *image->text);
+    if (image->text_room && !image->text) return csni_fail_memory(err, image->text_room * sizeof *image->text);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < object->section_count; i++) {
+        const struct csni_section *s = &object->sections[i];
+        if (!(s->flags & CSNI_SECTION_EXEC) || !s->size || s->addr > UINT64_MAX - s->size) continue;
+        image->text[count++] = (struct csni_text_range){ s->addr, s->addr + s->size };
+    }
+    if (count) qsort(image->text, count, sizeof *image->text, by_start);
+    for (uint32_t i = 0; i < count; i++) {
+        struct csni_text_range *last = image->text_count ? &image->text[image->text_count - 1] : NULL;
+        if (!last || image->text[i].start > last->end) image->text[image->text_count++] = image->text[i];
+        else if (image->text[i].end > last->end) last->end = image->text[i].end;
+    }
+    return CSN_OK;
+}
+
+/* Where functions are, from tables that name none. A damaged table gives what stands before the damage. */
+static csn_status find_bounds(struct csni_conversion *c, struct csn_error *err) {
+    csni_function_bounds bounds = { .alloc = c->alloc };
+    csn_status status = csni_object_function_bounds(c->object, &bounds, NULL);
+    if (status == CSN_E_MEMORY || !csni_vec_reserve(&c->image.bounds, bounds.count)) {
+        csni_vec_deinit(&bounds);
+        return csni_fail_memory(err, bounds.count * sizeof *bounds.items);
+    }
+    for (size_t i = 0; i < bounds.count; i++)
+        c->image.bounds.items[c->image.bounds.count++] =
+            (struct csni_text_range){ bounds.items[i].start, bounds.items[i].end };
+    csni_vec_deinit(&bounds);
+    return CSN_OK;
+}
+
+static void describe_identity(struct csni_conversion *c) {
+    const struct csni_object *object = c->object;
+    bool is_macho = object->container == CSNI_CONTAINER_MACHO, is_pe = object->container == CSNI_CONTAINER_PE;
+    const char *os = is_macho ? "mac" : is_pe ? "windows" : "Linux";
+    const char *slash = c->input.path ? strrchr(c->input.path, '/') : NULL;
+    const char *name = slash ? slash + 1 : c->input.path ? c->input.path : "";
+    c->image.identity = (struct csni_identity){ csni_str(os), csni_str(object->arch), csni_str(name), object->build_id_age };
+}
+
+static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
+    struct csni_span file;
+    CSNI_TRY(slice_of_input(c, &file, err));
+    struct csni_object_options options = csni_object_options_of(c, c->input.is_mapped);
+    CSNI_TRY(csni_object_open(file, &options, &c->object, err));
+    c->image.base_address = c->object->image_base;
+    c->image.has_base_address = c->object->has_image_base;
+    c->image.big_endian = c->object->big_endian;
+    c->image.uuid = c->object->build_id;
+    describe_identity(c);
+    c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
+    CSNI_TRY(find_bounds(c, err));
+    return find_text(&c->image, c->object, c->alloc, err);
+}
+
+/* ---- where its debug information is ---- */
+
+static bool has_dwarf(const struct csni_object *object) {
+    uint32_t info = csni_object_find_debug_section(object, "info", false);
+    return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
+}
+
+static void note_missing(struct csni_conversion *c, const char *text) {
+    csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
+}
+
+/* What the image tells about its debug file. A damaged link is no link, but a note. */
+static void describe_debug_file(struct csni_conversion *c, struct csn_companion_request *request) {
+    struct csni_debug_link link;
+    struct csn_error damage = CSN_ERROR_INIT;
+    csn_status status = csni_object_debug_link(c->object, &link, &damage);
+    if (status < 0) note_missing(c, csn_error_text(&damage));
+    if (status != CSN_OK) return;
+    request->name = link.name.ptr;
+    request->crc = link.crc;
+    request->has_crc = true;
+}
+
+/* The image's debug file, NULL where none is needed or none is found. An image that has debug information of its own gets
+ * one only if the user chose it. */
+static csn_status find_debug_file(struct csni_conversion *c, struct csni_object **out, struct csn_error *err) {
+    struct csn_companion_request request = { .struct_size = sizeof request,
+                                             .kind = CSN_COMPANION_DEBUG_FILE,
+                                             .has_debug_info = has_dwarf(c->object),
+                                             .image_path = c->input.path,
+                                             .id = c->object->build_id.ptr,
+                                             .id_size = c->object->build_id.size };
+    *out = NULL;
+    if (!request.has_debug_info) describe_debug_file(c, &request);
+    struct csni_companion_file *file;
+    struct csn_error told;
+    csn_status status = csni_companion_open(c, &request, &file, &told);
+    if (status < 0 && err) *err = told;
+    if (status < 0) return status;
+    if (status == CSN_NONE) {
+        if (told.text[0]) note_missing(c, told.text);
+        return CSN_OK;
+    }
+    CSNI_TRY(csni_companion_check_id(file, &request, err));
+    *out = file->object;
+    return CSN_OK;
+}
+
+/* ---- all of it ---- */
+
+static csn_status read_sources(struct csni_conversion *c, struct csni_symbol_source *symbols, struct csn_error *err) {
+    struct csni_object *debug = c->debug;
+    struct csni_dwarf_input input = { .object = debug ? debug : c->object };
+    CSNI_TRY(csni_source_dwarf(c, &input, err));
+    if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
+    csn_status from_index = CSN_NONE;
+    if (!c->batch_count) from_index = csni_source_gsection(c, err);
+    if (from_index < 0) return from_index;
+    if (from_index == CSN_NONE) {
+        CSNI_TRY(csni_source_go(c, err));
+        CSNI_TRY(csni_source_symbols(symbols, err));
+    }
+    return CSN_OK;
+}
+
+csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) {
+    CSNI_TRY(open_image(c, err));
+    CSNI_TRY(find_debug_file(c, &c->debug, err));
+    struct csni_object *debug = c->debug;
+    struct csni_symbol_source symbols;
+    csni_source_symbols_begin(&symbols, c, debug);
+    csn_status status = read_sources(c, &symbols, err);
+    csni_source_symbols_end(&symbols);
+    if (status < 0) return status;
+    c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
+    if (debug) c->report->inflated_bytes += csni_object_inflated_bytes(debug);
+    return CSN_OK;
+}

@@ -1,0 +1,17 @@
+/* What Breakpad's records are made of. */
+#ifndef CSNI_BREAKPAD_PUT_H
+#define CSNI_BREAKPAD_PUT_H
+
+#include "base/buffer.h"
+#include "formats/breakpad/breakpad.h"
+
+/* A number and the byte behind it. */
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char behind);
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char behind);
+/* A name to the end of the line, and LF. Bytes that would end the line or the name sooner become '_'; nothing at all becomes
+ * "<name omitted>". `demangle` may be NULL. */
+void csni_breakpad_put_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle);
+/* The same for the name of an inlined function, which must not begin with a number and a blank. */
+void csni_breakpad_put_origin_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle);
+
+#endif

@@ -1,0 +1,331 @@
+/* Writing a Breakpad symbol file.
+ *
+ * Names of inlined functions get their numbers first, in the order in which they are used. Then functions are written in runs,
+ * each by one worker into a text of its own; the texts go out one after the other. */
+#include "base/core/fail.h"
+#include "formats/breakpad/breakpad_put.h"
+
+enum { RUN_LENGTH = 1024 }; /* functions, or names */
+
+struct run {
+    struct csni_buffer functions, symbols;
+    uint64_t line_bytes, inline_bytes, rows, nodes;
+};
+
+struct writer {
+    const struct csni_model *model;
+    csni_demangler *demangle;
+    uint64_t base;
+    uint32_t *origins;                /* number + 1 by string number of the model */
+    CSNI_VEC(uint32_t) origin_strings; /* string of the model by number */
+    struct run *runs;
+    size_t run_count;
+    struct csni_buffer *origin_texts; /* one per run of names */
+    size_t origin_run_count;
+    struct csni_buffer head;
+};
+
+/* ---- numbering ---- */
+
+static bool is_written(const struct writer *w, const struct csni_function *f) { return f->start >= w->base; }
+
+static csn_status number_origins(struct writer *w, struct csn_error *err) {
+    const struct csni_model *m = w->model;
+    w->origins = csni_alloc_zeroed(m->alloc, m->string_count, sizeof *w->origins);
+    if (!w->origins) return csni_fail_memory(err, m->string_count * sizeof *w->origins);
+    for (uint32_t i = 0; i < m->entry_count; i++) {
+        const struct csni_batch *batch = &m->batches[m->entries[i].batch];
+        const struct csni_function *f = csni_model_function(m, &m->entries[i]);
+        for (uint32_t k = 0; k < f->inline_count && is_written(w, f); k++) {
+            uint32_t string = batch->string_numbers[batch->inlines[f->first_inline + k].name];
+            if (!string || w->origins[string]) continue;
+            if (!csni_vec_push(&w->origin_strings, string)) return csni_fail_memory(err, sizeof string);
+            w->origins[string] = (uint32_t)w->origin_strings.count;
+        }
+    }
+    return CSN_OK;
+}
+
+/* ---- the head ---- */
+
+static void put_text(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
+
+static void put_field(struct csni_buffer *t, struct csn_str field, const char *otherwise) {
+    if (field.len) csni_buffer_put(t, field.ptr, field.len);
+    else put_text(t, otherwise);
+    put_text(t, " ");
+}
+
+/* Names of architectures that Breakpad spells in another way. */
+static struct csn_str breakpad_arch(struct csn_str arch) {
+    static const struct {
+        const char *ours, *breakpad;
+    } names[] = { { "i386", "x86" }, { "arm64v8", "arm64" }, { "s390x", "s390" }, { "riscv32", "riscv" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (csni_str_is(arch, names[i].ours)) return csni_str(names[i].breakpad);
+    return arch.len > 3 && memcmp(arch.ptr, "armv", 4) == 0 ? csni_str("arm") : arch;
+}
+
+static void put_module(struct writer *w) {
+    const struct csni_identity *image = &w->model->identity;
+    struct csni_span uuid = w->model->uuid;
+    struct csn_str os = image->os.len ? image->os : csni_str("Linux");
+    char id[CSNI_BREAKPAD_ID_MAX + 1];
+    csni_breakpad_id(os, uuid, image->age, id);
+    put_text(&w->head, "MODULE ");
+    put_field(&w->head, os, "");
+    put_field(&w->head, breakpad_arch(image->arch), "unknown");
+    put_field(&w->head, csni_str(id), "");
+    csni_breakpad_put_name(&w->head, image->name.len ? image->name : csni_str("unknown"), NULL);
+    if (!uuid.size || !csni_str_is(os, "Linux")) return;
+    put_text(&w->head, "INFO CODE_ID ");
+    for (size_t i = 0; i < uuid.size; i++) {
+        const char digits[] = { "0123456789ABCDEF"[uuid.ptr[i] >> 4], "0123456789ABCDEF"[uuid.ptr[i] & 15] };
+        csni_buffer_put(&w->head, digits, sizeof digits);
+    }
+    put_text(&w->head, "\n");
+}
+
+/* Records that tell of the image stand in front, as they came; others behind all. */
+static bool is_own(const struct csni_extra *e, bool in_front) {
+    return e->format == CSN_FORMAT_BREAKPAD && in_front == !e->records;
+}
+
+static void put_identity(struct writer *w) {
+    static const char module[] = "MODULE ";
+    const struct csni_model *m = w->model;
+    const struct csni_extra *first = m->extra_count && is_own(&m->extras[0], true) ? &m->extras[0] : NULL;
+    bool has_module = first && first->text.len > strlen(module) && memcmp(first->text.ptr, module, strlen(module)) == 0;
+    if (!has_module) put_module(w);
+    for (uint32_t i = 0; i < m->extra_count; i++) {
+        if (!is_own(&m->extras[i], true)) continue;
+        csni_buffer_put(&w->head, m->extras[i].text.ptr, m->extras[i].text.len);
+        put_text(&w->head, "\n");
+    }
+}
+
+/* Directories of Windows keep their separator. */
+static void put_files(struct writer *w) {
+    const struct csni_model *m = w->model;
+    struct csni_buffer path = { .alloc = m->alloc };
+    for (uint32_t i = 1; i < m->file_count; i++) {
+        struct csn_str directory = m->strings[m->files[i].directory], base = m->strings[m->files[i].base];
+        path.size = 0;
+        csni_buffer_put(&path, directory.ptr, directory.len);
+        bool slash = directory.len && memchr(directory.ptr, '/', directory.len);
+        const char *separator = directory.len && !slash && memchr(directory.ptr, '\\', directory.len) ? "\\" : "/";
+        if (directory.len && directory.ptr[directory.len - 1] != *separator) put_text(&path, separator);
+        csni_buffer_put(&path, base.ptr, base.len);
+        put_text(&w->head, "FILE ");
+        csni_breakpad_put_dec(&w->head, i - 1, ' ');
+        csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
+    }
+    w->head.failed |= path.failed;
+    csni_buffer_deinit(&path);
+}
+
+static csn_status encode_origins(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct writer *w = context;
+    struct csni_buffer *t = &w->origin_texts[item];
+    t->alloc = w->model->alloc;
+    for (size_t i = item * RUN_LENGTH; i < (item + 1) * RUN_LENGTH && i < w->origin_strings.count; i++) {
+        put_text(t, "INLINE_ORIGIN ");
+        csni_breakpad_put_dec(t, (uint32_t)i, ' ');
+        csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->demangle);
+    }
+    return t->failed ? csni_fail_memory(err, t->room) : CSN_OK;
+}
+
+/* ---- functions ---- */
+
+/* False: no part of it is below `size`. */
+static bool put_inline(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                       const struct csni_inline_node *node, uint32_t size, uint32_t level) {
+    struct csni_buffer *t = &run->functions;
+    const struct csni_part *parts = batch->parts + node->first_part;
+    uint32_t file = batch->file_numbers[node->call_file];
+    if (parts[0].start >= size) return false;
+    put_text(t, "INLINE ");
+    csni_breakpad_put_dec(t, level, ' ');
+    csni_breakpad_put_dec(t, node->call_line, ' ');
+    if (file) csni_breakpad_put_dec(t, file - 1, ' ');
+    else put_text(t, "-1 ");
+    csni_breakpad_put_dec(t, w->origins[batch->string_numbers[node->name]] - 1, ' ');
+    for (uint32_t i = 0; i < node->part_count && parts[i].start < size; i++) {
+        uint32_t end = parts[i].end < size ? parts[i].end : size;
+        csni_breakpad_put_hex(t, f->start - w->base + parts[i].start, ' ');
+        csni_breakpad_put_hex(t, end - parts[i].start, ' ');
+    }
+    if (!t->failed) t->bytes[t->size - 1] = '\n'; /* instead of the last blank */
+    run->nodes++;
+    return true;
+}
+
+/* A call without a name is left out; those in it move up. */
+static void put_inlines(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                        uint32_t size) {
+    uint32_t ends[CSN_INLINE_DEPTH_MAX], depth = 0; /* of the written calls around: index behind the last in each */
+    size_t before = run->functions.size;
+    for (uint32_t i = 0; i < f->inline_count; i++) {
+        const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
+        while (depth && ends[depth - 1] <= i) depth--;
+        if (!batch->string_numbers[node->name] || !put_inline(w, run, batch, f, node, size, depth)) continue;
+        if (node->descendants && depth < CSN_INLINE_DEPTH_MAX) ends[depth++] = i + 1 + node->descendants;
+    }
+    run->inline_bytes += run->functions.size - before;
+}
+
+/* Rows without a file or a line are left out: what they cover is a gap. */
+static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
+                     uint32_t size) {
+    struct csni_buffer *t = &run->functions;
+    const struct csni_row *rows = batch->rows + f->first_row;
+    size_t before = t->size;
+    for (uint32_t i = 0; i < f->row_count; i++) {
+        uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
+        uint32_t file = batch->file_numbers[rows[i].file];
+        if (!file || !rows[i].line || rows[i].off >= end) continue;
+        csni_breakpad_put_hex(t, f->start - w->base + rows[i].off, ' ');
+        csni_breakpad_put_hex(t, end - rows[i].off, ' ');
+        csni_breakpad_put_dec(t, rows[i].line, ' ');
+        csni_breakpad_put_dec(t, file - 1, '\n');
+        run->rows++;
+    }
+    run->line_bytes += t->size - before;
+}
+
+/* `room`: bytes up to the next function. What lies behind it answers for itself, here as in an index; readers of Breakpad's
+ * files would leave out one of two functions that overlap. */
+static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t room) {
+    const struct csni_batch *batch = &w->model->batches[e->batch];
+    const struct csni_function *f = &batch->functions[e->function];
+    if (!is_written(w, f)) return;
+    uint32_t size = f->size < room ? f->size : (uint32_t)room;
+    struct csni_buffer *t = size ? &run->functions : &run->symbols;
+    put_text(t, size ? "FUNC " : "PUBLIC ");
+    if (e->child_count) put_text(t, "m ");
+    csni_breakpad_put_hex(t, f->start - w->base, ' ');
+    if (size) csni_breakpad_put_hex(t, size, ' ');
+    put_text(t, "0 ");
+    csni_breakpad_put_name(t, batch->strings[f->name], w->demangle);
+    if (!size) return;
+    put_inlines(w, run, batch, f, size);
+    put_rows(w, run, batch, f, size);
+}
+
+static uint64_t start_of(const struct csni_model *m, uint32_t entry) {
+    return csni_model_function(m, &m->entries[entry])->start;
+}
+
+/* Of functions with one start the largest goes first: it is the one that readers keep. Such a group belongs to the run that it
+ * begins in. */
+static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct writer *w = context;
+    const struct csni_model *m = w->model;
+    struct run *run = &w->runs[item];
+    run->functions.alloc = run->symbols.alloc = m->alloc;
+    uint32_t i = (uint32_t)(item * RUN_LENGTH);
+    uint64_t end = ((uint64_t)item + 1) * RUN_LENGTH;
+    while (i && i < m->entry_count && start_of(m, i) == start_of(m, i - 1)) i++;
+    while (i < end && i < m->entry_count) {
+        uint32_t behind = i + 1;
+        while (behind < m->entry_count && start_of(m, behind) == start_of(m, i)) behind++;
+        uint32_t next = behind; /* the next function with a size, if this one has any: the largest is the last */
+        bool has_size = csni_model_function(m, &m->entries[behind - 1])->size > 0;
+        while (has_size && next < m->entry_count && !csni_model_function(m, &m->entries[next])->size) next++;
+        uint64_t room = next < m->entry_count ? start_of(m, next) - start_of(m, i) : UINT64_MAX;
+        for (uint32_t k = behind; k-- > i;) put_entry(w, run, &m->entries[k], room);
+        i = behind;
+    }
+    return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.room) : CSN_OK;
+}
+
+/* ---- the file ---- */
+
+static csn_status write_text(const struct csni_sink *sink, uint64_t *at, const void *bytes, size_t size, struct csn_error *err) {
+    csn_status status = size ? sink->write(sink->context, *at, bytes, size, err) : CSN_OK;
+    *at += size;
+    return status;
+}
+
+static uint64_t total_size(const struct writer *w) {
+    uint64_t size = w->head.size;
+    for (size_t i = 0; i < w->origin_run_count; i++) size += w->origin_texts[i].size;
+    for (size_t i = 0; i < w->run_count; i++) size += w->runs[i].functions.size + w->runs[i].symbols.size;
+    for (uint32_t i = 0; i < w->model->extra_count; i++)
+        if (is_own(&w->model->extras[i], false)) size += w->model->extras[i].text.len + 1;
+    return size;
+}
+
+static csn_status write_out(const struct writer *w, const struct csni_sink *sink, struct csn_error *err) {
+    uint64_t at = 0;
+    CSNI_TRY(sink->reserve(sink->context, total_size(w), err));
+    CSNI_TRY(write_text(sink, &at, w->head.bytes, w->head.size, err));
+    for (size_t i = 0; i < w->origin_run_count; i++)
+        CSNI_TRY(write_text(sink, &at, w->origin_texts[i].bytes, w->origin_texts[i].size, err));
+    for (size_t i = 0; i < w->run_count; i++)
+        CSNI_TRY(write_text(sink, &at, w->runs[i].functions.bytes, w->runs[i].functions.size, err));
+    for (size_t i = 0; i < w->run_count; i++)
+        CSNI_TRY(write_text(sink, &at, w->runs[i].symbols.bytes, w->runs[i].symbols.size, err));
+    for (uint32_t i = 0; i < w->model->extra_count; i++) {
+        if (!is_own(&w->model->extras[i], false)) continue;
+        CSNI_TRY(write_text(sink, &at, w->model->extras[i].text.ptr, w->model->extras[i].text.len, err));
+        CSNI_TRY(write_text(sink, &at, "\n", 1, err));
+    }
+    return CSN_OK;
+}
+
+static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
+    const struct csni_model *m = w->model;
+    CSNI_TRY(number_origins(w, err));
+    put_identity(w);
+    put_files(w);
+    if (w->head.failed) return csni_fail_memory(err, w->head.room);
+    size_t origin_runs = (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH;
+    size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
+    w->origin_texts = csni_alloc_zeroed(m->alloc, origin_runs, sizeof *w->origin_texts);
+    if (w->origin_texts) w->origin_run_count = origin_runs;
+    w->runs = csni_alloc_zeroed(m->alloc, runs, sizeof *w->runs);
+    if (w->runs) w->run_count = runs;
+    if (w->origin_run_count != origin_runs || w->run_count != runs) return csni_fail_memory(err, runs * sizeof *w->runs);
+    CSNI_TRY(csni_pool_run(pool, origin_runs, encode_origins, w, err));
+    return csni_pool_run(pool, runs, encode_run, w, err);
+}
+
+static void report_sizes(const struct writer *w, struct csn_convert_report *report) {
+    for (size_t i = 0; i < w->run_count; i++) {
+        report->line_bytes += w->runs[i].line_bytes;
+        report->inline_bytes += w->runs[i].inline_bytes;
+        report->rows_written += w->runs[i].rows;
+        report->inline_nodes_written += w->runs[i].nodes;
+    }
+    for (size_t i = 0; i < w->origin_run_count; i++) report->string_bytes += w->origin_texts[i].size;
+    report->files_written = w->model->file_count ? w->model->file_count - 1 : 0;
+    report->output_bytes = total_size(w);
+}
+
+static void release(struct writer *w) {
+    for (size_t i = 0; i < w->origin_run_count; i++) csni_buffer_deinit(&w->origin_texts[i]);
+    for (size_t i = 0; i < w->run_count; i++) {
+        csni_buffer_deinit(&w->runs[i].functions);
+        csni_buffer_deinit(&w->runs[i].symbols);
+    }
+    csni_free(w->model->alloc, w->origin_texts, w->origin_run_count * sizeof *w->origin_texts);
+    csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
+    csni_free(w->model->alloc, w->origins, w->model->string_count * sizeof *w->origins);
+    csni_vec_deinit(&w->origin_strings);
+    csni_buffer_deinit(&w->head);
+}
+
+csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_pool *pool,
+                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
+    struct writer w = { .model = model, .demangle = demangle, .base = model->has_base_address ? model->base_address : 0 };
+    w.origin_strings.alloc = w.head.alloc = model->alloc;
+    csn_status status = encode(&w, pool, err);
+    if (status >= 0) status = write_out(&w, sink, err);
+    if (status >= 0) report_sizes(&w, report);
+    release(&w);
+    return status;
+}

@@ -1,0 +1,344 @@
+/* Reading GSYM versions 1 and 2 in place: the contract between the files of this folder and src/lookup. Nothing here
+ * allocates; a csni_gsym and everything taken from it are views of the bytes that were parsed. */
+#ifndef CSNI_GSYM_H
+#define CSNI_GSYM_H
+
+#include <callsign/index.h>
+
+#include "base/core/endian.h"
+#include "base/core/fail.h"
+#include "base/core/prefetch.h"
+#include "base/core/span.h"
+#include "formats/gsym/gsym_layout.h"
+
+/* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. The versions
+ * differ in the widths and in what info offsets count from; nothing else looks at the version. */
+struct csni_gsym {
+    struct csni_span bytes;
+    struct csni_span records;  /* what info offsets count from: version 1: all bytes; version 2: the section of records */
+    const uint8_t *addresses;  /* address_count entries of address_size bytes, ascending in an undamaged file */
+    const uint8_t *infos;      /* address_count info offsets of info_size bytes */
+    const uint8_t *files;      /* file_count pairs of strp */
+    const uint8_t *guide;      /* every 1 << guide_shift'th entry of `addresses`, or so it says: see gsym_search.c */
+    struct csni_span strings;
+    uint64_t base_address;
+    uint64_t records_offset;   /* of `records` in the file */
+    uint64_t strings_offset;   /* file offset */
+    uint64_t tables_end;       /* file offset behind the file table of version 1, behind the directory of version 2 */
+    uint32_t address_count, file_count;
+    uint32_t guide_count;      /* 0: the file has none */
+    uint8_t guide_shift;
+    uint8_t address_size;
+    uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
+    uint8_t parts_at;          /* bytes of a record in front of its parts */
+    uint8_t version;
+    uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
+    bool big;
+    struct csni_span uuid;
+};
+
+/* Whether the bytes begin with the magic number, in either byte order. */
+bool csni_gsym_recognize(struct csni_span file);
+/* Checks the header and that the tables lie within the bytes. O(1), but for the directory of version 2. */
+csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err);
+/* The part of it behind the magic number of version 2. */
+csn_status csni_gsym_parse_v2(struct csni_gsym *gsym, struct csn_error *err);
+/* Entry `idx` of the directory of version 2, in file order. CSN_NONE for the one that ends it. */
+struct csni_gsym_entry {
+    uint32_t type;
+    uint64_t offset, size;
+};
+csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
+                                     struct csn_error *err);
+
+/* Looks for the search guide, once the tables and the strings are known. */
+void csni_gsym_find_guide(struct csni_gsym *gsym);
+
+/* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
+static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {
+    gsym->strp_size = CSNI_GSYM_STRP_SIZE;
+    gsym->info_size = CSNI_GSYM_INFO_OFFSET_SIZE;
+    gsym->parts_at = CSNI_GSYM_R_PARTS;
+    gsym->records = gsym->bytes;
+}
+
+/* What every lookup calls is inline; failures are not. Steps that several kinds of lookups share are part of each of them,
+ * so that what they hand on stays in registers. */
+#if defined(__GNUC__)
+#define CSNI_GSYM_INLINE __attribute__((always_inline)) inline
+#else
+#define CSNI_GSYM_INLINE inline
+#endif
+
+/* idx < address_count */
+static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t idx) {
+    const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
+    return gsym->base_address + csni_get_sized(entry, gsym->address_size, gsym->big);
+}
+
+/* idx < address_count */
+static inline uint64_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {
+    if (gsym->info_size == CSNI_GSYM_INFO_OFFSET_SIZE)
+        return csni_get32(gsym->infos + (size_t)idx * CSNI_GSYM_INFO_OFFSET_SIZE, gsym->big);
+    return csni_get64(gsym->infos + (size_t)idx * CSNI_GSYM_2_INFO_OFFSET_SIZE, gsym->big);
+}
+
+/* The strp at `p`. */
+static inline uint64_t csni_gsym_strp(const struct csni_gsym *gsym, const uint8_t *p) {
+    return gsym->strp_size == CSNI_GSYM_STRP_SIZE ? csni_get32(p, gsym->big) : csni_get64(p, gsym->big);
+}
+
+/* idx < file_count */
+static inline const uint8_t *csni_gsym_file_entry(const struct csni_gsym *gsym, uint32_t idx) {
+    return gsym->files + (size_t)idx * 2 * gsym->strp_size;
+}
+
+/* Whether the last byte of the string table is NUL. Lookups do not ask: it is a page of its own. */
+static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
+    return gsym->strings.size && gsym->strings.ptr[gsym->strings.size - 1] == 0;
+}
+
+static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
+    const char *text = (const char *)gsym->strings.ptr + offset;
+    size_t left = gsym->strings.size - (size_t)offset;
+    const char *nul = memchr(text, 0, left);
+    return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+}
+
+/* Asks for the beginning of a string that will be read. */
+static inline void csni_gsym_prefetch_string(const struct csni_gsym *gsym, uint64_t offset) {
+    if (offset < gsym->strings.size) csni_prefetch(gsym->strings.ptr + offset);
+}
+
+/* False, and two empty strings, where idx >= file_count. */
+static inline bool csni_gsym_file(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *directory,
+                                  struct csn_str *base) {
+    if (idx >= gsym->file_count) {
+        *directory = *base = (struct csn_str){ "", 0 };
+        return false;
+    }
+    const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
+    *directory = csni_gsym_string(gsym, csni_gsym_strp(gsym, entry));
+    *base = csni_gsym_string(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
+    return true;
+}
+
+/* ---- records and their parts ---- */
+
+/* A record: a function, or a function merged into one. */
+struct csni_gsym_record {
+    struct csni_span bytes; /* from the record to the end of the file or section, or of the merged entry */
+    uint64_t offset;        /* of bytes.ptr in the file */
+    uint64_t start;         /* image address */
+    uint64_t name;
+    uint32_t size;
+};
+
+CSNI_COLD void csni_gsym_fail_record(const struct csni_gsym *gsym, uint32_t idx, uint64_t offset,
+                                     struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_short(const struct csni_gsym *gsym, uint64_t offset, size_t left,
+                                    struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, struct csn_error *err);
+CSNI_COLD csn_status csni_gsym_fail_parts(const struct csni_gsym_record *record, struct csn_error *err);
+CSNI_COLD void csni_gsym_fail_length(const struct csni_gsym_record *record, uint64_t pos, uint32_t type,
+                                     uint64_t length, struct csn_error *err);
+
+/* The record in these bytes: reads size and name. */
+static inline csn_status csni_gsym_record_at(const struct csni_gsym *gsym, struct csni_span bytes, uint64_t offset,
+                                             uint64_t start, struct csni_gsym_record *out, struct csn_error *err) {
+    if (bytes.size < gsym->parts_at) {
+        csni_gsym_fail_short(gsym, offset, bytes.size, err);
+        return CSN_E_TRUNCATED;
+    }
+    uint32_t size = csni_get32(bytes.ptr + CSNI_GSYM_R_SIZE, gsym->big);
+    uint64_t name = csni_gsym_strp(gsym, bytes.ptr + CSNI_GSYM_R_NAME);
+    *out = (struct csni_gsym_record){ bytes, offset, start, name, size };
+    return CSN_OK;
+}
+
+/* Function idx < address_count. CSN_E_FORMAT where its info offset leads outside the records, CSN_E_TRUNCATED where it
+ * leads too near to their end. */
+static inline csn_status csni_gsym_record(const struct csni_gsym *gsym, uint32_t idx, struct csni_gsym_record *out,
+                                          struct csn_error *err) {
+    uint64_t offset = csni_gsym_info_offset(gsym, idx);
+    if (offset >= gsym->records.size) {
+        csni_gsym_fail_record(gsym, idx, offset, err);
+        return CSN_E_FORMAT;
+    }
+    struct csni_span rest = { gsym->records.ptr + offset, gsym->records.size - (size_t)offset };
+    return csni_gsym_record_at(gsym, rest, gsym->records_offset + offset, csni_gsym_address(gsym, idx), out, err);
+}
+
+struct csni_gsym_payload {
+    struct csni_span bytes;
+    uint64_t offset; /* of bytes.ptr in the file */
+    uint32_t type;   /* enum csni_gsym_part, or one that this version does not know */
+};
+
+/* The part at *pos (gsym->parts_at for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
+ * behind the end mark. */
+static inline csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                             uint64_t *pos, struct csni_gsym_payload *out, struct csn_error *err) {
+    struct csni_span header;
+    if (!csni_span_sub(record->bytes, *pos, CSNI_GSYM_PART_HEADER_SIZE, &header)) {
+        csni_gsym_fail_part(record, *pos, err);
+        return CSN_E_TRUNCATED;
+    }
+    out->type = csni_get32(header.ptr, gsym->big);
+    uint64_t length = csni_get32(header.ptr + 4, gsym->big);
+    uint64_t at = *pos + CSNI_GSYM_PART_HEADER_SIZE;
+    out->offset = record->offset + at;
+    if (!csni_span_sub(record->bytes, at, length, &out->bytes)) {
+        csni_gsym_fail_length(record, at, out->type, length, err);
+        return CSN_E_TRUNCATED;
+    }
+    *pos = at + length;
+    return out->type == CSNI_GSYM_PART_END ? CSN_NONE : CSN_OK;
+}
+/* The first part of that type; CSN_NONE where there is none. */
+csn_status csni_gsym_part_find(const struct csni_gsym *gsym, const struct csni_gsym_record *record, uint32_t type,
+                               struct csni_gsym_payload *out, struct csn_error *err);
+
+/* ---- line tables ---- */
+
+/* A line table, the function it belongs to, and its place for error texts. */
+struct csni_gsym_lines {
+    struct csni_span bytes;
+    uint64_t start;
+    const char *section;
+    uint64_t offset;         /* of bytes.ptr within the section */
+    const uint8_t *readable; /* end of the bytes that may be read, at or behind the end of `bytes` */
+};
+
+struct csni_gsym_row_iter {
+    const uint8_t *begin, *p, *end;
+    const char *section;
+    uint64_t offset, addr, range;
+    uint32_t min, file, line;
+    uint8_t file_bias; /* see struct csni_gsym */
+    bool done; /* `p` is then the byte behind the end mark */
+};
+csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);
+/* CSN_NONE behind the last row. */
+csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *out, struct csn_error *err);
+
+/* The last row at or below `addr`; CSN_NONE where the first row is behind it. */
+csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
+                               struct csn_error *err);
+
+/* ---- inline trees ---- */
+
+struct csni_gsym_node {
+    struct csni_span ranges; /* range_count pairs of ULEB start - base, ULEB size */
+    uint64_t base;           /* what the range starts are relative to */
+    uint64_t first;          /* lowest start of a range that is not empty; base where all are empty */
+    uint64_t name;
+    uint32_t range_count, call_file, call_line;
+    bool has_children;
+};
+
+/* Walks a tree in file order, a parent before its children. */
+struct csni_gsym_inline_iter {
+    const uint8_t *begin, *p, *end;
+    uint64_t offset; /* file offset of `begin` */
+    uint32_t depth;  /* of the node at `p` */
+    uint8_t strp_size;
+    bool big;
+    bool done;       /* `p` is then the byte behind the tree */
+};
+void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym *gsym,
+                     const struct csni_gsym_payload *payload);
+/* `bases` has room for CSN_INLINE_DEPTH_MAX and is kept between calls; bases[0] is the function's start, set by the
+ * caller. *out_depth is the depth of the node. CSN_NONE at the end. */
+csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bases, struct csni_gsym_node *out,
+                               uint32_t *out_depth, struct csn_error *err);
+/* Takes the first range off `ranges`, which csni_gsym_node_next() has checked. */
+struct csn_range csni_gsym_range(struct csni_span *ranges, uint64_t base);
+
+/* An inlined call that covers an address. */
+struct csni_gsym_inlined {
+    uint64_t first; /* lowest address of the block */
+    uint64_t name;
+    uint32_t call_file, call_line;
+};
+/* The inlined calls that cover `addr`, outermost first, those without a call file left out. At each level the first
+ * node that covers the address is taken. `out` has room for CSN_INLINE_DEPTH_MAX. */
+csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
+                                 uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
+                                 struct csn_error *err);
+
+/* ---- call sites and merged functions ---- */
+
+struct csni_gsym_list {
+    const uint8_t *begin, *p, *end;
+    uint64_t offset;       /* file offset of `begin` */
+    uint32_t left;         /* entries not yet read */
+    uint32_t idx;
+};
+/* Reads the count of a call-site or merged-function payload. */
+csn_status csni_gsym_list_open(struct csni_gsym_list *list, const struct csni_gsym *gsym,
+                               const struct csni_gsym_payload *payload, struct csn_error *err);
+
+struct csni_gsym_call_site {
+    uint64_t return_offset;
+    const uint8_t *patterns; /* pattern_count strp */
+    uint32_t pattern_count;
+    uint8_t flags;
+};
+csn_status csni_gsym_call_site_next(const struct csni_gsym *gsym, struct csni_gsym_list *list,
+                                    struct csni_gsym_call_site *out, struct csn_error *err);
+/* Pattern k < site->pattern_count, as an offset in the string table. */
+uint64_t csni_gsym_pattern(const struct csni_gsym *gsym, const uint8_t *patterns, uint32_t k);
+
+csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_list *list, uint64_t start,
+                                 struct csni_gsym_record *out, struct csn_error *err);
+
+/* ---- lookup ---- */
+
+/* The number of functions that start at or below `addr`. */
+size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr);
+/* The same for several addresses side by side. */
+enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);
+
+/* Everything known of an address, without a string touched. */
+struct csni_gsym_answer {
+    uint64_t addr, start, name;
+    uint32_t idx, size;
+    uint32_t file, line, reason; /* of the innermost frame */
+    size_t inlined_count;        /* frames are one more */
+    struct csni_gsym_inlined inlined[CSN_INLINE_DEPTH_MAX]; /* outermost first */
+};
+/* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
+csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
+                            struct csni_gsym_answer *out, struct csn_error *err);
+/* Behind a search: `behind` functions start at or below `addr`. */
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err);
+/* Frame k of an answer, innermost first, k <= inlined_count. */
+static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
+                                   struct csn_frame_ref *out) {
+    size_t count = answer->inlined_count;
+    bool inlined = k < count;
+    out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
+    out->offset = answer->addr - (inlined ? answer->inlined[count - 1 - k].first : answer->start);
+    out->flags = inlined ? CSN_FRAME_INLINED : 0;
+    out->file = answer->file;
+    out->line = answer->line;
+    out->reason = answer->reason;
+    if (k == 0) return;
+    /* An outer frame stands where the frame inside it was called. */
+    const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
+    bool known = callee->call_file < gsym->file_count;
+    out->file = known ? callee->call_file : 0;
+    out->line = callee->call_line;
+    out->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
+}
+
+/* ---- verify ---- */
+
+csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *callback, void *context,
+                            struct csn_verify_counts *out);
+
+#endif

@@ -1,0 +1,127 @@
+/* GSYM inline trees: walking the nodes in file order, and finding those that cover one address. A node's ranges count as
+ * a set: empty ones do not exist, and its children are relative to the lowest address of the set. */
+#include "base/core/cursor.h"
+#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/read/gsym_inline_scan.h"
+#include "formats/gsym/gsym_layout.h"
+
+static const char section_name[] = "FunctionInfo";
+
+CSNI_COLD static csn_status truncated(const struct csni_cursor *c, uint64_t offset, struct csn_error *err) {
+    return csni_fail(err, CSN_E_TRUNCATED, section_name, offset + c->failed_at,
+                     "inline tree of %llu bytes ends within a node", (unsigned long long)(c->end - c->begin));
+}
+
+CSNI_COLD static csn_status too_deep(uint64_t offset, struct csn_error *err) {
+    return csni_fail(err, CSN_E_LIMIT, section_name, offset, "inlined calls are nested deeper than %d",
+                     CSN_INLINE_DEPTH_MAX);
+}
+
+struct csn_range csni_gsym_range(struct csni_span *ranges, uint64_t base) {
+    struct csni_cursor c = csni_cursor_at(*ranges, false);
+    uint64_t start = base + csni_cursor_uleb(&c);
+    uint64_t end = start + csni_cursor_uleb(&c);
+    *ranges = (struct csni_span){ c.p, csni_cursor_left(&c) };
+    return (struct csn_range){ start, end };
+}
+
+/* The number of ranges of the node at the cursor; a number that cannot fit fails. 0 ends a list of nodes. */
+static uint32_t read_range_count(struct csni_cursor *c) {
+    uint64_t count = csni_cursor_uleb(c);
+    if (count > csni_cursor_left(c) / 2 || count > UINT32_MAX) {
+        csni_cursor_fail(c);
+        return 0;
+    }
+    return (uint32_t)count;
+}
+
+/* The rest of a node behind its range count; whether one of its ranges covers `addr`. */
+static bool read_node(struct csni_cursor *c, unsigned strp_size, uint32_t range_count, uint64_t base, uint64_t addr,
+                      struct csni_gsym_node *out) {
+    bool covers = false, any = false;
+    const uint8_t *ranges = c->p;
+    out->range_count = range_count;
+    out->base = out->first = base;
+    for (uint32_t k = 0; k < range_count && !c->failed; k++) {
+        uint64_t start = base + csni_cursor_uleb(c), size = csni_cursor_uleb(c);
+        if (size && (!any || start < out->first)) out->first = start;
+        any |= size != 0;
+        covers |= addr - start < size;
+    }
+    out->ranges = (struct csni_span){ ranges, (size_t)(c->p - ranges) };
+    out->has_children = csni_cursor_u8(c) != 0;
+    out->name = strp_size == CSNI_GSYM_STRP_SIZE ? csni_cursor_u32(c) : csni_cursor_u64(c);
+    out->call_file = (uint32_t)csni_cursor_uleb(c);
+    out->call_line = (uint32_t)csni_cursor_uleb(c);
+    return covers;
+}
+
+void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym *gsym,
+                     const struct csni_gsym_payload *payload) {
+    struct csni_span bytes = payload->bytes;
+    *iter = (struct csni_gsym_inline_iter){ .begin = bytes.ptr, .p = bytes.ptr, .end = bytes.ptr + bytes.size,
+                                            .offset = payload->offset, .strp_size = gsym->strp_size,
+                                            .big = gsym->big };
+}
+
+csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bases, struct csni_gsym_node *out,
+                               uint32_t *out_depth, struct csn_error *err) {
+    if (iter->done) return CSN_NONE;
+    struct csni_cursor c = { iter->begin, iter->p, iter->end, iter->big, false, 0 };
+    uint32_t depth = iter->depth, range_count = 0;
+    bool started = c.p != c.begin;
+    /* Depth 0 holds the root and nothing else, not even an end mark. */
+    while (!(started && depth == 0) && (range_count = read_range_count(&c)) == 0 && !c.failed) {
+        started = true;
+        if (depth > 0) depth--;
+    }
+    iter->done = started && depth == 0 && !c.failed;
+    iter->p = c.p;
+    if (iter->done) return CSN_NONE;
+    if (!c.failed) read_node(&c, iter->strp_size, range_count, bases[depth], 0, out);
+    if (c.failed) return truncated(&c, iter->offset, err);
+    *out_depth = depth;
+    if (out->has_children) {
+        if (depth + 1 >= CSN_INLINE_DEPTH_MAX) return too_deep(iter->offset + csni_cursor_off(&c), err);
+        bases[++depth] = out->first;
+    }
+    iter->p = c.p;
+    iter->depth = depth;
+    return CSN_OK;
+}
+
+csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
+                                 uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
+                                 struct csn_error *err) {
+    struct csni_span tree = payload->bytes;
+    struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
+                                     .readable = gsym->bytes.ptr + gsym->bytes.size };
+    bool wide = csni_has_byte_blocks(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
+    size_t count = 0;
+    for (bool root = true;; root = false) {
+        if (wide && !root && (narrow ? csni_inline_scan_avx2(&scan) : csni_inline_scan_avx2_v2(&scan))) break;
+        struct csni_cursor c = { tree.ptr, scan.p, scan.end, gsym->big, false, 0 };
+        struct csni_gsym_node node = { .has_children = false };
+        uint32_t range_count = read_range_count(&c);
+        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan.base, addr, &node) &&
+                      scan.depth == 0;
+        if (c.failed) return truncated(&c, payload->offset, err);
+        scan.p = c.p;
+        if (covers) {
+            if (node.call_file) {
+                if (count == CSN_INLINE_DEPTH_MAX) return too_deep(payload->offset + csni_cursor_off(&c), err);
+                out[count++] = (struct csni_gsym_inlined){ node.first, node.name, node.call_file, node.call_line };
+            }
+            if (!node.has_children) break;
+            scan.base = node.first;
+        } else if (root) {
+            break;
+        } else if (range_count) {
+            scan.depth += node.has_children;
+        } else if (scan.depth-- == 0) {
+            break;
+        }
+    }
+    *out_count = count;
+    return CSN_OK;
+}

@@ -1,0 +1,197 @@
+/* GSYM lookup: found function to record, record to row and inlined calls, those to frames. */
+#include "base/core/endian.h"
+#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_walk.h"
+
+/* Past a few megabytes of index a lookup mostly waits for memory: what will be read is asked for as soon as its place is
+ * known. */
+static inline void prefetch_start(struct csni_span bytes) {
+    enum { LINE = 64, LINES = 4 };
+    for (unsigned k = 0; k < LINES && bytes.size > k * LINE; k++) csni_prefetch(bytes.ptr + k * LINE);
+}
+
+/* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
+ * contains every address up to the next start. `behind`: the number of starts at or below `addr`. */
+static CSNI_GSYM_INLINE csn_status find_record(const struct csni_gsym *gsym, size_t behind, uint64_t addr,
+                                               struct csni_gsym_answer *out, struct csni_gsym_record *record,
+                                               struct csn_error *err) {
+    out->reason = CSN_REASON_BEFORE_FIRST;
+    if (!behind) return CSN_NONE;
+    uint32_t last = (uint32_t)(behind - 1), idx = last;
+    uint64_t start = csni_gsym_address(gsym, last);
+    while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
+    out->reason = CSN_REASON_GAP;
+    out->start = start;
+    for (; idx <= last; idx++) {
+        CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
+        out->idx = idx;
+        out->size = record->size;
+        out->name = record->name;
+        if (record->size == 0 || addr - start < record->size) return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
+/* The first line table and the first inline tree of a record; bytes.ptr is NULL where there is none. */
+static CSNI_GSYM_INLINE csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                              struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
+                                              struct csn_error *err) {
+    uint64_t pos = gsym->parts_at;
+    struct csni_gsym_payload part;
+    csn_status status;
+    lines->bytes.ptr = inlines->bytes.ptr = NULL;
+    lines->offset = inlines->offset = 0;
+    prefetch_start(record->bytes);
+    while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
+        if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
+        if (part.type == CSNI_GSYM_PART_INLINE && !inlines->bytes.ptr) {
+            *inlines = part;
+            prefetch_start(part.bytes);
+        }
+        if (lines->bytes.ptr && inlines->bytes.ptr) return CSN_OK;
+    }
+    return status < 0 ? status : CSN_OK;
+}
+
+static inline struct csni_gsym_lines lines_of(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload,
+                                              uint64_t start) {
+    return (struct csni_gsym_lines){ payload->bytes, start, "FunctionInfo", payload->offset,
+                                     gsym->bytes.ptr + gsym->bytes.size };
+}
+
+/* What was found of the row of out->addr into file, line and reason. CSN_NONE where there is no usable one. */
+static CSNI_GSYM_INLINE csn_status take_row(const struct csni_gsym *gsym, csn_status status,
+                                            const struct csn_row *row, struct csni_gsym_answer *out) {
+    if (status < 0) return status;
+    if (status == CSN_NONE || row->file == 0) {
+        out->reason = CSN_REASON_NO_ROW;
+        return CSN_NONE;
+    }
+    out->line = row->line;
+    if (row->file < gsym->file_count) out->file = row->file;
+    else out->reason = CSN_REASON_BAD_FILE;
+    return CSN_OK;
+}
+
+static csn_status bad_file(const struct csni_gsym *gsym, uint32_t file, uint64_t offset, struct csn_error *err) {
+    return csni_fail(err, CSN_E_FORMAT, "FunctionInfo", offset, "file %u, need < %u", file, gsym->file_count);
+}
+
+/* What the reference reader makes of the inlined calls: a file index that the table does not have fails the lookup, and
+ * a file entry without directory and name counts like file 0. */
+static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, struct csni_gsym_answer *out,
+                                 struct csn_error *err) {
+    size_t kept = 0;
+    for (size_t k = 0; k < out->inlined_count; k++) {
+        uint32_t file = out->inlined[k].call_file;
+        if (file >= gsym->file_count) return bad_file(gsym, file, offset, err);
+        const uint8_t *entry = csni_gsym_file_entry(gsym, file);
+        if (csni_gsym_strp(gsym, entry) == 0 && csni_gsym_strp(gsym, entry + gsym->strp_size) == 0) continue;
+        out->inlined[kept++] = out->inlined[k];
+    }
+    out->inlined_count = kept;
+    return CSN_OK;
+}
+
+csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
+                            struct csni_gsym_answer *out, struct csn_error *err) {
+    return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
+}
+
+/* Not the array: clearing it would cost more than the lookup. */
+static inline void clear(struct csni_gsym_answer *out, uint64_t addr) {
+    out->addr = addr;
+    out->start = 0;
+    out->name = 0;
+    out->idx = out->size = out->file = out->line = 0;
+    out->inlined_count = 0;
+}
+
+/* The rest of a lookup, once the row is known, or that there is none. */
+static CSNI_GSYM_INLINE csn_status finish(const struct csni_gsym *gsym, const struct csni_gsym_payload *lines,
+                                          const struct csni_gsym_payload *inlines, enum csn_lookup_mode mode,
+                                          struct csni_gsym_answer *out, struct csn_error *err) {
+    if (mode == CSN_LOOKUP_LLVM) {
+        if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
+        if (out->reason == CSN_REASON_NO_LINE_TABLE) return CSN_OK;
+        if (out->reason == CSN_REASON_BAD_FILE)
+            return csni_fail(err, CSN_E_FORMAT, "FunctionInfo", lines->offset,
+                             "row of address 0x%llx names a file that is not in the table of %u",
+                             (unsigned long long)out->addr, gsym->file_count);
+    }
+    if (!inlines->bytes.ptr) return CSN_OK;
+    CSNI_TRY(csni_gsym_inline_find(gsym, inlines, out->start, out->addr, out->inlined, &out->inlined_count, err));
+    return mode == CSN_LOOKUP_LLVM ? filter_inlined(gsym, inlines->offset, out, err) : CSN_OK;
+}
+
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err) {
+    clear(out, addr);
+    struct csni_gsym_record record;
+    csn_status status = find_record(gsym, behind, addr, out, &record, err);
+    if (status != CSN_OK) return status;
+    struct csni_gsym_payload lines, inlines;
+    CSNI_TRY(find_parts(gsym, &record, &lines, &inlines, err));
+    if (lines.bytes.ptr) {
+        struct csni_gsym_lines table = lines_of(gsym, &lines, out->start);
+        struct csn_row row = { 0, 0, 0 };
+        out->reason = CSN_REASON_COMPLETE;
+        status = take_row(gsym, csni_gsym_line_find(&table, addr, &row, err), &row, out);
+        if (status < 0) return status;
+    } else {
+        out->reason = CSN_REASON_NO_LINE_TABLE;
+    }
+    return finish(gsym, &lines, &inlines, mode, out, err);
+}
+
+/* ---- ascending addresses ---- */
+
+/* The record of `addr` and its parts, and the line scan before its first row. */
+static csn_status enter(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t behind, uint64_t addr,
+                        struct csni_gsym_answer *out, struct csn_error *err) {
+    walk->behind = 0;
+    csn_status status = find_record(gsym, behind, addr, out, &walk->record, err);
+    if (status != CSN_OK) return status;
+    CSNI_TRY(find_parts(gsym, &walk->record, &walk->lines, &walk->inlines, err));
+    if (walk->lines.bytes.ptr) {
+        struct csni_gsym_lines table = lines_of(gsym, &walk->lines, out->start);
+        CSNI_TRY(csni_line_scan_start(&walk->scan, &table, err));
+    }
+    walk->idx = out->idx;
+    return CSN_OK;
+}
+
+/* Whether find_record() would find the record of the last address again: those of the same start that do not contain that
+ * address do not contain a higher one. */
+static inline bool stays(const struct csni_gsym_walk *walk, size_t behind, uint64_t addr) {
+    const struct csni_gsym_record *record = &walk->record;
+    return walk->behind == behind && behind && addr >= walk->addr &&
+           (record->size == 0 || addr - record->start < record->size);
+}
+
+csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t behind, uint64_t addr,
+                             enum csn_lookup_mode mode, struct csni_gsym_answer *out, struct csn_error *err) {
+    clear(out, addr);
+    if (stays(walk, behind, addr)) {
+        walk->behind = 0;
+        out->idx = walk->idx;
+        out->start = walk->record.start;
+        out->size = walk->record.size;
+        out->name = walk->record.name;
+    } else {
+        csn_status status = enter(gsym, walk, behind, addr, out, err);
+        if (status != CSN_OK) return status;
+    }
+    if (walk->lines.bytes.ptr) {
+        struct csni_gsym_lines table = lines_of(gsym, &walk->lines, out->start);
+        struct csn_row row = { 0, 0, 0 };
+        out->reason = CSN_REASON_COMPLETE;
+        CSNI_TRY(take_row(gsym, csni_line_scan_to(&walk->scan, &table, addr, &row, err), &row, out));
+    } else {
+        out->reason = CSN_REASON_NO_LINE_TABLE;
+    }
+    walk->behind = behind; /* from here on nothing changes it, whatever the answer */
+    walk->addr = addr;
+    return finish(gsym, &walk->lines, &walk->inlines, mode, out, err);
+}

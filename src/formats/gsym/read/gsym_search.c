@@ -1,0 +1,151 @@
+/* The search of the address table, and the guide that narrows it.
+ *
+ * A binary search of the whole table touches five or six pages. The guide is a copy of one entry in so many, in one page: with
+ * it a search touches that page and one of the table. It is as foreign as everything else in a file, so what it leads to
+ * is held against the neighbouring entries of the table; where these disagree the whole table is searched. In a table that
+ * ascends the answer is thus that of the whole search, whatever the guide says. */
+#include "base/core/endian.h"
+#include "formats/gsym/read/gsym.h"
+#include "formats/gsym/gsym_layout.h"
+
+/* Only where other writers leave no room, behind the file table, so that opening their files touches no further page. */
+void csni_gsym_find_guide(struct csni_gsym *gsym) {
+    uint64_t files_end = (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
+    if (!gsym->strings.size || gsym->strings_offset < files_end) return;
+    uint64_t room = gsym->strings_offset - files_end;
+    if (room < CSNI_GSYM_GUIDE_TRAILER) return;
+    const uint8_t *end = gsym->strings.ptr;
+    uint32_t shift = csni_get32(end + CSNI_GSYM_GUIDE_SHIFT, gsym->big);
+    if (csni_get32(end + CSNI_GSYM_GUIDE_MAGIC_AT, gsym->big) != CSNI_GSYM_GUIDE_MAGIC) return;
+    if (shift > CSNI_GSYM_GUIDE_SHIFT_MAX || gsym->address_count <= (uint32_t)1 << shift) return;
+    uint32_t count = ((gsym->address_count - 1) >> shift) + 1;
+    uint64_t size = (uint64_t)count * gsym->address_size;
+    if (room - CSNI_GSYM_GUIDE_TRAILER < size) return;
+    gsym->guide = end - CSNI_GSYM_GUIDE_TRAILER - size;
+    gsym->guide_count = count;
+    gsym->guide_shift = (uint8_t)shift;
+}
+
+enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
+
+/* The number of entries at or below `key` of the `count` from `table` on; at least one. All of this is called with a constant
+ * width, so that the compiler makes loops without branches (but their own) of it: a search in a table of random access
+ * mispredicts half of them. */
+static CSNI_GSYM_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
+    const uint8_t *at = table;
+    for (; count > 1; count -= count / 2)
+        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
+    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+}
+
+static CSNI_GSYM_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+    size_t count = gsym->address_count;
+    const uint8_t *table = gsym->addresses, *at = table;
+    if (!count) return 0;
+    for (; count > SEARCH_TAIL; count -= count / 2)
+        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
+    size_t first = (size_t)(at - table) / width;
+    csni_prefetch(gsym->infos + first * gsym->info_size);
+    return first + count_in(at, count, width, big, key);
+}
+
+/* Among the 1 << guide_shift entries from `first` on. */
+static CSNI_GSYM_INLINE size_t count_left(const struct csni_gsym *gsym, size_t first, unsigned width, bool big,
+                                          uint64_t key) {
+    const uint8_t *table = gsym->addresses + first * width, *at = table;
+    size_t half = ((size_t)1 << gsym->guide_shift) / 2;
+    for (; half >= SEARCH_TAIL; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
+    csni_prefetch(gsym->infos + (first + (size_t)(at - table) / width) * gsym->info_size);
+    for (; half; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
+    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+}
+
+/* The first of the entries that the guide leaves to search, which are 1 << guide_shift; `marks`: how many of its own are
+ * at or below the key. */
+static CSNI_GSYM_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t marks) {
+    size_t first = (marks - (marks > 0)) << gsym->guide_shift;
+    size_t last = gsym->address_count - ((size_t)1 << gsym->guide_shift);
+    return first < last ? first : last;
+}
+
+/* Whether `count` entries of those that were left to search are at or below the key in the whole table, too. Within the
+ * first and the last of them that the search itself has seen. */
+static CSNI_GSYM_INLINE bool proven(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key,
+                                    size_t first, size_t count) {
+    size_t end = first + ((size_t)1 << gsym->guide_shift);
+    if (!count) return first == 0;
+    return first + count < end || end == gsym->address_count ||
+           csni_get_sized(gsym->addresses + end * width, width, big) > key;
+}
+
+static CSNI_GSYM_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
+    if (gsym->guide_count) {
+        size_t first = narrowed(gsym, count_in(gsym->guide, gsym->guide_count, width, big, key));
+        size_t count = count_left(gsym, first, width, big, key);
+        if (proven(gsym, width, big, key, first, count)) return first + count;
+    }
+    return count_in_all(gsym, width, big, key);
+}
+
+size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
+    if (addr < gsym->base_address) return 0;
+    uint64_t key = addr - gsym->base_address;
+    if (gsym->big == CSNI_HOST_BIG) {
+        if (gsym->address_size == 4) return count_up_to(gsym, 4, CSNI_HOST_BIG, key);
+        if (gsym->address_size == 2) return count_up_to(gsym, 2, CSNI_HOST_BIG, key);
+    }
+    return count_up_to(gsym, gsym->address_size, gsym->big, key);
+}
+
+/* ---- several at once ---- */
+
+/* Each step's reads wait together. out[k]: the first entry of its `count` entries in, their number at or below keys[k] out.
+ * Masked rather than chosen: of a choice the compiler makes a branch here, which is as often wrong as right. */
+static CSNI_GSYM_INLINE void count_all_in(const uint8_t *table, size_t count, unsigned width, bool big,
+                                          const uint64_t *keys, size_t key_count, size_t *out) {
+    for (; count > 1; count -= count / 2)
+        for (size_t k = 0; k < key_count; k++) {
+            size_t below = csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k];
+            out[k] += (0 - below) & (count / 2);
+        }
+    for (size_t k = 0; k < key_count; k++) out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
+}
+
+static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big,
+                                             const uint64_t *keys, size_t key_count, size_t *out) {
+    size_t first[CSNI_GSYM_SEARCHES];
+    for (size_t k = 0; k < key_count; k++) out[k] = 0;
+    if (!gsym->guide_count) {
+        if (gsym->address_count) count_all_in(gsym->addresses, gsym->address_count, width, big, keys, key_count, out);
+        return;
+    }
+    count_all_in(gsym->guide, gsym->guide_count, width, big, keys, key_count, out);
+    for (size_t k = 0; k < key_count; k++) out[k] = first[k] = narrowed(gsym, out[k]);
+    count_all_in(gsym->addresses, (size_t)1 << gsym->guide_shift, width, big, keys, key_count, out);
+    for (size_t k = 0; k < key_count; k++)
+        if (!proven(gsym, width, big, keys[k], first[k], out[k] - first[k]))
+            out[k] = count_in_all(gsym, width, big, keys[k]);
+}
+
+static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
+    enum { USUAL = 256 };
+    if (!behind) return;
+    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
+    if (offset >= gsym->records.size) return;
+    uint64_t left = gsym->records.size - offset;
+    csni_prefetch_lines(gsym->records.ptr + offset, left < USUAL ? (size_t)left : USUAL);
+}
+
+void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind) {
+    uint64_t keys[CSNI_GSYM_SEARCHES];
+    for (size_t k = 0; k < count; k++) keys[k] = addrs[k] < gsym->base_address ? 0 : addrs[k] - gsym->base_address;
+    if (gsym->address_size == 4 && gsym->big == CSNI_HOST_BIG)
+        count_all_up_to(gsym, 4, CSNI_HOST_BIG, keys, count, out_behind);
+    else
+        count_all_up_to(gsym, gsym->address_size, gsym->big, keys, count, out_behind);
+    for (size_t k = 0; k < count; k++) {
+        if (addrs[k] < gsym->base_address) out_behind[k] = 0;
+        if (out_behind[k]) csni_prefetch(gsym->infos + (out_behind[k] - 1) * gsym->info_size);
+    }
+    for (size_t k = 0; k < count; k++) prefetch_record(gsym, out_behind[k]);
+}

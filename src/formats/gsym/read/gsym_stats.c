@@ -1,0 +1,147 @@
+/* Where the bytes of a GSYM file go.
+ *
+ * Tables and records are visited by ascending place in the file, and a byte belongs to what claims it first: so each is
+ * counted once, whatever overlaps, and what nobody claims is padding. */
+#include "formats/gsym/read/gsym_stats.h"
+
+#include "base/core/alloc.h"
+#include "base/core/heap_sort.h"
+
+/* Everything below `claimed` has been counted. */
+struct sweep {
+    uint64_t *part_bytes;
+    uint64_t claimed, counted;
+};
+
+static void claim(struct sweep *sweep, enum csn_part part, uint64_t start, uint64_t size) {
+    uint64_t end = start + size;
+    if (start < sweep->claimed) start = sweep->claimed;
+    if (end <= start) return;
+    sweep->part_bytes[part] += end - start;
+    sweep->counted += end - start;
+    sweep->claimed = end;
+}
+
+static enum csn_part part_of(uint32_t type) {
+    switch (type) {
+    case CSNI_GSYM_PART_END: return CSN_PART_RECORDS;
+    case CSNI_GSYM_PART_LINES: return CSN_PART_LINES;
+    case CSNI_GSYM_PART_INLINE: return CSN_PART_INLINES;
+    case CSNI_GSYM_PART_MERGED: return CSN_PART_MERGED;
+    case CSNI_GSYM_PART_CALL_SITES: return CSN_PART_CALL_SITES;
+    default: return CSN_PART_OTHER;
+    }
+}
+
+static void claim_record(struct sweep *sweep, const struct csni_gsym *gsym, const struct csni_gsym_record *record) {
+    uint64_t pos = gsym->parts_at;
+    struct csni_gsym_payload part;
+    csn_status status;
+    claim(sweep, CSN_PART_RECORDS, record->offset, gsym->parts_at);
+    do {
+        status = csni_gsym_part_next(gsym, record, &pos, &part, NULL);
+        if (status < 0) return;
+        claim(sweep, CSN_PART_RECORDS, part.offset - CSNI_GSYM_PART_HEADER_SIZE, CSNI_GSYM_PART_HEADER_SIZE);
+        claim(sweep, part_of(part.type), part.offset, part.bytes.size);
+    } while (status == CSN_OK);
+}
+
+/* ---- records by place ---- */
+
+static bool less(const void *context, const void *a, const void *b) {
+    (void)context;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+/* Every writer known has them in order already. */
+static void sort(uint64_t *items, size_t count) {
+    bool ordered = true;
+    for (size_t i = 1; i < count && ordered; i++) ordered = items[i - 1] <= items[i];
+    if (!ordered) csni_heap_sort(items, count, sizeof *items, less, NULL);
+}
+
+/* ---- the sweep ---- */
+
+struct region {
+    enum csn_part part;
+    uint64_t start, size;
+};
+enum { REGION_COUNT = 7 };
+
+static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
+    return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
+}
+
+/* The tables by ascending place: version 2 may have them anywhere. Sections of types that are not known stay padding. */
+static void find_regions(const struct csni_gsym *gsym, struct region *out) {
+    uint64_t count = gsym->address_count;
+    bool first_version = gsym->version == CSNI_GSYM_VERSION_1;
+    const struct region found[REGION_COUNT] = {
+        { CSN_PART_HEADER, 0, first_version ? CSNI_GSYM_HEADER_SIZE : gsym->tables_end },
+        { CSN_PART_HEADER, place_of(gsym, gsym->uuid.ptr), gsym->uuid.size },
+        { CSN_PART_ADDRESSES, place_of(gsym, gsym->addresses), count * gsym->address_size },
+        { CSN_PART_ADDRESSES, place_of(gsym, gsym->guide),
+          gsym->guide ? (uint64_t)gsym->guide_count * gsym->address_size + CSNI_GSYM_GUIDE_TRAILER : 0 },
+        { CSN_PART_RECORD_OFFSETS, place_of(gsym, gsym->infos), count * gsym->info_size },
+        { CSN_PART_FILES, place_of(gsym, gsym->files) - CSNI_GSYM_FILE_COUNT_SIZE,
+          CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * 2 * gsym->strp_size },
+        { CSN_PART_STRINGS, gsym->strings_offset, gsym->strings.size },
+    };
+    for (size_t i = 0; i < REGION_COUNT; i++) {
+        size_t at = i;
+        for (; at && out[at - 1].start > found[i].start; at--) out[at] = out[at - 1];
+        out[at] = found[i];
+    }
+}
+
+static void sweep_file(const struct csni_gsym *gsym, const uint64_t *offsets, uint64_t *part_bytes) {
+    struct sweep sweep = { .part_bytes = part_bytes };
+    struct region regions[REGION_COUNT];
+    size_t next = 0;
+    find_regions(gsym, regions);
+    for (uint32_t i = 0; i <= gsym->address_count; i++) {
+        uint64_t offset = i < gsym->address_count ? offsets[i] : UINT64_MAX;
+        for (; next < REGION_COUNT && regions[next].start <= offset; next++)
+            claim(&sweep, regions[next].part, regions[next].start, regions[next].size);
+        /* One that begins in bytes already counted is shared, or nonsense that could be made to take for ever. */
+        if (offset == UINT64_MAX || offset < sweep.claimed) continue;
+        uint64_t end = gsym->records_offset + gsym->records.size;
+        struct csni_span rest = { gsym->bytes.ptr + offset, (size_t)(end - offset) };
+        struct csni_gsym_record record;
+        if (csni_gsym_record_at(gsym, rest, offset, 0, &record, NULL) == CSN_OK) claim_record(&sweep, gsym, &record);
+    }
+    part_bytes[CSN_PART_PADDING] += gsym->bytes.size - sweep.counted;
+}
+
+csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_allocator *allocator, uint64_t *part_bytes,
+                                struct csn_error *err) {
+    size_t size = gsym->address_count * sizeof(uint64_t); /* no more than the tables take, which are in memory */
+    uint64_t *offsets = csni_alloc(allocator, size);
+    if (size && !offsets) return csni_fail_memory(err, size);
+    for (uint32_t i = 0; i < gsym->address_count; i++) {
+        uint64_t offset = csni_gsym_info_offset(gsym, i);
+        offsets[i] = offset < gsym->records.size ? gsym->records_offset + offset : UINT64_MAX; /* nowhere */
+    }
+    sort(offsets, gsym->address_count);
+    sweep_file(gsym, offsets, part_bytes);
+    csni_free(allocator, offsets, size);
+    return CSN_OK;
+}
+
+csn_status csni_gsym_record_sizes(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                  struct csni_gsym_record_sizes *out) {
+    uint64_t pos = gsym->parts_at;
+    struct csni_gsym_payload part;
+    csn_status status;
+    *out = (struct csni_gsym_record_sizes){ 0 };
+    while ((status = csni_gsym_part_next(gsym, record, &pos, &part, NULL)) == CSN_OK)
+        switch (part.type) {
+        case CSNI_GSYM_PART_LINES: out->lines += part.bytes.size; break;
+        case CSNI_GSYM_PART_INLINE: out->inlines += part.bytes.size; break;
+        case CSNI_GSYM_PART_MERGED: out->merged += part.bytes.size; break;
+        case CSNI_GSYM_PART_CALL_SITES: out->call_sites += part.bytes.size; break;
+        default: break;
+        }
+    out->all = pos;
+    return status;
+}

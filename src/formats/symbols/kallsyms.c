@@ -1,0 +1,142 @@
+/* The kernel's list of symbols: /proc/kallsyms, and System.map, which is the same without modules. */
+#include <stdlib.h>
+
+#include "base/core/fail.h"
+#include "formats/symbols/symbols_text.h"
+#include "formats/symbols/text_lines.h"
+
+enum { KERNEL = 0, PAGE = 4096 };
+
+struct symbol {
+    uint64_t addr;
+    struct csn_str name, module;
+    char type;
+};
+
+/* A symbol of any type: it ends the one before. */
+struct place {
+    uint64_t addr;
+    const char *name;
+    uint32_t name_len;
+    uint32_t module;   /* KERNEL; others count up whenever the name changes */
+    uint64_t line;
+    char type;
+};
+
+struct kallsyms {
+    struct csni_batch_writer *writer;
+    CSNI_VEC(struct place) places;
+    struct csn_str module_name;
+    uint32_t module, modules;
+    uint64_t hidden;   /* symbols at 0 */
+};
+
+/* ADDRESS TYPE NAME, and behind a tab [MODULE]. */
+static bool read_line(struct csn_str line, struct symbol *out) {
+    struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
+    out->name = csni_line_field(&line);
+    out->module = csni_line_field(&line);
+    char letter = type.len == 1 ? (char)(type.ptr[0] | 0x20) : 0;
+    if (letter < 'a' || letter > 'z' || !out->name.len || out->name.len > UINT32_MAX || !csni_text_hex(addr, &out->addr)) return false;
+    out->type = type.ptr[0];
+    return true;
+}
+
+/* The kernel writes addresses in full width, which tells its list from a map with sizes of one digit. */
+static bool is_line(struct csn_str line) {
+    struct symbol symbol;
+    struct csn_str rest = line, addr = csni_line_field(&rest);
+    return (addr.len == 8 || addr.len == 16) && read_line(line, &symbol);
+}
+
+bool csni_kallsyms_recognize(struct csni_span file) { return csni_lines_look_like(file, is_line); }
+
+static bool is_function(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+
+static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
+    if (!name.len) return KERNEL;
+    if (!k->module || !csni_str_equal(name, k->module_name)) {
+        k->module_name = name;
+        k->module = ++k->modules;
+    }
+    return k->module;
+}
+
+static csn_status add(struct kallsyms *k, const struct symbol *s, uint64_t line, struct csn_error *err) {
+    if (!s->addr) {
+        k->hidden++;
+        return CSN_OK;
+    }
+    if (s->name.ptr[0] == '$') return CSN_OK; /* Arm marks code and data within functions so */
+    struct place place = { s->addr, s->name.ptr, (uint32_t)s->name.len, module_of(k, s->module), line, s->type };
+    return csni_vec_push(&k->places, place) ? CSN_OK : csni_fail_memory(err, sizeof place);
+}
+
+static uint32_t underscores(const struct place *p) {
+    uint32_t n = 0;
+    while (n < p->name_len && p->name[n] == '_') n++;
+    return n;
+}
+
+/* By address; of several names for one function the one that people know comes last, as it is the one that is kept: strong
+ * before weak, global before local, few underscores in front. */
+static int by_addr(const void *pa, const void *pb) {
+    const struct place *a = pa, *b = pb;
+    if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    bool weak_a = (a->type | 0x20) == 'w', weak_b = (b->type | 0x20) == 'w';
+    if (weak_a != weak_b) return weak_a ? -1 : 1;
+    bool global_a = a->type < 'a', global_b = b->type < 'a';
+    if (global_a != global_b) return global_b ? -1 : 1;
+    uint32_t under_a = underscores(a), under_b = underscores(b);
+    if (under_a != under_b) return under_a > under_b ? -1 : 1;
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* The end of `place`, which the symbol at `next` follows: there, unless it belongs to another module; then with the page,
+ * as far as the other leaves room. */
+static uint64_t end_of(const struct place *place, const struct place *next) {
+    uint64_t page_end = (place->addr | (PAGE - 1)) == UINT64_MAX ? UINT64_MAX : (place->addr | (PAGE - 1)) + 1;
+    if (!next) return page_end;
+    return next->module == place->module || next->addr < page_end ? next->addr : page_end;
+}
+
+static void add_functions(struct kallsyms *k) {
+    struct place *places = k->places.items;
+    size_t count = k->places.count, next = 0;
+    if (count) qsort(places, count, sizeof *places, by_addr);
+    for (size_t i = 0; i < count; i++) {
+        if (next <= i) next = i + 1;
+        while (next < count && places[next].addr == places[i].addr) next++;
+        if (!is_function(places[i].type)) continue;
+        uint64_t size = end_of(&places[i], next < count ? &places[next] : NULL) - places[i].addr;
+        uint32_t name = csni_batch_add_string(k->writer, (struct csn_str){ places[i].name, places[i].name_len });
+        csni_batch_begin_function(k->writer, places[i].addr, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, name,
+                                  CSNI_SOURCE_SYMBOL);
+    }
+}
+
+static csn_status read_all(struct kallsyms *k, struct csni_span file, struct csn_error *err) {
+    struct csni_lines lines = { file, 0 };
+    struct csn_str line;
+    while (csni_lines_next(&lines, &line)) {
+        struct symbol symbol;
+        if (!line.len) continue;
+        if (read_line(line, &symbol)) CSNI_TRY(add(k, &symbol, lines.number, err));
+        else csni_note_line(k->writer, lines.number, line, "no address, type and name");
+    }
+    if (k->hidden && !k->places.count)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                         "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root",
+                         (unsigned long long)k->hidden);
+    add_functions(k);
+    return CSN_OK;
+}
+
+csn_status csni_kallsyms_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
+                              struct csn_error *err) {
+    struct kallsyms k = { .writer = w };
+    k.places.alloc = alloc;
+    csn_status status = read_all(&k, file, err);
+    csni_vec_deinit(&k.places);
+    return status;
+}

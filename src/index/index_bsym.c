@@ -1,0 +1,203 @@
+/* BSYM behind the public calls. A function is a symbol, numbered as in the file; frames have neither file nor line. */
+#include "index/index_private.h"
+
+#include "base/core/fail.h"
+
+static bool recognize(struct csni_span bytes) { return csni_bsym_recognize(bytes); }
+
+static csn_status open_bsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
+                            struct csn_error *err) {
+    CSNI_TRY(csni_bsym_open(&index->bsym, bytes, index->allocator, err));
+    if (csni_bsym_accel_build(&index->bsym, options->accelerator_bytes, index->allocator)) return CSN_OK;
+    csni_bsym_close(&index->bsym, index->allocator);
+    return csni_fail_memory(err, options->accelerator_bytes);
+}
+
+static void close_bsym(struct csn_index *index) {
+    csni_bsym_accel_free(&index->bsym, index->allocator);
+    csni_bsym_close(&index->bsym, index->allocator);
+}
+
+static void get_info(const struct csn_index *index, struct csn_index_info *out) {
+    const struct csni_bsym *b = &index->bsym;
+    uint64_t base = b->placed < b->segment_count ? b->segments[b->placed].address : 0;
+    *out = (struct csn_index_info){ .format = CSN_FORMAT_BSYM, .big_endian = b->big, .address_size = 4,
+                                    .base_address = base, .file_size = b->bytes.size, .function_count = b->symbol_count,
+                                    .format_version = b->stored_version, .binary_count = b->segment_count,
+                                    .image_checksum = b->checksum, .rename_count = b->rename_count,
+                                    .accelerator_bytes = b->accel.memory_size, .plain_functions = b->accel.plain_count };
+}
+
+/* ---- frames ---- */
+
+static csn_status give(const struct csni_bsym *b, const struct csni_bsym_answer *answer, csn_status status, uint64_t addr,
+                       struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out) {
+    *out = (struct csn_lookup){ .reason = answer->reason, .binary = answer->has_segment ? answer->segment + 1 : 0 };
+    if (status != CSN_OK) return status;
+    out->function_start = answer->start;
+    out->function_size = answer->size;
+    out->function_index = answer->symbol;
+    out->frame_count = 1;
+    (void)b;
+    if (cap)
+        frames[0] = (struct csn_frame_ref){ .name = answer->symbol, .offset = (addr & ~(uint64_t)1) - answer->start,
+                                            .flags = answer->uncertain ? CSN_FRAME_UNCERTAIN : 0,
+                                            .reason = answer->uncertain ? CSN_REASON_GAP : CSN_REASON_NO_LINE_TABLE };
+    return CSN_OK;
+}
+
+static csn_status look_up(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+    (void)mode;
+    (void)err;
+    struct csni_bsym_answer answer;
+    csn_status status = csni_bsym_lookup(&index->bsym, addr, &answer);
+    return give(&index->bsym, &answer, status, addr, frames, cap, out);
+}
+
+static void prefetch(const struct csn_index *index, uint64_t addr) { csni_bsym_prefetch(&index->bsym, addr); }
+
+/* Neither fails nor writes behind `size`. Returns how many bytes the name takes there; 0: it is a view of the file. */
+static size_t resolve_name(const struct csni_bsym *b, const struct csni_bsym_name *name, char *scratch, size_t size,
+                           struct csn_str *out) {
+    if (csni_bsym_name_is_whole(b, name)) {
+        *out = csni_bsym_view(name);
+        return 0;
+    }
+    uint64_t need = csni_bsym_expand(b, name, 0, scratch, size);
+    *out = need <= size ? (struct csn_str){ scratch, (size_t)need } : (struct csn_str){ "", 0 };
+    return need < SIZE_MAX ? (size_t)need : SIZE_MAX;
+}
+
+static size_t resolve_into(const struct csni_bsym *b, const struct csn_frame_ref *ref, char *scratch, size_t size,
+                           struct csn_frame *out) {
+    *out = (struct csn_frame){ .name = { "", 0 }, .directory = { "", 0 }, .base = { "", 0 }, .offset = ref->offset,
+                               .flags = ref->flags, .reason = ref->reason };
+    if (ref->name >= b->symbol_count) return 0;
+    struct csni_bsym_name name = csni_bsym_symbol_name(b, (uint32_t)ref->name);
+    size_t need = resolve_name(b, &name, scratch, size, &out->name);
+    if (need > size) out->flags |= CSN_FRAME_NAME_IN_PIECES;
+    return need;
+}
+
+static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    resolve_into(&index->bsym, ref, NULL, 0, out);
+}
+
+size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch, size_t size,
+                              struct csn_frame *out) {
+    if (index->reader == &csni_bsym_index_reader) return resolve_into(&index->bsym, ref, scratch, size, out);
+    csn_index_resolve(index, ref, out);
+    return 0;
+}
+
+/* ---- looking inside ---- */
+
+static csn_status no_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
+                          struct csn_error *err) {
+    (void)index;
+    if (idx) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "file %u, need < 1", idx);
+    *directory = *base = (struct csn_str){ "", 0 };
+    return CSN_OK;
+}
+
+static struct csn_str string(const struct csn_index *index, uint64_t offset) {
+    struct csni_bsym_name name = { .has_scope = false };
+    if (offset <= UINT32_MAX) csni_bsym_string(&index->bsym, (uint32_t)offset, &name.name);
+    return csni_bsym_view(&name);
+}
+
+static csn_status record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
+    const struct csni_bsym *b = &index->bsym;
+    if (idx >= b->symbol_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "function %u, need < %u", idx, b->symbol_count);
+    const uint8_t *p = csni_bsym_symbol_record(b, idx);
+    *out = (struct csn_record){ p, b->symbol_size, csni_bsym_symbol_address(b, idx), (uint64_t)(p - b->body.ptr) };
+    return CSN_OK;
+}
+
+static csn_status function(const struct csn_index *index, const struct csn_record *rec, struct csn_function *out,
+                           struct csn_error *err) {
+    const struct csni_bsym *b = &index->bsym;
+    uint64_t off = (uint64_t)(rec->bytes - b->symbols);
+    if (off / b->symbol_size >= b->symbol_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a record of another index");
+    uint32_t symbol = (uint32_t)(off / b->symbol_size);
+    const struct csni_bsym_segment *s = csni_bsym_owner(b, symbol);
+    struct csni_bsym_name name = csni_bsym_symbol_name(b, symbol);
+    *out = (struct csn_function){ .start = rec->start, .size = csni_bsym_symbol_length(b, s, symbol),
+                                  .record_offset = rec->offset, .binary = s ? (uint32_t)(s - b->segments) + 1 : 0 };
+    resolve_name(b, &name, NULL, 0, &out->name);
+    return CSN_OK;
+}
+
+static csn_status verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                         struct csn_verify_counts *out, struct csn_error *err) {
+    (void)err;
+    return csni_bsym_verify(&index->bsym, callback, context, out);
+}
+
+const struct csni_index_reader csni_bsym_index_reader = {
+    .recognize = recognize, .open = open_bsym, .close = close_bsym, .get_info = get_info, .lookup = look_up,
+    .prefetch = prefetch, .resolve = resolve, .file = no_file, .string = string, .record = record, .function = function, .verify = verify,
+};
+
+/* ---- binaries ---- */
+
+static csn_status check_binary(const struct csn_index *index, uint32_t idx, struct csn_error *err) {
+    uint32_t count = index->reader == &csni_bsym_index_reader ? index->bsym.segment_count : 0;
+    return idx < count ? CSN_OK : csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "binary %u, need < %u", idx, count);
+}
+
+csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t size,
+                            struct csn_binary *out, size_t *out_need, struct csn_error *err) {
+    CSNI_TRY(check_binary(index, idx, err));
+    const struct csni_bsym *b = &index->bsym;
+    const struct csni_bsym_segment *s = &b->segments[idx];
+    struct csni_bsym_name name = csni_bsym_segment_name(b, s);
+    uint32_t last = csni_bsym_in_order(b, s->first + s->count - 1);
+    uint64_t end = (uint64_t)csni_bsym_symbol_address(b, last) + csni_bsym_symbol_length(b, s, last);
+    *out = (struct csn_binary){ .address = s->address, .size = end > s->address ? end - s->address : 0,
+                                .first_function = s->first, .function_count = s->count };
+    *out_need = resolve_name(b, &name, scratch, size, &out->name);
+    return CSN_OK;
+}
+
+csn_status csn_index_rename(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
+                            uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
+    const struct csni_bsym *b = &index->bsym;
+    uint32_t count = index->reader == &csni_bsym_index_reader ? b->rename_count : 0, number;
+    if (idx >= count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "rename %u, need < %u", idx, count);
+    struct csni_bsym_name name = csni_bsym_rename(b, idx, &number);
+    *out_need = resolve_name(b, &name, scratch, size, out);
+    *out_binary = 0;
+    for (uint32_t i = 0; i < b->segment_count; i++)
+        if (b->segments[i].number == number) *out_binary = i + 1;
+    return CSN_OK;
+}
+
+csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match,
+                                 struct csn_error *err) {
+    (void)err;
+    if (index->reader != &csni_bsym_index_reader) return CSN_NONE;
+    return csni_bsym_find(&index->bsym, name, out_idx, out_match);
+}
+
+csn_status csn_index_lookup_in_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
+                                      struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                      struct csn_error *err) {
+    CSNI_TRY(check_binary(index, binary, err));
+    struct csni_bsym_answer answer;
+    const struct csni_bsym *b = &index->bsym;
+    csn_status status = csni_bsym_lookup_in(b, binary, offset, &answer);
+    return give(b, &answer, status, b->segments[binary].address + offset, frames, cap, out);
+}
+
+csn_status csn_index_lookup_named(const struct csn_index *index, struct csn_str name, uint64_t offset,
+                                  struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+    uint32_t binary, match;
+    csn_status status = csn_index_find_binary(index, name, &binary, &match, err);
+    if (status == CSN_OK) return csn_index_lookup_in_binary(index, binary, offset, frames, cap, out, err);
+    if (status == CSN_NONE) *out = (struct csn_lookup){ .reason = CSN_REASON_NO_BINARY };
+    return status;
+}

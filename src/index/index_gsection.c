@@ -1,0 +1,138 @@
+/* The section-embedded GSYM of 2017 as a format of indexes: in an object file's section, or as a file of its own. */
+#include "index/index_private.h"
+
+#include "object/find/section_find.h"
+
+/* The image that carries an index, and its section. CSN_NONE: there is none. */
+csn_status csni_index_locate(struct csni_span file, const char *arch, struct csni_span *out_image, struct csni_span *out_section,
+                             struct csn_error *err) {
+    if (!csni_section_find_recognize(file)) return CSN_NONE;
+    bool found = false;
+    uint32_t count = csni_section_find_images(file);
+    for (uint32_t i = 0; i < count; i++) {
+        struct csni_span image, section;
+        if (!csni_section_find_image(file, i, &image)) continue;
+        if (arch && count > 1 && !csni_str_is(csni_str(arch), csni_section_find_arch(image))) continue;
+        csn_status status = csni_section_find_index(image, &section, err);
+        if (status < 0) return status;
+        if (status == CSN_NONE) continue;
+        if (found)
+            return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "several images of this universal file carry an index; choose one (--arch)");
+        found = true;
+        *out_image = image;
+        *out_section = section;
+    }
+    return found ? CSN_OK : CSN_NONE;
+}
+
+static bool recognize(struct csni_span bytes) {
+    struct csni_span image, section;
+    return csni_gsection_recognize(bytes) || csni_index_locate(bytes, NULL, &image, &section, NULL) != CSN_NONE;
+}
+
+static csn_status open_section(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
+                               struct csn_error *err) {
+    struct csni_gsection_home home = { { NULL, 0 }, csni_section_find };
+    struct csni_span section;
+    csn_status status = csni_index_locate(bytes, options->arch, &home.object, &section, err);
+    if (status < 0) return status;
+    status = status == CSN_OK ? csni_gsection_parse(&index->section, section, &home, err)
+                              : csni_gsection_parse(&index->section, bytes, NULL, err);
+    if (status >= 0) index->gsym = index->section.gsym;
+    return status;
+}
+
+static void close_section(struct csn_index *index) { (void)index; }
+
+static void get_info(const struct csn_index *index, struct csn_index_info *out) {
+    const struct csni_gsym *gsym = &index->gsym;
+    *out = (struct csn_index_info){ .format = CSN_FORMAT_GSYM_SECTION, .big_endian = gsym->big,
+                                    .address_size = gsym->address_size, .uuid_size = (uint8_t)gsym->uuid.size, .uuid_bytes = gsym->uuid.size,
+                                    .revision = index->section.revision, .base_address = gsym->base_address,
+                                    .file_size = gsym->bytes.size, .function_count = gsym->address_count,
+                                    .file_count = gsym->file_count, .string_bytes = gsym->strings.size };
+    if (gsym->uuid.size) memcpy(out->uuid, gsym->uuid.ptr, gsym->uuid.size);
+}
+
+static csn_status lookup(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                         struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsection_lookup(&index->section, addr, mode, &answer, err);
+    if (status >= 0) csni_index_give(index, &answer, status, frames, cap, out);
+    return status;
+}
+
+static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    struct csn_str directory, base;
+    csni_gsection_file(&index->section, ref->file, &directory, &base);
+    *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line, ref->flags,
+                               ref->reason, 0 };
+}
+
+static csn_status file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
+                       struct csn_error *err) {
+    if (idx >= index->gsym.file_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "file %u, need < %u", idx, index->gsym.file_count);
+    csni_gsection_file(&index->section, idx, directory, base);
+    return CSN_OK;
+}
+
+static struct csn_str string(const struct csn_index *index, uint64_t offset) { return csni_gsym_string(&index->gsym, offset); }
+
+static csn_status record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
+    if (idx >= index->gsym.address_count)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "function %u, need < %u", idx, index->gsym.address_count);
+    struct csni_gsym_record known;
+    CSNI_TRY(csni_gsym_record(&index->gsym, idx, &known, err));
+    *out = (struct csn_record){ known.bytes.ptr, known.bytes.size, known.start, known.offset };
+    return CSN_OK;
+}
+
+static csn_status from_public(const struct csn_index *index, const struct csn_record *given, struct csni_gsym_record *out,
+                              struct csn_error *err) {
+    struct csni_span bytes = { given->bytes, (size_t)given->size };
+    return csni_gsym_record_at(&index->gsym, bytes, given->offset, given->start, out, err);
+}
+
+static csn_status function(const struct csn_index *index, const struct csn_record *given, struct csn_function *out,
+                           struct csn_error *err) {
+    struct csni_gsym_record known;
+    CSNI_TRY(from_public(index, given, &known, err));
+    struct csn_function f = { .start = known.start, .size = known.size, .name = csni_gsym_string(&index->gsym, known.name),
+                              .record_offset = known.offset };
+    uint64_t pos = CSNI_GSYM_R_PARTS;
+    struct csni_gsym_payload part;
+    csn_status status;
+    uint32_t count = 0;
+    while ((status = csni_gsection_part_next(&index->section, &known, &pos, &part, err)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(&known, err);
+        switch (part.type) {
+        case CSNI_GSYM_PART_LINES: f.has_lines = 1; break;
+        case CSNI_GSYM_PART_INLINE: f.has_inlines = 1; break;
+        default: f.unknown_parts++;
+        }
+    }
+    if (status < 0) return status;
+    *out = f;
+    return CSN_OK;
+}
+
+static csn_status find_part(const struct csn_index *index, const struct csn_record *given, uint32_t type,
+                            struct csni_gsym_payload *out, struct csn_error *err) {
+    struct csni_gsym_record known;
+    CSNI_TRY(from_public(index, given, &known, err));
+    if (type != CSNI_GSYM_PART_LINES && type != CSNI_GSYM_PART_INLINE) return CSN_NONE;
+    return csni_gsection_part_find(&index->section, &known, type, out, err);
+}
+
+static csn_status verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                         struct csn_verify_counts *out, struct csn_error *err) {
+    (void)err;
+    return csni_gsection_verify(&index->section, callback, context, out);
+}
+
+const struct csni_index_reader csni_gsection_reader = {
+    .recognize = recognize, .open = open_section, .close = close_section, .get_info = get_info, .lookup = lookup,
+    .resolve = resolve, .file = file, .string = string, .record = record, .function = function, .verify = verify,
+    .find_part = find_part,
+};

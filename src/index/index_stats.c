@@ -1,0 +1,175 @@
+/* Statistics of an index: the sizes of its parts, which each format tells itself, and what the functions hold, which is
+ * found through the iterators that every format has. */
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_stats.h"
+#include "index/index_private.h"
+
+const char *csn_part_name(uint32_t part) {
+    static const char *const names[CSN_PART_COUNT] = {
+        "header", "address_table", "record_offsets", "file_table", "strings", "record_headers", "line_tables",
+        "inline_trees", "merged_functions", "call_sites", "other", "padding",
+    };
+    return part < CSN_PART_COUNT ? names[part] : NULL;
+}
+
+static csn_status part_bytes(const struct csn_index *index, const struct csn_index_info *info, uint64_t *out,
+                             struct csn_error *err) {
+    if (!index->other) return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
+    out[CSN_PART_STRINGS] = info->string_bytes;
+    out[CSN_PART_OTHER] = info->file_size - info->string_bytes;
+    return CSN_OK;
+}
+
+static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record,
+                               struct csn_function_stats *out) {
+    if (index->other) return CSN_OK;
+    struct csni_gsym_record known;
+    struct csni_gsym_record_sizes sizes;
+    struct csni_span bytes = { record->bytes, (size_t)record->size };
+    CSNI_TRY(csni_gsym_record_at(&index->gsym, bytes, record->offset, record->start, &known, NULL));
+    csn_status status = csni_gsym_record_sizes(&index->gsym, &known, &sizes);
+    out->record_bytes = sizes.all;
+    out->line_bytes = sizes.lines;
+    out->inline_bytes = sizes.inlines;
+    out->merged_bytes = sizes.merged;
+    out->call_site_bytes = sizes.call_sites;
+    return status;
+}
+
+/* ---- one function ---- */
+
+/* The code of a function that none before it covers: [start, end). */
+struct code {
+    uint64_t start, end;
+};
+
+/* The bytes of [start, end) that are the function's own and not below *counted, which moves up. */
+static uint64_t take_code(const struct code *code, uint64_t *counted, uint64_t start, uint64_t end) {
+    if (start < code->start) start = code->start;
+    if (start < *counted) start = *counted;
+    if (end > code->end) end = code->end;
+    if (end <= start) return 0;
+    *counted = end;
+    return end - start;
+}
+
+static csn_status count_rows(const struct csn_index *index, const struct csn_record *record, const struct code *code,
+                             struct csn_function_stats *out) {
+    struct csn_row_iter iter;
+    struct csn_row row, before = { 0, 0, 0 };
+    uint64_t counted = 0;
+    CSNI_TRY(csn_row_iter_init(&iter, index, record, NULL));
+    csn_status status;
+    do {
+        status = csn_row_iter_next(&iter, &row, NULL);
+        uint64_t end = status == CSN_OK ? row.addr : code->end;
+        if (before.file && before.line) out->code_bytes_with_lines += take_code(code, &counted, before.addr, end);
+        if (status != CSN_OK) break;
+        out->rows++;
+        if (!out->file) out->file = row.file;
+        before = row;
+    } while (true);
+    return status;
+}
+
+static csn_status count_inlines(const struct csn_index *index, const struct csn_record *record, const struct code *code,
+                                struct csn_function_stats *out) {
+    struct csn_inline_iter iter;
+    struct csn_inline_node node;
+    uint64_t counted = 0;
+    CSNI_TRY(csn_inline_iter_init(&iter, index, record, NULL));
+    csn_status status;
+    while ((status = csn_inline_iter_next(&iter, &node, NULL)) == CSN_OK) {
+        if (node.depth == 0) continue;
+        out->inline_nodes++;
+        if (node.depth > 1) continue; /* its parent covers the same code */
+        struct csn_range range;
+        for (uint32_t k = 0; csn_inline_node_range(&node, k, &range, NULL) == CSN_OK; k++)
+            out->code_bytes_inlined += take_code(code, &counted, range.start, range.end);
+    }
+    return status;
+}
+
+static csn_status count_lists(const struct csn_index *index, const struct csn_record *record,
+                              struct csn_function_stats *out) {
+    struct csn_call_site_iter sites;
+    struct csn_call_site site;
+    struct csn_merged_iter merged;
+    struct csn_record child;
+    csn_status status;
+    CSNI_TRY(csn_call_site_iter_init(&sites, index, record, NULL));
+    while ((status = csn_call_site_iter_next(&sites, &site, NULL)) == CSN_OK) out->call_sites++;
+    if (status < 0) return status;
+    CSNI_TRY(csn_merged_iter_init(&merged, index, record, NULL));
+    while ((status = csn_merged_iter_next(&merged, &child, NULL)) == CSN_OK) out->merged_functions++;
+    return status;
+}
+
+static csn_status count_parts(const struct csn_index *index, const struct csn_record *record, const struct code *code,
+                              struct csn_function_stats *out) {
+    const struct csn_function *f = &out->function;
+    if (f->has_lines) CSNI_TRY(count_rows(index, record, code, out));
+    if (f->has_inlines) CSNI_TRY(count_inlines(index, record, code, out));
+    if (f->has_call_sites || f->has_merged) CSNI_TRY(count_lists(index, record, out));
+    return CSN_OK;
+}
+
+/* ---- all of them ---- */
+
+struct totals {
+    const struct csn_index *index;
+    struct csn_stats_sums *out;
+    uint64_t code_end, decoded;
+};
+
+static csn_status count_function(struct totals *totals, uint32_t idx, struct csn_function_stats *out,
+                                 struct csn_error *err) {
+    struct csn_record record;
+    *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
+    if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
+    csn_status status = record_sizes(totals->index, &record, out);
+    totals->decoded += out->record_bytes;
+    if (totals->decoded / CSNI_GSYM_SHARED_TIMES > totals->out->file_size + CSNI_GSYM_SHARED_FREE)
+        return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
+                         "%u functions share %llu bytes of records, need no more than %d times as many as the file has", idx,
+                         (unsigned long long)totals->decoded, CSNI_GSYM_SHARED_TIMES);
+    if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
+    uint64_t start = out->function.start, end = start + out->function.size;
+    struct code code = { start > totals->code_end ? start : totals->code_end, end };
+    if (end > code.start) {
+        out->code_bytes = end - code.start;
+        totals->code_end = end;
+    }
+    out->damaged = count_parts(totals->index, &record, &code, out) < 0;
+    return CSN_OK;
+}
+
+static void add(struct csn_stats_sums *sum, const struct csn_function_stats *function) {
+    sum->functions++;
+    sum->damaged_functions += function->damaged;
+    sum->rows += function->rows;
+    sum->inline_nodes += function->inline_nodes;
+    sum->call_sites += function->call_sites;
+    sum->merged_functions += function->merged_functions;
+    sum->code_bytes += function->code_bytes;
+    sum->code_bytes_with_lines += function->code_bytes_with_lines;
+    sum->code_bytes_inlined += function->code_bytes_inlined;
+}
+
+csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
+                           struct csn_stats_sums *out, struct csn_error *err) {
+    if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_stats without room for the sums");
+    struct csn_index_info info;
+    csn_index_get_info(index, &info);
+    struct csn_stats_sums sum = { .file_size = info.file_size };
+    CSNI_TRY(part_bytes(index, &info, sum.part_bytes, err));
+    struct totals totals = { .index = index, .out = &sum };
+    for (uint32_t idx = 0; idx < info.function_count; idx++) {
+        struct csn_function_stats function;
+        CSNI_TRY(count_function(&totals, idx, &function, err));
+        add(&sum, &function);
+        if (callback && !callback(context, &function)) break;
+    }
+    *out = sum;
+    return CSN_OK;
+}

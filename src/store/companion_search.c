@@ -1,0 +1,106 @@
+/* The stock resolver: its options, and one request from start to end. */
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#include "store/companion_search.h"
+
+#include "base/core/fail.h"
+#include "base/options.h"
+
+enum { ARENA_CHUNK = 4096 };
+
+static const char *const default_dirs[] = { "/usr/lib/debug" };
+
+/* ---- the search ---- */
+
+/* NULL stays NULL. */
+static csn_status copy_text(struct csni_arena *arena, const char **text, struct csn_error *err) {
+    if (!*text) return CSN_OK;
+    *text = csni_arena_copy(arena, *text, strlen(*text));
+    return *text ? CSN_OK : csni_fail_memory(err, 0);
+}
+
+static csn_status copy_texts(struct csni_arena *arena, const char *const **texts, size_t count, struct csn_error *err) {
+    if (!count) return CSN_OK;
+    const char **copies = count < SIZE_MAX / sizeof *copies ? csni_arena_alloc(arena, count * sizeof *copies) : NULL;
+    if (!copies) return csni_fail_memory(err, count * sizeof *copies);
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = (*texts)[i];
+        if (!copies[i]) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "entry %zu of a list of paths is NULL", i);
+        CSNI_TRY(copy_text(arena, &copies[i], err));
+    }
+    *texts = copies;
+    return CSN_OK;
+}
+
+static csn_status set_up(struct csn_companion_search *search, struct csn_error *err) {
+    struct csn_companion_search_options *options = &search->options;
+    CSNI_TRY(copy_text(&search->arena, &options->debug_file, err));
+    CSNI_TRY(copy_text(&search->arena, &options->object_prefix, err));
+    CSNI_TRY(copy_texts(&search->arena, &options->debug_dirs, options->debug_dir_count, err));
+    CSNI_TRY(copy_texts(&search->arena, &options->dwp_files, options->dwp_file_count, err));
+    CSNI_TRY(copy_texts(&search->arena, &options->dwo_dirs, options->dwo_dir_count, err));
+    if (!options->debug_dir_count) {
+        options->debug_dirs = default_dirs;
+        options->debug_dir_count = sizeof default_dirs / sizeof *default_dirs;
+    }
+    return CSN_OK;
+}
+
+csn_status csn_companion_search_create(const struct csn_companion_search_options *given, struct csn_companion_search **out,
+                                       struct csn_error *err) {
+    struct csn_companion_search_options options = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
+    uint32_t unknown = options.flags & ~(uint32_t)CSN_SEARCH_DEBUGINFOD;
+    if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown search flags 0x%x", unknown);
+    const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
+    struct csn_companion_search *search = csni_alloc_zeroed(alloc, 1, sizeof *search);
+    if (!search) return csni_fail_memory(err, sizeof *search);
+    search->alloc = alloc;
+    search->options = options;
+    csni_arena_init(&search->arena, alloc, ARENA_CHUNK);
+    csn_status status = set_up(search, err);
+    if (status < 0) csn_companion_search_destroy(search);
+    else *out = search;
+    return status;
+}
+
+void csn_companion_search_destroy(struct csn_companion_search *search) {
+    if (!search) return;
+    csni_arena_deinit(&search->arena);
+    csni_free(search->alloc, search, sizeof *search);
+}
+
+/* ---- one request ---- */
+
+static csn_status hunt_for(struct csni_hunt *hunt) {
+    switch (hunt->request->kind) {
+    case CSN_COMPANION_DEBUG_FILE: return csni_hunt_debug_file(hunt);
+    case CSN_COMPANION_SUPPLEMENT: return csni_hunt_supplement(hunt);
+    case CSN_COMPANION_DWP: return csni_hunt_dwp(hunt);
+    case CSN_COMPANION_DWO: return csni_hunt_dwo(hunt);
+    case CSN_COMPANION_OBJECT: return csni_hunt_object(hunt);
+    case CSN_COMPANION_MAP: return csni_hunt_map(hunt);
+    default: return CSN_NONE; /* of a newer version */
+    }
+}
+
+/* Nothing fits. Debug information of another build is worse than none, and having it there is somebody's mistake: an error.
+ * Anything else is told. */
+static csn_status tell_why(struct csni_hunt *hunt) {
+    const struct csn_error *why = hunt->wrong_id.code != CSN_OK ? &hunt->wrong_id : &hunt->passed_over;
+    if (why->code == CSN_OK) return CSN_NONE;
+    if (hunt->err) *hunt->err = *why;
+    if (why == &hunt->wrong_id) return why->code;
+    if (hunt->err) hunt->err->code = CSN_NONE;
+    return CSN_NONE;
+}
+
+csn_status csn_companion_search_resolve(void *search, const struct csn_companion_request *given, struct csn_companion *out,
+                                        struct csn_error *err) {
+    struct csn_companion_request request = { .struct_size = sizeof request };
+    CSNI_TRY(csni_options_copy(&request, sizeof request, given, given->struct_size, err));
+    struct csni_hunt hunt = { .search = search, .request = &request, .out = out, .err = err, .skip = request.skip };
+    hunt.has_image = request.image_path && stat(request.image_path, &hunt.image) == 0;
+    csn_status status = hunt_for(&hunt);
+    return status == CSN_NONE ? tell_why(&hunt) : status;
+}

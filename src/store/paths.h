@@ -1,0 +1,29 @@
+/* Parts of paths. Names from images are bytes: nothing here gives them a meaning beyond '/'. */
+#ifndef CSNI_COMPANION_PATHS_H
+#define CSNI_COMPANION_PATHS_H
+
+#include "store/companion_search.h"
+
+/* What stands behind the last '/'. */
+const char *csni_path_base(const char *path);
+
+/* The folders that `path` is in: as it is written ("." where it has none), and by its real path, as far as that differs.
+ * Count 0: too long. */
+struct csni_folders {
+    char text[3][CSNI_PATH_SIZE];
+    size_t count;
+};
+void csni_path_folders(const char *path, struct csni_folders *out);
+
+/* The last `CSNI_PATH_SHOWN` bytes of a path, for messages whose other half must not be lost. */
+enum { CSNI_PATH_SHOWN = 90 };
+struct csni_path_shown {
+    char text[CSNI_PATH_SHOWN + sizeof "..."];
+};
+struct csni_path_shown csni_path_show(const char *path);
+
+/* An id as hexadecimal digits. False: longer than any. */
+enum { CSNI_ID_MAX = 64, CSNI_ID_TEXT_SIZE = 2 * CSNI_ID_MAX + 1 };
+bool csni_id_text(const uint8_t *id, size_t size, char out[CSNI_ID_TEXT_SIZE]);
+
+#endif
