@@ -72,6 +72,19 @@ static uint64_t takeAnswer(const LookupResult &result, bool strings) {
   return sum;
 }
 
+// Addresses that have an answer.
+static size_t countFound(const GsymReader &reader, const std::vector<uint64_t> &addrs) {
+  size_t found = 0;
+  for (uint64_t addr : addrs) {
+    auto result = reader.lookup(addr);
+    if (result)
+      found += !result->Locations.empty();
+    else
+      consumeError(result.takeError());
+  }
+  return found;
+}
+
 static void measure(const char *what, bool strings, const GsymReader &reader, const std::vector<uint64_t> &addrs,
                     size_t repeats) {
   uint64_t sum = 0;
@@ -90,8 +103,8 @@ static void measure(const char *what, bool strings, const GsymReader &reader, co
     ns.push_back(all.count() / (double)addrs.size());
   }
   std::sort(ns.begin(), ns.end());
-  printf("%s%zu addresses: median %.1f ns, minimum %.1f ns a lookup (checksum %llu)\n", what, addrs.size(),
-         ns[ns.size() / 2], ns[0], (unsigned long long)sum);
+  printf("%s%zu addresses, %zu found: median %.1f ns, minimum %.1f ns a lookup (checksum %llu)\n", what, addrs.size(),
+         countFound(reader, addrs), ns[ns.size() / 2], ns[0], (unsigned long long)sum);
 }
 
 int main(int argc, char **argv) {

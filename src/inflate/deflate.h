@@ -1,5 +1,5 @@
 /* zlib streams (RFC 1950, 1951), inflated in pieces of any size into any memory. Own code, as no library at hand is as fast with
- * debug information: docs/performance.md. */
+ * debug information: docs/performance-log.md. */
 #ifndef CSNI_DEFLATE_H
 #define CSNI_DEFLATE_H
 

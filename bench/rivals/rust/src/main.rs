@@ -25,8 +25,9 @@ fn measure(addrs: &[u64], repeats: usize, mut lookup: impl FnMut(u64) -> u64) {
         sum = found;
     }
     ns.sort_by(f64::total_cmp);
+    let hits = addrs.iter().filter(|&&a| lookup(a) != 0).count();
     println!(
-        "{} addresses: median {:.1} ns, minimum {:.1} ns a lookup (checksum {sum})",
+        "{} addresses, {hits} found: median {:.1} ns, minimum {:.1} ns a lookup (checksum {sum})",
         addrs.len(),
         ns[ns.len() / 2],
         ns[0]

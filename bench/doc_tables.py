@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Writes the tables of figures in the documentation from result files, so that no figure is typed by hand.
+
+usage: bench/doc_tables.py [--check] PAGE...
+
+A page marks each table:
+  <!-- table NAME bench/results/FILE.json -->
+  ... replaced ...
+  <!-- end of table -->
+NAME is a function below. --check changes nothing and exits 1 where a page differs from its result files."""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+MARKED = re.compile(r"(<!-- table (\S+) (\S+) -->\n)(.*?)(<!-- end of table -->)", re.S)
+
+
+def markdown(heads, rows, left=1):
+    """`left`: how many columns hold words."""
+    lines = [heads, ["---" if k < left else "---:" for k in range(len(heads))], *rows]
+    return "".join("| " + " | ".join(str(cell) for cell in line) + " |\n" for line in lines)
+
+
+def times(ratio):
+    return f"{ratio:.1f}x" if ratio < 10 else f"{ratio:.0f}x"
+
+
+def by(rows, **fields):
+    return next((row for row in rows if all(row.get(key) == value for key, value in fields.items())), None)
+
+
+def condition(results):
+    """Under what the figures hold: one line before the table."""
+    facts = results["machine"]
+    versions = ", ".join(f"{name} {version.split()[-1]}" for name, version in facts["versions"].items()
+                         if version and name in ("callsign", "llvm-gsymutil", "gsymtool"))
+    return f"{facts['date']}, {facts['cores']} cores, commit {facts['commit']}, medians of {results['rounds']} rounds; {versions}.\n\n"
+
+
+def conversion(results):
+    """Seconds of the reference and of callsign, and how many times less time and memory callsign takes."""
+    rows, all_rows = [], results["convert"]
+    for name, threads in dict.fromkeys((row["input"], row["threads"]) for row in all_rows):
+        ours = by(all_rows, input=name, threads=threads, tool="callsign")
+        llvm = by(all_rows, input=name, threads=threads, tool="llvm-gsymutil")
+        others = [by(all_rows, input=name, threads=threads, tool=tool) for tool in ("gsymtool", "symcache")]
+        rows.append([name, threads, f"{llvm['wall_s']:.2f}", f"{ours['wall_s']:.3f}",
+                     times(llvm["wall_s"] / ours["wall_s"]), f"1/{llvm['peak_mb'] / ours['peak_mb']:.1f}",
+                     f"{ours['output_bytes'] / llvm['output_bytes']:.2f}",
+                     *[times(other["wall_s"] / ours["wall_s"]) if other else "-" for other in others]])
+    return condition(results) + markdown(
+        ["input", "threads", "llvm-gsymutil, s", "callsign, s", "faster", "memory", "index size", "than gsymtool",
+         "than symcache's converter"], rows)
+
+
+def lookups(results):
+    """Nanoseconds of a lookup with every name and path read, and the rivals that read the same."""
+    rows, all_rows = [], results["lookup"]
+    for name, spread in dict.fromkeys((row["input"], row["addresses"]) for row in all_rows):
+        def ns(engine):
+            row = by(all_rows, input=name, addresses=spread, engine=engine)
+            return row["median_ns"] if row else None
+        plain, fast = ns("callsign, strings read"), ns("callsign, accelerator strings read")
+        llvm, symcache = ns("LLVM GsymReader, strings read"), ns("symcache, strings read")
+        rows.append([f"{name}, {spread.replace('-', ' ')}", f"{plain:,.0f}", f"{fast:,.0f}",
+                     *[f"{rival:,.0f}" if rival else "-" for rival in (llvm, symcache)],
+                     *[f"{times(rival / plain)} / {times(rival / fast)}" if rival else "-" for rival in (llvm, symcache)]])
+    return condition(results) + markdown(
+        ["addresses", "callsign, ns", "with accelerator, ns", "LLVM's reader, ns", "symcache, ns",
+         "faster than LLVM: plain / accelerator", "than symcache: plain / accelerator"], rows)
+
+
+def goals(results):
+    """Each pairing that reads the same, with its goal."""
+    rows = []
+    for row in (row for row in results["like_for_like"] if row["goal"]):
+        plain, fast, goal = row["index_ratio"], row["accelerator_ratio"], row["goal"]
+        reached = "plain" if plain >= goal else "with accelerator" if fast >= goal else "no"
+        rows.append([f"{row['input']}, {row['addresses'].replace('-', ' ')}", f"{row['what']}: {row['rival']}", times(plain),
+                     times(fast), f"{goal}x", reached])
+    return condition(results) + markdown(["addresses", "what is read: rival", "plain", "accelerator", "goal", "reached"], rows, left=2)
+
+
+def processes(results):
+    rows, all_rows = [], results["process"]
+    for name, what in dict.fromkeys((row["input"], row["what"]) for row in all_rows):
+        ours, llvm = (by(all_rows, input=name, what=what, tool=tool) for tool in ("callsign", "llvm-gsymutil"))
+        rows.append([f"{name}, {what}", f"{llvm['wall_s'] * 1e3:.1f}", f"{ours['wall_s'] * 1e3:.1f}",
+                     times(llvm["wall_s"] / ours["wall_s"]), f"1/{llvm['peak_mb'] / ours['peak_mb']:.1f}"])
+    return condition(results) + markdown(["what", "llvm-gsymutil, ms", "callsign lookup, ms", "faster", "memory"], rows)
+
+
+def pages(results):
+    rows, all_rows = [], results["pages"]
+    for name, count in dict.fromkeys((row["input"], row["lookups"]) for row in all_rows):
+        found = [by(all_rows, input=name, lookups=count, engine=e) for e in ("callsign", "LLVM GsymReader", "symcache")]
+        rows.append([f"{name}, {count:,}", f"{found[0]['pages_views']:,}",
+                     *[f"{row['pages_strings']:,}" if row and row["pages_strings"] is not None else "-" for row in found]])
+    return condition(results) + markdown(
+        ["open and this many lookups", "callsign, no string read", "callsign", "LLVM's reader", "symcache"], rows)
+
+
+def accelerator(results):
+    rows = [[name, f"{facts['open_ms']:.0f}", f"{facts['bytes'] / 1e6:.1f}"]
+            for name, facts in results["accelerator"].items() if facts]
+    return condition(results) + markdown(["input", "time to build at open, ms", "private memory, MB"], rows)
+
+
+def sizes(results):
+    rows = []
+    for what in next(iter(results["sizes"].values())):
+        rows.append([what, *[f"{s[what] / 1e6:.2f} ({s[what] / s['index']:.2f})" if s.get(what) else "-"
+                             for s in results["sizes"].values()]])
+    return "MB, and in brackets how many times the index.\n\n" + markdown(["", *results["sizes"]], rows)
+
+
+def headline(results):
+    """The README's: conversion alone."""
+    rows, all_rows = [], results["convert"]
+    for name in dict.fromkeys(row["input"] for row in all_rows):
+        cells = []
+        for threads in (1, 2):
+            ours, llvm = (by(all_rows, input=name, threads=threads, tool=tool) for tool in ("callsign", "llvm-gsymutil"))
+            cells += [f"{ours['wall_s']:.2f} s", times(llvm["wall_s"] / ours["wall_s"])]
+        rows.append([name, *cells, f"1/{llvm['peak_mb'] / ours['peak_mb']:.1f}", f"{ours['output_bytes'] / llvm['output_bytes']:.2f}"])
+    return markdown(["against llvm-gsymutil", "1 thread", "faster", "2 threads", "faster", "memory", "index size"], rows)
+
+
+def lookup_headline(results):
+    """The README's: lookups by function, every name and path read."""
+    rows = []
+    for name in dict.fromkeys(row["input"] for row in results["lookup"]):
+        plain, fast, llvm = (by(results["lookup"], input=name, addresses="by-function", engine=engine)["median_ns"] for engine in
+                             ("callsign, strings read", "callsign, accelerator strings read", "LLVM GsymReader, strings read"))
+        rows.append([name, f"{plain:,.0f} ns", times(llvm / plain), f"{fast:,.0f} ns", times(llvm / fast)])
+    return markdown(["one lookup, against LLVM's reader", "from the file", "faster", "with an accelerator in memory", "faster"], rows)
+
+
+TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, headline,
+                                lookup_headline)}
+
+
+def render(match):
+    begin, name, path, _, end = match.groups()
+    if name not in TABLES:
+        sys.exit(f"doc_tables: {name}: no such table; there are {', '.join(TABLES)}")
+    return begin + TABLES[name](json.loads((ROOT / path).read_text())) + end
+
+
+def main():
+    words = sys.argv[1:]
+    check = "--check" in words
+    different = 0
+    for page in (word for word in words if word != "--check"):
+        path = pathlib.Path(page)
+        text = path.read_text(encoding="utf-8")
+        made = MARKED.sub(render, text)
+        if made == text:
+            continue
+        different += 1
+        if check:
+            print(f"{page}: a table differs from its result file: run bench/doc_tables.py {page}")
+        else:
+            path.write_text(made, encoding="utf-8")
+    return 1 if check and different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""Figures in the documentation come from result files: bench/doc_tables.py writes them, and nothing else may."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "bench/doc_tables.py"
+PAGES = ["README.md", "docs/performance.md"]
+
+
+def run(*words):
+    return subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_those_of_the_result_files(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    assert "<!-- table " in text
+    done = run("--check", ROOT / page)
+    assert done.returncode == 0, done.stdout
+
+
+def test_an_edited_figure_is_found(tmp_path):
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    edited = re.sub(r"(\| vmlinux \| 1 \| )\d", r"\g<1>9", text, count=1)
+    assert edited != text
+    page = tmp_path / "performance.md"
+    page.write_text(edited, encoding="utf-8")
+    done = run("--check", page)
+    assert done.returncode == 1 and "differs from its result file" in done.stdout
+    assert run(page).returncode == 0 and page.read_text(encoding="utf-8") == text
+
+
+def test_every_result_file_says_its_command():
+    """Written by a program: a result that nobody can repeat is none."""
+    for path in sorted((ROOT / "bench/results").glob("*.json")):
+        assert '"command"' in path.read_text(encoding="utf-8"), path.name
