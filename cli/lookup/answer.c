@@ -166,6 +166,9 @@ void frame_put_text(const struct csn_frame *frame, struct name_text *names, stru
             out_decimal(out, frame->line);
         else
             out_char(out, '?');
+    } else if (frame->reason == CSN_REASON_NO_CALL_FILE && frame->line) {
+        out_text(out, " at ?:");
+        out_decimal(out, frame->line);
     } else if (frame->reason != CSN_REASON_COMPLETE) {
         out_text(out, " (");
         out_text(out, csn_reason_text(frame->reason));

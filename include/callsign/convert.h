@@ -119,7 +119,7 @@ enum csn_event {
     CSN_EVENT_LINE_BAD_SEQUENCE,     /* DW_AT_LLVM_stmt_sequence names no sequence; all rows were used */
     CSN_EVENT_DECL_BAD_FILE,         /* dropped: DW_AT_decl_file of a function without rows */
     CSN_EVENT_INLINE_OUTSIDE_PARENT, /* dropped: a range of an inlined call outside the function */
-    CSN_EVENT_INLINE_BAD_FILE,       /* dropped: an inlined call with a call file that does not exist */
+    CSN_EVENT_INLINE_BAD_FILE,       /* dropped: the call file of an inlined call, which does not exist */
     CSN_EVENT_INLINE_WITHOUT_RANGES, /* dropped: inlined calls of a function, none of which has a usable range */
     CSN_EVENT_DUPLICATE_REPLACED,    /* merged: functions of one range with different debug information; one is kept */
     CSN_EVENT_DUPLICATE_DROPPED,     /* merged: an equal copy, or a plain symbol of a function known better */

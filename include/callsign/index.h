@@ -94,6 +94,7 @@ enum csn_reason {
     CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
     CSN_REASON_BAD_FILE = 5,      /* the row names a file that the index does not have */
     CSN_REASON_NO_BINARY = 6,     /* the index has no binary of that name */
+    CSN_REASON_NO_CALL_FILE = 7,  /* of a frame around an inlined call: the call names no file */
     CSN_REASON_NO_MODULE = 16,    /* of a stack's frame: no module covers it */
     CSN_REASON_NO_INDEX = 17      /* of a stack's frame: its module has no index */
 };

@@ -10,6 +10,7 @@ const char *csn_reason_text(uint32_t reason) {
     case CSN_REASON_NO_ROW: return "the function has no line for this address";
     case CSN_REASON_BAD_FILE: return "the line names a file that the index does not have";
     case CSN_REASON_NO_BINARY: return "the index has no binary of that name";
+    case CSN_REASON_NO_CALL_FILE: return "the inlined call names no file";
     case CSN_REASON_NO_MODULE: return "no module covers the address";
     case CSN_REASON_NO_INDEX: return "there is no index for the module";
     default: return "the reason is not known to this version of the library";

@@ -15,33 +15,33 @@ struct inline_chain {
     } calls[CSN_INLINE_DEPTH_MAX];
 };
 
-/* The row for the address: the last one at or below it. */
+/* The row for the address: the last one at or below it; `out` stays as it is where there is none. */
 static csn_status find_row(const struct csn_index *index, const struct csn_record *record, uint64_t addr,
-                           struct csn_row *out, bool *found, struct csn_error *err) {
+                           struct csn_row *out, struct csn_error *err) {
     struct csn_row_iter iter;
     struct csn_row row;
-    *found = false;
     CSNI_TRY(csn_row_iter_init(&iter, index, record, err));
     for (;;) {
         csn_status status = csn_row_iter_next(&iter, &row, err);
         if (status < 0) return status;
         if (status == CSN_NONE || row.addr > addr) return CSN_OK;
         *out = row;
-        *found = true;
     }
 }
 
-/* Whether a range of the node holds the address, and where that range starts. */
+/* Whether a range of the node holds the address, and the lowest address of the node: of its ranges that are not empty. */
 static csn_status node_holds(struct csn_inline_node *node, uint64_t addr, bool *holds, uint64_t *start,
                              struct csn_error *err) {
+    bool any = false;
+    *start = 0;
     *holds = false;
     for (uint32_t k = 0; k < node->range_count; k++) {
         struct csn_range range;
         CSNI_TRY(csn_inline_node_range(node, k, &range, err));
-        if (addr < range.start || addr >= range.end) continue;
-        *holds = true;
-        *start = range.start;
-        break;
+        if (range.start >= range.end) continue;
+        if (!any || range.start < *start) *start = range.start;
+        any = true;
+        *holds |= addr >= range.start && addr < range.end;
     }
     return CSN_OK;
 }
@@ -70,12 +70,11 @@ static csn_status find_chain(const struct csn_index *index, const struct csn_rec
     }
 }
 
-static void set_place(const struct csn_index *index, uint32_t file, uint32_t line, struct csn_frame *frame) {
+/* `why`: the reason where there is no file. */
+static void set_place(const struct csn_index *index, uint32_t file, uint32_t line, uint32_t why, struct csn_frame *frame) {
     frame->line = line;
-    if (!file || csn_index_file(index, file, &frame->directory, &frame->base, NULL) != CSN_OK) {
-        frame->reason = file ? CSN_REASON_BAD_FILE : CSN_REASON_NO_ROW;
-        frame->line = 0;
-    }
+    if (!file) frame->reason = why;
+    else if (csn_index_file(index, file, &frame->directory, &frame->base, NULL) != CSN_OK) frame->reason = CSN_REASON_BAD_FILE;
 }
 
 csn_status csni_record_frames(const struct csn_index *index, const struct csn_record *record, uint64_t addr,
@@ -84,15 +83,15 @@ csn_status csni_record_frames(const struct csn_index *index, const struct csn_re
     struct csn_function function;
     struct csn_row row = { 0 };
     struct inline_chain chain;
-    bool has_row;
     CSNI_TRY(csn_record_function(index, record, &function, err));
-    CSNI_TRY(find_row(index, record, addr, &row, &has_row, err));
+    CSNI_TRY(find_row(index, record, addr, &row, err));
     chain.count = 0;
-    if (has_row) CSNI_TRY(find_chain(index, record, addr, &chain, err));
+    CSNI_TRY(find_chain(index, record, addr, &chain, err));
     uint32_t count = chain.count + 1;
     struct csn_frame *frames = csni_arena_alloc(arena, count * sizeof(*frames));
     if (!frames) return csni_fail_memory(err, count * sizeof(*frames));
-    uint32_t file = row.file, line = row.line;
+    uint32_t file = row.file, line = row.file ? row.line : 0;
+    uint32_t why = function.has_lines ? CSN_REASON_NO_ROW : CSN_REASON_NO_LINE_TABLE;
     for (uint32_t k = 0; k < count; k++) {
         uint32_t link = chain.count - k;
         frames[k] = (struct csn_frame){ .name = function.name, .offset = addr - record->start };
@@ -101,13 +100,11 @@ csn_status csni_record_frames(const struct csn_index *index, const struct csn_re
             frames[k].offset = addr - chain.calls[link - 1].start;
             frames[k].flags = CSN_FRAME_INLINED;
         }
-        if (has_row)
-            set_place(index, file, line, &frames[k]);
-        else
-            frames[k].reason = function.has_lines ? CSN_REASON_NO_ROW : CSN_REASON_NO_LINE_TABLE;
+        set_place(index, file, line, why, &frames[k]);
         if (!link) continue;
         file = chain.calls[link - 1].call_file;
         line = chain.calls[link - 1].call_line;
+        why = CSN_REASON_NO_CALL_FILE;
     }
     *out = frames;
     *out_count = count;

@@ -13,7 +13,8 @@ LLD_22 = ["-fuse-ld=lld-22"]
 
 
 class Case:
-    def __init__(self, name, steps, quick=True, inlines=True, source="prog", reference=None, improvements=()):
+    def __init__(self, name, steps, quick=True, inlines=True, source="prog", reference=None, improvements=(),
+                 nameless_calls=False):
         self.name = name
         self.steps = steps
         self.quick = quick      # part of `make check`, not only of --full
@@ -21,6 +22,7 @@ class Case:
         self.source = source    # the file to convert
         self.reference = reference or source  # what the reference converts, where it cannot read `source`
         self.improvements = improvements      # documented differences that must show
+        self.nameless_calls = nameless_calls  # inlined calls that name no file: only our reader shows them
 
     def missing_tools(self):
         tools = {step[0] for step in self.steps}
@@ -116,6 +118,7 @@ def shapes_of_dwarf():
     yield Case("gcc-own-line-program", c_steps("gcc", "-O2", "-gno-as-loc-support"))
     yield Case("gcc-own-line-program-dwarf4", cxx_steps("gcc", "-O2", "-gdwarf-4", "-gno-as-loc-support"))
     yield Case("gcc-strict-dwarf", cxx_steps("gcc", "-O2", "-gstrict-dwarf", "-gdwarf-3"))
+    yield Case("gcc-strict-dwarf2", cxx_steps("gcc", "-O2", "-gstrict-dwarf", "-gdwarf-2"), inlines=False, nameless_calls=True)
     yield Case("gcc-no-columns", c_steps("gcc", "-O2", "-gno-column-info", "-gno-statement-frontiers"))
     yield Case("clang-22-embedded-source", c_steps("clang-22", "-O2", "-gembed-source"))
     yield Case("gcc-prefix-map", c_steps("gcc", "-O2", "-ffile-prefix-map=../src=/mapped/source"))

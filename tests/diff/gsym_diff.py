@@ -195,6 +195,17 @@ def is_richer(best, reference):
         best_frames[-1][:2] == reference_frames[0][:2]
 
 
+def has_more_calls(best, reference):
+    """The reference leaves out inlined calls that name no file; without them `best` is the same answer."""
+    frames = frames_of(best)
+    if any(not path for _, _, path, _ in frames[:1]):
+        return False
+    shown = [k for k in range(len(frames) - 1) if frames[k + 1][2]]
+    callers = [frames[k][:2] for k in (*shown, len(frames) - 1)]
+    places = [frames[0][2:], *(frames[k + 1][2:] for k in shown)]
+    return len(shown) < len(frames) - 1 and frames_of(reference) == [a + b for a, b in zip(callers, places)]
+
+
 class ReaderCheck:
     """Our reader held against LLVM's answers from the same index, fed one by one."""
 
@@ -204,6 +215,7 @@ class ReaderCheck:
         self.wrong = []  # (address, LLVM's answer, ours) where the compatible mode answers otherwise
         self.lost = []   # where the default mode answers otherwise although LLVM has an answer
         self.gained = 0  # where only the default mode answers, or tells more of a function without rows
+        self.more_calls = 0  # where it has inlined calls that name no file
 
     def feed(self, address, reference):
         same, best = next(self.compatible), next(self.useful)
@@ -213,6 +225,8 @@ class ReaderCheck:
             return
         if reference == "-" or is_richer(best, reference):
             self.gained += 1
+        elif has_more_calls(best, reference):
+            self.more_calls += 1
         else:
             self.lost.append((address, reference, best))
 

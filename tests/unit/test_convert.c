@@ -338,14 +338,16 @@ static void calls_from_no_file(void **state) {
         size_t area = die_abstract(&s, "area");
         die_function(&s, "f", 0x1000, 0x10);
         die_inlined(&s, area, 0x1000, 8, 9, 1);
-        die_inlined(&s, area, 0x1000, 4, 1, 2); /* goes with it */
+        die_inlined(&s, area, 0x1000, 4, 1, 2); /* stays in it */
         die_end(&s);
         die_end(&s);
         size_t good = die_inlined(&s, area, 0x1008, 4, 2, 3);
         die_end(&s);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >area [1008,100c) b.h:3\n", "inline-bad-file:1");
+        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >area [1000,1008) :1\n >>area [1000,1004) a.c:2\n"
+                   " >area [1008,100c) b.h:3\n",
+               "inline-bad-file:1");
         char text[64];
         /* A DIE of 28 bytes with its child and the two ends in front of the good one. */
         snprintf(text, sizeof text, "DIE 0x%zx names file 9 of %u", good - 2 - 2 * 23, version >= 5 ? 3 : 2);

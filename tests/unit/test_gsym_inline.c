@@ -72,7 +72,7 @@ static size_t expected_calls(const struct csni_gsym *gsym, const struct csni_gsy
             covers |= addr >= range.start && addr < range.end;
         }
         if (!covers) continue;
-        if (node.call_file)
+        if (node.call_file || (depth && (node.name || node.call_line)))
             out[count++] = (struct csni_gsym_inlined){ node.first, node.name, node.call_file, node.call_line };
         if (!node.has_children) break;
         level++;

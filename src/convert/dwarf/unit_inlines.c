@@ -75,17 +75,23 @@ static void check_within_parent(struct csni_unit_job *job, const struct csni_die
         if (!contains(around, count, ranges[i])) note_outside_parent(job, die, ranges[i]);
 }
 
-/* Reads where an inlined call comes from; CSN_NONE: it names no file, so it cannot be shown. */
+static CSNI_COLD void note_bad_call_file(struct csni_unit_job *job, const struct csni_die *die, uint64_t file) {
+    csni_batch_note(job->writer, CSN_EVENT_INLINE_BAD_FILE, "DIE 0x%llx names file %llu of %zu", (unsigned long long)die->off,
+                    (unsigned long long)file, job->lines.files.count);
+}
+
+/* Reads where an inlined call comes from. The file may be unknown: some producers write none (gcc -gdwarf-2 -gstrict-dwarf,
+ * Zig's own backend), or no line table. */
 static csn_status read_call(struct csni_unit_job *job, const struct csni_die *die, struct csni_inlined *out) {
     uint64_t file = 0, line = 0;
+    out->call_file = 0;
     csn_status status = csni_attr_unsigned(die, CSNI_AT_CALL_FILE, &file);
-    if (status == CSN_OK) status = job->has_lines ? csni_unit_file(job, file, &out->call_file) : CSN_NONE;
-    if (status < 0) return status;
-    if (status == CSN_NONE) {
-        csni_batch_note(job->writer, CSN_EVENT_INLINE_BAD_FILE, "DIE 0x%llx names file %llu of %zu",
-                        (unsigned long long)die->off, (unsigned long long)file, job->lines.files.count);
-        return CSN_NONE;
+    if (status == CSN_OK && job->has_lines) {
+        status = csni_unit_file(job, file, &out->call_file);
+        bool names_none = file == 0 && job->lines.version < 5; /* DWARF 4, 2.14 */
+        if (status == CSN_NONE && !names_none) note_bad_call_file(job, die, file);
     }
+    if (status < 0) return status;
     (void)csni_attr_unsigned(die, CSNI_AT_CALL_LINE, &line);
     out->call_line = (uint32_t)line;
     return CSN_OK;

@@ -164,16 +164,21 @@ static void add_rows(struct go_reading *r, const struct csni_go_function *f) {
     }
 }
 
-/* A call that has no place is left out with all below it. */
-static bool can_show(struct go_reading *r, const struct csni_go_function *f, const struct csni_go_call *call, uint32_t *file) {
-    enum csn_event event = CSN_EVENT_INLINE_TOO_DEEP;
-    if (call->depth < CSN_INLINE_DEPTH_MAX) {
-        if (batch_file(r, call->call_file, file) == CSN_OK) return true;
-        event = CSN_EVENT_INLINE_BAD_FILE;
-    }
+static void note_call(struct go_reading *r, const struct csni_go_function *f, const struct csni_go_call *call,
+                      enum csn_event event) {
     csni_batch_note(r->writer, event, "%.*s in Go function at 0x%llx", (int)(call->name.len < 80 ? call->name.len : 80),
                     call->name.ptr, (unsigned long long)f->start);
-    return false;
+}
+
+/* A call that is too deep is left out with all below it; one of an unknown file (0) is not. */
+static bool can_show(struct go_reading *r, const struct csni_go_function *f, const struct csni_go_call *call, uint32_t *file) {
+    if (call->depth >= CSN_INLINE_DEPTH_MAX) {
+        note_call(r, f, call, CSN_EVENT_INLINE_TOO_DEEP);
+        return false;
+    }
+    *file = 0;
+    if (batch_file(r, call->call_file, file) != CSN_OK) note_call(r, f, call, CSN_EVENT_INLINE_BAD_FILE);
+    return true;
 }
 
 static void close_calls(struct go_reading *r, size_t depth) {

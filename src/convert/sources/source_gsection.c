@@ -115,7 +115,7 @@ static void open_node(struct reader *r, const struct csni_gsym_record *record, s
                       const struct open_node *parent, struct open_node *out) {
     *out = *parent;
     out->is_written = false;
-    if (parent->is_dropped || (!node->call_file && !node->call_line)) return; /* a block that is no call */
+    if (parent->is_dropped || !csni_gsym_node_is_call(node, false)) return; /* a block */
     if (!has_parts(r, record, *node, parent)) {
         csni_batch_note(r->w, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (ull)record->start);
         out->is_dropped = true;

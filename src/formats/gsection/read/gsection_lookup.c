@@ -88,5 +88,7 @@ csn_status csni_gsection_lookup(const struct csni_gsection *g, uint64_t addr, en
     CSNI_TRY(find_row(g, &lines, out, err));
     if (mode == CSN_LOOKUP_LLVM && out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
     if (!inlines.bytes.ptr) return CSN_OK;
-    return csni_gsym_inline_find(&g->gsym, &inlines, record.start, addr, out->inlined, &out->inlined_count, err);
+    CSNI_TRY(csni_gsym_inline_find(&g->gsym, &inlines, record.start, addr, out->inlined, &out->inlined_count, err));
+    if (mode == CSN_LOOKUP_LLVM) csni_gsym_drop_calls_without_file(out);
+    return CSN_OK;
 }

@@ -238,6 +238,12 @@ struct csni_gsym_node {
     bool has_children;
 };
 
+/* Whether a node is an inlined call, which need not name the file that it was called from (DWARF without DW_AT_call_file,
+ * Breakpad's -1). The root stands for the function, and a node that tells nothing is a lexical block of 2017. */
+static inline bool csni_gsym_node_is_call(const struct csni_gsym_node *node, bool root) {
+    return node->call_file || (!root && (node->call_line || node->name));
+}
+
 /* Walks a tree in file order, a parent before its children. */
 struct csni_gsym_inline_iter {
     const uint8_t *begin, *p, *end;
@@ -262,7 +268,7 @@ struct csni_gsym_inlined {
     uint64_t name;
     uint32_t call_file, call_line;
 };
-/* The inlined calls that cover `addr`, outermost first, those without a call file left out. At each level the first
+/* The inlined calls that cover `addr`, outermost first; call_file 0: unknown. At each level the first
  * node that covers the address is taken. `out` has room for CSN_INLINE_DEPTH_MAX. */
 csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
                                  uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
@@ -316,6 +322,20 @@ csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum cs
 /* Behind a search: `behind` functions start at or below `addr`. */
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err);
+/* The reference reader shows no inlined call without a file. */
+static inline void csni_gsym_drop_calls_without_file(struct csni_gsym_answer *answer) {
+    size_t kept = 0;
+    for (size_t k = 0; k < answer->inlined_count; k++)
+        if (answer->inlined[k].call_file) answer->inlined[kept++] = answer->inlined[k];
+    answer->inlined_count = kept;
+}
+
+/* Why the frame around an inlined call lacks its file. */
+static inline uint32_t csni_gsym_call_reason(uint32_t call_file, uint32_t file_count) {
+    if (!call_file) return CSN_REASON_NO_CALL_FILE;
+    return call_file < file_count ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
+}
+
 /* Frame k of an answer, innermost first, k <= inlined_count. */
 static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
                                    struct csn_frame_ref *out) {
@@ -330,10 +350,9 @@ static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct cs
     if (k == 0) return;
     /* An outer frame stands where the frame inside it was called. */
     const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
-    bool known = callee->call_file < gsym->file_count;
-    out->file = known ? callee->call_file : 0;
+    out->reason = csni_gsym_call_reason(callee->call_file, gsym->file_count);
+    out->file = out->reason == CSN_REASON_COMPLETE ? callee->call_file : 0;
     out->line = callee->call_line;
-    out->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
 }
 
 /* ---- verify ---- */

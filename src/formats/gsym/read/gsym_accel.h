@@ -21,7 +21,7 @@
 /* The length of a string, in one byte. */
 enum { CSNI_ACCEL_LONG = 255 }; /* at least that */
 
-/* An inlined call with a call file. Chains end at node 0, which stands for none. */
+/* An inlined call. Chains end at node 0, which stands for none. */
 struct csni_accel_node {
     uint32_t name;
     uint32_t file_length; /* call file << 8 | length of the name */
@@ -175,11 +175,10 @@ static CSNI_GSYM_INLINE void csni_accel_next(const struct csni_gsym_accel *accel
     *out = (struct csn_frame_ref){ node->name, walk->rel - node->first, walk->file, walk->line, CSN_FRAME_INLINED,
                                    walk->reason };
     uint32_t call_file = node->file_length >> 8;
-    bool known = call_file < file_count;
     walk->length = node->file_length & 0xff;
-    walk->file = known ? call_file : 0;
+    walk->reason = csni_gsym_call_reason(call_file, file_count);
+    walk->file = walk->reason == CSN_REASON_COMPLETE ? call_file : 0;
     walk->line = node->call_line;
-    walk->reason = known ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
     walk->node = node->parent;
 }
 

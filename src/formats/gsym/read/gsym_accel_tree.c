@@ -44,7 +44,7 @@ static csn_status add_intervals(struct walk *w, const struct csni_gsym_node *nod
 static csn_status add_node(struct walk *w, const struct csni_gsym_node *node, uint32_t depth) {
     uint32_t parent = depth ? w->nodes[depth - 1] : CSNI_ACCEL_NO_NODE;
     uint32_t answer = parent;
-    if (node->call_file) {
+    if (csni_gsym_node_is_call(node, depth == 0)) {
         /* An offset from an address in front of the image's first or 4 GB behind it: not seen, not kept. */
         if (node->first < w->first || node->first - w->first > UINT32_MAX) return CSN_NONE;
         if (w->trees->nodes.count >= CSNI_ACCEL_GAP || node->name > UINT32_MAX) return CSN_NONE;

@@ -108,7 +108,7 @@ csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni
         if (c.failed) return truncated(&c, payload->offset, err);
         scan.p = c.p;
         if (covers) {
-            if (node.call_file) {
+            if (csni_gsym_node_is_call(&node, root)) {
                 if (count == CSN_INLINE_DEPTH_MAX) return too_deep(payload->offset + csni_cursor_off(&c), err);
                 out[count++] = (struct csni_gsym_inlined){ node.first, node.name, node.call_file, node.call_line };
             }

@@ -79,10 +79,11 @@ static csn_status bad_file(const struct csni_gsym *gsym, uint32_t file, uint64_t
 }
 
 /* What the reference reader makes of the inlined calls: a file index that the table does not have fails the lookup, and
- * a file entry without directory and name counts like file 0. */
+ * a file entry without directory and name counts like file 0: such a call is not shown. */
 static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, struct csni_gsym_answer *out,
                                  struct csn_error *err) {
     size_t kept = 0;
+    csni_gsym_drop_calls_without_file(out);
     for (size_t k = 0; k < out->inlined_count; k++) {
         uint32_t file = out->inlined[k].call_file;
         if (file >= gsym->file_count) return bad_file(gsym, file, offset, err);

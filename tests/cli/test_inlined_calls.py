@@ -1,0 +1,103 @@
+"""Inlined calls that name no file are frames like others; only what they name is missing."""
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from programs import need
+
+# inner < callee < caller at 0x1004; the call of inner names no file, that of callee does.
+SYM = """MODULE Linux x86_64 000000000000000000000000000000000 nested
+FILE 0 a.c
+INLINE_ORIGIN 0 callee
+INLINE_ORIGIN 1 inner
+FUNC 1000 20 0 caller
+INLINE 0 5 0 0 1002 10
+INLINE 1 77 -1 1 1004 4
+1000 4 4 0
+1004 4 7 0
+1008 18 9 0
+"""
+FRAMES = [("inner", "a.c", 7), ("callee", None, 77), ("caller", "a.c", 5)]
+
+
+@pytest.fixture
+def nested(callsign, tmp_path):
+    (tmp_path / "nested.sym").write_text(SYM)
+    callsign.good("convert", "-q", tmp_path / "nested.sym", "-o", tmp_path / "nested.gsym")
+    return tmp_path / "nested.gsym"
+
+
+def frames(callsign, index, address, *options):
+    answer = json.loads(callsign.good("lookup", "--json", *options, index, address))
+    return [(f["function"], f.get("file"), f.get("line")) for f in answer["frames"]]
+
+
+@pytest.mark.parametrize("form", ["gsym", "gsym-v2", "breakpad", "B", "E"])
+def test_every_form_has_them(callsign, nested, tmp_path, form):
+    out = tmp_path / "again"
+    form = ["--to", form] if len(form) > 1 else ["--to", "gsym-section", "--revision", form]
+    callsign.good("convert", "-q", nested, *form, "-o", out)
+    assert frames(callsign, out, "0x1005") == FRAMES
+    text = callsign.good("lookup", out, "0x1005")
+    assert "callee + 3 at ?:77 [inlined]\n" in text, text
+
+
+def test_accelerated_lookups_have_them(callsign, nested):
+    """More addresses than an accelerator needs to be worth it."""
+    many = "".join("0x1005\n" for _ in range(300000))
+    lines = callsign.good("lookup", "--json", nested, stdin=many).splitlines()
+    assert len(lines) == 300000 and set(lines) == {callsign.good("lookup", "--json", nested, "0x1005").rstrip("\n")}
+
+
+def test_the_reference_leaves_them_out(callsign, nested):
+    tool = need("llvm-gsymutil-22")
+    theirs = subprocess.run([tool, "--address=0x1005", nested], capture_output=True, text=True, check=True).stdout
+    ours = frames(callsign, nested, "0x1005", "--llvm")
+    assert [line.split(" @ ")[1].removesuffix(" [inlined]").split("/")[-1] for line in theirs.splitlines() if " @ " in line] == \
+        [f"{path}:{line}" for _, path, line in ours]
+    assert "inner" not in theirs and "callee" in theirs
+
+
+def test_explain_counts_them(callsign, nested):
+    text = callsign.good("explain", nested, "0x1005")
+    assert "2 calls in the function, 2 hold the address: inner, inlined into callee" in text
+    assert "missing     the inlined call names no file" in text
+
+
+def test_gsymtool_shows_them(nested):
+    tool = shutil.which("gsymtool") or shutil.which("gsymtool", path="/root/.cargo/bin")
+    if not tool:
+        pytest.skip("gsymtool is not installed (cargo install gsym-rs)")
+    text = subprocess.run([tool, "--color", "never", "lookup", nested, "0x1005"], capture_output=True, text=True, check=True).stdout
+    assert [name for name in ("inner", "callee", "caller") if name in text] == ["inner", "callee", "caller"]
+
+
+def test_strict_dwarf_2_against_addr2line(callsign, tmp_path):
+    """gcc writes no DW_AT_call_file: DWARF 2 has none."""
+    compiler, judge = need("gcc"), need("addr2line")
+    (tmp_path / "nested.c").write_text("""
+volatile int sink;
+static inline __attribute__((always_inline)) void inner(int a) { sink = a * 3; sink += 4; }
+static inline __attribute__((always_inline)) void callee(int a) { sink = a; inner(a + 1); sink ^= 2; }
+__attribute__((noinline)) void caller(int a) { sink = 0; callee(a + 2); sink = 5; }
+int main(int c, char **v) { (void)v; caller(c); return 0; }
+""")
+    program, index = tmp_path / "nested", tmp_path / "nested.gsym"
+    subprocess.run([compiler, "-gdwarf-2", "-gstrict-dwarf", "-O1", tmp_path / "nested.c", "-o", program], check=True)
+    report = tmp_path / "report.json"
+    callsign.good("convert", "-q", "--strict", program, "-o", index, "--report", report)
+    assert [event["count"] for event in json.loads(report.read_text())["events"] if event["name"] == "inline-bad-file"] == [0]
+    symbols = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True).stdout
+    start, size = next((int(w[0], 16), int(w[1], 16)) for w in map(str.split, symbols.splitlines()) if w[-1] == "caller")
+    addresses = [hex(a) for a in range(start, start + size)]
+    depths = set()
+    for address in addresses:
+        lines = subprocess.run([judge, "-fie", program, address], capture_output=True, text=True, check=True).stdout.splitlines()
+        places = [place.split(" ")[0].rsplit("/", 1)[-1].split(":") for place in lines[1::2]]
+        want = [(name, None, None) if file == "??" else (name, file, int(line)) for name, (file, line) in zip(lines[::2], places)]
+        got = [(name, path and path.split("/")[-1], line) for name, path, line in frames(callsign, index, address)]
+        assert got == want, address
+        depths.add(len(want))
+    assert depths == {1, 2, 3}
