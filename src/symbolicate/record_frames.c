@@ -71,7 +71,7 @@ static csn_status find_chain(const struct csn_index *index, const struct csn_rec
 }
 
 /* `why`: the reason where there is no file. */
-static void set_place(const struct csn_index *index, uint32_t file, uint32_t line, uint32_t why, struct csn_frame *frame) {
+static void set_file_line(const struct csn_index *index, uint32_t file, uint32_t line, uint32_t why, struct csn_frame *frame) {
     frame->line = line;
     if (!file) frame->reason = why;
     else if (csn_index_file(index, file, &frame->directory, &frame->base, NULL) != CSN_OK) frame->reason = CSN_REASON_BAD_FILE;
@@ -100,7 +100,7 @@ csn_status csni_record_frames(const struct csn_index *index, const struct csn_re
             frames[k].offset = addr - chain.calls[link - 1].start;
             frames[k].flags = CSN_FRAME_INLINED;
         }
-        set_place(index, file, line, why, &frames[k]);
+        set_file_line(index, file, line, why, &frames[k]);
         if (!link) continue;
         file = chain.calls[link - 1].call_file;
         line = chain.calls[link - 1].call_line;

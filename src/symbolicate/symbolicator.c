@@ -1,20 +1,18 @@
-/* A symbolicator: modules, places seen before, and the answer to a stack. */
+/* A symbolicator: its modules, and the answer to a stack. */
 #include "symbolicate/symbolicator.h"
 
 #include <string.h>
 
 #include "base/core/checked.h"
 #include "base/core/fail.h"
-#include "base/core/file_map.h"
-#include "base/core/hash.h"
-#include "base/options.h"
 #include "base/core/prefetch.h"
+#include "base/options.h"
+#include "symbolicate/choose.h"
 
-enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, FIRST_SEEN = 1 << 10, ARENA_CHUNK = 1 << 14 };
-/* Steps of work for one stack, and more for each frame: some nanoseconds each. */
-enum { WORK_MIN = 1 << 26, WORK_FRAME = 256 };
-/* Frames that are looked up together, and what is read of a place at first. */
-enum { BLOCK_FRAMES = 64, PLACE_BYTES = 136 };
+enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, ARENA_CHUNK = 1 << 14 };
+/* Steps for one stack, and more for each frame: some nanoseconds each. */
+enum { BUDGET_MIN = 1 << 26, BUDGET_FRAME = 256 };
+enum { BLOCK_FRAMES = 64 }; /* looked up together */
 
 csn_status csn_symbolicator_create(const struct csn_symbolicator_options *options, struct csn_symbolicator **out,
                                    struct csn_error *err) {
@@ -26,21 +24,13 @@ csn_status csn_symbolicator_create(const struct csn_symbolicator_options *option
     s->alloc = alloc;
     s->max_frames = o.max_frames ? o.max_frames : DEFAULT_MAX_FRAMES;
     s->cache_bytes = o.cache_bytes ? o.cache_bytes : DEFAULT_CACHE_BYTES;
-    s->seen.alloc = s->tails.alloc = alloc;
     csni_module_map_init(&s->map, alloc);
     csni_patterns_init(&s->patterns, alloc);
-    csni_arena_init(&s->seen_arena, alloc, ARENA_CHUNK);
-    s->seen_arena.read_at_random = true;
+    csni_site_cache_init(&s->sites, alloc);
+    csni_tail_tables_init(&s->tail_tables, alloc);
     csni_arena_init(&s->arena, alloc, ARENA_CHUNK);
     *out = s;
     return CSN_OK;
-}
-
-static void forget_places(struct csn_symbolicator *s) {
-    csni_arena_deinit(&s->seen_arena);
-    csni_vec_deinit(&s->seen);
-    s->seen_count = 0;
-    s->generation++;
 }
 
 static void drop_modules(struct csn_symbolicator *s) {
@@ -52,13 +42,13 @@ static void drop_modules(struct csn_symbolicator *s) {
 
 void csn_symbolicator_forget(struct csn_symbolicator *s) {
     drop_modules(s);
-    forget_places(s);
-    csni_tails_forget(s);
+    csni_site_cache_clear(&s->sites);
+    csni_tail_tables_clear(&s->tail_tables);
     csni_patterns_deinit(&s->patterns);
     csni_arena_deinit(&s->arena);
 }
 
-uint64_t csn_symbolicator_generation(const struct csn_symbolicator *s) { return s->generation; }
+uint64_t csn_symbolicator_generation(const struct csn_symbolicator *s) { return s->sites.generation; }
 
 void csn_symbolicator_destroy(struct csn_symbolicator *s) {
     if (!s) return;
@@ -82,58 +72,14 @@ csn_status csn_symbolicator_set_modules(struct csn_symbolicator *s, const struct
     return csni_fail_memory(err, count * sizeof(struct csni_module_part));
 }
 
-/* ---- places ---- */
-
-static bool is_place(const struct csni_place *place, const struct csn_index *index, uint64_t addr, unsigned shift) {
-    return place->addr == addr && place->index == index && place->shift == shift;
-}
-
-static uint64_t hash_place(const struct csn_index *index, uint64_t addr, unsigned shift) {
-    return csni_hash_u64(addr + shift + (uint64_t)(uintptr_t)index * 0x9e3779b97f4a7c15u);
-}
-
-static bool seen_grow(struct csn_symbolicator *s) {
-    size_t old_count = s->seen.count, count = old_count ? old_count * 2 : FIRST_SEEN;
-    struct csni_seen *old = s->seen.items;
-    struct csni_seen *items = csni_alloc_zeroed(s->alloc, count, sizeof(*items));
-    if (!items) return false;
-    if (count * sizeof(*items) >= CSNI_HUGE_PAGE) csni_pages_prefer_huge(items, count * sizeof(*items));
-    s->seen.items = items;
-    s->seen.count = s->seen.room = count;
-    for (size_t k = 0; k < old_count; k++) {
-        if (!old[k].place) continue;
-        size_t i = (size_t)old[k].hash & (count - 1);
-        while (items[i].place) i = (i + 1) & (count - 1);
-        items[i] = old[k];
-    }
-    csni_free(s->alloc, old, old_count * sizeof(*old));
-    return true;
-}
-
-/* NULL: no memory. */
-static struct csni_place *find_place(struct csn_symbolicator *s, const struct csn_index *index, uint64_t addr,
-                                     unsigned shift, uint64_t hash, uint64_t *work) {
-    if (2 * (s->seen_count + 1) > s->seen.count && !seen_grow(s)) return NULL;
-    size_t mask = s->seen.count - 1, i = (size_t)hash & mask;
-    for (; s->seen.items[i].place; i = (i + 1) & mask) {
-        const struct csni_seen *seen = &s->seen.items[i];
-        if (seen->hash == hash && is_place(seen->place, index, addr, shift)) return seen->place;
-    }
-    struct csni_place *place = csni_arena_alloc(&s->seen_arena, sizeof(*place));
-    if (!place || csni_place_find(index, addr, shift, &s->seen_arena, work, place) < 0) return NULL;
-    s->seen.items[i] = (struct csni_seen){ hash, place };
-    s->seen_count++;
-    return place;
-}
-
 /* ---- answering ---- */
 
-static const struct csn_index *index_at(const struct csn_symbolicator *s, const struct csni_stack_place *at) {
+static const struct csn_index *index_at(const struct csn_symbolicator *s, const struct csni_frame_state *at) {
     return at->module == CSNI_NO_MODULE ? NULL : s->modules[at->module].index;
 }
 
-static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i,
-                              struct csni_stack_place *out, struct csn_error *err) {
+static csn_status locate_frame(struct csn_symbolicator *s, const struct csn_stack_frame *frame, size_t i,
+                              struct csni_frame_state *out, struct csn_error *err) {
     bool by_address = frame->flags & CSN_STACK_ADDRESS;
     if (by_address && frame->module >= s->module_count)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "frame %zu: module %u of %u", i, frame->module, s->module_count);
@@ -149,84 +95,81 @@ static csn_status place_frame(struct csn_symbolicator *s, const struct csn_stack
     if (out->module != CSNI_NO_MODULE && !by_address) out->addr -= s->modules[out->module].bias;
     const struct csn_index *index = index_at(s, out);
     if (!index) return CSN_OK;
-    out->hash = hash_place(index, out->addr - step, step);
-    if (s->seen.count) csni_prefetch(&s->seen.items[out->hash & (s->seen.count - 1)]);
+    out->hash = csni_site_hash(index, out->addr - step, step);
+    csni_site_cache_prefetch_slot(&s->sites, out->hash);
     return CSN_OK;
 }
 
-/* Places were all over the memory before: those of a whole block of frames are asked for before the first one is read. */
-static void prefetch_place(const struct csn_symbolicator *s, const struct csni_stack_place *at) {
-    if (!s->seen.count) return;
-    const struct csni_seen *seen = &s->seen.items[at->hash & (s->seen.count - 1)];
-    if (seen->hash != at->hash || !seen->place) return;
-    csni_prefetch_lines(seen->place, PLACE_BYTES);
+/* The texts that are compared first. */
+static void prefetch_texts(const struct csni_site *site) {
+    if (site->name_count) csni_prefetch(site->names[0].ptr);
+    if (site->evidence.pattern_count) csni_prefetch(site->evidence.patterns[0].ptr);
 }
 
-/* What comes to be compared. */
-static void prefetch_texts(const struct csni_place *place) {
-    if (place->name_count) csni_prefetch(place->names[0].ptr);
-    if (place->say.pattern_count) csni_prefetch(place->say.patterns[0].ptr);
-}
-
-static bool look_up(struct csn_symbolicator *s, struct csni_stack_place *at, uint64_t *work) {
+static bool find_site(struct csn_symbolicator *s, struct csni_frame_state *at, uint64_t *budget) {
     const struct csn_index *index = index_at(s, at);
     if (!index) return true;
-    at->place = find_place(s, index, at->addr - at->shift, at->shift, at->hash, work);
-    return at->place != NULL;
+    at->site = csni_site_cache_find(&s->sites, index, at->addr - at->shift, at->shift, at->hash, budget);
+    return at->site != NULL;
 }
 
-static void begin_answer(const struct csni_stack_place *at, struct csn_stack_answer *out) {
-    const struct csni_place *place = at->place;
+static void begin_answer(const struct csni_frame_state *at, struct csn_stack_answer *out) {
+    const struct csni_site *site = at->site;
     *out = (struct csn_stack_answer){ .addr = at->addr, .module = at->module, .chosen = CSN_NOT_CHOSEN,
                                       .evidence_frame = UINT32_MAX };
-    if (!place) {
+    if (!site) {
         out->status = CSN_NONE;
         out->reason = at->module == CSNI_NO_MODULE ? CSN_REASON_NO_MODULE : CSN_REASON_NO_INDEX;
         return;
     }
-    out->status = place->status;
-    out->error = place->error;
-    out->reason = place->reason;
-    out->function_start = place->start;
-    out->frames = place->frames;
-    out->frame_count = place->frame_count;
-    out->candidates = place->names;
-    out->candidate_count = out->remaining_count = place->name_count;
-    if (place->name_count == 1 && !place->truncated) {
+    out->status = site->status;
+    out->error = site->error;
+    out->reason = site->reason;
+    out->function_start = site->start;
+    out->frames = site->frames;
+    out->frame_count = site->frame_count;
+    out->candidates = site->names;
+    out->candidate_count = out->remaining_count = site->name_count;
+    if (site->name_count == 1 && !site->truncated) {
         out->chosen = 0;
         out->choice = CSN_CHOICE_ONLY;
         out->confidence = CSN_CONFIDENCE_CERTAIN;
-    } else if (place->name_count) {
+    } else if (site->name_count) {
         out->choice = CSN_CHOICE_AMBIGUOUS;
     }
 }
 
-static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stack_frame *frames, size_t count,
-                               const struct csn_stack_answer **out, struct csn_error *err) {
-    uint64_t work = WORK_MIN + (uint64_t)count * WORK_FRAME;
-    size_t place_bytes = 0, answer_bytes = 0;
-    struct csni_stack_place *places = NULL;
-    struct csn_stack_answer *answers = NULL;
-    if (csni_mul_size(count, sizeof(*places), &place_bytes)) places = csni_arena_alloc(&s->arena, place_bytes);
-    if (csni_mul_size(count, sizeof(*answers), &answer_bytes)) answers = csni_arena_alloc(&s->arena, answer_bytes);
-    if (!places || !answers) return csni_fail_memory(err, answer_bytes);
-    for (size_t begin = 0; begin < count; begin += BLOCK_FRAMES) {
-        size_t end = count - begin < BLOCK_FRAMES ? count : begin + BLOCK_FRAMES;
+/* The frames' sites, a block at a time. */
+static csn_status find_sites(struct csni_stack_walk *walk, const struct csn_stack_frame *frames, struct csn_error *err) {
+    struct csn_symbolicator *s = walk->s;
+    for (size_t begin = 0; begin < walk->count; begin += BLOCK_FRAMES) {
+        size_t end = walk->count - begin < BLOCK_FRAMES ? walk->count : begin + BLOCK_FRAMES;
         for (size_t i = begin; i < end; i++) {
-            places[i] = (struct csni_stack_place){ 0 };
-            CSNI_TRY(place_frame(s, &frames[i], i, &places[i], err));
+            walk->frames[i] = (struct csni_frame_state){ 0 };
+            CSNI_TRY(locate_frame(s, &frames[i], i, &walk->frames[i], err));
         }
-        for (size_t i = begin; i < end; i++) prefetch_place(s, &places[i]);
+        for (size_t i = begin; i < end; i++) csni_site_cache_prefetch_site(&s->sites, walk->frames[i].hash);
         for (size_t i = begin; i < end; i++) {
-            if (!look_up(s, &places[i], &work)) return csni_fail_memory(err, sizeof(struct csni_place));
-            begin_answer(&places[i], &answers[i]);
-            if (places[i].place) prefetch_texts(places[i].place);
+            if (!find_site(s, &walk->frames[i], walk->budget)) return csni_fail_memory(err, sizeof(struct csni_site));
+            begin_answer(&walk->frames[i], &walk->answers[i]);
+            if (walk->frames[i].site) prefetch_texts(walk->frames[i].site);
         }
     }
-    s->places = places;
-    s->place_count = count;
-    if (!csni_stack_choose(s, places, count, &work, answers)) return csni_fail_memory(err, answer_bytes);
-    *out = answers;
+    return CSN_OK;
+}
+
+static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stack_frame *frames, size_t count,
+                               const struct csn_stack_answer **out, struct csn_error *err) {
+    uint64_t budget = BUDGET_MIN + (uint64_t)count * BUDGET_FRAME;
+    size_t state_bytes = 0, answer_bytes = 0;
+    struct csni_stack_walk walk = { .s = s, .count = count, .budget = &budget };
+    if (csni_mul_size(count, sizeof(*walk.frames), &state_bytes)) walk.frames = csni_arena_alloc(&s->arena, state_bytes);
+    if (csni_mul_size(count, sizeof(*walk.answers), &answer_bytes))
+        walk.answers = csni_arena_alloc(&s->arena, answer_bytes);
+    if (!walk.frames || !walk.answers) return csni_fail_memory(err, answer_bytes);
+    CSNI_TRY(find_sites(&walk, frames, err));
+    if (!csni_choose(&walk)) return csni_fail_memory(err, answer_bytes);
+    *out = walk.answers;
     return CSN_OK;
 }
 
@@ -238,9 +181,8 @@ csn_status csn_symbolicator_answer(struct csn_symbolicator *s, const struct csn_
     static const struct csni_arena_mark start = { NULL, NULL };
     if (s->arena.total > s->cache_bytes) csni_arena_deinit(&s->arena);
     csni_arena_release(&s->arena, start);
-    if (s->seen_arena.total + s->seen.count * sizeof(*s->seen.items) > s->cache_bytes) forget_places(s);
-    if (s->tail_bytes > s->cache_bytes) csni_tails_forget(s);
-    s->tail_tables = NULL;
+    if (csni_site_cache_bytes(&s->sites) > s->cache_bytes) csni_site_cache_clear(&s->sites);
+    if (s->tail_tables.bytes > s->cache_bytes) csni_tail_tables_clear(&s->tail_tables);
     return answer_stack(s, frames, frame_count, out, err);
 }
 

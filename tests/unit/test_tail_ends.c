@@ -1,4 +1,4 @@
-/* symbolicate/stack_tails: tail calls between a caller and the function on the stack, over several indexes. */
+/* symbolicate/tail_ends: tail calls between a caller and the function on the stack, over several indexes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "stack_sample.h"
-#include "symbolicate/symbolicator.h"
+#include "symbolicate/tail_ends.h"
 #include "test_alloc.h"
 
 enum { IN = CSN_CALL_SITE_INTERNAL, EX = CSN_CALL_SITE_EXTERNAL, TAIL = CSN_CALL_SITE_TAIL };
@@ -283,7 +283,7 @@ static void damaged_indexes(void **state) {
 enum { LONG = 512, NAMESAKES = 12, ENOUGH = 1 << 26 };
 
 /* Follows a call of a function with a name of `len` bytes, of which there are several. */
-static void follow_namesakes(struct world *w, size_t len, uint64_t *work, struct csni_tails *out) {
+static void follow_namesakes(struct world *w, size_t len, uint64_t *budget, struct csni_tail_ends *out) {
     char name[LONG + 1] = "", pattern[LONG + 3];
     memset(name, 'n', len);
     static const struct sample_site calls[] = { { 0, TAIL | EX, { "^two$" } } };
@@ -294,10 +294,9 @@ static void follow_namesakes(struct world *w, size_t len, uint64_t *work, struct
     struct csn_module module = { .index = index, .start = 1, .end = 2 };
     assert_int_equal(csn_symbolicator_set_modules(w->s, &module, 1, NULL), CSN_OK);
     const struct csn_str callee = { pattern, (size_t)snprintf(pattern, sizeof(pattern), "^%s$", name) };
-    const struct csni_say say = { .patterns = &callee, .pattern_count = 1, .flags = IN };
-    w->s->tail_tables = NULL;
-    w->s->place_count = 0;
-    assert_true(csni_tails_follow(w->s, &say, 0, work, out));
+    const struct csni_call_evidence evidence = { .patterns = &callee, .pattern_count = 1, .flags = IN };
+    struct csni_stack_walk walk = { .s = w->s, .budget = budget };
+    assert_true(csni_tail_ends_follow(&walk, &evidence, 0, out));
     csn_symbolicator_forget(w->s);
     csn_index_close(index);
     wire_gsym_deinit(&g);
@@ -306,7 +305,7 @@ static void follow_namesakes(struct world *w, size_t len, uint64_t *work, struct
 
 /* Each of several functions of one name is read with its name: in a small file those can be many, and it can be long. */
 static void long_names(void **state) {
-    struct csni_tails tails;
+    struct csni_tail_ends tails;
     uint64_t for_short = ENOUGH, for_long = ENOUGH, none = 0;
     follow_namesakes(*state, 1, &for_short, &tails);
     assert_int_equal(tails.count, 2);
@@ -318,21 +317,22 @@ static void long_names(void **state) {
     assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);
 }
 
-/* Looking through the records of a place costs, too, and what is not looked at is said. */
+/* Looking through the records of a site costs steps, too, and what is not looked at is reported. */
 static void many_records(void **state) {
     struct world *w = *state;
     static uint32_t name_of[CSNI_RECORDS_MAX];
     static struct csn_record records[CSNI_RECORDS_MAX];
     for (unsigned k = 0; k < CSNI_RECORDS_MAX; k++) name_of[k] = 1;
-    struct csni_place place = { .index = w->index[LIB], .record_count = CSNI_RECORDS_MAX, .name_of = name_of,
-                                .records = records };
-    struct csni_tails tails;
-    uint64_t work = ENOUGH;
-    assert_true(csni_tails_of_name(w->s, &place, 0, LIB, &work, &tails));
+    struct csni_site site = { .index = w->index[LIB], .record_count = CSNI_RECORDS_MAX, .name_of = name_of,
+                              .records = records };
+    struct csni_tail_ends tails;
+    uint64_t budget = ENOUGH;
+    struct csni_stack_walk walk = { .s = w->s, .budget = &budget };
+    assert_true(csni_tail_ends_of_candidate(&walk, &site, 0, LIB, &tails));
     assert_int_equal(tails.notes, 0);
-    assert_true(ENOUGH - work >= CSNI_RECORDS_MAX / 8);
-    work = CSNI_RECORDS_MAX / 16;
-    assert_true(csni_tails_of_name(w->s, &place, 0, LIB, &work, &tails));
+    assert_true(ENOUGH - budget >= CSNI_RECORDS_MAX / 8);
+    budget = CSNI_RECORDS_MAX / 16;
+    assert_true(csni_tail_ends_of_candidate(&walk, &site, 0, LIB, &tails));
     assert_int_equal(tails.count, 0);
     assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);
 }

@@ -1,0 +1,26 @@
+/* One stack while it is answered. */
+#ifndef CSNI_STACK_WALK_H
+#define CSNI_STACK_WALK_H
+
+#include "symbolicate/symbolicator.h"
+
+struct csni_frame_state {
+    struct csni_site *site;   /* NULL: no module, or no index */
+    uint64_t addr;            /* of the frame */
+    uint64_t hash;            /* of the site */
+    uint32_t module;          /* CSNI_NO_MODULE: none */
+    bool exact;               /* not a return address */
+    bool either;              /* perhaps the byte before a return address */
+    uint8_t shift;            /* it is looked up at that many bytes before */
+};
+
+struct csni_stack_walk {
+    struct csn_symbolicator *s;
+    struct csni_frame_state *frames;
+    struct csn_stack_answer *answers;
+    size_t count;
+    uint64_t *budget;
+    uint32_t *tail_tables;    /* by module: 1 + number of its table, 0: none; NULL until they are needed */
+};
+
+#endif
