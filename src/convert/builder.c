@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "base/output_sink.h"
 #include "convert/outputs/outputs.h"
-#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/write/gsym_write_size.h"
 #include "model/model.h"
 
 struct csn_builder {
@@ -28,9 +28,10 @@ csn_status csn_builder_create(const struct csn_builder_options *options, struct 
     if (options) CSNI_TRY(csni_options_copy(&own, sizeof own, options, options->struct_size, err));
     const struct csni_output *output = csni_output_of(own.format);
     if (!output) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "output format %u is not known", own.format);
-    if (output->format == CSN_FORMAT_GSYM_V1 && own.uuid_size > CSNI_GSYM_UUID_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d", own.uuid_size,
-                         CSNI_GSYM_UUID_MAX);
+    const size_t uuid_max = csni_gsym_build_id_max(CSNI_GSYM_WRITE_V1);
+    if (output->format == CSN_FORMAT_GSYM_V1 && own.uuid_size > uuid_max)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %zu", own.uuid_size,
+                         uuid_max);
     if (own.uuid_size && !own.uuid)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "uuid_size is %zu, uuid is NULL", own.uuid_size);
     const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);

@@ -164,7 +164,7 @@ static csn_status write_payload(const struct csni_payload *p, const struct reque
         csni_assembly_deinit(&out);
         return status;
     }
-    made.sections[0] = (struct csni_new_section){ .name = csni_str(csni_index_section_name(p->from)), .head = p->pieces[0] };
+    made.sections[0] = (struct csni_new_section){ .name = csni_str(csni_index_section_name(p->from)), .head = p->index.pieces[0] };
     made.sections[1] = (struct csni_new_section){ .name = p->strings_name, .head = p->strings, .is_strings = true };
     made.section_count = 2;
     CSNI_TRY(csni_new_object_lay_out(&made, err));

@@ -3,22 +3,20 @@
 #define CSNI_EMBED_PRIVATE_H
 
 #include "embed/assembly.h"
-#include "formats/gsection/gsection_layout.h"
+#include "formats/gsection/write/gsection_strings.h"
 #include "object/object.h"
 
 /* An index on its way into an object. */
 struct csni_payload {
-    struct csni_span pieces[4];     /* the section's bytes, in order */
+    struct csni_gsection_pieces index; /* the section's bytes */
     struct csni_span strings;       /* of a section of their own; empty: there is none */
     struct csn_str strings_name;
     struct csni_object *from;       /* the object it was taken from; NULL: from a file of its own */
-    uint8_t header[CSNI_GSECTION_HEADER_SIZE]; /* changed: the first piece, where the strings went into the section */
 };
-enum { CSNI_PAYLOAD_PIECES = 4 };
 
 static inline uint64_t csni_payload_size(const struct csni_payload *p) {
     uint64_t size = 0;
-    for (unsigned i = 0; i < CSNI_PAYLOAD_PIECES; i++) size += p->pieces[i].size;
+    for (unsigned i = 0; i < CSNI_GSECTION_PIECES; i++) size += p->index.pieces[i].size;
     return size;
 }
 

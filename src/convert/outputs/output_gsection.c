@@ -4,10 +4,10 @@
 
 #include <callsign/builder.h>
 
-#include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "base/output_sink.h"
 #include "embed/new_object.h"
+#include "formats/gsection/write/gsection_strings.h"
 #include "formats/gsection/write/gsection_write.h"
 #include "formats/gsym/write/gsym_write.h"
 
@@ -70,7 +70,7 @@ static csn_status write_object(struct output *o, struct csni_span index, struct 
     const struct csni_new_section *last = &made->sections[made->section_count - 1];
     if (o->options.revision == 'C' || o->options.revision == 'D') {
         if (last->off > UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, last->off, "the strings begin beyond 4 GiB");
-        csni_put32(o->image.section.items + CSNI_GSECTION_STRINGS_OFFSET_AT, (uint32_t)last->off, o->model->big_endian);
+        csni_gsection_set_strings_offset(o->image.section.items, (uint32_t)last->off, o->model->big_endian);
     }
     report->output_bytes = last->off + csni_new_section_size(last);
     return csni_new_object_write(made, o->model->alloc, sink, err);

@@ -12,8 +12,7 @@
 #include "base/file_output.h"
 #include "base/output_sink.h"
 #include "convert/outputs/outputs.h"
-#include "formats/gsym/gsym_layout.h"
-#include "formats/gsym/write/gsym_write_record.h"
+#include "formats/gsym/write/gsym_write_size.h"
 
 typedef unsigned long long ull; /* for %llx */
 
@@ -28,15 +27,12 @@ struct segmenter {
     const struct csni_model *model;
     const char *path;
     struct csni_batch_writer *w;
-    bool v2;
-    uint64_t *no_strps;                        /* a record's size does not depend on what they are */
-    struct csni_gsym_encoder encoder;
-    struct csni_gsym_encoded scratch;
+    struct csni_gsym_sizer sizer;
     /* Of the segment that is being filled: numbers of its strings and files by those of the model, and which have one. */
     uint32_t *strings, *files;
     CSNI_VEC(uint32_t) used_strings;
     CSNI_VEC(uint32_t) used_files;
-    uint64_t string_bytes, record_bytes;
+    uint64_t string_bytes;
     struct segment current;
     CSNI_VEC(struct segment) done;
 };
@@ -106,32 +102,13 @@ static void copy_function(struct segmenter *s, const struct csni_entry *e) {
 
 static csn_status add_entry(struct segmenter *s, const struct csni_entry *e, struct csn_error *err) {
     const struct csni_function *f = csni_model_function(s->model, e);
-    s->scratch.records.size = 0;
-    csni_gsym_encode_record(&s->encoder, e, &s->scratch);
-    s->record_bytes += (s->scratch.records.size + CSNI_GSYM_ALIGN - 1) / CSNI_GSYM_ALIGN * CSNI_GSYM_ALIGN;
+    CSNI_TRY(csni_gsym_sizer_add(&s->sizer, e, err));
     copy_function(s, e);
     for (uint32_t i = 0; i < e->child_count; i++) copy_function(s, &s->model->children[e->first_child + i]);
-    if (s->w->failed || s->scratch.records.failed) return csni_fail_memory(err, s->scratch.records.size);
+    if (s->w->failed) return csni_fail_memory(err, sizeof *f);
     if (!s->current.functions++) s->current.start = s->current.end = f->start;
     if (f->start + f->size > s->current.end) s->current.end = f->start + f->size;
     return CSN_OK;
-}
-
-/* Bytes of the file so far; alignment is not counted. */
-static uint64_t estimate(const struct segmenter *s, uint64_t last_start) {
-    const struct csni_model *m = s->model;
-    uint64_t base = m->has_base_address && m->base_address <= s->current.start ? m->base_address : s->current.start;
-    uint64_t span = s->current.functions ? last_start - base : 0;
-    uint64_t width = span <= UINT8_MAX ? 1 : span <= UINT16_MAX ? 2 : span <= UINT32_MAX ? 4 : 8;
-    uint64_t files = s->used_files.count + 1, strp = s->encoder.strp_size;
-    uint64_t fixed = CSNI_GSYM_HEADER_SIZE;
-    if (s->v2) {
-        uint64_t entries = m->uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
-        fixed = CSNI_GSYM_2_HEADER_SIZE + entries * CSNI_GSYM_2_ENTRY_BYTES + m->uuid.size;
-    }
-    /* An info offset is as wide as a strp. */
-    return fixed + s->current.functions * (width + strp) + CSNI_GSYM_FILE_COUNT_SIZE + files * 2 * strp + s->string_bytes +
-           s->record_bytes;
 }
 
 /* ---- writing a segment ---- */
@@ -167,8 +144,8 @@ static void begin_segment(struct segmenter *s) {
     for (size_t i = 0; i < s->used_strings.count; i++) s->strings[s->used_strings.items[i]] = 0;
     for (size_t i = 0; i < s->used_files.count; i++) s->files[s->used_files.items[i]] = 0;
     s->used_strings.count = s->used_files.count = 0;
-    s->string_bytes = 1;
-    s->record_bytes = 0;
+    s->string_bytes = 1; /* the empty string */
+    csni_gsym_sizer_reset(&s->sizer);
     s->current = (struct segment){ 0 };
     csni_batch_begin(s->w, &s->c->arenas[0]);
 }
@@ -201,7 +178,8 @@ static csn_status cut(struct segmenter *s, struct csn_error *err) {
     uint64_t last = 0;
     begin_segment(s);
     for (uint32_t i = 0; i < m->entry_count; i++) {
-        uint64_t start = csni_model_function(m, &m->entries[i])->start, size = estimate(s, last);
+        uint64_t start = csni_model_function(m, &m->entries[i])->start;
+        uint64_t size = csni_gsym_sizer_estimate(&s->sizer, s->string_bytes, s->used_files.count + 1);
         if (size >= s->c->options.segment_size && (!s->current.functions || start != last)) {
             if (!s->current.functions)
                 return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a segment of no functions has %llu bytes, the segment size is "
@@ -266,26 +244,21 @@ static csn_status check(const struct csni_conversion *c, const struct csni_model
 csn_status csni_write_segments(struct csni_conversion *c, const struct csni_model *model, const char *path,
                                struct csn_error *err) {
     CSNI_TRY(check(c, model, err));
-    struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0],
-                           .v2 = c->options.format == CSN_FORMAT_GSYM_V2 };
+    enum csni_gsym_target target = c->options.format == CSN_FORMAT_GSYM_V2 ? CSNI_GSYM_WRITE_V2 : CSNI_GSYM_WRITE_V1;
+    struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0] };
     s.used_strings.alloc = s.used_files.alloc = s.done.alloc = c->alloc;
-    s.scratch.records.alloc = s.scratch.ends.alloc = c->alloc;
-    s.no_strps = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.no_strps);
     s.strings = csni_alloc_zeroed(c->alloc, model->string_count, sizeof *s.strings);
     s.files = csni_alloc_zeroed(c->alloc, model->file_count, sizeof *s.files);
-    s.encoder = (struct csni_gsym_encoder){ model, s.no_strps, s.v2 ? CSNI_GSYM_2_STRP_SIZE : CSNI_GSYM_STRP_SIZE,
-                                            model->big_endian };
-    csn_status status = CSN_OK;
-    if (!s.no_strps || !s.strings || !s.files) status = csni_fail_memory(err, model->string_count * sizeof *s.no_strps);
+    csn_status status = csni_gsym_sizer_init(&s.sizer, model, target, err);
+    if (status >= 0 && (!s.strings || !s.files)) status = csni_fail_memory(err, model->string_count * sizeof *s.strings);
     if (status >= 0) status = cut(&s, err);
     if (status >= 0) status = write_manifest(&s, err);
     c->report->segments_written = s.done.count;
     csni_vec_deinit(&s.used_strings);
     csni_vec_deinit(&s.used_files);
     csni_vec_deinit(&s.done);
-    csni_gsym_encoded_free(&s.scratch);
+    csni_gsym_sizer_deinit(&s.sizer);
     csni_free(c->alloc, s.files, model->file_count * sizeof *s.files);
     csni_free(c->alloc, s.strings, model->string_count * sizeof *s.strings);
-    csni_free(c->alloc, s.no_strps, model->string_count * sizeof *s.no_strps);
     return status;
 }

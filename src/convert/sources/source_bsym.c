@@ -40,24 +40,6 @@ static csn_status read_name(struct reader *r, const struct csni_bsym_name *name,
     return CSN_OK;
 }
 
-/* Symbol `k` of the segment and those that continue it: see CSNI_BSYM_SPLIT. */
-static uint64_t joined_size(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t *k) {
-    uint32_t symbol = csni_bsym_in_order(b, s->first + *k), start = csni_bsym_symbol_address(b, symbol);
-    uint64_t size = csni_bsym_symbol_length(b, s, symbol), last = size;
-    while (last == CSNI_BSYM_SPLIT && *k + 1 < s->count && b->version < CSNI_BSYM_3_0) {
-        uint32_t next = csni_bsym_in_order(b, s->first + *k + 1);
-        const uint8_t *p = csni_bsym_symbol_record(b, symbol), *q = csni_bsym_symbol_record(b, next);
-        if (csni_bsym_symbol_address(b, next) != start + size ||
-            memcmp(p + CSNI_BSYM_Y_PREFIX, q + CSNI_BSYM_Y_PREFIX, 2) != 0 ||
-            memcmp(p + CSNI_BSYM_Y_NAME, q + CSNI_BSYM_Y_NAME, 4) != 0)
-            break;
-        last = csni_bsym_symbol_length(b, s, next);
-        size += last;
-        ++*k;
-    }
-    return size;
-}
-
 static csn_status read_segment(struct reader *r, uint32_t index, struct csn_error *err) {
     const struct csni_bsym *b = r->bsym;
     const struct csni_bsym_segment *s = &b->segments[index];
@@ -67,7 +49,7 @@ static csn_status read_segment(struct reader *r, uint32_t index, struct csn_erro
     r->w->binary = index + 1;
     for (uint32_t k = 0; k < s->count; k++) {
         uint32_t symbol = csni_bsym_in_order(b, s->first + k);
-        uint64_t start = csni_bsym_symbol_address(b, symbol), size = joined_size(b, s, &k);
+        uint64_t start = csni_bsym_symbol_address(b, symbol), size = csni_bsym_joined_length(b, s, &k);
         struct csn_str text;
         name = csni_bsym_symbol_name(b, symbol);
         CSNI_TRY(read_name(r, &name, &text, err));

@@ -1,8 +1,9 @@
 /* Names of Mach-O machines, as lipo prints them and takes them. */
+#include "object/find/macho_arch.h"
+
 #include <stddef.h>
 
 #include "object/macho/macho_layout.h"
-#include "object/macho/macho_private.h"
 
 struct arch {
     uint32_t type, subtype;

@@ -2,8 +2,8 @@
 #include "object/find/section_find.h"
 
 #include "base/core/endian.h"
+#include "object/find/macho_arch.h"
 #include "object/macho/macho_layout.h"
-#include "object/macho/macho_private.h"
 
 /* Where a universal file has the number of its images, a Java class has its version, which began at 45. */
 enum { IMAGES_MAX = 44 };

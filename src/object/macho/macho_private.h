@@ -32,9 +32,6 @@ static inline struct csni_macho *csni_macho_own(const struct csni_object *object
     return csni_object_priv_const(object)->own;
 }
 
-/* The name that lipo prints for a machine, "" where it has none. */
-const char *csni_macho_arch_name(uint32_t cpu_type, uint32_t cpu_subtype);
-
 /* One entry of the symbol table. */
 struct csni_nlist {
     uint32_t name;

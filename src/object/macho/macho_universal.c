@@ -6,6 +6,7 @@
 
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
+#include "object/find/macho_arch.h"
 #include "object/macho/macho_layout.h"
 #include "object/macho/macho_private.h"
 

@@ -90,6 +90,9 @@ static inline uint32_t csni_bsym_symbol_address(const struct csni_bsym *b, uint3
 }
 
 uint32_t csni_bsym_symbol_length(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t symbol);
+/* The length of symbol *k of the segment, in the order of addresses, together with the symbols that continue it: a function too
+ * long for one symbol stands as several. *k becomes the last of them. */
+uint64_t csni_bsym_joined_length(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t *k);
 
 /* The segment that a symbol belongs to; NULL: none. */
 const struct csni_bsym_segment *csni_bsym_owner(const struct csni_bsym *b, uint32_t symbol);

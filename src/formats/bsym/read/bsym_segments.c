@@ -137,3 +137,20 @@ csn_status csni_bsym_finish(struct csni_bsym *b, const struct csn_allocator *all
     }
     return b->unsorted_symbols ? order_symbols(b, alloc, err) : CSN_OK;
 }
+
+uint64_t csni_bsym_joined_length(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t *k) {
+    uint32_t symbol = csni_bsym_in_order(b, s->first + *k), start = csni_bsym_symbol_address(b, symbol);
+    uint64_t size = csni_bsym_symbol_length(b, s, symbol), last = size;
+    while (last == CSNI_BSYM_SPLIT && *k + 1 < s->count && b->version < CSNI_BSYM_3_0) {
+        uint32_t next = csni_bsym_in_order(b, s->first + *k + 1);
+        const uint8_t *p = csni_bsym_symbol_record(b, symbol), *q = csni_bsym_symbol_record(b, next);
+        if (csni_bsym_symbol_address(b, next) != start + size ||
+            memcmp(p + CSNI_BSYM_Y_PREFIX, q + CSNI_BSYM_Y_PREFIX, 2) != 0 ||
+            memcmp(p + CSNI_BSYM_Y_NAME, q + CSNI_BSYM_Y_NAME, 4) != 0)
+            break;
+        last = csni_bsym_symbol_length(b, s, next);
+        size += last;
+        ++*k;
+    }
+    return size;
+}

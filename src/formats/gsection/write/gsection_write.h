@@ -1,5 +1,5 @@
 /* Writing the section-embedded GSYM of 2017 from a finalized and linked model: the bytes of its section and of its strings.
- * What puts them into an object file is src/embed. */
+ * What puts them into an object file is src/embed; of C and D, csni_gsection_set_strings_offset() then says where the strings are. */
 #ifndef CSNI_GSECTION_WRITE_H
 #define CSNI_GSECTION_WRITE_H
 
@@ -20,8 +20,6 @@ struct csni_gsection_image {
     csni_bytes strings;          /* of A to D: their own section, or what goes behind `shared` */
     uint64_t strings_found;      /* in `shared` */
 };
-
-enum { CSNI_GSECTION_STRINGS_OFFSET_AT = 20 }; /* of C and D: where the strings' offset in the object file is to be filled in */
 
 /* CSN_E_NOT_FOUND: no functions. CSN_E_LIMIT names what does not fit 4 GiB. Adds sizes and counts to `report`. */
 csn_status csni_gsection_build(const struct csni_model *model, const struct csni_gsection_options *options,
