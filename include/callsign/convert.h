@@ -147,6 +147,7 @@ enum csn_event {
     CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
     CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
     CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
+    CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one in front of it */
     CSN_EVENT_COUNT,
     CSN_EVENT_ROOM = 64              /* events that a report has room for: its size stays when events are added */
 };

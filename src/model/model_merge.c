@@ -151,8 +151,19 @@ static bool has_strong_symbol(const struct csni_model *m, const struct csni_key 
     return false;
 }
 
-/* The one on top: the last, which is the best known, but a function that is at home here before any that was folded. */
+/* The first in the file. */
+static size_t first_of(const struct csni_key *keys, size_t count) {
+    size_t first = 0;
+    for (size_t i = 1; i < count; i++)
+        if (keys[i].batch < keys[first].batch || (keys[i].batch == keys[first].batch && keys[i].function < keys[first].function))
+            first = i;
+    return first;
+}
+
+/* The one on top: the last, which is the best known, but a function that is at home here before any that was folded. Of
+ * Breakpad's functions the first, as its readers have it. */
 static size_t top_of(const struct csni_model *m, const struct csni_key *keys, size_t count) {
+    if (csni_key_function(m, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of(keys, count);
     for (size_t i = count; i-- > 0;)
         if (csni_key_function(m, &keys[i])->source != CSNI_SOURCE_FOLDED) return i;
     return count - 1;

@@ -171,3 +171,36 @@ def test_universal_file(callsign, tmp_path):
     callsign.good("convert", fat, "-q", "--to", "breakpad")
     for arch in ("x86_64", "arm64"):
         assert (tmp_path / f"fat.{arch}.sym").read_text().startswith(f"MODULE mac {arch} ")
+
+
+OVERLAP = """MODULE Linux x86_64 000000000000000000000000000000000 x
+FILE 0 a.c
+FUNC 1000 100 0 outer
+1000 100 1 0
+FUNC 1050 10 0 inner
+1050 10 2 0
+FUNC 2000 10 0 first
+FUNC 2000 10 0 second
+2000 10 3 0
+"""
+
+
+def test_functions_that_overlap(callsign, tmp_path):
+    """The first in the file stays, as in Breakpad's own reader; the others are told."""
+    sym, report = tmp_path / "x.sym", tmp_path / "report.json"
+    sym.write_text(OVERLAP)
+    out = callsign.good("lookup", sym, "0x1055", "0x1065", "0x2000")
+    assert out == "0x1055: outer + 85 at a.c:1\n0x1065: outer + 101 at a.c:1\n0x2000: first + 0 (the function has no line table)\n"
+    done = callsign.run("convert", sym, "-o", tmp_path / "x.gsym", "--report", report)
+    assert done.returncode == 0
+    assert "overlapping-function (first: inner at 0x1050+0x10: the function at 0x1000+0x100 came first)" in done.stderr
+    assert "duplicate-dropped (first: second at 0x2000+0x10" in done.stderr
+    assert callsign.run("convert", "-q", "--strict", sym, "-o", tmp_path / "x.gsym").returncode == 2
+
+
+def test_functions_of_one_range_can_be_merged(callsign, tmp_path):
+    sym, index = tmp_path / "x.sym", tmp_path / "x.gsym"
+    sym.write_text(OVERLAP)
+    callsign.good("convert", "-q", "--merged-functions", sym, "-o", index)
+    answer = json.loads(callsign.good("lookup", "--json", "--merged", index, "0x2000"))
+    assert answer["candidates"] == ["first", "second"]

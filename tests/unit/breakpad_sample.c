@@ -34,7 +34,8 @@ static csn_status read_all(struct breakpad_sample *s, size_t chunk_size) {
     if (status >= 0 && again) status = read_chunks(s);
     if (status < 0) return status;
     csni_batch_begin(&s->writer, &s->arena);
-    status = csni_breakpad_read_symbols(&s->breakpad, s->batches, &s->writer, NULL);
+    status = csni_breakpad_drop_overlaps(&s->breakpad, s->batches, false, &s->writer, NULL);
+    if (status >= 0) status = csni_breakpad_read_symbols(&s->breakpad, s->batches, &s->writer, NULL);
     if (status >= 0) status = csni_batch_finish(&s->writer, &s->batches[0], NULL);
     return status;
 }

@@ -168,7 +168,7 @@ static const char *const events[] = {
     "not-representable", "damaged-record", "unknown-part", "functions-merged", "call-site-recovered",
     "call-site-without-place", "call-site-of-unknown-function",
     "lines-not-kept", "inlined-calls-not-kept", "part-not-kept", "binary-not-kept", "function-of-unplaced-binary",
-    "name-changed", "address-rounded", "function-without-size", "missing-map-file",
+    "name-changed", "address-rounded", "function-without-size", "missing-map-file", "overlapping-function",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {

@@ -166,9 +166,56 @@ static void symbols(void **state) {
 
 static void functions_at_one_place(void **state) {
     (void)state;
-    expect("FILE 0 a\nFUNC m 10 10 0 f\nFUNC m 10 10 0 g\n10 10 1 0\n", "g@10+10 [0 a:1]", "duplicate-dropped:1");
+    expect("FILE 0 a\nFUNC m 10 10 0 f\nFUNC m 10 10 0 g\n10 10 1 0\n", "f@10+10", "duplicate-dropped:1");
     expect("FUNC 10 ffffffffff 0 f\n", "f@10+ffffffff", "function-too-large:1");
     expect("FUNC fffffffffffffff0 20 0 f\nfffffffffffffff0 20 1 0\n", "f@fffffffffffffff0+f", "function-too-large:1 line-bad-file:1");
+}
+
+/* What Breakpad's readers do: the first in the file stays, a later one is left out whole. */
+static void functions_that_overlap(void **state) {
+    (void)state;
+    expect("FUNC 1000 100 0 outer\nFUNC 1050 10 0 inner\n", "outer@1000+100", "overlapping-function:1");
+    expect("FUNC 1050 10 0 inner\nFUNC 1000 100 0 outer\nFUNC 1060 a0 0 rest\n", "inner@1050+10; rest@1060+a0",
+           "overlapping-function:1");
+    expect("FUNC 30 8 0 c\nFUNC 10 10 0 a\nFUNC 20 10 0 b\n", "a@10+10; b@20+10; c@30+8", "");
+    /* b goes for a; so c, which overlaps only b, stays. */
+    expect("FUNC 10 10 0 a\nFUNC 18 10 0 b\nFUNC 20 10 0 c\nFUNC 10 8 0 d\nFUNC 8 9 0 e\nFUNC 8 8 0 f\n",
+           "f@8+8; a@10+10; c@20+10", "overlapping-function:3");
+    /* A symbol lies in no function that was left out. */
+    expect("FUNC 10 10 0 a\nFUNC 18 10 0 b\nPUBLIC 24 0 p\nFUNC 30 4 0 c\n", "a@10+10; p@24+c; c@30+4", "overlapping-function:1");
+}
+
+enum { MANY = 3000, SPACE = 20000 };
+struct piece {
+    uint32_t start, size;
+};
+
+/* Random functions against the plain rule: look at all that were kept. */
+static void many_functions_that_overlap(void **state) {
+    (void)state;
+    static struct piece pieces[MANY], kept[MANY];
+    static char text[MANY * 40];
+    uint64_t seed = 12345;
+    size_t at = 0, count = 0;
+    for (unsigned i = 0; i < MANY; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        pieces[i] = (struct piece){ (uint32_t)(seed >> 33) % SPACE, 1 + (uint32_t)(seed >> 20) % (i % 50 ? 12 : 400) };
+        at += (size_t)sprintf(text + at, "FUNC %x %x 0 f%x\n", pieces[i].start, pieces[i].size, i);
+        bool free_place = true;
+        for (size_t k = 0; k < count && free_place; k++)
+            free_place = pieces[i].start + pieces[i].size <= kept[k].start || kept[k].start + kept[k].size <= pieces[i].start;
+        if (free_place) kept[count++] = pieces[i];
+    }
+    static struct breakpad_sample s;
+    assert_int_equal(breakpad_sample_open(&s, text, at, 512, NULL), CSN_OK);
+    assert_int_equal(s.model.entry_count, count);
+    for (uint32_t e = 0; e < s.model.entry_count; e++) {
+        const struct csni_function *f = csni_model_function(&s.model, &s.model.entries[e]);
+        size_t k = 0;
+        while (k < count && (kept[k].start != f->start || kept[k].size != f->size)) k++;
+        assert_true(k < count);
+    }
+    breakpad_sample_close(&s);
 }
 
 static void bad_records(void **state) {
@@ -340,6 +387,8 @@ int main(void) {
         cmocka_unit_test(inlines_too_deep),
         cmocka_unit_test(symbols),
         cmocka_unit_test(functions_at_one_place),
+        cmocka_unit_test(functions_that_overlap),
+        cmocka_unit_test(many_functions_that_overlap),
         cmocka_unit_test(bad_records),
         cmocka_unit_test(damage_names_the_line),
         cmocka_unit_test(nul_within),

@@ -34,6 +34,8 @@ static csn_status read_symbols(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
+    bool keeps_aliases = c->options.merged_functions != CSN_MERGE_NONE;
+    CSNI_TRY(csni_breakpad_drop_overlaps(&r->breakpad, r->batches, keeps_aliases, w, err));
     CSNI_TRY(csni_breakpad_read_symbols(&r->breakpad, r->batches, w, err));
     return csni_batch_finish(w, &r->batches[0], err);
 }
