@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 struct list {
     uint64_t *values;

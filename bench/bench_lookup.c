@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "address_list.h"
 #include "timing.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include <callsign/convert.h>
+#include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "formats/breakpad/breakpad.h"
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include <callsign/convert.h>
+#include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "object/object.h"
 

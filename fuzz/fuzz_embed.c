@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <callsign/embed.h>
+#include <callsign/index.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 #include <callsign/line_table.h>
 
 #include "formats/gsym/read/gsym.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/names.h>
+
 #include "convert/call_site_options.h"
 #include "commands/command.h"
 #include "ui/companion_options.h"
@@ -70,7 +72,7 @@ static const struct option_spec options[] = {
 };
 
 static bool section_options_are_good(const struct convert_values *values) {
-    bool is_section = values->to && csn_output_format(values->to) == CSN_FORMAT_GSYM_SECTION;
+    bool is_section = values->to && csn_convert_format_find(values->to) == CSN_FORMAT_GSYM_SECTION;
     if (!is_section && (values->revision || values->strings_in)) {
         complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
         return false;
@@ -95,14 +97,14 @@ static bool merge_mode(const char *given, uint32_t *out) {
 }
 
 static bool format_is_known(const char *name) {
-    if (!name || csn_output_format(name)) return true;
+    if (!name || csn_convert_format_find(name)) return true;
     char known[256] = "";
     size_t len = 0;
-    for (size_t n = 0; csn_output_name(n) && len < sizeof(known) - 1; n++) {
-        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_output_name(n));
+    for (size_t n = 0; csn_convert_format_name(n) && len < sizeof(known) - 1; n++) {
+        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_convert_format_name(n));
         if (added > 0) len += (size_t)added;
     }
-    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_output_name(1) ? "are" : "is");
+    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_convert_format_name(1) ? "are" : "is");
     return false;
 }
 
@@ -146,7 +148,7 @@ static int token_table_of(const char *text) {
 
 static bool bsym_options_are_good(const struct convert_values *values) {
     const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
-    if (given && csn_output_format(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
+    if (given && csn_convert_format_find(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
         complain(NULL, "option '--%s' goes with '--to bsym'", given);
         return false;
     }
@@ -192,7 +194,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.threads = (uint32_t)values->threads;
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
                             (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
-                            (values->bare_patterns ? CSN_CONVERT_BARE_PATTERNS : 0u) |
+                            (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u) |
                             (values->mangled ? CSN_CONVERT_KEEP_MANGLED : 0u);
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;
@@ -202,7 +204,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.progress_context = bar;
     if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
     else if (values->shorten) convert_options.rename = csn_rename_short;
-    convert_options.format = values->to ? csn_output_format(values->to) : 0;
+    convert_options.format = values->to ? csn_convert_format_find(values->to) : 0;
     byte_order_of(values->endian, &convert_options.byte_order);
     convert_options.segment_size = values->segment_size;
     convert_options.format_version = bsym_version_of(values->bsym_version);
@@ -264,7 +266,7 @@ static enum exit_code convert_target(const struct convert_values *values, const 
 
 /* How names of outputs end that were not given. */
 static const char *suffix_of(const struct convert_values *values) {
-    switch (values->to ? csn_output_format(values->to) : 0) {
+    switch (values->to ? csn_convert_format_find(values->to) : 0) {
     case CSN_FORMAT_BREAKPAD: return ".sym";
     case CSN_FORMAT_BSYM: return ".bsym";
     default: return ".gsym";
@@ -308,7 +310,7 @@ static enum exit_code convert_input(const struct convert_values *values, const s
     size_t count = 1;
     if (!values->companions.arch) {
         /* What cannot be read here fails when it is converted, with a message. */
-        if (csn_list_images_of_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
+        if (csn_image_list_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
         if (count > IMAGES_MAX) {
             complain(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
             return EXIT_FAILED;

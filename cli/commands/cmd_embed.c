@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/convert.h>
 #include <callsign/embed.h>
+#include <callsign/index.h>
 
 #include "commands/command.h"
 #include "ui/companion_options.h"

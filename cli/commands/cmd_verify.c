@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/inspect.h>
+
 #include "commands/command.h"
 #include "ui/companion_options.h"
 #include "lookup/compare.h"

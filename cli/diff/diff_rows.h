@@ -3,6 +3,7 @@
 #define CALLSIGN_CLI_DIFF_ROWS_H
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 /* A path of an index, in the two parts that the index has it in. */
 struct diff_path {

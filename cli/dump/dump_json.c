@@ -1,5 +1,7 @@
 /* An index as JSON, one object a line. */
 #include "dump/dump_out.h"
+
+#include <callsign/inspect.h>
 #include "ui/json_out.h"
 
 static void put_error(struct dump *dump, struct json_out *json, const struct csn_error *err) {

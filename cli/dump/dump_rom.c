@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/binaries.h>
+#include <callsign/inspect.h>
+
 #include "ui/complain.h"
 #include "dump/dump_out.h"
 #include "ui/json_out.h"
@@ -112,7 +115,7 @@ static void put_rename(struct dump *dump, uint32_t idx, bool as_json) {
     size_t need;
     uint32_t binary;
     char *scratch = scratch_of(dump);
-    if (!scratch || csn_index_rename(dump->index, idx, scratch, SCRATCH_SIZE, &name, &binary, &need, NULL) != CSN_OK) return;
+    if (!scratch || csn_index_alias(dump->index, idx, scratch, SCRATCH_SIZE, &name, &binary, &need, NULL) != CSN_OK) return;
     if (as_json) {
         struct json_out json = json_on(&dump->out);
         json_begin_object(&json);

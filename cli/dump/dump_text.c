@@ -1,6 +1,8 @@
 /* An index as text. */
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "dump/dump_out.h"
 #include "ui/path_text.h"
 

@@ -2,7 +2,8 @@
 #ifndef CALLSIGN_CLI_EXPLAIN_FIND_H
 #define CALLSIGN_CLI_EXPLAIN_FIND_H
 
-#include <callsign/symbolicate.h>
+#include <callsign/index.h>
+#include <callsign/inspect.h>
 
 enum { EXPLAIN_FRAMES = CSN_INLINE_DEPTH_MAX + 1, EXPLAIN_NAMES = 64, EXPLAIN_PATTERNS = 64, EXPLAIN_SITES = 32 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* Hexadecimal digits, with or without 0x; blanks around them are ignored. False: not an address of 64 bits. */
 bool address_parse(struct csn_str text, uint64_t *out);

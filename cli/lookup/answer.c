@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/binaries.h>
+
 #include "ui/path_text.h"
 
 enum { FIRST_FRAMES = 64 };

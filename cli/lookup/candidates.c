@@ -1,6 +1,8 @@
 /* Functions that share their code. */
 #include "lookup/candidates.h"
 
+#include <callsign/inspect.h>
+
 #include "ui/path_text.h"
 
 /* The last row at or before the address. */

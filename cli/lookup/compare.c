@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "lookup/answer.h"
 #include "ui/complain.h"
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 enum { ROOM_FOR_ONE = CSN_INLINE_DEPTH_MAX + 1, FIRST_CAP = 4 * QUESTIONS_MAX };
 enum { FIRST_TEXT = 1 << 20, TEXT_MAX = 1 << 24 }; /* bytes */
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 struct symbol_table {
     const struct csn_index *index;
     uint32_t *slots; /* function + 1, by hash of its name */

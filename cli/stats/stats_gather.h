@@ -2,6 +2,8 @@
 #ifndef CALLSIGN_CLI_STATS_GATHER_H
 #define CALLSIGN_CLI_STATS_GATHER_H
 
+#include <callsign/inspect.h>
+
 #include "ui/whole_names.h"
 
 /* Sums over functions that belong together. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include <callsign/names.h>
+
 #include "ui/complain.h"
 
 enum { FIRST_ROOM = 4096 };

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <callsign/symbolicate.h>
+#include <callsign/base.h>
 
 enum name_shortening { NAMES_WHOLE, NAMES_SHORT, NAMES_SHORT_NESTED };
 

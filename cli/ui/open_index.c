@@ -11,7 +11,7 @@
 #include "convert/conversion_text.h"
 #include "ui/progress_bar.h"
 
-enum { HEAD_SIZE = 4096 }; /* what csn_is_object() and csn_is_index() look at */
+enum { HEAD_SIZE = 4096 }; /* what csn_is_input() and csn_is_index() look at */
 
 /* Whether it has to be converted: an object file, a list of symbols, a dSYM bundle. An index is opened as it is, and so is
  * what cannot be read here: opening it then says what is wrong. */
@@ -23,7 +23,7 @@ static bool is_object_file(const char *path) {
     bool is_folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
     ssize_t got = is_folder ? 0 : read(fd, head, sizeof(head));
     close(fd);
-    return is_folder || (got > 0 && !csn_is_index(head, (size_t)got) && csn_is_object(head, (size_t)got));
+    return is_folder || (got > 0 && !csn_is_index(head, (size_t)got) && csn_is_input(head, (size_t)got));
 }
 
 static csn_status convert_in_memory(const char *path, const struct companion_values *companions, struct opened_index *out,

@@ -4,6 +4,7 @@
 #define CALLSIGN_CLI_OPEN_INDEX_H
 
 #include <callsign/convert.h>
+#include <callsign/index.h>
 
 #include "ui/companion_options.h"
 

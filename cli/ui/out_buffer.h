@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 enum { OUT_BUFFER_SIZE = 1 << 16 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* The character between directory and base name, 0: none. A directory with backslashes only is a Windows path. */
 static inline char path_separator(struct csn_str directory, struct csn_str base) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <callsign/inspect.h>
+
 #include "ui/out_buffer.h"
 #include "ui/path_text.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* Below, at or above 0, by bytes. */
 int compare_strings(struct csn_str a, struct csn_str b);

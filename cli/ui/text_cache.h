@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <callsign/symbolicate.h>
+#include <callsign/index.h>
 
 /* What a text was made of. */
 struct text_key {

@@ -7,7 +7,7 @@
 #ifndef CALLSIGN_BUILDER_H
 #define CALLSIGN_BUILDER_H
 
-#include <callsign/index.h>
+#include <callsign/base.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,13 +60,7 @@ CSN_API csn_status csn_builder_add_call_site(struct csn_builder *builder, uint64
  * format cannot hold the input. */
 CSN_API csn_status csn_builder_save_file(struct csn_builder *builder, const char *path, struct csn_error *err);
 
-struct csn_bytes {
-    uint8_t *ptr;
-    size_t size;
-    const struct csn_allocator *allocator; /* private */
-};
 CSN_API csn_status csn_builder_save_memory(struct csn_builder *builder, struct csn_bytes *out, struct csn_error *err);
-CSN_API void csn_bytes_free(struct csn_bytes *bytes); /* NULL and empty are fine */
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,18 @@
-/* Callsign: everything. */
+/* Callsign: every header. */
 #ifndef CALLSIGN_CALLSIGN_H
 #define CALLSIGN_CALLSIGN_H
 
+#include <callsign/base.h>
+#include <callsign/binaries.h>
 #include <callsign/builder.h>
 #include <callsign/companion.h>
 #include <callsign/convert.h>
 #include <callsign/embed.h>
 #include <callsign/error.h>
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 #include <callsign/line_table.h>
+#include <callsign/names.h>
 #include <callsign/symbolicate.h>
 
 #endif

@@ -5,11 +5,7 @@
 #ifndef CALLSIGN_COMPANION_H
 #define CALLSIGN_COMPANION_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
-#include <callsign/builder.h>
+#include <callsign/base.h>
 #include <callsign/companion.h>
 
 #ifdef __cplusplus
@@ -16,11 +16,6 @@ extern "C" {
 /* Progress of a long conversion. `done` of `total` units of work (bytes of debug information) in `phase`, a short English
  * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
-
-/* Another name to store for a function or an inlined call: `name` is what the input has. CSN_OK: *out_len bytes in `out`;
- * CSN_E_LIMIT: cap is too small, *out_len + 1 bytes would do; anything else: the name stays. Called from several threads at
- * once, about once for each name; what it answers may depend on the name only. csn_rename_short() is one. */
-typedef csn_status csn_rename_callback(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
 
 struct csn_convert_options {
     size_t struct_size;                    /* set by CSN_CONVERT_OPTIONS_INIT */
@@ -32,7 +27,7 @@ struct csn_convert_options {
     void *progress_context;
     csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
     void *resolver_context;
-    const char *arch;                      /* image of a universal file, as csn_list_images() names it; NULL: the only one */
+    const char *arch;                      /* image of a universal file, as csn_image_list_memory() names it; NULL: the only one */
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
     uint32_t byte_order;                   /* enum csn_byte_order of the output */
     uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
@@ -44,8 +39,10 @@ struct csn_convert_options {
     const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
-    csn_rename_callback *rename;           /* NULL: names are stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns
-                                            * are made for the names of the input */
+    csn_name_callback *rename;             /* another name to store for functions and inlined calls, which may depend on the
+                                            * name only; called from several threads, about once for each name. NULL: names are
+                                            * stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns are made for
+                                            * the names of the input. csn_rename_short() is one */
     void *rename_context;
 };
 
@@ -68,7 +65,7 @@ enum csn_section_revision {
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
-    CSN_CONVERT_BARE_PATTERNS = 4,  /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
+    CSN_CONVERT_LLVM_PATTERNS = 4,  /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
                                      * nor escaped; patterns of files unchanged; no flags but those of files */
     CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
 };
@@ -97,9 +94,9 @@ enum csn_tokens {
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
-CSN_API const char *csn_output_name(size_t n);
+CSN_API const char *csn_convert_format_name(size_t n);
 /* The format of such a name; 0: there is none. */
-CSN_API uint32_t csn_output_format(const char *name);
+CSN_API uint32_t csn_convert_format_find(const char *name);
 
 /* What a conversion met. The names and their order are part of the interface; new ones are added at the end. */
 enum csn_event {
@@ -149,7 +146,7 @@ enum csn_event {
     CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
     CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one in front of it */
     CSN_EVENT_COUNT,
-    CSN_EVENT_ROOM = 64              /* events that a report has room for: its size stays when events are added */
+    CSN_EVENT_CAPACITY = 64              /* events that a report has room for: its size stays when events are added */
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 
@@ -175,7 +172,7 @@ struct csn_convert_report {
     uint64_t functions_merged;                         /* written as merged functions of others */
     uint64_t functions_from_index;                     /* an index in a section of the input */
     uint64_t reserved[4];
-    struct csn_event_count events[CSN_EVENT_ROOM];
+    struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 
 /* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a
@@ -198,7 +195,7 @@ CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const stru
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
 /* Whether the bytes begin like an input that convert reads, an index included. Looks at no more than 4 KiB. */
-CSN_API bool csn_is_object(const void *bytes, size_t size);
+CSN_API bool csn_is_input(const void *bytes, size_t size);
 
 /* One image of a file. Universal Mach-O files hold several, others one. */
 struct csn_image_info {
@@ -206,10 +203,10 @@ struct csn_image_info {
     uint64_t offset, size;                 /* in the file */
 };
 /* Fills at most `capacity` and gives in *count how many there are. */
-CSN_API csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
-                                   size_t *count, struct csn_error *err);
-CSN_API csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
-                                           struct csn_error *err);
+CSN_API csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
+                                         size_t *count, struct csn_error *err);
+CSN_API csn_status csn_image_list_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                                       struct csn_error *err);
 
 /* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
  * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */

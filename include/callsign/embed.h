@@ -6,7 +6,7 @@
 #ifndef CALLSIGN_EMBED_H
 #define CALLSIGN_EMBED_H
 
-#include <callsign/builder.h>
+#include <callsign/base.h>
 
 #ifdef __cplusplus
 extern "C" {

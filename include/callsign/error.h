@@ -1,4 +1,4 @@
-/* Callsign: status codes, errors, strings, the allocator and the library version.
+/* Callsign: status codes and errors.
  *
  * Every call that can fail returns a csn_status and fills a caller-owned csn_error when one is given.
  * Nothing here or elsewhere in the library prints, sets errno, or keeps global or thread-local state. */
@@ -55,29 +55,6 @@ CSN_API const char *csn_error_text(const struct csn_error *err);
 
 /* A short fixed English name of a status ("truncated", "out of memory"). Never NULL. */
 CSN_API const char *csn_status_name(csn_status status);
-
-/* A view of bytes that somebody else owns: not NUL-terminated, not promised to be UTF-8. */
-struct csn_str {
-    const char *ptr;
-    size_t len;
-};
-
-/* Where memory comes from. The callbacks may be called from several threads at once.
- * realloc is called with the old size, free with the size, so that an allocator needs no headers of its own.
- * Returning NULL makes the call that needed memory fail with CSN_E_MEMORY. */
-struct csn_allocator {
-    void *(*alloc)(void *context, size_t size);
-    void *(*realloc)(void *context, void *ptr, size_t old_size, size_t new_size);
-    void (*free)(void *context, void *ptr, size_t size);
-    void *context;
-};
-
-#define CSN_VERSION_MAJOR 0
-#define CSN_VERSION_MINOR 1
-#define CSN_VERSION_PATCH 0
-
-/* The version of the library that is running, as "0.1.0". */
-CSN_API const char *csn_version(void);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #ifndef CALLSIGN_LINE_TABLE_H
 #define CALLSIGN_LINE_TABLE_H
 
-#include <callsign/index.h>
+#include <callsign/base.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-/* Callsign: whole stacks, told apart where functions were merged; names for people. */
+/* Callsign: whole stacks, with merged functions told apart by the call sites of their callers. */
 #ifndef CALLSIGN_SYMBOLICATE_H
 #define CALLSIGN_SYMBOLICATE_H
 
@@ -8,36 +8,7 @@
 extern "C" {
 #endif
 
-/* Demangles a C++ (Itanium), Rust (v0 and legacy) or D name into `out` (NUL-terminated when cap > 0).
- * *out_len gets the full length without the NUL, even if larger than cap - 1.
- * CSN_OK, CSN_NONE (not a mangled name: `out` may hold parts of an attempt), CSN_E_LIMIT (cap is too small), CSN_E_UNSUPPORTED (built
- * without a demangler). Any thread. May allocate inside the demangling library. Input and output are limited to 1 MiB;
- * hostile names take up to 1 MiB of stack. */
-CSN_API csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
-
-enum {
-    CSN_SHORTEN_NESTED = 1 /* template arguments too, from the inside out; inline namespaces of more C++ libraries */
-};
-
-/* Takes out of a demangled C++ name what the standard library's defaults add to it: allocators of std::vector,
- * comparisons and allocators of std::map, the templates behind std::string and streams, libc++'s inline namespace.
- * Without flags, as the original gsym.py of 2017: arguments of templates stay as they are. What is shortened cannot be
- * made whole again.
- * `out` needs room for name.len + 1 bytes, as no name gets longer, and may be name.ptr itself; it is NUL-terminated.
- * CSN_OK, shorter or not; CSN_E_LIMIT (cap is too small; *out_len is name.len), CSN_E_UNSUPPORTED (unknown flags). Any thread;
- * no allocation; time is linear in the name (times the logarithm of its nesting with CSN_SHORTEN_NESTED). Nesting beyond 256
- * brackets is left alone.
- * Serves: gsym.py "shortening of C++ names". */
-CSN_API csn_status csn_shorten_name(struct csn_str name, uint32_t flags, char *out, size_t cap, size_t *out_len,
-                                    struct csn_error *err);
-
-/* For csn_convert_options.rename: names are demangled, where they are mangled, and shortened. `context` is not used. */
-CSN_API csn_status csn_rename_short(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
-CSN_API csn_status csn_rename_short_nested(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
-
-/* ---- whole stacks ----
- *
- * Identical code folding leaves one address with several names. Which of them a stack means is told by the callers: the
+/* Identical code folding leaves one address with several names. Which of them a stack means is told by the callers: the
  * record of the function that made the call may have a call site for exactly this return address, with patterns for the
  * callee's name. csn_symbolicator_answer() finds all candidates of each frame and chooses among them where a call
  * site decides, and only there: a frame that nothing decides stays ambiguous, with the names that remain.

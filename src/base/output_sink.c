@@ -25,13 +25,6 @@ struct csni_sink csni_memory_sink(struct csn_bytes *out) {
     return (struct csni_sink){ memory_reserve, memory_write, out, false };
 }
 
-void csn_bytes_free(struct csn_bytes *bytes) {
-    if (!bytes || !bytes->ptr) return;
-    csni_free(csni_allocator_or_default(bytes->allocator), bytes->ptr, bytes->size);
-    bytes->ptr = NULL;
-    bytes->size = 0;
-}
-
 static csn_status file_reserve(void *context, uint64_t size, struct csn_error *err) {
     (void)context;
     (void)size;

@@ -5,7 +5,7 @@
 #include "base/file_output.h"
 #include "base/sink.h"
 
-#include <callsign/builder.h>
+#include <callsign/base.h>
 
 /* A sink that fills `out`, which must be empty but for its allocator. On failure call csn_bytes_free(). */
 struct csni_sink csni_memory_sink(struct csn_bytes *out);

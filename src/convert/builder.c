@@ -1,5 +1,6 @@
 /* An index made call by call: one batch, filled by the caller instead of a source. */
 #include <callsign/builder.h>
+#include <callsign/convert.h>
 
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
     if (!given) return CSN_OK;
     CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_BARE_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
+    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
     if (out->flags & ~known)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
     if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
@@ -287,12 +287,12 @@ csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert
     return status;
 }
 
-bool csn_is_object(const void *bytes, size_t size) {
+bool csn_is_input(const void *bytes, size_t size) {
     return csni_input_kind_of((struct csni_span){ bytes, size }) != NULL;
 }
 
-csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity, size_t *count,
-                           struct csn_error *err) {
+csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
+                                 size_t *count, struct csn_error *err) {
     const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
     struct csni_slice *slices;
     uint32_t found;
@@ -307,13 +307,13 @@ csn_status csn_list_images(const void *bytes, size_t size, struct csn_image_info
     return CSN_OK;
 }
 
-csn_status csn_list_images_of_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
-                                   struct csn_error *err) {
+csn_status csn_image_list_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
+                               struct csn_error *err) {
     const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
     struct csni_file_map map;
     char *file_path;
     CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
-    csn_status status = csn_list_images(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
+    csn_status status = csn_image_list_memory(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
     csni_file_map_close(&map);
     csni_input_path_free(alloc, file_path);
     return status;

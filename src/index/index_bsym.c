@@ -1,6 +1,8 @@
 /* BSYM behind the public calls. A function is a symbol, numbered as in the file; frames have neither file nor line. */
 #include "index/index_private.h"
 
+#include <callsign/binaries.h>
+
 #include "base/core/fail.h"
 
 static bool recognize(struct csni_span bytes) { return csni_bsym_recognize(bytes); }
@@ -163,11 +165,11 @@ csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *s
     return CSN_OK;
 }
 
-csn_status csn_index_rename(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
-                            uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
+csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
+                           uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
     const struct csni_bsym *b = &index->bsym;
     uint32_t count = index->reader == &csni_bsym_index_reader ? b->rename_count : 0, number;
-    if (idx >= count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "rename %u, need < %u", idx, count);
+    if (idx >= count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "alias %u, need < %u", idx, count);
     struct csni_bsym_name name = csni_bsym_rename(b, idx, &number);
     *out_need = resolve_name(b, &name, scratch, size, out);
     *out_binary = 0;
@@ -193,8 +195,9 @@ csn_status csn_index_lookup_in_binary(const struct csn_index *index, uint32_t bi
     return give(b, &answer, status, b->segments[binary].address + offset, frames, cap, out);
 }
 
-csn_status csn_index_lookup_named(const struct csn_index *index, struct csn_str name, uint64_t offset,
-                                  struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+csn_status csn_index_lookup_in_named_binary(const struct csn_index *index, struct csn_str name, uint64_t offset,
+                                            struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                            struct csn_error *err) {
     uint32_t binary, match;
     csn_status status = csn_index_find_binary(index, name, &binary, &match, err);
     if (status == CSN_OK) return csn_index_lookup_in_binary(index, binary, offset, frames, cap, out, err);

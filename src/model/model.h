@@ -222,7 +222,7 @@ struct csni_model {
     bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
     struct csn_str image_name;          /* file name of the input; may be empty */
     bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
-    csn_rename_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
+    csn_name_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;
     /* The one batch holds an index as it is: every function, row and file of it stays, files keep their numbers, and
      * merged functions stay where they were merged. */

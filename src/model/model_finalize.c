@@ -150,7 +150,7 @@ static size_t join_shares(struct choosing *c, struct csn_convert_report *report)
     for (size_t i = 0; i < c->count; i++) {
         const struct share *s = &c->shares[i];
         if (kept && s->kept) csni_model_judge(c->model, &c->keys[kept - 1], &s->lowest, report);
-        for (unsigned e = 0; s->report != report && e < CSN_EVENT_ROOM; e++)
+        for (unsigned e = 0; s->report != report && e < CSN_EVENT_CAPACITY; e++)
             csni_report_add(report, (enum csn_event)e, s->report->events[e].count, csni_str(s->report->events[e].example));
         if (kept != s->first) memmove(c->keys + kept, c->keys + s->first, s->kept * sizeof *c->keys);
         kept += s->kept;

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <callsign/symbolicate.h>
+#include <callsign/names.h>
 
 #include "base/core/alloc.h"
 #include "base/core/fail.h"

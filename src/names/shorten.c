@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <callsign/symbolicate.h>
+#include <callsign/names.h>
 
 #include "base/core/fail.h"
 

@@ -2,6 +2,7 @@
 #ifndef CSNI_CALL_EVIDENCE_H
 #define CSNI_CALL_EVIDENCE_H
 
+#include <callsign/inspect.h>
 #include <callsign/symbolicate.h>
 
 #include "base/arena.h"

@@ -3,6 +3,7 @@
 #define CSNI_RECORD_FRAMES_H
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/arena.h"
 

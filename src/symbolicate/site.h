@@ -2,6 +2,7 @@
 #ifndef CSNI_SITE_H
 #define CSNI_SITE_H
 
+#include <callsign/inspect.h>
 #include <callsign/symbolicate.h>
 
 #include "base/arena.h"

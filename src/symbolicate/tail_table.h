@@ -3,6 +3,7 @@
 #define CSNI_TAIL_TABLE_H
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/vec.h"
 

@@ -54,6 +54,8 @@ def test_a_tree_without_violations(tmp_path):
     ("cli/dump/dump.c", '\n#include "../src/gsym/gsym.h"\n', "cli/ may include public headers only"),
     ("examples/look.c", '\n#include <formats/gsym/read/gsym.h>\n', "examples/ may include public headers only"),
     ("include/callsign/index.h", '\n#include "base/core/span.h"\n', "a public header may include"),
+    ("include/callsign/index.h", "\n#include <callsign/convert.h>\n", "<callsign/index.h> must not include <callsign/convert.h>"),
+    ("include/callsign/base.h", "\n#include <callsign/index.h>\n", "<callsign/base.h> must not include <callsign/index.h>"),
 ], ids=lambda value: value.split("/")[-1] if "/" in value and "\n" not in value else "")
 def test_a_forbidden_include_is_named(tmp_path, name, text, rule):
     status, out = check(tmp_path, **{name: text})

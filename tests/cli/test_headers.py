@@ -36,7 +36,22 @@ def compile_text(compiler, language, standard, text):
 
 
 def test_there_are_headers():
-    assert {"builder.h", "callsign.h", "convert.h", "error.h", "index.h", "line_table.h", "symbolicate.h"} <= set(HEADERS)
+    assert {"base.h", "binaries.h", "builder.h", "callsign.h", "convert.h", "embed.h", "error.h", "index.h", "inspect.h",
+            "line_table.h", "names.h", "symbolicate.h"} <= set(HEADERS)
+
+
+def test_the_umbrella_includes_every_header():
+    text = (ROOT / "include" / "callsign" / "callsign.h").read_text()
+    missing = [name for name in HEADERS if name != "callsign.h" and f"#include <callsign/{name}>" not in text]
+    assert not missing
+
+
+@pytest.mark.parametrize("compiler, language, standard", LANGUAGES, ids=[entry[0] for entry in LANGUAGES])
+def test_string_literals(compiler, language, standard):
+    compile_text(compiler, language, standard, """#include <callsign/base.h>
+size_t length(void);
+size_t length(void) { struct csn_str name = CSN_STR("euser.dll"); return name.len + CSN_STR("x").len; }
+""")
 
 
 @pytest.mark.parametrize("header", HEADERS)

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <callsign/inspect.h>
+
 #include "object/elf/elf_layout.h"
 
 enum { UNIT = 1, BARE_UNIT, FUNCTION, NAMELESS, RANGED, SEQUENCED, INLINED, INLINED_RANGED, BLOCK, CLASS, ABSTRACT,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* Safe from several threads. Every block knows its size: a free or realloc with another size, of something that is not
  * a block, or after the block's end was overwritten, prints what is wrong and aborts. New blocks are filled with 0xcd so

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <callsign/base.h>
+
 #include "base/core/fail.h"
 
 static void text_and_fields(void **state) {

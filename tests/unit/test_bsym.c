@@ -165,7 +165,7 @@ static const char *look_up(const struct csn_index *index, uint64_t addr) {
 static const char *look_up_named(const struct csn_index *index, const char *name, uint64_t offset) {
     struct csn_frame_ref ref;
     struct csn_lookup found;
-    csn_status status = csn_index_lookup_named(index, csni_str(name), offset, &ref, 1, &found, NULL);
+    csn_status status = csn_index_lookup_in_named_binary(index, csni_str(name), offset, &ref, 1, &found, NULL);
     return answer_of(index, status, &ref, &found);
 }
 

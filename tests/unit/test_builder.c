@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <callsign/builder.h>
+#include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/span.h"
 #include "test_alloc.h"

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include <callsign/inspect.h>
+
 #include "base/core/span.h"
 #include "convert_sample.h"
 #include "model_sample.h"
@@ -806,12 +808,12 @@ static void what_is_no_input(void **state) {
     assert_int_equal(convert((struct csni_span){ NULL, 0 }, NULL, &out, &err), CSN_E_UNSUPPORTED);
     const struct csni_span text = { (const uint8_t *)"hello, world", 12 };
     assert_int_equal(convert(text, NULL, &out, &err), CSN_E_UNSUPPORTED);
-    assert_false(csn_is_object("hello, world", 12));
-    assert_false(csn_is_object(NULL, 0));
+    assert_false(csn_is_input("hello, world", 12));
+    assert_false(csn_is_input(NULL, 0));
     struct convert_sample s;
     convert_sample_init(&s, 5, false);
     struct csni_span file = convert_sample_build(&s);
-    assert_true(csn_is_object(file.ptr, file.size));
+    assert_true(csn_is_input(file.ptr, file.size));
     assert_int_equal(convert(file, NULL, &out, &err), CSN_E_NOT_FOUND);
     assert_string_equal(err.text, "no functions found, nothing to write");
     convert_sample_deinit(&s);

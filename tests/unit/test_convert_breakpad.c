@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include <callsign/convert.h>
+#include <callsign/index.h>
 
 #include "model_sample.h"
 #include "test_alloc.h"

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/inspect.h>
+
 #include "convert_sample.h"
 #include "test_alloc.h"
 

@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include <callsign/convert.h>
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "convert_sample.h"
 #include "model_sample.h"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <callsign/index.h>
+#include <callsign/convert.h>
 
 #include "convert/dwarf/info_portions.h"
 #include "convert_sample.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include <callsign/index.h>
+#include <callsign/convert.h>
 
 #include "model_sample.h"
 #include "split_sample.h"

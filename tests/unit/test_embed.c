@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <callsign/embed.h>
+#include <callsign/index.h>
 
 #include "base/core/endian.h"
 #include "macho_sample.h"

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "formats/gsym/gsym_layout.h"
 #include "wire/wire_gsym.h"

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/endian.h"
 #include "base/output_sink.h"

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include <callsign/convert.h>
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/endian.h"
 #include "base/output_sink.h"

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/checked.h"
 #include "formats/gsym/gsym_layout.h"

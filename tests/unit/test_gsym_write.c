@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <callsign/inspect.h>
+
 #include "base/core/fail.h"
 #include "base/output_sink.h"
 #include "formats/gsym/gsym_layout.h"

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "formats/gsym/gsym_layout.h"
 #include "unit/test_alloc.h"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "wire/wire_gsym.h"
 
@@ -23,7 +24,7 @@ static csn_status stats_of(struct csni_span file, csn_stats_callback *callback, 
 
 static uint64_t sum_of(const struct csn_stats_sums *stats) {
     uint64_t sum = 0;
-    for (uint32_t part = 0; part < CSN_PART_ROOM; part++) sum += stats->part_bytes[part];
+    for (uint32_t part = 0; part < CSN_PART_CAPACITY; part++) sum += stats->part_bytes[part];
     return sum;
 }
 

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include <callsign/convert.h>
-#include <callsign/symbolicate.h>
+#include <callsign/index.h>
+#include <callsign/names.h>
 
 #include "test_alloc.h"
 
@@ -50,7 +51,7 @@ static csn_status answer(void *context, struct csn_str name, char *out, size_t c
     return CSN_OK;
 }
 
-static csn_status convert(csn_rename_callback *rename, const void *context, const struct csn_allocator *alloc,
+static csn_status convert(csn_name_callback *rename, const void *context, const struct csn_allocator *alloc,
                           struct csn_bytes *out) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     options.threads = 1;

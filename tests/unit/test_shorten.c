@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include <callsign/symbolicate.h>
+#include <callsign/names.h>
 
 static struct csn_str str(const char *text) { return (struct csn_str){ text, strlen(text) }; }
 

@@ -20,6 +20,7 @@
 #include "wire/wire_gsym.h"
 
 #include <callsign/convert.h>
+#include <callsign/index.h>
 
 static struct csn_convert_report report;
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 struct line_scan {
     struct csn_str line;

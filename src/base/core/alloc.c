@@ -65,3 +65,10 @@ void csni_free(const struct csn_allocator *a, void *ptr, size_t size) {
     a = csni_allocator_or_default(a);
     a->free(a->context, ptr, size);
 }
+
+void csn_bytes_free(struct csn_bytes *bytes) {
+    if (!bytes || !bytes->ptr) return;
+    csni_free(csni_allocator_or_default(bytes->allocator), bytes->ptr, bytes->size);
+    bytes->ptr = NULL;
+    bytes->size = 0;
+}

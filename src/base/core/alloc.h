@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* malloc, realloc and free of libc. */
 extern const struct csn_allocator csni_libc_allocator;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <callsign/base.h>
+
 #define STRING_OF(x) #x
 #define VERSION_TEXT(major, minor, patch) STRING_OF(major) "." STRING_OF(minor) "." STRING_OF(patch)
 

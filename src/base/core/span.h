@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 struct csni_span {
     const uint8_t *ptr;

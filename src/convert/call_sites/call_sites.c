@@ -249,7 +249,7 @@ static csn_status make_batch(const struct finishing *f, uint32_t index) {
     bool given = f->first_given[index] > (index ? f->first_given[index - 1] : 0);
     if (!b->site_count && !given) return CSN_OK;
     struct making m = { .finishing = f, .batch = b, .batch_index = index, .arena = &c->arenas[0],
-                        .bare = c->options.flags & CSN_CONVERT_BARE_PATTERNS };
+                        .bare = c->options.flags & CSN_CONVERT_LLVM_PATTERNS };
     m.sites.alloc = m.patterns.alloc = m.strings.alloc = m.tails.alloc = c->alloc;
     uint32_t names = b->string_count;
     m.made = csni_alloc_zeroed(c->alloc, names, sizeof *m.made);

@@ -2,7 +2,7 @@
  * in another. */
 #include "convert/outputs/output_gsection.h"
 
-#include <callsign/builder.h>
+#include <callsign/convert.h>
 
 #include "base/core/fail.h"
 #include "base/output_sink.h"

@@ -1,7 +1,8 @@
 /* The formats that a conversion writes. */
 #include "convert/outputs/outputs.h"
 
-#include <callsign/symbolicate.h>
+#include <callsign/convert.h>
+#include <callsign/names.h>
 
 #include "formats/breakpad/breakpad.h"
 #include "formats/bsym/write/bsym_write.h"
@@ -55,9 +56,9 @@ const struct csni_output *csni_output_of(uint32_t format) {
     return NULL;
 }
 
-const char *csn_output_name(size_t n) { return n < sizeof outputs / sizeof *outputs ? outputs[n].name : NULL; }
+const char *csn_convert_format_name(size_t n) { return n < sizeof outputs / sizeof *outputs ? outputs[n].name : NULL; }
 
-uint32_t csn_output_format(const char *name) {
+uint32_t csn_convert_format_find(const char *name) {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (csni_str_is(csni_str(name), outputs[i].name)) return outputs[i].format;
     return 0;

@@ -1,7 +1,7 @@
 /* Functions from Go's function table, for programs without DWARF. */
 #include <stdlib.h>
 
-#include <callsign/index.h>
+#include <callsign/convert.h>
 
 #include "base/core/fail.h"
 #include "convert/sources/source.h"

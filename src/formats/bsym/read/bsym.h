@@ -8,7 +8,7 @@
 #include "base/core/span.h"
 #include "formats/bsym/bsym_layout.h"
 
-#include <callsign/index.h>
+#include <callsign/inspect.h>
 
 /* A binary's code or data ("code segment" in the format's words). */
 struct csni_bsym_segment {

@@ -1,6 +1,8 @@
 /* A binary by its name: on the device, on the build PC, or by a guess. */
 #include "formats/bsym/read/bsym_private.h"
 
+#include <callsign/binaries.h>
+
 /* Longer paths are not compared: devices have none, and reading them would let a small file cost much. */
 enum { PATH_ROOM = 512, STORED_MAX = 1024 };
 static const char DEVICE_DIRECTORY[] = "z:\\sys\\bin\\";
@@ -94,7 +96,7 @@ static bool is_variant(struct csn_str name, struct csn_str wanted) {
 csn_status csni_bsym_find(const struct csni_bsym *b, struct csn_str name, uint32_t *out_segment, uint32_t *out_how) {
     struct path wanted, path;
     if (!set_path(&wanted, "", name) || !base_of(&wanted).len) return CSN_NONE;
-    *out_how = CSN_BINARY_RENAMED;
+    *out_how = CSN_BINARY_ALIAS;
     if (find_renamed(b, &wanted, out_segment) || find_device_path(b, &wanted, out_segment)) return CSN_OK;
     uint32_t candidates = 0, first = 0;
     for (uint32_t i = 0; i < b->segment_count; i++) {

@@ -4,6 +4,7 @@
 #define CSNI_GSYM_H
 
 #include <callsign/index.h>
+#include <callsign/inspect.h>
 
 #include "base/core/endian.h"
 #include "base/core/fail.h"
