@@ -4,6 +4,7 @@ An answer is one line of text, the same from every reader here:
     NAME+OFFSET@PATH:LINE[ | NAME+OFFSET@PATH:LINE ...]    frames, innermost first
     -                                                      no answer
 """
+import json
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "differences-from-llvm-gsymutil.md"
 GSYMUTIL = "llvm-gsymutil-22"
+SYMBOLIZER = "llvm-symbolizer-22"
+DWARFDUMP = "llvm-dwarfdump-22"
 KINDS = ("found", "not found", "depth", "name", "offset", "file", "line")
 
 
@@ -182,10 +185,12 @@ class Difference:
     def __init__(self, address, theirs, ours):
         self.address, self.theirs, self.ours = address, theirs, ours
         self.kind = kind_of(theirs, ours)
-        self.reason = None  # the documented improvement that explains it
+        self.reason = None  # the documented improvement that explains it, and that the judge confirms
+        self.verdict = None # what the judge has against it, where a documented improvement would explain it
 
     def __str__(self):
-        return f"{self.address:#x} {self.kind}\n    llvm-gsymutil: {self.theirs}\n    callsign:      {self.ours}"
+        text = f"{self.address:#x} {self.kind}\n    llvm-gsymutil: {self.theirs}\n    callsign:      {self.ours}"
+        return f"{text}\n    {self.verdict}" if self.verdict else text
 
 
 def is_richer(best, reference):
@@ -231,9 +236,9 @@ class ReaderCheck:
             self.lost.append((address, reference, best))
 
 
-def compare_indexes(theirs, ours, addresses, address_file, rows):
+def compare_indexes(theirs, ours, addresses, address_file, rows, source):
     """The differences between two indexes through LLVM's reader, and a ReaderCheck of each index.
-    rows: dump_row_counts() of either index, theirs first."""
+    rows: dump_row_counts() of either index, theirs first. source: what both were made from; the judges read it."""
     checks = [ReaderCheck(index, address_file) for index in (theirs, ours)]
     streams = [answers_llvm(index, addresses, address_file) for index in (theirs, ours)]
     found = []
@@ -244,7 +249,63 @@ def compare_indexes(theirs, ours, addresses, address_file, rows):
             difference = Difference(address, their_answer, our_answer)
             difference.reason = next((name for name, rule in IMPROVEMENTS.items() if rule(difference, *rows)), None)
             found.append(difference)
+    judge(source, found)
     return found, checks
+
+
+# ---- judges that nobody here wrote: a documented improvement counts only where they agree with our answer ----
+
+def symbolizer_frames(source, addresses):
+    """{address: [(name, file, line), ...]} as llvm-symbolizer reads the program itself, innermost first."""
+    run = subprocess.run([SYMBOLIZER, f"--obj={source}", "--output-style=JSON", "--no-demangle", "--functions=linkage"],
+                         input="".join(f"{address:#x}\n" for address in addresses), capture_output=True, text=True, check=True)
+    answers = [json.loads(line) for line in run.stdout.splitlines() if line]
+    if len(answers) != len(addresses):
+        raise RuntimeError(f"{SYMBOLIZER}: {len(answers)} answers to {len(addresses)} addresses of {source}")
+    return {address: [(symbol["FunctionName"], symbol["FileName"], symbol["Line"]) for symbol in answer.get("Symbol", [])]
+            for address, answer in zip(addresses, answers)}
+
+
+def frame_ends(source):
+    """{start: end} of the frame descriptions in .eh_frame."""
+    run = subprocess.run([DWARFDUMP, "--eh-frame", source], capture_output=True, text=True, check=True)
+    return {int(start, 16): int(end, 16) for start, end in re.findall(r"pc=([0-9a-f]+)\.\.\.([0-9a-f]+)", run.stdout)}
+
+
+def is_same_name(ours, theirs):
+    """The symbolizer names a part by its symbol, which may have a suffix: f.cold."""
+    return ours == theirs or theirs.startswith(ours + ".")
+
+
+def objection_of_symbolizer(difference, expected):
+    """None: llvm-symbolizer has our frames. A frame that it gives no line may have the line of the declaration."""
+    ours = frames_of(difference.ours)
+    if len(ours) != len(expected) or not all(is_same_name(a[0], b[0]) for a, b in zip(ours, expected)):
+        return f"{SYMBOLIZER} has {expected}"
+    same = all(b[2] == 0 or (a[3] == b[2] and Path(a[2]).name == Path(b[1]).name) for a, b in zip(ours, expected))
+    return None if same else f"{SYMBOLIZER} has {expected}"
+
+
+def objection_of_frames(difference, ends):
+    """None: the frame description that begins with the symbol ends before the address."""
+    start = difference.address - frames_of(difference.theirs)[0][1]
+    end = ends.get(start)
+    return None if end is not None and end <= difference.address else f"{DWARFDUMP} has no frame {start:#x} that ends before"
+
+
+def judge(source, found):
+    """Takes the reason from differences that a judge does not confirm."""
+    late = [difference for difference in found if difference.reason == "rows-begin-late"]
+    framed = [difference for difference in found if difference.reason == "bounded-by-frame"]
+    expected = symbolizer_frames(source, [difference.address for difference in late]) if late else {}
+    ends = frame_ends(source) if framed else {}
+    for difference in late:
+        difference.verdict = objection_of_symbolizer(difference, expected[difference.address])
+    for difference in framed:
+        difference.verdict = objection_of_frames(difference, ends)
+    for difference in late + framed:
+        if difference.verdict:
+            difference.reason = None
 
 
 # ---- the deliberate improvements ----

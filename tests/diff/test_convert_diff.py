@@ -42,7 +42,7 @@ class Outcome:
         gsym_diff.write_addresses(self.address_file, self.addresses)
         rows = [gsym_diff.dump_row_counts(self.dumps[index].stdout) for index in (self.theirs, self.ours)]
         self.differences, self.reader_checks = gsym_diff.compare_indexes(self.theirs, self.ours, self.addresses,
-                                                                         self.address_file, rows)
+                                                                         self.address_file, rows, folder / case.reference)
 
 
 @pytest.fixture(scope="session")
