@@ -227,10 +227,10 @@ def meant_by(world, f, slot, sibling):
 
 
 def speaks(world, f, k, remaining):
-    """What the call site says, if every function that the caller may be says something about this callee. Through a library
-    that calls back, only one that is certain is believed."""
+    """What the call site says, if every function that the caller may be says something about this callee, be it through a
+    library that calls back."""
     slot = f.slots[k]
-    if any(not slot.patterns[s] for s in remaining) or (len(remaining) > 1 and slot.external):
+    if any(not slot.patterns[s] for s in remaining):
         return set()
     said = [meant_by(world, f, slot, s) for s in remaining]
     return set().union(*said) if all(said) else set()

@@ -28,11 +28,15 @@ static void add_app(struct wire_gsym *g) {
     wire_gsym_init(g, false, 4, 0x1000);
     wire_gsym_file(g, "/src", "shapes.cc");
     struct wire_gsym_function *f = wire_gsym_function(g, 0x1000, 0x20, "area");
-    static const struct sample_site square_calls[] = { { 0x8, IN, { "^leaf_two$" } } };
-    static const struct sample_site circle_calls[] = { { 0x8, IN, { "^leaf_one$" } } };
+    static const struct sample_site square_calls[] = {
+        { 0x8, IN, { "^leaf_two$" } }, { 0x18, EX, { "^leaf_two$" } }, { 0x1c, EX, { "^leaf_one$" } }
+    };
+    static const struct sample_site circle_calls[] = {
+        { 0x8, IN, { "^leaf_one$" } }, { 0x18, EX, { "^qsort$", "^leaf_two$" } }, { 0x1c, EX, { "^leaf_two$" } }
+    };
     static const struct sample_site area_calls[] = { { 0x8, IN, { "^leaf_one$" } }, { 0x10, IN, { "^leaf_one$" } } };
     sample_sites(g, &f->parts, area_calls, 2);
-    static const struct sample_merged siblings[] = { { "square", square_calls, 1, 33 }, { "circle", circle_calls, 1, 0 },
+    static const struct sample_merged siblings[] = { { "square", square_calls, 3, 33 }, { "circle", circle_calls, 3, 0 },
                                                      { "plain", NULL, 0, 44 } };
     sample_merge(g, f, siblings, 3);
     f = wire_gsym_function(g, 0x1100, 0x20, "leaf_one");
@@ -62,6 +66,12 @@ static void add_lib(struct wire_gsym *g) {
     struct wire_gsym_function *f = wire_gsym_function(g, 0x200, 0x40, "lib_caller");
     static const struct sample_site calls[] = { { 0x10, EX, { "^circle$" } }, { 0x20, IN, { "^circle$" } } };
     sample_sites(g, &f->parts, calls, 2);
+    f = wire_gsym_function(g, 0x300, 0x80, "apply");
+    static const struct sample_site steps[] = {
+        { 0x10, IN, { "^qsort$" } }, { 0x20, EX, { "^elsewhere$" } }, { 0x30, IN, { "^trampoline$" } },
+        { 0x40, EX, { "^(square|plain)$" } }, { 0x50, EX, { NULL } },
+    };
+    sample_sites(g, &f->parts, steps, 5);
 }
 
 static int setup(void **state) {
@@ -161,6 +171,34 @@ static void callbacks(void **state) {
     EXPECT(w, "area|square|circle|plain? - caller", A(APP, 0x1004), { 0x10, STRIPPED, CSN_STACK_ADDRESS | CSN_STACK_EXACT },
            A(APP, 0x1260));
     EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), { 0x1210, APP, CSN_STACK_ADDRESS | CSN_STACK_EXACT });
+}
+
+/* An index of the library that calls back takes nothing away: its calls within itself, of others or of everybody. */
+static void callbacks_through_a_known_library(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "square<outer@3 qsort apply caller", A(APP, 0x1004), A(LIB, 0x110), A(LIB, 0x310), A(APP, 0x1260));
+    EXPECT(w, "square<outer@3 - apply caller", A(APP, 0x1004), A(STRIPPED, 0x10), A(LIB, 0x320), A(APP, 0x1260));
+    EXPECT(w, "square<outer@2 apply caller", A(APP, 0x1004), A(LIB, 0x330), A(APP, 0x1260));
+    EXPECT(w, "square<outer@2 apply caller", A(APP, 0x1004), A(LIB, 0x340), A(APP, 0x1260));
+    EXPECT(w, "square<outer@2 apply caller", A(APP, 0x1004), A(LIB, 0x350), A(APP, 0x1260));
+    /* It calls somebody else, or another part of the list is meant. */
+    EXPECT(w, "square|plain? apply caller", A(APP, 0x1004), A(LIB, 0x340), A(APP, 0x12b0));
+    /* The program's own image is not the only one that can be called back. */
+    struct csn_module other[3] = { w->modules[APP], w->modules[LIB], { .index = w->app } };
+    assert_int_equal(csn_symbolicator_set_modules(w->s, other, 3, NULL), CSN_OK);
+    EXPECT(w, "circle<outer@2 qsort caller", A(2, 0x1004), A(LIB, 0x110), A(APP, 0x12b0));
+    assert_int_equal(csn_symbolicator_set_modules(w->s, w->modules, 3, NULL), CSN_OK);
+}
+
+/* The caller is one of several: what all of them hand to the library is known. */
+static void callbacks_of_undecided_callers(void **state) {
+    struct world *w = *state;
+    EXPECT(w, "leaf_two<outer@2 - square|circle? caller", A(APP, 0x1104), A(STRIPPED, 0x10), A(APP, 0x1018), A(APP, 0x1230));
+    EXPECT(w, "leaf_two<outer@2 qsort square|circle? caller", A(APP, 0x1104), A(LIB, 0x110), A(APP, 0x1018), A(APP, 0x1230));
+    /* They name different ones, or one of them names nobody. */
+    EXPECT(w, "leaf_one|leaf_two? - square|circle? caller", A(APP, 0x1104), A(STRIPPED, 0x10), A(APP, 0x101c), A(APP, 0x1230));
+    EXPECT(w, "leaf_one|leaf_two? - area|square|circle|plain? caller", A(APP, 0x1104), A(STRIPPED, 0x10), A(APP, 0x1018),
+           A(APP, 0x1218));
 }
 
 static void several_callees(void **state) {
@@ -371,6 +409,7 @@ int main(void) {
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
         cmocka_unit_test(generations),
+        cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
