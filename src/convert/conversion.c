@@ -1,16 +1,12 @@
 /* What the sources of a conversion share: its text, its batches, its progress. */
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "convert/sources/source.h"
 
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
     if (!c->image.text_count) return true;
-    uint32_t low = 0, high = c->image.text_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->image.text[middle].start <= addr) low = middle + 1;
-        else high = middle;
-    }
-    return low && addr < c->image.text[low - 1].end;
+    size_t behind = csni_upper_bound(c->image.text, c->image.text_count, start, addr);
+    return behind && addr < c->image.text[behind - 1].end;
 }
 
 csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err) {

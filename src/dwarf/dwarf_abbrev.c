@@ -1,5 +1,6 @@
 /* Abbreviation tables, compiled into plans. */
 #include "base/core/checked.h"
+#include "base/core/search.h"
 #include "base/thread_pool.h"
 #include "dwarf/dwarf_abbrev_cache.h"
 #include "dwarf/dwarf_abbrev_plan.h"
@@ -196,18 +197,16 @@ csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *po
     return status;
 }
 
+static inline bool is_code_below(const void *context, size_t index, const void *key) {
+    return ((const uint64_t *)context)[index] < *(const uint64_t *)key;
+}
+
 const struct csni_plan *csni_plan_find_sparse(const struct csni_abbrevs *abbrevs, uint64_t code) {
     static const struct csni_plan none = { .kind = CSNI_KIND_BAD, .sibling = CSNI_NO_SIBLING_OFFSET };
     if (!code) return &abbrevs->plans[0];
     if (!abbrevs->codes) return code < abbrevs->plan_count ? &abbrevs->plans[code] : &none;
-    uint32_t low = 0, high = abbrevs->plan_count - 1;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (abbrevs->codes[mid] < code) low = mid + 1;
-        else high = mid;
-    }
-    if (low == abbrevs->plan_count - 1 || abbrevs->codes[low] != code) return &none;
-    return &abbrevs->plans[low + 1];
+    size_t count = abbrevs->plan_count - 1, at = csni_search_in(0, count, is_code_below, abbrevs->codes, &code);
+    return at < count && abbrevs->codes[at] == code ? &abbrevs->plans[at + 1] : &none;
 }
 
 bool csni_dwarf_has_cross_references(const struct csni_dwarf *dwarf) {

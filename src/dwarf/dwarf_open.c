@@ -2,6 +2,7 @@
 #include "base/core/checked.h"
 #include "base/core/hash.h"
 #include "base/core/heap_sort.h"
+#include "base/core/search.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>
@@ -180,13 +181,8 @@ void csni_sort_signatures(struct csni_signature *s, size_t count) {
 }
 
 const struct csni_signature *csni_find_signature(const struct csni_signature *s, size_t count, uint64_t signature) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s[mid].signature < signature) low = mid + 1;
-        else high = mid;
-    }
-    return low < count && s[low].signature == signature ? &s[low] : NULL;
+    size_t at = csni_lower_bound(s, count, signature, signature);
+    return at < count && s[at].signature == signature ? &s[at] : NULL;
 }
 
 /* Hands what was gathered to the handle. */
@@ -266,11 +262,6 @@ void csni_dwarf_close(struct csni_dwarf *dwarf) {
 }
 
 const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint64_t off) {
-    uint32_t low = 0, high = dwarf->info_unit_count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (dwarf->units[mid].end <= off) low = mid + 1;
-        else high = mid;
-    }
-    return low < dwarf->info_unit_count && dwarf->units[low].off <= off ? &dwarf->units[low] : NULL;
+    size_t at = csni_upper_bound(dwarf->units, dwarf->info_unit_count, end, off);
+    return at < dwarf->info_unit_count && dwarf->units[at].off <= off ? &dwarf->units[at] : NULL;
 }

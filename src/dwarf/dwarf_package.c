@@ -6,6 +6,7 @@
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
 #include "base/core/heap_sort.h"
+#include "base/core/search.h"
 #include "dwarf/dwarf.h"
 
 /* Numbers of sections in column heads. */
@@ -158,13 +159,8 @@ void csni_package_destroy(struct csni_package *package) {
 
 /* The row with the contribution that a unit begins in, or NULL. */
 static const struct row *row_of(const struct index *x, uint64_t unit_off) {
-    uint32_t low = 0, high = x->row_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (x->rows[middle].unit_off <= unit_off) low = middle + 1;
-        else high = middle;
-    }
-    const struct row *row = low ? &x->rows[low - 1] : NULL;
+    size_t behind = csni_upper_bound(x->rows, x->row_count, unit_off, unit_off);
+    const struct row *row = behind ? &x->rows[behind - 1] : NULL;
     return row && unit_off - row->unit_off < row->unit_size ? row : NULL;
 }
 

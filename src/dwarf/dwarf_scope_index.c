@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "base/core/search.h"
+
 enum {
     MAX_INDEX_NODES = 1 << 21, /* of all units, before the indexes are dropped */
     MAX_REBUILT = 4,         /* times that; when so many nodes were made again, more are kept */
@@ -169,13 +171,8 @@ static csn_status explore(struct csni_scope_indexes *s, struct csni_scope_index 
 
 /* The last node of a segment at or before `off`, or NO_NODE. */
 static uint32_t last_at_or_before(const struct csni_scope_index *index, const struct segment *segment, uint64_t off) {
-    uint32_t low = segment->first, high = segment->first + segment->count;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (index->nodes.items[mid].off <= off) low = mid + 1;
-        else high = mid;
-    }
-    return low == segment->first ? NO_NODE : low - 1;
+    size_t behind = csni_upper_bound(index->nodes.items + segment->first, segment->count, off, off);
+    return behind ? segment->first + (uint32_t)behind - 1 : NO_NODE;
 }
 
 static csn_status find_node(struct csni_scope_indexes *s, struct csni_scope_index *index, const struct csni_unit *unit, uint64_t off,

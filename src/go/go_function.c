@@ -1,4 +1,5 @@
 /* One function of Go's table: its record, and the lists of values by address that the record names. */
+#include "base/core/search.h"
 #include "go/go_private.h"
 
 #include <inttypes.h>
@@ -81,13 +82,8 @@ csn_status csni_go_read_values(struct csni_go_reader *r, uint32_t off, uint32_t 
 }
 
 int32_t csni_go_value_at(const csni_go_values *values, uint32_t off) {
-    size_t low = 0, high = values->count;
-    while (low < high) { /* the first that ends behind off */
-        size_t middle = low + (high - low) / 2;
-        if (values->items[middle].end <= off) low = middle + 1;
-        else high = middle;
-    }
-    return low < values->count && values->items[low].start <= off ? values->items[low].value : -1;
+    size_t at = csni_upper_bound(values->items, values->count, end, off);
+    return at < values->count && values->items[at].start <= off ? values->items[at].value : -1;
 }
 
 /* ---- record ---- */

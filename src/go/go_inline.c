@@ -1,5 +1,6 @@
 /* Inlined calls of one function. The program numbers them; a list of values by address names the innermost one, a tree
  * tells what each was inlined into. */
+#include "base/core/search.h"
 #include "go/go_private.h"
 
 #include <inttypes.h>
@@ -83,15 +84,15 @@ static void sort_numbers(struct csni_go_reader *r) {
     r->numbers.count = kept;
 }
 
+static inline bool is_index_below(const void *context, size_t at, const void *key) {
+    const struct csni_go_number *numbers = context;
+    return numbers[at].index < *(const int32_t *)key;
+}
+
 /* The place of a number among the first `count`, which ascend; NOWHERE. */
 static uint32_t position_of(const struct csni_go_reader *r, size_t count, int32_t index) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->numbers.items[middle].index < index) low = middle + 1;
-        else high = middle;
-    }
-    return low < count && r->numbers.items[low].index == index ? (uint32_t)low : NOWHERE;
+    size_t at = csni_search_in(0, count, is_index_below, r->numbers.items, &index);
+    return at < count && r->numbers.items[at].index == index ? (uint32_t)at : NOWHERE;
 }
 
 /* Those that the list names, and all they were inlined into. */

@@ -1,5 +1,6 @@
 /* Moduledata: the record in which a Go program keeps where its parts are. It has no mark of its own. It begins with the
  * address of the function table, and what follows has to agree with that table. */
+#include "base/core/search.h"
 #include "go/go_private.h"
 
 bool csni_go_bytes_at(const struct csni_go_image *image, uint64_t addr, struct csni_span *out) {
@@ -13,14 +14,9 @@ bool csni_go_bytes_at(const struct csni_go_image *image, uint64_t addr, struct c
 }
 
 static bool linked_pointer(const struct csni_go_image *image, uint64_t place, uint64_t *out) {
-    size_t low = 0, high = image->pointer_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (image->pointers[middle].place < place) low = middle + 1;
-        else high = middle;
-    }
-    if (low == image->pointer_count || image->pointers[low].place != place) return false;
-    *out = image->pointers[low].value;
+    size_t at = csni_lower_bound(image->pointers, image->pointer_count, place, place);
+    if (at == image->pointer_count || image->pointers[at].place != place) return false;
+    *out = image->pointers[at].value;
     return true;
 }
 

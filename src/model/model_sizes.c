@@ -1,16 +1,11 @@
 /* Sizes of functions whose source tells none: Mach-O and COFF symbols have none at all, ELF's have none where an assembler
  * source did not say. */
+#include "base/core/search.h"
 #include "model/model.h"
 
 /* Index of the first bound that starts behind `addr`. */
 static uint32_t bounds_behind(const struct csni_model *m, uint64_t addr) {
-    uint32_t low = 0, high = m->bound_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->bounds[middle].start <= addr) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return (uint32_t)csni_upper_bound(m->bounds, m->bound_count, start, addr);
 }
 
 static uint64_t text_end(const struct csni_model *m, uint64_t addr) {

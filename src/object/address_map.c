@@ -6,6 +6,7 @@
 
 #include "base/core/checked.h"
 #include "base/core/fail.h"
+#include "base/core/search.h"
 
 static int compare_names(struct csn_str a, struct csn_str b) {
     size_t common = a.len < b.len ? a.len : b.len;
@@ -25,15 +26,16 @@ static int by_name(const void *pa, const void *pb) {
     return order ? order : (a->function > b->function) - (a->function < b->function);
 }
 
+static inline bool is_name_below(const void *context, size_t index, const void *key) {
+    const struct wanted *wanted = context;
+    const struct csn_str *name = key;
+    return compare_names(wanted[index].function->name, *name) < 0;
+}
+
 /* The first of that name, or NULL. */
 static struct wanted *find_wanted(struct wanted *wanted, uint32_t count, struct csn_str name) {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (compare_names(wanted[middle].function->name, name) < 0) low = middle + 1;
-        else high = middle;
-    }
-    return low < count && csni_str_equal(wanted[low].function->name, name) ? &wanted[low] : NULL;
+    size_t at = csni_search_in(0, count, is_name_below, wanted, &name);
+    return at < count && csni_str_equal(wanted[at].function->name, name) ? &wanted[at] : NULL;
 }
 
 /* A function whose size is not told goes on to the next one, at most to the end of its section. */
@@ -117,12 +119,7 @@ void csni_address_map_deinit(struct csni_address_map *map) {
 }
 
 const struct csni_mapped_range *csni_address_map_find(const struct csni_address_map *map, uint64_t object_addr) {
-    size_t low = 0, high = map->ranges.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->ranges.items[middle].object_start <= object_addr) low = middle + 1;
-        else high = middle;
-    }
-    if (!low || object_addr >= map->ranges.items[low - 1].object_end) return NULL;
-    return &map->ranges.items[low - 1];
+    size_t behind = csni_upper_bound(map->ranges.items, map->ranges.count, object_start, object_addr);
+    if (!behind || object_addr >= map->ranges.items[behind - 1].object_end) return NULL;
+    return &map->ranges.items[behind - 1];
 }

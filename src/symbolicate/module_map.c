@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/core/search.h"
+
 void csni_module_map_init(struct csni_module_map *map, const struct csn_allocator *alloc) {
     *map = (struct csni_module_map){ .parts = { .alloc = alloc } };
 }
@@ -78,15 +80,7 @@ bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *m
     return good;
 }
 
-/* Without a branch that depends on the pc: nobody could foretell it. */
 uint32_t csni_module_map_find(const struct csni_module_map *map, uint64_t pc) {
-    const struct csni_module_part *part = map->parts.items;
-    size_t count = map->parts.count;
-    if (!count || pc < part->start) return CSNI_NO_MODULE;
-    while (count > 1) {
-        size_t half = count / 2;
-        part += part[half].start <= pc ? half : 0;
-        count -= half;
-    }
-    return part->module;
+    size_t behind = csni_upper_bound(map->parts.items, map->parts.count, start, pc);
+    return behind ? map->parts.items[behind - 1].module : CSNI_NO_MODULE;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/core/hash.h"
+#include "base/core/search.h"
 #include "symbolicate/step_budget.h"
 
 enum {
@@ -108,11 +109,5 @@ uint32_t csni_tail_tables_get(struct csni_tail_tables *tables, const struct csn_
 }
 
 size_t csni_tail_table_first(const struct csni_tail_table *table, uint64_t hash) {
-    size_t low = 0, high = table->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->entries[middle].hash < hash) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return csni_lower_bound(table->entries, table->count, hash, hash);
 }

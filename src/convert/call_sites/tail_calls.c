@@ -4,6 +4,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/hash.h"
+#include "base/core/search.h"
 #include "convert/call_sites/call_sites.h"
 
 static int by_hash(const void *pa, const void *pb) {
@@ -38,13 +39,7 @@ csn_status csni_tail_calls_find(struct csni_tail_calls *calls, const struct csni
 }
 
 static size_t first_of(const struct csni_tail_calls *calls, uint64_t hash) {
-    size_t low = 0, high = calls->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (calls->items.items[middle].hash < hash) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return csni_lower_bound(calls->items.items, calls->items.count, hash, hash);
 }
 
 static bool has(const struct csn_str *names, size_t count, struct csn_str name) {

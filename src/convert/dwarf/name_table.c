@@ -5,6 +5,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/hash.h"
+#include "base/core/search.h"
 #include "names/mangled.h"
 
 static int by_name(const void *pa, const void *pb) {
@@ -96,33 +97,20 @@ void csni_name_table_deinit(struct csni_name_table *t) {
     if (t->by_start) csni_free(alloc, t->by_start, t->count * sizeof *t->by_start);
 }
 
-/* Index of the first whose hash is not below `hash`, or is above it. */
-static size_t first_of_hash(const struct csni_name_table *t, uint64_t hash, bool above) {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t there = t->by_name[middle].hash;
-        if (there < hash || (above && there == hash)) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
 struct csni_named *csni_name_table_find(const struct csni_name_table *t, struct csn_str name, size_t *count) {
     uint64_t hash = csni_hash_bytes(name.ptr, name.len);
-    size_t low = first_of_hash(t, hash, false);
-    *count = first_of_hash(t, hash, true) - low;
+    size_t low = csni_lower_bound(t->by_name, t->count, hash, hash);
+    *count = csni_upper_bound(t->by_name, t->count, hash, hash) - low;
     /* Equal hashes of different names are not expected, but must not lead astray. */
     if (*count && !t->by_name[low].by_other_name && !csni_str_equal(csni_named_name(t, &t->by_name[low]), name)) *count = 0;
     return t->by_name + low;
 }
 
+static inline bool starts_below(const void *context, size_t index, const void *key) {
+    const struct csni_name_table *t = context;
+    return t->by_name[t->by_start[index]].start < *(const uint64_t *)key;
+}
+
 size_t csni_name_table_at(const struct csni_name_table *t, uint64_t start) {
-    size_t low = 0, high = t->placed;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->by_name[t->by_start[middle]].start < start) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return csni_search_in(0, t->placed, starts_below, t, &start);
 }

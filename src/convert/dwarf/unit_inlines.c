@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "convert/dwarf/unit_job.h"
 
 static int by_low(const void *pa, const void *pb) {
@@ -46,15 +47,10 @@ void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
 
 /* ---- while walking ---- */
 
-/* Whether [low, high) lies within one of the ranges, at least one, which are ascending. Where a step leads is random: there is
- * no branch on it. */
+/* Whether [low, high) lies within one of the ranges, at least one, which are ascending. */
 static inline bool contains(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
-    const struct csni_address_range *at = ranges; /* the last one that begins at or below r.low, if any does */
-    while (count > 1) {
-        uint32_t half = count / 2;
-        at = at[half].low <= r.low ? at + half : at;
-        count -= half;
-    }
+    /* The last one that begins at or below r.low, if any does. */
+    const struct csni_address_range *at = ranges + csni_upper_bound(ranges + 1, count - 1, low, r.low);
     return at->low <= r.low && r.high <= at->high;
 }
 
@@ -140,12 +136,7 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 
 /* The first of parts [low, high) of `kept`, which ascend, that does not end before `end`. */
 static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t end) {
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (job->kept.items[middle].end < end) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return low + (uint32_t)csni_lower_bound(job->kept.items + low, high - low, end, end);
 }
 
 /* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. */

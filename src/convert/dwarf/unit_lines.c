@@ -1,6 +1,7 @@
 /* Line rows of one unit: which belong to a function. */
 #include "base/core/fail.h"
 #include "base/core/heap_sort.h"
+#include "base/core/search.h"
 #include "convert/dwarf/unit_job.h"
 
 static bool fill_with_zeros(csni_numbers *v, size_t count) {
@@ -29,13 +30,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
 
 /* Index of the first sequence whose end is above `addr`. */
 static size_t first_above(const struct csni_line_table *t, uint64_t addr) {
-    size_t low = 0, high = t->sequences.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (t->sequences.items[middle].high > addr) high = middle;
-        else low = middle + 1;
-    }
-    return low;
+    return csni_upper_bound(t->sequences.items, t->sequences.count, high, addr);
 }
 
 static bool offset_before(const void *context, const void *a, const void *b) {
@@ -59,18 +54,17 @@ static CSNI_COLD csn_status order_by_offset(struct csni_unit_job *job) {
     return CSN_OK;
 }
 
+static inline bool is_offset_below(const void *context, size_t index, const void *key) {
+    const struct csni_unit_job *job = context;
+    return job->lines.sequences.items[job->by_offset.items[index]].off < *(const uint64_t *)key;
+}
+
 /* Index of the sequence that DW_AT_LLVM_stmt_sequence names, if it covers `addr`; else SIZE_MAX. */
 static size_t sequence_named(const struct csni_unit_job *job, uint64_t off, uint64_t addr) {
-    size_t low = 0, high = job->by_offset.count;
-    const struct csni_line_sequence *s = job->lines.sequences.items;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s[job->by_offset.items[middle]].off < off) low = middle + 1;
-        else high = middle;
-    }
-    if (low == job->by_offset.count) return SIZE_MAX;
-    const struct csni_line_sequence *found = &s[job->by_offset.items[low]];
-    return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[low] : SIZE_MAX;
+    size_t at = csni_search_in(0, job->by_offset.count, is_offset_below, job, &off);
+    if (at == job->by_offset.count) return SIZE_MAX;
+    const struct csni_line_sequence *found = &job->lines.sequences.items[job->by_offset.items[at]];
+    return found->off == off && found->low <= addr && addr < found->high ? job->by_offset.items[at] : SIZE_MAX;
 }
 
 /* File, by its number in the unit's line table, and line of a function's declaration. False: it has no file of this unit's. */
@@ -134,15 +128,8 @@ static bool find_sequences(const struct csni_unit_job *job, const struct csni_op
 
 /* Index of the last row of a sequence at or below `addr`, which the sequence covers. */
 static uint32_t row_at(const struct csni_line_table *t, const struct csni_line_sequence *s, uint64_t addr) {
-    const struct csni_line_row *rows = t->rows.items + s->first_row;
-    /* The first row is not above, the end row is. Where a step leads is random: there is no branch on it. */
-    uint32_t low = 0;
-    for (uint32_t count = s->row_count - 1; count > 1;) {
-        uint32_t half = count / 2, middle = low + half;
-        low = rows[middle].addr <= addr ? middle : low;
-        count -= half;
-    }
-    return s->first_row + low;
+    /* The first row is not above, the end row is. */
+    return s->first_row + (uint32_t)csni_upper_bound(t->rows.items + s->first_row + 1, s->row_count - 2, addr, addr);
 }
 
 /* Where the copying of one function's rows stands. */

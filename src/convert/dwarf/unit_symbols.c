@@ -2,6 +2,7 @@
  * together answer most of what is asked. */
 #include "base/core/fail.h"
 #include "base/core/heap_sort.h"
+#include "base/core/search.h"
 #include "convert/sources/symbol_list.h"
 #include "convert/dwarf/unit_job.h"
 
@@ -31,24 +32,24 @@ static csn_status order_told(struct told *told) {
     return CSN_OK;
 }
 
-/* The function of that start and size, or NULL. */
-static struct csni_function *find_told(const struct told *told, uint64_t start, uint32_t size) {
-    struct csni_function *f = told->writer->functions.items;
-    size_t low = 0, high = told->order.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stands_before(&f[told->order.items[middle]], start, size)) low = middle + 1;
-        else high = middle;
-    }
-    if (low == told->order.count) return NULL;
-    struct csni_function *found = &f[told->order.items[low]];
-    return found->start == start && found->size == size ? found : NULL;
+static inline bool is_before_symbol(const void *context, size_t index, const void *key) {
+    const struct told *told = context;
+    const struct csni_listed_symbol *symbol = key;
+    return stands_before(&told->writer->functions.items[told->order.items[index]], symbol->addr, symbol->size);
+}
+
+/* The function of the symbol's start and size, or NULL. */
+static struct csni_function *find_told(const struct told *told, const struct csni_listed_symbol *symbol) {
+    size_t at = csni_search_in(0, told->order.count, is_before_symbol, told, symbol);
+    if (at == told->order.count) return NULL;
+    struct csni_function *found = &told->writer->functions.items[told->order.items[at]];
+    return found->start == symbol->addr && found->size == symbol->size ? found : NULL;
 }
 
 static csn_status add_symbol(struct csni_unit_job *job, const struct told *told, const struct csni_listed_symbol *symbol) {
     CSNI_TRY(csni_unit_spend(job, 1));
     uint32_t name = csni_batch_add_string(job->writer, symbol->name);
-    struct csni_function *known = find_told(told, symbol->addr, symbol->size);
+    struct csni_function *known = find_told(told, symbol);
     if (known) { /* skeletons have plain names, without scopes, or none */
         known->name = name;
         return CSN_OK;

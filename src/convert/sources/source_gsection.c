@@ -1,6 +1,7 @@
 /* An index in the section-embedded GSYM of 2017 as a source: one batch. What a writer of the model relies on is made sure of
  * here, as nothing in an index can be trusted: rows and ranges that do not ascend or lie outside are left out. */
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "convert/sources/source.h"
 #include "formats/gsection/read/gsection.h"
 #include "object/find/section_find.h"
@@ -69,13 +70,9 @@ static void read_rows(struct reader *r, const struct csni_gsym_record *record, c
 
 /* Whether a part of the parent holds it. */
 static bool lies_within(const struct reader *r, const struct open_node *parent, struct csni_part part) {
-    uint32_t low = 0, high = parent->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->w->parts.items[parent->first + middle].end < part.end) low = middle + 1;
-        else high = middle;
-    }
-    return low < parent->count && r->w->parts.items[parent->first + low].start <= part.start;
+    const struct csni_part *parts = r->w->parts.items + parent->first;
+    size_t at = csni_lower_bound(parts, parent->count, end, part.end);
+    return at < parent->count && parts[at].start <= part.start;
 }
 
 /* Adds the usable ranges of a node that was begun; how many. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
 
 static int by_place(const void *pa, const void *pb) {
     const struct csni_listed_symbol *a = pa, *b = pb;
@@ -51,11 +52,5 @@ csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conv
 void csni_symbol_list_deinit(struct csni_symbol_list *list) { csni_vec_deinit(&list->items); }
 
 size_t csni_symbol_list_find(const struct csni_symbol_list *list, uint64_t addr) {
-    size_t low = 0, high = list->items.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (list->items.items[middle].addr < addr) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return csni_lower_bound(list->items.items, list->items.count, addr, addr);
 }

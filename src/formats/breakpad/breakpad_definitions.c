@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "formats/breakpad/breakpad.h"
 
 /* An older form had a file number, or -1, before the name. A name that is a bare number is no such. */
@@ -57,17 +58,13 @@ void csni_breakpad_seal(struct csni_breakpad *b) {
 
 uint32_t csni_breakpad_find(const struct csni_breakpad_table *t, uint32_t number) {
     const struct csni_breakpad_definition *items = t->items.items;
-    size_t low = 0, high = t->items.count;
-    if (!high || number < items[0].number) return UINT32_MAX;
+    size_t count = t->items.count;
+    if (!count || number < items[0].number) return UINT32_MAX;
     /* Writers number without gaps. */
     size_t guess = number - items[0].number;
-    if (guess < high && items[guess].number == number) return (uint32_t)guess;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (items[middle].number < number) low = middle + 1;
-        else high = middle;
-    }
-    return low < t->items.count && items[low].number == number ? (uint32_t)low : UINT32_MAX;
+    if (guess < count && items[guess].number == number) return (uint32_t)guess;
+    size_t at = csni_lower_bound(items, count, number, number);
+    return at < count && items[at].number == number ? (uint32_t)at : UINT32_MAX;
 }
 
 static csn_status define_in(struct csni_breakpad *b, struct csni_breakpad_chunk *chunk, struct csn_error *err) {

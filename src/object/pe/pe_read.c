@@ -5,6 +5,7 @@
 #include "base/core/checked.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "object/pe/pe_layout.h"
 #include "object/pe/pe_private.h"
 
@@ -273,15 +274,10 @@ static csn_status order_sections(struct csni_object_private *priv, struct csn_er
 
 uint32_t csni_pe_section_at(const struct csni_object *object, uint64_t addr) {
     const struct csni_pe *pe = csni_pe_of(object);
-    uint32_t low = 0, high = pe->by_addr_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (pe->by_addr[middle].addr <= addr) low = middle + 1;
-        else high = middle;
-    }
-    if (!low) return CSNI_NO_SECTION;
-    const struct csni_section *s = &object->sections[pe->by_addr[low - 1].section];
-    return addr - s->addr < s->size ? pe->by_addr[low - 1].section : CSNI_NO_SECTION;
+    size_t behind = csni_upper_bound(pe->by_addr, pe->by_addr_count, addr, addr);
+    if (!behind) return CSNI_NO_SECTION;
+    uint32_t section = pe->by_addr[behind - 1].section;
+    return addr - object->sections[section].addr < object->sections[section].size ? section : CSNI_NO_SECTION;
 }
 
 bool csni_pe_bytes_from(const struct csni_object *object, uint64_t rva, struct csni_span *out) {

@@ -2,6 +2,7 @@
  * entry and a line or two behind it, where a search of the file's records touches three or four lines of a table three times
  * as large. */
 #include "base/core/prefetch.h"
+#include "base/core/search.h"
 #include "formats/bsym/read/bsym_private.h"
 
 enum { PAGE_BITS = 12, PAGE_MASK = (1 << PAGE_BITS) - 1, ASK_THE_FILE = 0xffff, PAGES_A_SYMBOL = 4 };
@@ -77,20 +78,21 @@ void csni_bsym_accel_free(struct csni_bsym *b, const struct csn_allocator *alloc
     csni_free(alloc, b->accel.pages, (size_t)b->accel.memory_size);
 }
 
+static inline bool is_up_to(const void *context, size_t index, const void *key) {
+    return ((const uint16_t *)context)[index] <= *(const uint32_t *)key;
+}
+
 /* How many of ascending values are at or below `v`. */
 static uint32_t count_below(const uint16_t *values, uint32_t count, uint32_t v) {
     /* A page has about sixty. Comparing all of so few is one run of vector instructions, without a branch to mispredict; the
      * rare page of many is halved first. */
     enum { FEW = 256 };
-    const uint16_t *base = values;
-    while (count > FEW) {
-        uint32_t half = count / 2;
-        base += base[half - 1] <= v ? half : 0;
-        count -= half;
-    }
+    struct csni_search s = csni_search_narrow((struct csni_search){ 0, count }, FEW, is_up_to, values, &v);
+    const uint16_t *few = values + s.first;
     uint16_t below = 0, value = (uint16_t)v;
-    for (uint32_t i = 0; i < count; i++) below = (uint16_t)(below + (base[i] <= value));
-    return (uint32_t)(base - values) + below;
+    uint32_t left = (uint32_t)s.left;
+    for (uint32_t i = 0; i < left; i++) below = (uint16_t)(below + (few[i] <= value));
+    return (uint32_t)s.first + below;
 }
 
 bool csni_bsym_accel_lookup(const struct csni_bsym *b, uint32_t addr, struct csni_bsym_answer *out) {

@@ -1,8 +1,13 @@
 /* One address, or one offset into a binary, to its symbol. */
 #include "base/core/prefetch.h"
+#include "base/core/search.h"
 #include "formats/bsym/read/bsym_private.h"
 
 enum { ZEROS_SKIPPED = 64 };
+
+static inline bool is_start_up_to(const void *context, size_t index, const void *key) {
+    return ((const uint32_t *)context)[index] <= *(const uint32_t *)key;
+}
 
 /* The last segment with an address that is at or below `a`; false: none. */
 static bool find_segment(const struct csni_bsym *b, uint32_t a, uint32_t *out) {
@@ -10,17 +15,22 @@ static bool find_segment(const struct csni_bsym *b, uint32_t a, uint32_t *out) {
     if (!left) return false;
     const uint32_t *base = b->starts + b->placed;
     if (*base > a) return false;
-    while (left > 1) { /* *base <= a holds */
-        uint32_t half = left / 2;
-        base += base[half] <= a ? half : 0;
-        left -= half;
-    }
-    *out = (uint32_t)(base - b->starts);
+    *out = b->placed + (uint32_t)csni_search_in(1, left, is_start_up_to, base, &a) - 1;
     return true;
 }
 
 static inline uint32_t address_at(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t k) {
     return csni_bsym_symbol_address(b, csni_bsym_in_order(b, s->first + k));
+}
+
+struct symbols_of {
+    const struct csni_bsym *b;
+    const struct csni_bsym_segment *segment;
+};
+
+static inline bool is_symbol_up_to(const void *context, size_t index, const void *key) {
+    const struct symbols_of *symbols = context;
+    return address_at(symbols->b, symbols->segment, (uint32_t)index) <= *(const uint32_t *)key;
 }
 
 /* Where the symbol of `a` is likely to be: functions are about as long as each other. */
@@ -50,12 +60,8 @@ static uint32_t count_below(const struct csni_bsym *b, const struct csni_bsym_se
         }
         low = high > step ? high - step + 1 : 0;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (address_at(b, s, middle) <= a) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    struct symbols_of symbols = { b, s };
+    return (uint32_t)csni_search_in(low, high, is_symbol_up_to, &symbols, &a);
 }
 
 /* A function longer than 16 bits stands as several symbols of one name, one behind the other. */

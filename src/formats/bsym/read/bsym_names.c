@@ -1,4 +1,5 @@
 /* Symbols and strings of BSYM: prefix tables, tokens. */
+#include "base/core/search.h"
 #include "formats/bsym/read/bsym_private.h"
 
 uint32_t csni_bsym_symbol_length(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t symbol) {
@@ -16,15 +17,15 @@ uint32_t csni_bsym_prefix_number(const struct csni_bsym *b, const struct csni_bs
     return number <= s->prefix_count ? number : 0;
 }
 
+static inline bool begins_up_to(const void *context, size_t index, const void *key) {
+    const struct csni_bsym *b = context;
+    return b->segments[b->owners[index]].first <= *(const uint32_t *)key;
+}
+
 const struct csni_bsym_segment *csni_bsym_owner(const struct csni_bsym *b, uint32_t symbol) {
-    uint32_t low = 0, high = b->segment_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (b->segments[b->owners[middle]].first <= symbol) low = middle + 1;
-        else high = middle;
-    }
-    if (!low) return NULL;
-    const struct csni_bsym_segment *s = &b->segments[b->owners[low - 1]];
+    size_t behind = csni_search_in(0, b->segment_count, begins_up_to, b, &symbol);
+    if (!behind) return NULL;
+    const struct csni_bsym_segment *s = &b->segments[b->owners[behind - 1]];
     return symbol - s->first < s->count ? s : NULL;
 }
 
