@@ -29,9 +29,9 @@ struct csni_search {
 CSNI_SEARCH_INLINE struct csni_search csni_search_narrow(struct csni_search s, size_t until, csni_search_before *before,
                                                          const void *context, const void *key) {
     while (s.left > until) {
-        size_t half = s.left / 2 + (s.left & 1);
-        s.first = before(context, s.first + half - 1, key) ? s.first + half : s.first;
-        s.left -= half;
+        size_t rest = s.left / 2, end = s.first + (s.left - rest);
+        s.first = before(context, end - 1, key) ? end : s.first;
+        s.left = rest;
     }
     return s;
 }

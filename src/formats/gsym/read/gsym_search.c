@@ -5,6 +5,7 @@
  * is held against the neighbouring entries of the table; where these disagree the whole table is searched. In a table that
  * ascends the answer is thus that of the whole search, whatever the guide says. */
 #include "base/core/endian.h"
+#include "base/core/search.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/gsym_layout.h"
 
@@ -28,36 +29,25 @@ void csni_gsym_find_guide(struct csni_gsym *gsym) {
 
 enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
 
-/* The number of entries at or below `key` of the `count` from `table` on; at least one. All of this is called with a constant
- * width, so that the compiler makes loops without branches (but their own) of it: a search in a table of random access
- * mispredicts half of them. */
-static CSNI_GSYM_INLINE size_t count_in(const uint8_t *table, size_t count, unsigned width, bool big, uint64_t key) {
-    const uint8_t *at = table;
-    for (; count > 1; count -= count / 2)
-        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+/* A table of entries. All of this is called with a constant width, so that the compiler knows how one is read. */
+struct entries {
+    const uint8_t *table;
+    unsigned width;
+    bool big;
+};
+
+static CSNI_GSYM_INLINE bool is_entry_up_to(const void *context, size_t index, const void *key) {
+    const struct entries *e = context;
+    return csni_get_sized(e->table + index * e->width, e->width, e->big) <= *(const uint64_t *)key;
 }
 
-static CSNI_GSYM_INLINE size_t count_in_all(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
-    size_t count = gsym->address_count;
-    const uint8_t *table = gsym->addresses, *at = table;
-    if (!count) return 0;
-    for (; count > SEARCH_TAIL; count -= count / 2)
-        at += csni_get_sized(at + (count / 2 - 1) * width, width, big) <= key ? count / 2 * width : 0;
-    size_t first = (size_t)(at - table) / width;
-    csni_prefetch(gsym->infos + first * gsym->info_size);
-    return first + count_in(at, count, width, big, key);
-}
-
-/* Among the 1 << guide_shift entries from `first` on. */
-static CSNI_GSYM_INLINE size_t count_left(const struct csni_gsym *gsym, size_t first, unsigned width, bool big,
-                                          uint64_t key) {
-    const uint8_t *table = gsym->addresses + first * width, *at = table;
-    size_t half = ((size_t)1 << gsym->guide_shift) / 2;
-    for (; half >= SEARCH_TAIL; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
-    csni_prefetch(gsym->infos + (first + (size_t)(at - table) / width) * gsym->info_size);
-    for (; half; half /= 2) at += csni_get_sized(at + (half - 1) * width, width, big) <= key ? half * width : 0;
-    return (size_t)(at - table) / width + (csni_get_sized(at, width, big) <= key);
+/* The number of entries at or below `key` among the `count` from `first` on. The info offsets of the last few are prefetched. */
+static CSNI_GSYM_INLINE size_t count_in(const struct csni_gsym *gsym, size_t first, size_t count, unsigned width, bool big,
+                                        uint64_t key) {
+    const struct entries entries = { gsym->addresses, width, big };
+    struct csni_search s = csni_search_narrow((struct csni_search){ first, count }, SEARCH_TAIL, is_entry_up_to, &entries, &key);
+    csni_prefetch(gsym->infos + s.first * gsym->info_size);
+    return csni_search_narrow(s, 0, is_entry_up_to, &entries, &key).first - first;
 }
 
 /* The first of the entries that the guide leaves to search, which are 1 << guide_shift; `marks`: how many of its own are
@@ -80,11 +70,12 @@ static CSNI_GSYM_INLINE bool proven(const struct csni_gsym *gsym, unsigned width
 
 static CSNI_GSYM_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
     if (gsym->guide_count) {
-        size_t first = narrowed(gsym, count_in(gsym->guide, gsym->guide_count, width, big, key));
-        size_t count = count_left(gsym, first, width, big, key);
+        const struct entries guide = { gsym->guide, width, big };
+        size_t first = narrowed(gsym, csni_search_in(0, gsym->guide_count, is_entry_up_to, &guide, &key));
+        size_t count = count_in(gsym, first, (size_t)1 << gsym->guide_shift, width, big, key);
         if (proven(gsym, width, big, key, first, count)) return first + count;
     }
-    return count_in_all(gsym, width, big, key);
+    return count_in(gsym, 0, gsym->address_count, width, big, key);
 }
 
 size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
@@ -99,16 +90,18 @@ size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
 
 /* ---- several at once ---- */
 
-/* Each step's reads wait together. out[k]: the first entry of its `count` entries in, their number at or below keys[k] out.
+/* csni_search_in() for several keys, step by step as that one, so that a table that does not ascend has the same answers either
+ * way. Each step's reads wait together. out[k]: the first entry of its `count` entries in, their number at or below keys[k] out.
  * Masked rather than chosen: of a choice the compiler makes a branch here, which is as often wrong as right. */
 static CSNI_GSYM_INLINE void count_all_in(const uint8_t *table, size_t count, unsigned width, bool big,
                                           const uint64_t *keys, size_t key_count, size_t *out) {
-    for (; count > 1; count -= count / 2)
+    for (size_t left = count; left; left /= 2) {
+        size_t half = left - left / 2;
         for (size_t k = 0; k < key_count; k++) {
-            size_t below = csni_get_sized(table + (out[k] + count / 2 - 1) * width, width, big) <= keys[k];
-            out[k] += (0 - below) & (count / 2);
+            size_t up_to = csni_get_sized(table + (out[k] + half - 1) * width, width, big) <= keys[k];
+            out[k] += (0 - up_to) & half;
         }
-    for (size_t k = 0; k < key_count; k++) out[k] += csni_get_sized(table + out[k] * width, width, big) <= keys[k];
+    }
 }
 
 static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsigned width, bool big,
@@ -124,7 +117,7 @@ static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsig
     count_all_in(gsym->addresses, (size_t)1 << gsym->guide_shift, width, big, keys, key_count, out);
     for (size_t k = 0; k < key_count; k++)
         if (!proven(gsym, width, big, keys[k], first[k], out[k] - first[k]))
-            out[k] = count_in_all(gsym, width, big, keys[k]);
+            out[k] = count_in(gsym, 0, gsym->address_count, width, big, keys[k]);
 }
 
 static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
