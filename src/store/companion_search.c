@@ -72,26 +72,26 @@ void csn_companion_search_destroy(struct csn_companion_search *search) {
 
 /* ---- one request ---- */
 
-static csn_status hunt_for(struct csni_hunt *hunt) {
-    switch (hunt->request->kind) {
-    case CSN_COMPANION_DEBUG_FILE: return csni_hunt_debug_file(hunt);
-    case CSN_COMPANION_SUPPLEMENT: return csni_hunt_supplement(hunt);
-    case CSN_COMPANION_DWP: return csni_hunt_dwp(hunt);
-    case CSN_COMPANION_DWO: return csni_hunt_dwo(hunt);
-    case CSN_COMPANION_OBJECT: return csni_hunt_object(hunt);
-    case CSN_COMPANION_MAP: return csni_hunt_map(hunt);
+static csn_status locate_companion(struct csni_locate_query *query) {
+    switch (query->request->kind) {
+    case CSN_COMPANION_DEBUG_FILE: return csni_locate_debug_file(query);
+    case CSN_COMPANION_SUPPLEMENT: return csni_locate_supplement(query);
+    case CSN_COMPANION_DWP: return csni_locate_dwp(query);
+    case CSN_COMPANION_DWO: return csni_locate_dwo(query);
+    case CSN_COMPANION_OBJECT: return csni_locate_object(query);
+    case CSN_COMPANION_MAP: return csni_locate_map(query);
     default: return CSN_NONE; /* of a newer version */
     }
 }
 
 /* Nothing fits. Debug information of another build is worse than none, and having it there is somebody's mistake: an error.
  * Anything else is told. */
-static csn_status tell_why(struct csni_hunt *hunt) {
-    const struct csn_error *why = hunt->wrong_id.code != CSN_OK ? &hunt->wrong_id : &hunt->passed_over;
+static csn_status report_refusal(struct csni_locate_query *query) {
+    const struct csn_error *why = query->wrong_id.code != CSN_OK ? &query->wrong_id : &query->passed_over;
     if (why->code == CSN_OK) return CSN_NONE;
-    if (hunt->err) *hunt->err = *why;
-    if (why == &hunt->wrong_id) return why->code;
-    if (hunt->err) hunt->err->code = CSN_NONE;
+    if (query->err) *query->err = *why;
+    if (why == &query->wrong_id) return why->code;
+    if (query->err) query->err->code = CSN_NONE;
     return CSN_NONE;
 }
 
@@ -99,8 +99,8 @@ csn_status csn_companion_search_resolve(void *search, const struct csn_companion
                                         struct csn_error *err) {
     struct csn_companion_request request = { .struct_size = sizeof request };
     CSNI_TRY(csni_options_copy(&request, sizeof request, given, given->struct_size, err));
-    struct csni_hunt hunt = { .search = search, .request = &request, .out = out, .err = err, .skip = request.skip };
-    hunt.has_image = request.image_path && stat(request.image_path, &hunt.image) == 0;
-    csn_status status = hunt_for(&hunt);
-    return status == CSN_NONE ? tell_why(&hunt) : status;
+    struct csni_locate_query query = { .search = search, .request = &request, .out = out, .err = err, .skip = request.skip };
+    query.has_image = request.image_path && stat(request.image_path, &query.image) == 0;
+    csn_status status = locate_companion(&query);
+    return status == CSN_NONE ? report_refusal(&query) : status;
 }

@@ -1,4 +1,4 @@
-/* What the files of src/companions/ share: the search, one request on its way, and trying one candidate. */
+/* What the files of src/store/ share: the search, one request on its way, and trying one candidate. */
 #ifndef CSNI_COMPANION_SEARCH_H
 #define CSNI_COMPANION_SEARCH_H
 
@@ -23,7 +23,7 @@ struct csni_file_id {
 };
 
 /* One request. Candidates are tried one by one until one fits. */
-struct csni_hunt {
+struct csni_locate_query {
     const struct csn_companion_search *search;
     const struct csn_companion_request *request;
     struct csn_companion *out;
@@ -48,24 +48,24 @@ enum csni_proof {
 
 enum { CSNI_PATH_SIZE = PATH_MAX };
 
-/* CSN_OK: it fits, and *hunt->out is filled. CSN_NONE: it does not exist, is the image itself, or was passed over, which
+/* CSN_OK: it fits, and *query->out is filled. CSN_NONE: it does not exist, is the image itself, or was passed over, which
  * wrong_id or passed_over tells. Below 0: stop. */
-csn_status csni_hunt_try(struct csni_hunt *hunt, const char *path, enum csni_proof proof);
+csn_status csni_locate_try(struct csni_locate_query *query, const char *path, enum csni_proof proof);
 /* The same for a path put together as printf does; one that is too long is no candidate. */
-csn_status csni_hunt_tryf(struct csni_hunt *hunt, enum csni_proof proof, const char *format, ...)
+csn_status csni_locate_tryf(struct csni_locate_query *query, enum csni_proof proof, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The build-id trees of all debug directories: DIR/.build-id/ab/cdef.debug. */
-csn_status csni_hunt_by_id(struct csni_hunt *hunt);
+csn_status csni_locate_by_id(struct csni_locate_query *query);
 /* The debuginfod servers. */
-csn_status csni_hunt_on_servers(struct csni_hunt *hunt);
+csn_status csni_locate_on_servers(struct csni_locate_query *query);
 
 /* Each kind of request. */
-csn_status csni_hunt_debug_file(struct csni_hunt *hunt);
-csn_status csni_hunt_supplement(struct csni_hunt *hunt);
-csn_status csni_hunt_dwp(struct csni_hunt *hunt);
-csn_status csni_hunt_dwo(struct csni_hunt *hunt);
-csn_status csni_hunt_object(struct csni_hunt *hunt);
-csn_status csni_hunt_map(struct csni_hunt *hunt);
+csn_status csni_locate_debug_file(struct csni_locate_query *query);
+csn_status csni_locate_supplement(struct csni_locate_query *query);
+csn_status csni_locate_dwp(struct csni_locate_query *query);
+csn_status csni_locate_dwo(struct csni_locate_query *query);
+csn_status csni_locate_object(struct csni_locate_query *query);
+csn_status csni_locate_map(struct csni_locate_query *query);
 
 #endif

@@ -1,6 +1,6 @@
 /* Parts of paths. */
 #define _GNU_SOURCE
-#include "store/paths.h"
+#include "store/store_paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Parts of paths. Names from images are bytes: nothing here gives them a meaning beyond '/'. */
-#ifndef CSNI_COMPANION_PATHS_H
-#define CSNI_COMPANION_PATHS_H
+#ifndef CSNI_STORE_PATHS_H
+#define CSNI_STORE_PATHS_H
 
 #include "store/companion_search.h"
 

@@ -1,0 +1,40 @@
+/* Where the bytes of image files are loaded: their program headers, read once for many questions. */
+#ifndef CSNI_PROCESS_IMAGES_H
+#define CSNI_PROCESS_IMAGES_H
+
+#include "base/core/alloc.h"
+#include "base/core/span.h"
+
+enum { CSNI_PROCESS_IMAGES_KEPT = 64 };
+
+struct csni_process_segment {
+    uint64_t file_off, addr, file_size;
+    bool exec;
+};
+
+struct csni_process_image {
+    struct csn_str path; /* ptr NULL: the slot is free */
+    struct csni_process_segment *segments; /* NULL: the file cannot be read */
+    uint32_t segment_count;
+    uint64_t base;
+};
+
+struct csni_process_images {
+    const struct csn_allocator *alloc;
+    bool no_files;
+    struct csni_process_image slots[CSNI_PROCESS_IMAGES_KEPT];
+};
+
+void csni_process_images_deinit(struct csni_process_images *images);
+
+/* The image at a path. NULL: it is no object file that can be read. Lives until the next call. */
+const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path);
+
+/* The address of a byte of the file; false: no segment has it. */
+bool csni_process_image_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t *out);
+
+/* The address of the first byte of an executable mapping of `size` bytes of the file. Mappings are of whole pages, so that
+ * the byte may belong to the segment before. */
+bool csni_process_image_code_addr(const struct csni_process_image *image, uint64_t file_off, uint64_t size, uint64_t *out);
+
+#endif

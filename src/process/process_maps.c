@@ -1,0 +1,336 @@
+/* Mappings of processes, and the modules that they make up. */
+#include <callsign/process.h>
+
+#include "base/core/fail.h"
+#include "base/core/vec.h"
+#include "base/options.h"
+#include "base/text.h"
+#include "process/process_images.h"
+
+enum { MAPPINGS_DEFAULT = 1 << 13, MAPPINGS_MIN = 64 };
+
+struct kept_mapping {
+    uint64_t pid, start, end, file_off;
+    uint64_t image_start;  /* of an image as a whole; the start may since have been mapped over */
+    char *path;            /* of path_len + 1 bytes */
+    size_t path_len;
+    bool is_image, is_executable;
+    uint8_t build_id_size, build_id[CSN_BUILD_ID_MAX];
+};
+
+struct csn_process_maps {
+    const struct csn_allocator *alloc;
+    size_t max_mappings;
+    CSNI_VEC(struct kept_mapping) mappings; /* in the order in which they were added */
+    uint64_t generation;
+    CSNI_VEC(struct csn_process_module) modules; /* of one process, while `modules_generation` is the generation */
+    uint64_t modules_pid, modules_generation;
+    struct csni_process_images images;
+};
+
+static struct csn_str path_of(const struct kept_mapping *mapping) {
+    return (struct csn_str){ mapping->path, mapping->path_len };
+}
+
+/* ---- the handle ---- */
+
+csn_status csn_process_maps_create(const struct csn_process_maps_options *given, struct csn_process_maps **out,
+                                   struct csn_error *err) {
+    struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
+    if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
+    uint32_t unknown = options.flags & ~(uint32_t)CSN_PROCESS_NO_FILES;
+    if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for process maps", unknown);
+    const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
+    struct csn_process_maps *maps = csni_alloc_zeroed(alloc, 1, sizeof *maps);
+    if (!maps) return csni_fail_memory(err, sizeof *maps);
+    maps->alloc = maps->mappings.alloc = maps->modules.alloc = maps->images.alloc = alloc;
+    maps->images.no_files = options.flags & CSN_PROCESS_NO_FILES;
+    maps->max_mappings = options.max_mappings ? options.max_mappings : MAPPINGS_DEFAULT;
+    if (maps->max_mappings < MAPPINGS_MIN) maps->max_mappings = MAPPINGS_MIN;
+    maps->generation = 1;
+    *out = maps;
+    return CSN_OK;
+}
+
+static void free_path(const struct csn_process_maps *maps, const struct kept_mapping *mapping) {
+    csni_free(maps->alloc, mapping->path, mapping->path_len + 1);
+}
+
+void csn_process_maps_destroy(struct csn_process_maps *maps) {
+    if (!maps) return;
+    for (size_t i = 0; i < maps->mappings.count; i++) free_path(maps, &maps->mappings.items[i]);
+    csni_vec_deinit(&maps->mappings);
+    csni_vec_deinit(&maps->modules);
+    csni_process_images_deinit(&maps->images);
+    csni_free(maps->alloc, maps, sizeof *maps);
+}
+
+uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { return maps->generation; }
+
+/* ---- adding ---- */
+
+static bool copy_path(const struct csn_process_maps *maps, struct csn_str path, struct kept_mapping *out) {
+    out->path = csni_alloc(maps->alloc, path.len + 1);
+    out->path_len = path.len;
+    if (!out->path) return false;
+    memcpy(out->path, path.ptr, path.len);
+    out->path[path.len] = 0;
+    return true;
+}
+
+static void cut_front(struct kept_mapping *mapping, uint64_t start) {
+    mapping->file_off += mapping->is_image ? 0 : start - mapping->start;
+    mapping->start = start;
+}
+
+/* Takes the bytes [start, end) away from the process's mappings. One that loses bytes in its middle becomes two: *tail is
+ * the second, its path NULL where there is none. */
+static csn_status unmap_range(struct csn_process_maps *maps, uint64_t pid, uint64_t start, uint64_t end,
+                              struct kept_mapping *tail) {
+    size_t kept = 0;
+    csn_status status = CSN_OK;
+    tail->path = NULL;
+    for (size_t i = 0; i < maps->mappings.count; i++) {
+        struct kept_mapping *mapping = &maps->mappings.items[i];
+        bool overlaps = mapping->pid == pid && mapping->start < end && mapping->end > start;
+        if (overlaps && mapping->start >= start && mapping->end <= end) {
+            free_path(maps, mapping);
+            continue;
+        }
+        if (overlaps && mapping->start < start && mapping->end > end) {
+            *tail = *mapping;
+            if (!copy_path(maps, path_of(mapping), tail)) status = CSN_E_MEMORY;
+            cut_front(tail, end);
+        }
+        if (overlaps && mapping->start < start) mapping->end = start;
+        else if (overlaps) cut_front(mapping, end);
+        if (kept != i) maps->mappings.items[kept] = *mapping;
+        kept++;
+    }
+    maps->mappings.count = kept;
+    return status;
+}
+
+/* An eighth at once, so that moving the others costs little each time. */
+static void forget_oldest(struct csn_process_maps *maps) {
+    size_t count = maps->max_mappings / 8;
+    if (maps->mappings.count + 2 <= maps->max_mappings) return;
+    for (size_t i = 0; i < count; i++) free_path(maps, &maps->mappings.items[i]);
+    maps->mappings.count -= count;
+    memmove(maps->mappings.items, maps->mappings.items + count, maps->mappings.count * sizeof *maps->mappings.items);
+}
+
+static csn_status add_mapping(struct csn_process_maps *maps, struct kept_mapping *mapping, struct csn_str path,
+                              struct csn_error *err) {
+    struct kept_mapping tail = { .path = NULL };
+    /* First of all: the path may be that of a mapping which goes. */
+    if (!copy_path(maps, path, mapping)) return csni_fail_memory(err, path.len + 1);
+    forget_oldest(maps);
+    maps->generation++;
+    csn_status status = unmap_range(maps, mapping->pid, mapping->start, mapping->end, &tail);
+    if (status == CSN_OK && csni_vec_reserve(&maps->mappings, maps->mappings.count + 2)) {
+        if (tail.path) maps->mappings.items[maps->mappings.count++] = tail;
+        maps->mappings.items[maps->mappings.count++] = *mapping;
+        return CSN_OK;
+    }
+    if (tail.path) free_path(maps, &tail);
+    free_path(maps, mapping);
+    return csni_fail_memory(err, sizeof *mapping);
+}
+
+static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *given,
+                            bool is_image, struct csn_error *err) {
+    struct csn_process_mapping m = CSN_PROCESS_MAPPING_INIT;
+    CSNI_TRY(csni_options_copy(&m, sizeof m, given, given->struct_size, err));
+    if (m.start >= m.end) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a mapping without bytes");
+    if (!m.path.len || memchr(m.path.ptr, 0, m.path.len))
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of a mapping is empty or has a NUL in it");
+    struct kept_mapping mapping = { .pid = pid, .start = m.start, .end = m.end, .is_image = is_image,
+                                    .is_executable = is_image || (m.flags & CSN_MAPPING_EXECUTABLE),
+                                    .file_off = is_image ? 0 : m.file_off, .image_start = is_image ? m.start : 0 };
+    if (m.build_id && m.build_id_size) {
+        mapping.build_id_size = m.build_id_size < CSN_BUILD_ID_MAX ? (uint8_t)m.build_id_size : CSN_BUILD_ID_MAX;
+        memcpy(mapping.build_id, m.build_id, mapping.build_id_size);
+    }
+    return add_mapping(maps, &mapping, m.path, err);
+}
+
+csn_status csn_process_maps_add_mapping(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *mapping,
+                                        struct csn_error *err) {
+    return add_given(maps, pid, mapping, false, err);
+}
+
+csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *image,
+                                      struct csn_error *err) {
+    return add_given(maps, pid, image, true, err);
+}
+
+/* ---- addresses ---- */
+
+/* The mapping of an image's first bytes, the lowest of several. `pid` NULL: of any process. */
+static const struct kept_mapping *first_mapping(const struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
+    const struct kept_mapping *first = NULL;
+    for (size_t i = 0; i < maps->mappings.count; i++) {
+        const struct kept_mapping *mapping = &maps->mappings.items[i];
+        if (mapping->pid != pid || mapping->file_off || !csni_str_equal(path_of(mapping), path)) continue;
+        if (!first || mapping->start < first->start) first = mapping;
+    }
+    return first;
+}
+
+csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
+                                         uint64_t *out) {
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    if (image && csni_process_image_addr(image, file_off, out)) return CSN_OK;
+    for (size_t i = 0; i < maps->mappings.count; i++) {
+        const struct kept_mapping *mapping = &maps->mappings.items[i];
+        if (file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
+        if (!csni_str_equal(path_of(mapping), path)) continue;
+        const struct kept_mapping *first = first_mapping(maps, mapping->pid, path);
+        if (!first) continue;
+        *out = file_off - mapping->file_off + mapping->start - first->start;
+        return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
+csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out) {
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    if (!image) return CSN_NONE;
+    *out = image->base;
+    return CSN_OK;
+}
+
+/* ---- modules ---- */
+
+static uint64_t mapping_bias(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
+    struct csn_str path = path_of(mapping);
+    uint64_t addr;
+    if (mapping->is_image) {
+        const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+        return mapping->image_start - (image ? image->base : 0);
+    }
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    if (image && csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr))
+        return mapping->start - addr;
+    if (csn_process_maps_file_address(maps, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
+    return mapping->start - mapping->file_off;
+}
+
+static uint64_t image_start(struct csn_process_maps *maps, const struct kept_mapping *mapping, uint64_t bias) {
+    if (mapping->is_image) return mapping->image_start;
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path_of(mapping));
+    if (image) return bias + image->base;
+    const struct kept_mapping *first = first_mapping(maps, mapping->pid, path_of(mapping));
+    return first ? first->start : 0;
+}
+
+static struct csn_process_module module_of(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
+    uint64_t bias = mapping_bias(maps, mapping);
+    return (struct csn_process_module){
+        .path = path_of(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
+        .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .bias = bias,
+        .file_off = mapping->file_off, .image_start = image_start(maps, mapping, bias),
+        .flags = mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0,
+    };
+}
+
+csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_module **out,
+                                    size_t *out_count, struct csn_error *err) {
+    if (maps->modules_generation != maps->generation || maps->modules_pid != pid) {
+        maps->modules.count = 0;
+        for (size_t i = 0; i < maps->mappings.count; i++) {
+            const struct kept_mapping *mapping = &maps->mappings.items[i];
+            if (mapping->pid != pid || !mapping->is_executable) continue;
+            if (!csni_vec_push(&maps->modules, module_of(maps, mapping))) {
+                maps->modules_generation = 0;
+                return csni_fail_memory(err, maps->modules.count * sizeof *maps->modules.items);
+            }
+        }
+        maps->modules_generation = maps->generation;
+        maps->modules_pid = pid;
+    }
+    *out = maps->modules.items;
+    *out_count = maps->modules.count;
+    return CSN_OK;
+}
+
+uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base) {
+    bool is_in_place = image_base >= module->start && image_base < module->end;
+    if (is_in_place && image_base) return 0;
+    /* Only of an image that is linked above 4 GiB is it certain that addresses do not count from its first byte. */
+    if ((module->flags & CSN_PROCESS_MODULE_IMAGE) && image_base >> 32) return module->image_start - image_base;
+    return module->bias;
+}
+
+/* ---- text ---- */
+
+static void skip_blanks(struct csn_str *rest) {
+    while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
+}
+
+/* A word of up to `end`, or, with `end` 0, up to a blank; at least one character. */
+static bool take_until(struct csn_str *rest, char end, struct csn_str *out) {
+    size_t len = 0;
+    while (len < rest->len && (end ? rest->ptr[len] != end : !csni_is_blank(rest->ptr[len]))) len++;
+    if (!len || (end && len == rest->len)) return false;
+    *out = (struct csn_str){ rest->ptr, len };
+    *rest = (struct csn_str){ rest->ptr + len + (end != 0), rest->len - len - (end != 0) };
+    return true;
+}
+
+static bool hex_value(struct csn_str text, uint64_t *out) {
+    uint64_t value = 0;
+    if (!text.len || text.len > 16) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = csni_hex_digit(text.ptr[i]);
+        if (digit > 15) return false;
+        value = value << 4 | digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* "55d000000000-55d000002000 r-xp 00001000 08:01 1234      /path/app" */
+static bool parse_line(struct csn_str rest, struct csn_process_mapping *out) {
+    struct csn_str start, end, access, offset, device, inode;
+    if (!take_until(&rest, '-', &start) || !take_until(&rest, 0, &end)) return false;
+    if (!hex_value(start, &out->start) || !hex_value(end, &out->end)) return false;
+    skip_blanks(&rest);
+    if (!take_until(&rest, 0, &access) || access.len != 4) return false;
+    skip_blanks(&rest);
+    if (!take_until(&rest, 0, &offset) || !hex_value(offset, &out->file_off)) return false;
+    skip_blanks(&rest);
+    if (!take_until(&rest, 0, &device)) return false;
+    skip_blanks(&rest);
+    if (!take_until(&rest, 0, &inode)) return false;
+    for (size_t i = 0; i < inode.len; i++)
+        if (inode.ptr[i] < '0' || inode.ptr[i] > '9') return false;
+    skip_blanks(&rest);
+    out->path = rest;
+    out->flags = access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
+    return true;
+}
+
+csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line, struct csn_error *err) {
+    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+    while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) line.len--;
+    if (!parse_line(line, &mapping)) return CSN_NONE;
+    bool is_file = mapping.path.len && mapping.path.ptr[0] == '/' && !memchr(mapping.path.ptr, 0, mapping.path.len);
+    if (!is_file || mapping.start >= mapping.end) return CSN_OK;
+    return csn_process_maps_add_mapping(maps, pid, &mapping, err);
+}
+
+csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid, struct csn_str text, size_t *out_lines,
+                                     struct csn_error *err) {
+    struct csni_lines lines = { .rest = { (const uint8_t *)text.ptr, text.len } };
+    struct csn_str line;
+    size_t count = 0;
+    while (csni_lines_next(&lines, &line)) {
+        csn_status status = csn_process_maps_add_line(maps, pid, line, err);
+        if (status < 0) return status;
+        count += status == CSN_OK;
+    }
+    if (out_lines) *out_lines = count;
+    return CSN_OK;
+}

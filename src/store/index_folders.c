@@ -1,0 +1,81 @@
+/* Folders of symbols: by build id, as Breakpad's stores are, and by name. */
+#include <stdio.h>
+
+#include "base/text.h"
+#include "store/index_store.h"
+
+enum { FILE_NAME_MAX = 256 };
+
+/* A name from an input becomes part of a path only if it is the name of a file. */
+static bool is_file_name(struct csn_str name) {
+    if (!name.len || name.len > FILE_NAME_MAX || memchr(name.ptr, 0, name.len)) return false;
+    return name.ptr[0] != '.' && !memchr(name.ptr, '/', name.len);
+}
+
+static csn_status try_printed(struct csni_store_query *query, uint32_t place, const char *path, int size) {
+    bool fits = size > 0 && size < CSNI_STORE_PATH_SIZE;
+    return fits ? csni_store_try_if_there(query, place, path, false) : CSN_NONE;
+}
+
+/* FOLDER/ab/cdef.gsym. */
+static csn_status find_by_id_path(struct csni_store_query *query, const char *folder) {
+    char hex[2 * CSNI_STORE_ID_MAX + 1], path[CSNI_STORE_PATH_SIZE];
+    csni_hex_text(query->id.bytes, query->id.size, hex);
+    int size = snprintf(path, sizeof path, "%s/%.2s/%s.gsym", folder, hex, hex + 2);
+    return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_ID, path, size);
+}
+
+static void capital_hex(char *out, const uint8_t *bytes, size_t size) {
+    csni_hex_text(bytes, size, out);
+    for (; *out; out++)
+        if (*out >= 'a') *out = (char)(*out - 'a' + 'A');
+}
+
+/* Breakpad's debug identifier of an ELF build id: a GUID, whose first three fields turn round, and an age of 0. */
+static void put_debug_id(char *out, const struct csni_store_id *id, bool is_turned) {
+    static const uint8_t order[16] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+    uint8_t guid[16] = { 0 };
+    for (size_t i = 0; i < sizeof guid; i++) {
+        size_t from = is_turned ? order[i] : i;
+        if (from < id->size) guid[i] = id->bytes[from];
+    }
+    capital_hex(out, guid, sizeof guid);
+    memcpy(out + 2 * sizeof guid, "0", 2);
+}
+
+/* FOLDER/NAME/ID/NAME.gsym, or .sym with a name that loses ".pdb". */
+static csn_status find_in_breakpad(struct csni_store_query *query, const char *folder, const char *id) {
+    static const char *const suffixes[] = { ".gsym", ".sym" };
+    struct csn_str name = query->base_name, stem = name;
+    csn_status status = CSN_NONE;
+    if (stem.len > 4 && memcmp(stem.ptr + stem.len - 4, ".pdb", 4) == 0) stem.len -= 4;
+    for (size_t i = 0; status == CSN_NONE && i < sizeof suffixes / sizeof *suffixes; i++) {
+        char path[CSNI_STORE_PATH_SIZE];
+        int size = snprintf(path, sizeof path, "%s/%.*s/%s/%.*s%s", folder, (int)name.len, name.ptr, id, (int)stem.len,
+                            stem.ptr, suffixes[i]);
+        status = try_printed(query, CSN_STORE_PLACE_FOLDER_BREAKPAD, path, size);
+    }
+    return status;
+}
+
+/* FOLDER/NAME.gsym. */
+static csn_status find_by_name_path(struct csni_store_query *query, const char *folder) {
+    char path[CSNI_STORE_PATH_SIZE];
+    int size = snprintf(path, sizeof path, "%s/%.*s.gsym", folder, (int)query->base_name.len, query->base_name.ptr);
+    return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
+}
+
+csn_status csni_store_find_in_folder(struct csni_store_query *query, const char *folder) {
+    csn_status status = query->id.size > 1 ? find_by_id_path(query, folder) : CSN_NONE;
+    if (status != CSN_NONE || !is_file_name(query->base_name)) return status;
+    if (query->id.size) {
+        char id[34], whole[2 * CSNI_STORE_ID_MAX + 1];
+        put_debug_id(id, &query->id, true);
+        status = find_in_breakpad(query, folder, id);
+        put_debug_id(id, &query->id, false);
+        if (status == CSN_NONE) status = find_in_breakpad(query, folder, id);
+        capital_hex(whole, query->id.bytes, query->id.size);
+        if (status == CSN_NONE) status = find_in_breakpad(query, folder, whole);
+    }
+    return status == CSN_NONE ? find_by_name_path(query, folder) : status;
+}

@@ -1,0 +1,82 @@
+/* What the files of the index store share: its open indexes, one search on its way, the record of it. */
+#ifndef CSNI_INDEX_STORE_H
+#define CSNI_INDEX_STORE_H
+
+#include <callsign/store.h>
+
+#include "base/arena.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
+
+enum { CSNI_STORE_ID_MAX = 32, CSNI_STORE_PATH_SIZE = 4096 };
+
+struct csni_store_id {
+    uint8_t bytes[CSNI_STORE_ID_MAX];
+    size_t size; /* 0: not known */
+};
+
+/* A file that was opened, or cannot be: then it is kept so that nobody tries again. */
+struct csni_store_entry {
+    char *path;
+    size_t path_len;
+    struct csn_str stem;     /* file name less its suffix, within `path` */
+    struct csni_store_id id;
+    struct csn_index *index; /* NULL: it cannot be opened */
+    void *handle;            /* of the opener */
+    csn_status status;       /* of opening it */
+    char *error;             /* its text; NULL: none */
+    size_t error_size;
+    bool is_reported;        /* as having another build id */
+    bool is_within_image;    /* opened by csn_index_open_embedded() */
+};
+
+struct csn_store {
+    const struct csn_allocator *alloc;
+    struct csni_arena arena; /* what the options point to */
+    struct csn_store_options options;
+    CSNI_VEC(struct csni_store_entry) entries;
+    size_t given_count;      /* the first entries stay open */
+    uint64_t generation;
+};
+
+struct csni_location_record {
+    uint32_t place;
+    csn_status status;
+    size_t path_at, path_len, text_at, text_len; /* in `bytes` */
+};
+struct csn_store_explanation {
+    const struct csn_allocator *alloc;
+    CSNI_VEC(struct csni_location_record) records;
+    CSNI_VEC(char) bytes;
+};
+
+/* One search. */
+struct csni_store_query {
+    struct csn_store *store;
+    struct csn_str name, base_name;
+    struct csni_store_id id;
+    struct csn_store_explanation *explanation; /* NULL: none is wanted */
+    const struct csn_index *found;
+    struct csn_error *err;
+};
+
+struct csni_store_id csni_store_id_of(const uint8_t *bytes, size_t size);
+/* Build ids may have been cut: GSYM files of version 1 keep 20 bytes. */
+bool csni_store_id_equal(const struct csni_store_id *a, const struct csni_store_id *b);
+struct csn_str csni_store_base_name(struct csn_str path);
+
+/* Adds a location to the explanation. CSN_E_MEMORY or CSN_OK. */
+csn_status csni_store_record(struct csni_store_query *query, uint32_t place, csn_status status, struct csn_str path,
+                             const char *text);
+void csni_explanation_clear(struct csn_store_explanation *explanation);
+
+/* The index at a path, if it is not of another build. CSN_OK: query->found. CSN_NONE: it is not there, or not used. Below 0:
+ * the search cannot go on. */
+csn_status csni_store_try(struct csni_store_query *query, uint32_t place, struct csn_str path);
+/* The same where a missing file is nothing to remember; `within_image`: only an index in a section of an object file. */
+csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t place, const char *path, bool within_image);
+
+/* All that a folder may have for the module. */
+csn_status csni_store_find_in_folder(struct csni_store_query *query, const char *folder);
+
+#endif
