@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ui/line_input.h"
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/stack_text.h"
 
@@ -36,7 +37,7 @@ static void read_text(struct run *run, int in, bool in_place) {
     struct csn_str line;
     enum line_result result;
     require(line_input_init(&input, in, 1 << 20));
-    require(stack_text_init(&text, &run->session, &run->output, in_place, NULL));
+    require(stack_text_init(&text, &run->session, &run->output, in_place, stack_dialects, DIALECT_COUNT, NULL));
     while ((result = line_input_next(&input, &run->out, &line)) == LINE_WHOLE || result == LINE_PART)
         require(stack_text_line(&text, line, result == LINE_PART));
     require(result == LINE_END && stack_text_end(&text));

@@ -9,6 +9,7 @@
 #include "commands/command.h"
 #include "ui/complain.h"
 #include "ui/line_input.h"
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/stack_text.h"
 
@@ -110,7 +111,8 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
 static bool read_text(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
                       enum line_result result) {
     struct stack_text text;
-    if (!stack_text_init(&text, &run->session, &run->output, run->values->in_place, run->values->format)) {
+    if (!stack_text_init(&text, &run->session, &run->output, run->values->in_place, stack_dialects,
+                         DIALECT_COUNT, run->values->format)) {
         complain_memory("lines");
         return false;
     }
@@ -164,7 +166,8 @@ static bool format_is_known(const char *format) {
     static const char *const known[] = { "json", "ips" };
     for (size_t i = 0; i < 2; i++)
         if (strcmp(format, known[i]) == 0) return true;
-    if (stack_text_knows(format)) return true;
+    for (size_t i = 0; i < DIALECT_COUNT; i++)
+        if (strcmp(format, stack_dialects[i]->name) == 0) return true;
     complain(NULL, "no input format '%s' (json, ips, plain, perf, sanitizer, kernel, go, crash)", format);
     return false;
 }

@@ -1,12 +1,35 @@
-/* Frames filled in within the lines that they came in. */
+/* Frames filled in within the lines that they came in: what the dialects' own ways to write a frame share. */
 #ifndef CALLSIGN_CLI_STACK_FILL_H
 #define CALLSIGN_CLI_STACK_FILL_H
 
-#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_dialect.h"
+#include "stack/stack_output.h"
 
-/* Writes the line of frame `frame`, with its name in the place that its dialect has for it. A frame that nothing is known
- * of, or whose name cannot be chosen, keeps its line. `line` is whole, its newline included. */
-void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame, enum fill_style style,
-               struct csn_str line, const struct line_frame *at);
+/* One line to be written again; its frame has an answer. */
+struct line_filler {
+    struct stack_output *output;
+    struct out_buffer *out;
+    const struct csn_stack_answer *answer;
+    struct csn_str text, ending;  /* the line, and what ends it */
+    const struct line_frame *at;
+};
+
+/* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
+ * cannot be chosen, keeps its line. `line` is whole, its newline included. */
+void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
+               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at);
+
+/* ---- for dialects ---- */
+
+/* The bytes [from, to) of the line as they were; what ends it. */
+void fill_part(struct line_filler *f, size_t from, size_t to);
+void fill_ending(struct line_filler *f);
+/* The function of frame k of the answer; where nothing chose among several, all that remain. */
+void fill_name(struct line_filler *f, uint32_t k);
+/* Whether frame k has a file and line of its own: those of another function with the same code are none. */
+bool fill_has_file(const struct line_filler *f, uint32_t k);
+void fill_file(struct line_filler *f, uint32_t k, bool base_only);
+/* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12". */
+void fill_behind_line(struct line_filler *f);
 
 #endif

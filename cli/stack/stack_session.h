@@ -4,39 +4,24 @@
 
 #include <callsign/symbolicate.h>
 
-#include "stack/stack_indexes.h"
+#include "stack/module_table.h"
+#include "stack/stack_symbols.h"
 
-enum { MODULES_MAX = 1 << 16, NO_MODULE = UINT32_MAX, PLACED = UINT32_MAX };
-
-struct stack_module {
-    char *name, *index_path;  /* NULL: not known */
-    struct build_id id;
-    uint64_t start, end, bias;
-    const struct csn_index *index; /* once `resolved`; NULL: there is none */
-    bool resolved;
-};
-
-/* A list of modules, found by name in constant time. */
-struct module_table {
-    struct stack_module *items;
-    uint32_t count, room;
-    uint32_t *slots;          /* place + 1 by hash of the base name; 0: free */
-    uint32_t slot_count;
-};
+enum { HAS_ADDRESS = UINT32_MAX };
 
 struct stack_session {
-    struct stack_indexes indexes;
+    struct csn_store *store;
     struct csn_symbolicator *symbolicator;
-    struct module_table lasting, own; /* those that hold until others come; those of one stack */
+    struct symbol_tables symbols;
+    struct module_table stream_modules, own_modules; /* those that hold until others come; those of one stack */
     struct module_table *modules;     /* the ones in use */
     struct csn_module *placed;        /* the same as the symbolicator has them */
-    uint32_t placed_room, placed_count;
-    bool stale;                       /* the symbolicator does not have them yet */
+    uint32_t placed_capacity;
+    bool is_stale;                    /* the symbolicator does not have them yet */
     struct csn_stack_frame *frames;
-    uint32_t *same_name;              /* of each frame; PLACED: it has an address */
-    size_t frame_count, frame_room;
-    uint64_t max_frames;
-    bool too_many;                    /* frames that were not kept */
+    uint32_t *same_name;              /* of each frame; HAS_ADDRESS, or how many functions have the name that it has instead */
+    size_t frame_count, frame_capacity;
+    uint64_t max_frames;               /* of one stack; more are left out */
     const struct csn_stack_answer *answers;
     uint64_t placings;                /* how often modules were given to the symbolicator */
 };
@@ -57,6 +42,8 @@ uint32_t session_find_module(const struct stack_session *session, struct csn_str
 uint32_t session_name_module(struct stack_session *session, struct csn_str name, const struct build_id *id);
 /* The index of a module; NULL: there is none. */
 const struct csn_index *session_index(struct stack_session *session, uint32_t module);
+/* The address of the image's first byte, as its index has it; 0: not known. */
+uint64_t session_image_base(struct stack_session *session, uint32_t module);
 
 void session_begin_stack(struct stack_session *session);
 bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags);

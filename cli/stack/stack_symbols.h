@@ -2,13 +2,27 @@
 #ifndef CALLSIGN_CLI_STACK_SYMBOLS_H
 #define CALLSIGN_CLI_STACK_SYMBOLS_H
 
-#include "stack/dialects/stack_dialect.h"
+#include <stdbool.h>
 
-/* A frame at line->value behind the start of line->symbol. Of several functions of that name, the ones whose next symbol
- * stands at the size that the line says; where still several remain, the frame says how many and has no function. */
-bool symbols_add_frame(struct dialect_state *state, const struct line_frame *line, uint32_t module);
-/* The address at line->symbol_offset behind the start of line->symbol; false: there is none of that name, or several. */
-bool symbols_find(struct dialect_state *state, const struct csn_index *index, const struct line_frame *line, uint64_t *addr);
-void symbols_deinit(struct dialect_state *state);
+#include <callsign/index.h>
+
+/* A table for each of the indexes that were asked last. It knows its index by the address: clear the tables before an index
+ * is closed. */
+struct symbol_table;
+struct symbol_tables {
+    struct symbol_table *items;
+    size_t count;
+};
+void symbol_tables_clear(struct symbol_tables *tables);
+
+/* A place in a function of that name, at `offset` from its start. `size`: up to the next symbol; 0: not known. */
+struct symbol_site {
+    struct csn_str name;
+    uint64_t offset, size;
+};
+/* How many functions it may be in, and the start of the first of them. Those whose next symbol stands at the size that is known go
+ * before others. False: no memory. */
+bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *index, const struct symbol_site *site,
+                        uint64_t *start, uint32_t *count);
 
 #endif

@@ -7,80 +7,85 @@
 
 #include "ui/line_input.h"
 #include "stack/stack_fill.h"
-#include "stack/stack_places.h"
-#include "stack/stack_symbols.h"
 
-enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, NO_FRAME = UINT32_MAX };
+enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26 };
+static const uint32_t NO_FRAME = UINT32_MAX;
+static const size_t NO_DIALECT = SIZE_MAX;
 
 struct held_line {
     size_t at, size;
     uint32_t frame;           /* of the session; NO_FRAME: a line between frames */
-    struct line_frame place;
-    size_t module_at;         /* of place.module within the line; SIZE_MAX: it is elsewhere */
+    struct line_frame read;
+    size_t module_at;         /* of read.module within the line; SIZE_MAX: it is elsewhere */
 };
 
-const struct stack_dialect *const stack_dialects[DIALECT_COUNT] = { &sanitizer_dialect, &kernel_dialect, &go_dialect,
-                                                                    &perf_dialect, &crash_dialect, &plain_dialect };
-
-static const struct stack_dialect *find_dialect(const char *name) {
-    for (size_t i = 0; i < DIALECT_COUNT; i++)
-        if (strcmp(stack_dialects[i]->name, name) == 0) return stack_dialects[i];
-    return NULL;
+static bool init_states(struct stack_text *text) {
+    text->states = calloc(text->dialect_count, sizeof(*text->states));
+    for (size_t i = 0; text->states && i < text->dialect_count; i++) {
+        const struct stack_dialect *dialect = text->dialects[i];
+        if (!dialect->state_size) continue;
+        text->states[i] = calloc(1, dialect->state_size);
+        if (!text->states[i]) return false;
+        if (dialect->init) dialect->init(text->states[i], text->session);
+    }
+    return text->states != NULL;
 }
 
-bool stack_text_knows(const char *format) { return find_dialect(format) != NULL; }
-
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
-                     const char *format) {
-    *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place };
-    text->state.session = session;
-    text->state.go_module = stack_indexes_first_name(&session->indexes);
-    if (format) text->forced = find_dialect(format);
+                     const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
+    *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT };
+    for (size_t i = 0; forced && i < dialect_count; i++)
+        if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
     session_clear_modules(session);
     session_begin_stack(session);
-    return true;
+    if (stack_modules_init(&text->modules, session) && init_states(text)) return true;
+    stack_text_deinit(text);
+    return false;
 }
 
 void stack_text_deinit(struct stack_text *text) {
-    places_deinit(&text->state);
-    symbols_deinit(&text->state);
+    for (size_t i = 0; text->states && i < text->dialect_count; i++) free(text->states[i]);
+    free(text->states);
+    stack_modules_deinit(&text->modules);
     free(text->held);
     free(text->bytes);
+    text->states = NULL;
     text->held = NULL;
     text->bytes = NULL;
 }
 
-static void pass(struct stack_text *text, struct csn_str line) {
+static void pass_line(struct stack_text *text, struct csn_str line) {
     if (text->in_place) out_bytes(text->output->out, line.ptr, line.len);
 }
 
 /* ---- the stack that is held ---- */
 
-static bool hold(struct stack_text *text, struct csn_str line, const struct line_frame *place) {
-    if (text->held_count == text->held_room) {
-        size_t room = text->held_room ? text->held_room * 2 : 64;
-        struct held_line *held = reallocarray(text->held, room, sizeof(*held));
+static bool hold_line(struct stack_text *text, struct csn_str line, const struct line_frame *frame) {
+    if (text->held_count == text->held_capacity) {
+        size_t capacity = text->held_capacity ? text->held_capacity * 2 : 64;
+        struct held_line *held = reallocarray(text->held, capacity, sizeof(*held));
         if (!held) return false;
         text->held = held;
-        text->held_room = room;
+        text->held_capacity = capacity;
     }
     size_t need = text->byte_count + line.len;
-    if (need > text->byte_room) {
-        size_t room = text->byte_room ? text->byte_room : 1 << 12;
-        while (room < need) room *= 2;
-        char *bytes = realloc(text->bytes, room);
+    if (need > text->byte_capacity) {
+        size_t capacity = text->byte_capacity ? text->byte_capacity : 1 << 12;
+        while (capacity < need) capacity *= 2;
+        char *bytes = realloc(text->bytes, capacity);
         if (!bytes) return false;
         text->bytes = bytes;
-        text->byte_room = room;
+        text->byte_capacity = capacity;
     }
     struct held_line held = { .at = text->byte_count, .size = line.len, .frame = NO_FRAME };
-    if (place) {
+    if (frame) {
         held.frame = (uint32_t)text->session->frame_count - 1;
-        held.place = *place;
-        bool own = (uintptr_t)place->module.ptr >= (uintptr_t)line.ptr
-                   && (uintptr_t)place->module.ptr < (uintptr_t)line.ptr + line.len;
-        held.module_at = own && place->module.len ? (size_t)(place->module.ptr - line.ptr) : SIZE_MAX;
+        held.read = *frame;
+        bool own = (uintptr_t)frame->module.ptr >= (uintptr_t)line.ptr
+                   && (uintptr_t)frame->module.ptr < (uintptr_t)line.ptr + line.len;
+        held.module_at = own && frame->module.len ? (size_t)(frame->module.ptr - line.ptr) : SIZE_MAX;
     }
     memcpy(text->bytes + text->byte_count, line.ptr, line.len);
     text->byte_count = need;
@@ -97,22 +102,22 @@ static void fill_held(struct stack_text *text) {
             continue;
         }
         /* The text of a dialect's own stays where it is; that of the line has moved. */
-        if (held->module_at != SIZE_MAX) held->place.module.ptr = line.ptr + held->module_at;
-        fill_line(text->output, text->session, held->frame, text->current->fill, line, &held->place);
+        if (held->module_at != SIZE_MAX) held->read.module.ptr = line.ptr + held->module_at;
+        fill_line(text->output, text->session, held->frame, text->dialects[text->current], line, &held->read);
     }
 }
 
 static bool end_stack(struct stack_text *text) {
     struct csn_error err = CSN_ERROR_INIT;
-    if (text->current && text->session->frame_count) {
+    if (text->current != NO_DIALECT && text->session->frame_count) {
         if (session_answer(text->session, &err) < 0) return false;
         if (text->in_place) fill_held(text);
         else output_stack(text->output, text->session);
-    } else if (text->current) {
+    } else if (text->current != NO_DIALECT) {
         for (size_t i = 0; i < text->held_count; i++)
-            pass(text, (struct csn_str){ text->bytes + text->held[i].at, text->held[i].size });
+            pass_line(text, (struct csn_str){ text->bytes + text->held[i].at, text->held[i].size });
     }
-    text->current = NULL;
+    text->current = NO_DIALECT;
     text->held_count = text->byte_count = 0;
     session_begin_stack(text->session);
     return true;
@@ -122,50 +127,49 @@ bool stack_text_end(struct stack_text *text) { return end_stack(text); }
 
 /* ---- lines ---- */
 
-/* The dialect of the stack that is open goes first, so that its lines are not taken for another's. */
-static const struct stack_dialect *read_line(struct stack_text *text, struct csn_str line, enum line_kind *kind,
-                                             struct line_frame *out) {
-    const struct stack_dialect *first = text->forced ? text->forced : text->current;
-    for (size_t i = 0; i <= DIALECT_COUNT; i++) {
-        const struct stack_dialect *dialect = i ? stack_dialects[i - 1] : first;
-        if (!dialect || (i && (dialect == first || text->forced))) continue;
-        *out = (struct line_frame){ .place = PLACE_PC };
-        *kind = dialect->read(&text->state, line, text->current == dialect, out);
-        if (*kind != KIND_NONE) return dialect;
+static enum line_kind read_with(struct stack_text *text, size_t dialect, struct csn_str line, struct line_frame *out) {
+    *out = (struct line_frame){ .site = SITE_PC };
+    return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
+}
+
+/* The dialect of the stack that is open goes first, so that its lines are not taken for another's. NO_DIALECT: none reads it. */
+static size_t read_line(struct stack_text *text, struct csn_str line, enum line_kind *kind, struct line_frame *out) {
+    size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
+    *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
+    if (*kind != KIND_NONE) return first;
+    for (size_t i = 0; text->forced == NO_DIALECT && i < text->dialect_count; i++) {
+        if (i == first) continue;
+        *kind = read_with(text, i, line, out);
+        if (*kind != KIND_NONE) return i;
     }
-    *kind = KIND_NONE;
-    return NULL;
+    return NO_DIALECT;
 }
 
 static bool is_full(const struct stack_text *text) {
     return text->session->frame_count >= text->session->max_frames || text->byte_count > HELD_MAX_BYTES;
 }
 
+static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, struct csn_str line,
+                     const struct line_frame *frame) {
+    text->current = dialect;
+    if (kind == KIND_INSIDE) return hold_line(text, line, NULL);
+    if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
+    return hold_line(text, line, frame);
+}
+
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
     struct csn_str bare = line_text(line);
     enum line_kind kind = KIND_NONE;
-    struct line_frame frame = { .place = PLACE_PC };
-    const struct stack_dialect *dialect = NULL;
+    struct line_frame frame = { .site = SITE_PC };
+    size_t dialect = NO_DIALECT;
     bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
     text->inside_long_line = is_part;
-    text->state.by_maps = false;
     if (!too_long && bare.len) dialect = read_line(text, bare, &kind, &frame);
-    if (text->state.no_memory) return false;
-    bool goes_on = dialect && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
-    if (!goes_on || is_full(text)) {
-        if (!end_stack(text)) return false;
-    }
-    if (kind == KIND_NONE || kind == KIND_CONTEXT) {
-        pass(text, line);
-        return true;
-    }
-    text->current = dialect;
-    /* Only now: the stack before it had the modules of its own process. */
-    if (text->state.by_maps && text->state.maps_changed) {
-        places_use_process(&text->state, text->state.pid);
-        text->state.maps_changed = false;
-    }
-    if (kind == KIND_INSIDE) return hold(text, line, NULL);
-    if (!places_add_frame(&text->state, &frame)) return false;
-    return hold(text, line, &frame);
+    if (text->modules.no_memory) return false;
+    bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
+    /* Ended before the frame is added: the stack has the modules of its own process. */
+    if ((!goes_on || is_full(text)) && !end_stack(text)) return false;
+    if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, &frame);
+    pass_line(text, line);
+    return true;
 }

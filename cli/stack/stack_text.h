@@ -2,29 +2,29 @@
 #ifndef CALLSIGN_CLI_STACK_TEXT_H
 #define CALLSIGN_CLI_STACK_TEXT_H
 
-#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_modules.h"
+#include "stack/stack_output.h"
 
 struct held_line;
 struct stack_text {
     struct stack_session *session;
     struct stack_output *output;
-    const struct stack_dialect *forced;  /* NULL: any */
-    const struct stack_dialect *current; /* of the stack that is held; NULL: none is */
-    struct dialect_state state;
+    const struct stack_dialect *const *dialects;
+    void **states;                /* one for each dialect */
+    size_t dialect_count;
+    size_t forced, current;       /* the only dialect; that of the stack that is held; NO_DIALECT */
+    struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
-    struct held_line *held;              /* lines of the stack, with their frames */
-    size_t held_count, held_room;
-    char *bytes;                         /* their text */
-    size_t byte_count, byte_room;
+    struct held_line *held;       /* lines of the stack, with their frames */
+    size_t held_count, held_capacity;
+    char *bytes;                  /* their text */
+    size_t byte_count, byte_capacity;
 };
 
-/* Whether --format may name it. */
-bool stack_text_knows(const char *format);
-
-/* `format` NULL: detected line by line. False: no memory; so everywhere here. */
+/* `dialects` are tried in their order; of `forced` (NULL: none) alone, where it is given. False: no memory; so everywhere here. */
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
-                     const char *format);
+                     const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced);
 void stack_text_deinit(struct stack_text *text);
 /* A line with its newline, or a part of a line that is too long. */
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part);

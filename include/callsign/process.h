@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 #ifdef __cplusplus
 extern "C" {

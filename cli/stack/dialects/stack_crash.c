@@ -3,9 +3,10 @@
  *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884      the image's first byte, and the offset from there
  *     0   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)   symbolicated already
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
-#include "stack/dialects/stack_dialect.h"
-#include "stack/stack_places.h"
+#include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     uint64_t number, start;
@@ -23,14 +24,14 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->fill_at = s->at;
     out->fill_end = s->line.len;
     out->value = out->pc;
-    if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->place = PLACE_OFFSET;
+    if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
     else if (scan_at_end(s)) return KIND_NONE;
-    else out->place = PLACE_PC;
+    else out->site = SITE_PC;
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
 /* Behind the stacks, but before those of a report that follows. */
-static enum line_kind read_image(struct dialect_state *state, struct line_scan *s) {
+static enum line_kind read_image(struct stack_modules *modules, struct line_scan *s) {
     uint64_t start, end;
     struct csn_str word;
     struct module_names names = { .name = { "", 0 } };
@@ -43,16 +44,35 @@ static enum line_kind read_image(struct dialect_state *state, struct line_scan *
     s->at = close;
     if (!scan_find(s, "/", &slash)) return KIND_NONE;
     names.name = (struct csn_str){ s->line.ptr + slash, s->line.len - slash };
-    places_add_module(state, &names, start, end + 1 ? end + 1 : end);
+    stack_modules_add_image(modules, &names, start, end + 1 ? end + 1 : end);
     return KIND_CONTEXT;
 }
 
-static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_crash_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
     struct line_scan s = scan_on(line);
-    (void)open;
+    (void)state, (void)open;
     bool indented = scan_blanks(&s);
-    if (indented && scan_peek(&s) == '0') return read_image(state, &s);
+    if (indented && scan_peek(&s) == '0') return read_image(modules, &s);
+    out->by_maps = true;
     return indented ? KIND_NONE : read_frame(&s, out);
 }
 
-const struct stack_dialect crash_dialect = { "crash", FILL_CRASH, read_line };
+/* "area + 24 (shapes.c:6)"; an inlined call is a line of its own. */
+static void fill_crash(struct line_filler *f) {
+    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
+        fill_part(f, 0, f->at->fill_at);
+        fill_name(f, k);
+        out_text(f->out, " + ");
+        out_decimal(f->out, f->answer->frames[k].offset);
+        if (fill_has_file(f, k)) {
+            out_text(f->out, " (");
+            fill_file(f, k, true);
+            out_char(f->out, ')');
+        }
+        if (f->answer->frames[k].flags & CSN_FRAME_INLINED) out_text(f->out, " [inlined]");
+        fill_ending(f);
+    }
+}
+
+const struct stack_dialect crash_dialect = { .name = "crash", .read = read_crash_line, .fill = fill_crash };

@@ -3,8 +3,9 @@
  *     [   12.345678] RIP: 0010:do_thing+0x1a/0x50 [driver]
  *     [   12.345678]  ? do_thing+0x1a/0x50 [driver 0102...]      found on the stack, perhaps no caller
  *     [   12.345678]  [<ffffffff81001139>] do_thing+0x1a/0x50    older kernels */
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
-#include "stack/dialects/stack_dialect.h"
+#include "stack/stack_fill.h"
 
 static void skip_time(struct line_scan *s) {
     size_t from = s->at;
@@ -43,11 +44,12 @@ static bool read_symbol(struct line_scan *s, struct line_frame *out) {
     return true;
 }
 
-static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_kernel_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                       struct line_frame *out) {
     static const char kernel[] = "vmlinux";
     struct line_scan s = scan_on(line);
     uint64_t number;
-    (void)state;
+    (void)state, (void)modules;
     skip_time(&s);
     bool exact = false;
     if (scan_text(&s, "RIP: ") || scan_text(&s, "RSP: ")) {
@@ -81,10 +83,25 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
     }
     scan_blanks(&s);
     if (!scan_at_end(&s) || !out->module.len) return KIND_NONE;
-    out->place = PLACE_SYMBOL;
+    out->site = SITE_SYMBOL;
     /* What was only found on the stack called nobody for certain. */
     out->flags = exact || unsure ? CSN_STACK_EXACT : CSN_STACK_RETURN;
     return exact ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect kernel_dialect = { "kernel", FILL_KERNEL, read_line };
+/* " (kernel/sched.c:12, inlined into kernel/core.c:40)" behind the offset. */
+static void fill_kernel(struct line_filler *f) {
+    bool open = false;
+    fill_part(f, 0, f->at->fill_at);
+    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
+        if (!fill_has_file(f, k)) continue;
+        out_text(f->out, open ? ", inlined into " : " (");
+        fill_file(f, k, false);
+        open = true;
+    }
+    if (open) out_char(f->out, ')');
+    fill_part(f, f->at->fill_at, f->text.len);
+    fill_ending(f);
+}
+
+const struct stack_dialect kernel_dialect = { .name = "kernel", .read = read_kernel_line, .fill = fill_kernel };

@@ -10,9 +10,16 @@
  *
  * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame behind those of
  * the kernel was interrupted. */
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
-#include "stack/dialects/stack_dialect.h"
-#include "stack/stack_places.h"
+#include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
+
+struct perf_state {
+    uint64_t kernel_start;  /* where the kernel's text begins, as a map or a function tells; 0: not known */
+    bool in_kernel;         /* the frame before is one of the kernel */
+    bool after_head;        /* the line before heads a sample: its chain may follow */
+};
 
 static bool is_kernel(struct csn_str module) {
     static const char open[] = "[kernel", guest[] = "[guest.kernel";
@@ -77,19 +84,19 @@ static void place_frame(struct line_frame *out, bool in_chain) {
     static const char kernel[] = "vmlinux";
     bool is_file = out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
-    out->place = in_chain && is_file ? PLACE_FILE_OFFSET : PLACE_PC;
+    out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     if (is_kernel(out->module) || (is_high && is_vmlinux(out->module))) {
         out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
-        out->place = PLACE_ADDRESS;
+        out->site = SITE_ADDRESS;
     } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
         out->module = name;
         out->value = out->symbol_offset;
-        out->place = PLACE_SYMBOL;
+        out->site = SITE_SYMBOL;
     }
 }
 
-static void read_map(struct dialect_state *state, struct line_scan *s) {
+static void read_map(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     uint64_t pid, thread, start, size, offset;
     struct csn_str access;
     bool kernel = scan_char(s, '-');
@@ -101,11 +108,15 @@ static void read_map(struct dialect_state *state, struct line_scan *s) {
     if (!scan_find(s, "]: ", &end)) return;
     s->at = end + strlen("]: ");
     if (!scan_word(s, &access) || !scan_blanks(s)) return;
-    if (kernel && scan_text(s, "[kernel.kallsyms]_")) state->kernel_start = start;
+    if (kernel && scan_text(s, "[kernel.kallsyms]_")) perf->kernel_start = start;
     if (kernel || scan_peek(s) != '/') return;
-    places_add_map(state, pid, start, start + size < start ? UINT64_MAX : start + size, offset,
-                   access.len < 3 || access.ptr[2] == 'x', scan_rest(s));
-    state->maps_changed = true;
+    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+    mapping.start = start;
+    mapping.end = start + size < start ? UINT64_MAX : start + size;
+    mapping.file_off = offset;
+    mapping.path = scan_rest(s);
+    mapping.flags = access.len < 3 || access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
+    stack_modules_add_mapping(modules, pid, &mapping);
 }
 
 /* "12.345678:" */
@@ -144,51 +155,111 @@ static bool read_single(struct line_scan *s, struct line_frame *out) {
     return false;
 }
 
-static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
-    static const char map_word[] = "PERF_RECORD_MMAP2 ", old_map_word[] = "PERF_RECORD_MMAP ";
-    struct line_scan s = scan_on(line);
+static bool is_inlined(struct csn_str module) {
+    static const char inlined[] = "inlined";
+    return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
+}
+
+/* A frame of a chain, which has been read. */
+static enum line_kind chain_frame(struct perf_state *perf, bool open, struct line_frame *out) {
+    /* The frame that it was inlined into brings it along. */
+    if (is_inlined(out->module)) return KIND_INSIDE;
+    bool first = perf->after_head || !open;
+    bool from_kernel = !first && perf->in_kernel;
+    perf->after_head = false;
+    perf->in_kernel = out->value >> 63;
+    /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
+    bool entered = from_kernel && !perf->in_kernel;
+    place_frame(out, true);
+    if (first || entered) out->flags = CSN_STACK_EXACT;
+    return first ? KIND_FIRST : KIND_FRAME;
+}
+
+static bool read_mmap_record(struct perf_state *perf, struct stack_modules *modules, struct line_scan *s) {
     size_t at;
-    if (scan_find(&s, map_word, &at) || scan_find(&s, old_map_word, &at)) {
-        s.at = at;
-        scan_text(&s, "PERF_RECORD_MMAP");
-        scan_char(&s, '2');
-        scan_blanks(&s);
-        read_map(state, &s);
-        return KIND_CONTEXT;
-    }
+    if (!scan_find(s, "PERF_RECORD_MMAP2 ", &at) && !scan_find(s, "PERF_RECORD_MMAP ", &at)) return false;
+    s->at = at;
+    scan_text(s, "PERF_RECORD_MMAP");
+    scan_char(s, '2');
+    scan_blanks(s);
+    read_map(perf, modules, s);
+    return true;
+}
+
+static bool heads_chain(struct csn_str line) {
+    while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
+    return line.len && line.ptr[line.len - 1] == ':';
+}
+
+static enum line_kind read_perf_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                     struct line_frame *out) {
+    struct perf_state *perf = state;
+    struct line_scan s = scan_on(line);
+    if (read_mmap_record(perf, modules, &s)) return KIND_CONTEXT;
     /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
-    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || state->after_head))) {
+    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || perf->after_head))) {
         scan_blanks(&s);
-        if (read_frame(&s, out)) {
-            static const char inlined[] = "inlined";
-            /* The frame that it was inlined into brings it along. */
-            if (out->module.len == sizeof(inlined) - 1 && memcmp(out->module.ptr, inlined, sizeof(inlined) - 1) == 0)
-                return KIND_INSIDE;
-            bool first = state->after_head || !open;
-            state->after_head = false;
-            bool from_kernel = !first && state->in_kernel;
-            state->in_kernel = out->value >> 63;
-            /* The kernel was entered there, by an interrupt or a system call, and nobody called it. */
-            bool entered = from_kernel && !state->in_kernel;
-            place_frame(out, true);
-            if (first || entered) out->flags = CSN_STACK_EXACT;
-            return first ? KIND_FIRST : KIND_FRAME;
-        }
+        if (read_frame(&s, out)) return chain_frame(perf, open, out);
         s.at = 0;
     }
-    state->after_head = false;
+    perf->after_head = false;
     uint64_t pid = 0;
     if (!read_head(&s, &pid)) return KIND_NONE;
-    if (line.ptr[line.len - 1] == ':' || (line.len > 1 && line.ptr[line.len - 1] == ' ' && line.ptr[line.len - 2] == ':')) {
-        state->after_head = true;
+    if (heads_chain(line)) {
+        perf->after_head = true;
         return KIND_CONTEXT;
     }
     if (!read_single(&s, out)) return KIND_NONE;
     place_frame(out, false);
-    if (state->pid != pid) state->maps_changed = true;
-    state->pid = pid;
-    state->by_maps = true;
+    out->by_maps = true;
+    out->pid = pid;
     return KIND_FIRST;
 }
 
-const struct stack_dialect perf_dialect = { "perf", FILL_PERF, read_line };
+/* ---- the kernel ---- */
+
+/* Where the text does not say where the kernel is, a function does of which there is only one: kernels move by whole pages, so
+ * that one of another build shows as what it is. */
+static void find_kernel_start(struct perf_state *perf, struct stack_session *session, const struct line_frame *frame,
+                              uint32_t module) {
+    enum { PAGE = 4096 };
+    const struct csn_index *index = session_index(session, module);
+    const struct symbol_site site = { .name = frame->symbol, .offset = frame->symbol_offset };
+    uint64_t start = 0;
+    uint32_t count = 0;
+    if (!index || !frame->has_symbol_offset) return;
+    if (!symbol_tables_find(&session->symbols, index, &site, &start, &count) || count != 1) return;
+    uint64_t base = session_image_base(session, module), moved = frame->value - (start + frame->symbol_offset);
+    if (base >> 32 && moved % PAGE == 0) perf->kernel_start = base + moved;
+}
+
+/* The kernel is loaded at a random place; its index begins with its text. */
+static uint64_t kernel_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+    struct perf_state *perf = state;
+    if (!perf->kernel_start) find_kernel_start(perf, session, frame, module);
+    if (!perf->kernel_start) return frame->value;
+    uint64_t base = session_image_base(session, module);
+    return base >> 32 ? frame->value + base - perf->kernel_start : frame->value;
+}
+
+/* ---- writing ---- */
+
+/* As perf writes them: inlined calls first, "(inlined)" for their image. */
+static void fill_perf(struct line_filler *f) {
+    for (uint32_t k = 0; k + 1 < f->answer->frame_count; k++) {
+        fill_part(f, 0, f->at->fill_at);
+        fill_name(f, k);
+        out_text(f->out, " (inlined)");
+        fill_ending(f);
+    }
+    uint32_t own = f->answer->frame_count - 1;
+    fill_part(f, 0, f->at->fill_at);
+    fill_name(f, own);
+    out_text(f->out, "+");
+    out_hex(f->out, f->answer->frames[own].offset);
+    fill_part(f, f->at->fill_end, f->text.len);
+    fill_ending(f);
+}
+
+const struct stack_dialect perf_dialect = { .name = "perf", .state_size = sizeof(struct perf_state), .read = read_perf_line,
+                                            .address = kernel_address, .fill = fill_perf };

@@ -3,24 +3,10 @@
  *     app+0x1139            from the module's first byte, as a sanitizer counts
  *     #1 0x55d000001139     of the process
  *     55d000000000-55d000002000 r-xp 00001000 08:01 1234 /path/app      as /proc/PID/maps has it */
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
-#include "stack/dialects/stack_dialect.h"
-#include "stack/stack_places.h"
-
-static enum line_kind read_map(struct dialect_state *state, struct line_scan *s) {
-    uint64_t start, end, offset, number;
-    struct csn_str word, access;
-    if (!scan_number(s, 16, &start) || !scan_char(s, '-') || !scan_number(s, 16, &end) || !scan_blanks(s)) return KIND_NONE;
-    if (!scan_word(s, &access) || access.len != 4 || !scan_blanks(s)) return KIND_NONE;
-    if (!scan_number(s, 16, &offset) || !scan_blanks(s) || !scan_word(s, &word) || !scan_blanks(s)) return KIND_NONE;
-    if (!scan_number(s, 10, &number)) return KIND_NONE;
-    scan_blanks(s);
-    if (scan_peek(s) == '/') {
-        places_add_map(state, 0, start, end, offset, access.ptr[2] == 'x', scan_rest(s));
-        state->maps_changed = true;
-    }
-    return KIND_CONTEXT;
-}
+#include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
 
 /* "#1 ", "1: " or nothing; false where the line is something else. */
 static bool read_number(struct line_scan *s, uint64_t *out, bool *given) {
@@ -32,18 +18,17 @@ static bool read_number(struct line_scan *s, uint64_t *out, bool *given) {
     return *given || !hash;
 }
 
-static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
+static enum line_kind read_plain_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
     struct line_scan s = scan_on(line);
     uint64_t number = 0;
     bool numbered;
-    (void)open;
-    enum line_kind kind = read_map(state, &s);
-    if (kind != KIND_NONE) return kind;
-    s.at = 0;
+    (void)state, (void)open;
+    if (stack_modules_add_maps_line(modules, line)) return KIND_CONTEXT;
     scan_blanks(&s);
     if (!read_number(&s, &number, &numbered)) return KIND_NONE;
     if (scan_hex(&s, &out->value)) {
-        out->place = PLACE_PC;
+        out->site = SITE_PC;
         out->pc = out->value;
     } else {
         struct csn_str word;
@@ -54,15 +39,13 @@ static enum line_kind read_line(struct dialect_state *state, struct csn_str line
         part.at = plus + 1;
         if (!scan_hex(&part, &out->value) || !scan_at_end(&part)) return KIND_NONE;
         out->module = (struct csn_str){ line.ptr + from, plus - from };
-        out->place = PLACE_OFFSET;
+        out->site = SITE_OFFSET;
     }
     scan_blanks(&s);
     if (!scan_at_end(&s)) return KIND_NONE;
     out->fill_at = out->fill_end = line.len;
-    if (state->pid) state->maps_changed = true;
-    state->pid = 0;
-    state->by_maps = true;
+    out->by_maps = true;
     return numbered && !number ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect plain_dialect = { "plain", FILL_PLAIN, read_line };
+const struct stack_dialect plain_dialect = { .name = "plain", .read = read_plain_line, .fill = fill_behind_line };

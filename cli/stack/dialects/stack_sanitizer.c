@@ -5,9 +5,10 @@
  *     #1 0x5581c0de1139 in main /src/main.cc:12:3                  symbolized
  *     #1 main /src/main.cc:12 (app+0x1139) (BuildId: 0102...)      ThreadSanitizer
  *     0x5581c0de0000-0x5581c0df0000 /path/app 0102... (r-xp)       a line of the module map, where it is asked for */
+#include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
-#include "stack/dialects/stack_dialect.h"
-#include "stack/stack_places.h"
+#include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
 
 /* "(/path/app+0x1139)" up to the end of the line or "(BuildId: ...)". */
 static bool read_module(struct line_scan *s, struct line_frame *out) {
@@ -28,7 +29,7 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
     if (!scan_find_last(&before, '(', &open)) return false;
     if (scan_find(&before, "(/", &slash)) open = slash;
     out->module = (struct csn_str){ s->line.ptr + open + 1, plus - open - 1 };
-    out->place = PLACE_OFFSET;
+    out->site = SITE_OFFSET;
     return out->module.len > 0;
 }
 
@@ -41,14 +42,14 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->flags = CSN_STACK_BEFORE;
     if (!read_module(s, out)) {
         if (!has_pc) return KIND_NONE;
-        out->place = PLACE_PC;
+        out->site = SITE_PC;
         out->value = out->pc;
     }
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
 /* "0x7f0000000000-0x7f0000001000 /path" of "Process memory map" or "Process module map". */
-static enum line_kind read_map(struct dialect_state *state, struct line_scan *s) {
+static enum line_kind read_map(struct stack_modules *modules, struct line_scan *s) {
     uint64_t start, end;
     struct module_names names = { .name = { "", 0 } };
     if (!scan_hex(s, &start) || !scan_char(s, '-') || !scan_hex(s, &end) || !scan_blanks(s)) return KIND_NONE;
@@ -62,16 +63,36 @@ static enum line_kind read_map(struct dialect_state *state, struct line_scan *s)
         build_id_parse(id, &names.id);
         names.name.len = (size_t)(blank - names.name.ptr);
     }
-    places_add_module(state, &names, start, end);
+    stack_modules_add_image(modules, &names, start, end);
     return KIND_CONTEXT;
 }
 
-static enum line_kind read_line(struct dialect_state *state, struct csn_str line, bool open, struct line_frame *out) {
-    (void)open;
+static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                          struct line_frame *out) {
+    (void)state, (void)open;
     struct line_scan s = scan_on(line);
     bool indented = scan_blanks(&s);
+    out->by_maps = true;
     if (scan_char(&s, '#')) return indented ? read_frame(&s, out) : KIND_NONE;
-    return read_map(state, &s);
+    return read_map(modules, &s);
 }
 
-const struct stack_dialect sanitizer_dialect = { "sanitizer", FILL_SANITIZER, read_line };
+/* " in main /src/main.cc:12"; an inlined call is a line of its own. Without a line, the module stays. */
+static void fill_sanitizer(struct line_filler *f) {
+    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
+        fill_part(f, 0, f->at->fill_at);
+        out_text(f->out, f->at->pc ? " in " : " ");
+        fill_name(f, k);
+        out_char(f->out, ' ');
+        if (fill_has_file(f, k)) fill_file(f, k, false);
+        if (!fill_has_file(f, k) || !f->at->pc) {
+            /* ThreadSanitizer always names the module. */
+            size_t from = f->at->module.len ? (size_t)(f->at->module.ptr - f->text.ptr) - 1 : f->text.len;
+            if (fill_has_file(f, k)) out_char(f->out, ' ');
+            fill_part(f, from, f->text.len);
+        }
+        fill_ending(f);
+    }
+}
+
+const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .read = read_sanitizer_line, .fill = fill_sanitizer };

@@ -1,0 +1,102 @@
+/* Modules' names and ids; finding their indexes through the library's store. */
+#define _GNU_SOURCE
+#include "stack/module_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/complain.h"
+#include "ui/open_index.h"
+
+struct csn_str base_name_of(struct csn_str path) {
+    for (size_t i = path.len; i > 0; i--)
+        if (path.ptr[i - 1] == '/' || path.ptr[i - 1] == '\\')
+            return (struct csn_str){ path.ptr + i, path.len - i };
+    return path;
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool build_id_parse(struct csn_str text, struct build_id *out) {
+    struct build_id id = { .size = 0 };
+    size_t digits = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        int value = hex_digit(text.ptr[i]);
+        if (text.ptr[i] == '-') continue;
+        if (value < 0 || digits == 2 * sizeof(id.bytes)) return false;
+        uint8_t *byte = &id.bytes[digits++ / 2];
+        *byte = (uint8_t)(*byte << 4 | value);
+    }
+    if (!digits || digits % 2) return false;
+    id.size = digits / 2;
+    *out = id;
+    return true;
+}
+
+/* ---- the store ---- */
+
+/* An object file is converted in memory, without looking for others. What is wrong is reported here. */
+static csn_status open_for_store(void *context, const char *path, struct csn_index **out, void **out_handle,
+                                 struct csn_error *err) {
+    static const struct companion_values no_companions = { .none = true };
+    (void)context, (void)err;
+    struct opened_index *opened = malloc(sizeof(*opened));
+    if (!opened) return CSN_E_MEMORY;
+    if (!open_index(path, &no_companions, opened)) {
+        free(opened);
+        return CSN_E_UNSUPPORTED;
+    }
+    *out = opened->index;
+    *out_handle = opened;
+    return CSN_OK;
+}
+
+static void close_for_store(void *context, struct csn_index *index, void *handle) {
+    (void)context, (void)index;
+    close_index(handle);
+    free(handle);
+}
+
+static void report_for_store(void *context, const char *path, const char *text) {
+    (void)context;
+    complain(path, "%s", text);
+}
+
+bool module_store_create(const struct text_list *files, const struct text_list *folders, struct csn_store **out) {
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    options.folders = folders->items;
+    options.folder_count = folders->count;
+    options.open = open_for_store;
+    options.close = close_for_store;
+    options.report = report_for_store;
+    if (csn_store_create(&options, out, NULL) < 0) {
+        complain_memory("indexes");
+        return false;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        csn_status status = csn_store_add_index(*out, files->items[i], NULL, NULL);
+        if (status == CSN_E_MEMORY) complain_memory("indexes");
+        if (status < 0) return false;
+    }
+    for (size_t i = 0; i < folders->count; i++) {
+        if (access(folders->items[i], X_OK) == 0) continue;
+        complain(folders->items[i], "no folder that can be read");
+        return false;
+    }
+    return true;
+}
+
+const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *names) {
+    struct csn_store_module module = CSN_STORE_MODULE_INIT;
+    const struct csn_index *index = NULL;
+    module.name = names->name;
+    module.index = names->index;
+    module.build_id = names->id.bytes;
+    module.build_id_size = names->id.size;
+    return csn_store_find(store, &module, &index, NULL, NULL) == CSN_OK ? index : NULL;
+}

@@ -1,0 +1,33 @@
+/* How an input describes a module, and the store that finds its index. */
+#ifndef CALLSIGN_CLI_MODULE_NAMES_H
+#define CALLSIGN_CLI_MODULE_NAMES_H
+
+#include <callsign/process.h>
+#include <callsign/store.h>
+
+#include "ui/option_table.h"
+
+struct build_id {
+    uint8_t bytes[CSN_BUILD_ID_MAX];
+    size_t size; /* 0: not known */
+};
+/* From hexadecimal digits, dashes between them ignored. False: it is none. */
+bool build_id_parse(struct csn_str text, struct build_id *out);
+
+/* Empty: not known. */
+struct module_names {
+    struct csn_str name;  /* may be a path */
+    struct csn_str index; /* the index's own path */
+    struct build_id id;
+};
+
+/* The part of a path behind its last slash or backslash. */
+struct csn_str base_name_of(struct csn_str path);
+
+/* A store over the files of --index, which are open then, and the folders of --symbols. False, with a message: one of them
+ * cannot be opened. */
+bool module_store_create(const struct text_list *files, const struct text_list *folders, struct csn_store **out);
+/* NULL: there is none, or no memory. A file that cannot be opened, or has another build id, is reported once. */
+const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module);
+
+#endif

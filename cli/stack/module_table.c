@@ -1,0 +1,103 @@
+/* A list of modules with a hash table of their base names. */
+#define _GNU_SOURCE
+#include "stack/module_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t hash_module_name(struct csn_str name) {
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < name.len; i++) hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
+    return hash;
+}
+
+static struct csn_str str_of(const char *text) {
+    return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
+}
+
+static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
+
+void module_table_clear(struct module_table *table) {
+    for (uint32_t i = 0; i < table->count; i++) {
+        free(table->items[i].name);
+        free(table->items[i].index_path);
+    }
+    table->count = 0;
+    if (table->slots) memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
+}
+
+void module_table_deinit(struct module_table *table) {
+    module_table_clear(table);
+    free(table->items);
+    free(table->slots);
+    *table = (struct module_table){ 0 };
+}
+
+static void insert_name(struct module_table *table, uint32_t module) {
+    struct csn_str base = base_name_of(str_of(table->items[module].name));
+    uint32_t i = hash_module_name(base) & (table->slot_count - 1);
+    while (table->slots[i]) i = (i + 1) & (table->slot_count - 1);
+    table->slots[i] = module + 1;
+}
+
+static bool grow_table(struct module_table *table) {
+    uint32_t capacity = table->capacity ? table->capacity * 2 : 16;
+    struct stack_module *items = reallocarray(table->items, capacity, sizeof(*items));
+    if (!items) return false;
+    table->items = items;
+    uint32_t *slots = calloc(capacity * (size_t)2, sizeof(*slots));
+    if (!slots) return false;
+    free(table->slots);
+    table->slots = slots;
+    table->slot_count = capacity * 2;
+    table->capacity = capacity;
+    for (uint32_t i = 0; i < table->count; i++) insert_name(table, i);
+    return true;
+}
+
+static char *copy_of(struct csn_str text) { return text.len ? strndup(text.ptr, text.len) : NULL; }
+
+bool module_table_add(struct module_table *table, const struct module_names *names, uint64_t start, uint64_t end,
+                      uint64_t bias, uint32_t *out) {
+    if (table->count == MODULES_MAX) return false;
+    if (table->count == table->capacity && !grow_table(table)) return false;
+    struct stack_module module = { .name = copy_of(names->name), .index_path = copy_of(names->index), .id = names->id,
+                                   .start = start, .end = end, .bias = bias };
+    if ((names->name.len && !module.name) || (names->index.len && !module.index_path)) {
+        free(module.name);
+        free(module.index_path);
+        return false;
+    }
+    table->items[table->count] = module;
+    insert_name(table, table->count);
+    *out = table->count++;
+    return true;
+}
+
+/* The exact name goes before a base name, the later module before the earlier. */
+uint32_t module_table_find(const struct module_table *table, struct csn_str name) {
+    if (!table->slot_count || !name.len) return NO_MODULE;
+    enum { PROBES = 256 }; /* of one file that is mapped often, or of an input that makes names collide */
+    struct csn_str base = base_name_of(name);
+    uint32_t i = hash_module_name(base) & (table->slot_count - 1), found = NO_MODULE;
+    for (unsigned probe = 0; table->slots[i] && probe < PROBES; i = (i + 1) & (table->slot_count - 1), probe++) {
+        uint32_t module = table->slots[i] - 1;
+        struct csn_str own = str_of(table->items[module].name);
+        if (same_text(own, name)) return module;
+        if (same_text(base_name_of(own), base)) found = module;
+    }
+    return found;
+}
+
+const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module) {
+    struct stack_module *m = &table->items[module];
+    if (m->resolved) return m->index;
+    const struct module_names names = { str_of(m->name), str_of(m->index_path), m->id };
+    m->index = module_store_find(store, &names);
+    m->resolved = true;
+    return m->index;
+}
+
+void module_table_forget_indexes(struct module_table *table) {
+    for (uint32_t i = 0; i < table->count; i++) table->items[i].resolved = false;
+}

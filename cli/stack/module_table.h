@@ -1,0 +1,36 @@
+/* The modules of stacks: found by name in constant time. */
+#ifndef CALLSIGN_CLI_MODULE_TABLE_H
+#define CALLSIGN_CLI_MODULE_TABLE_H
+
+#include "stack/module_names.h"
+
+enum { MODULES_MAX = 1 << 16, NO_MODULE = UINT32_MAX };
+
+struct stack_module {
+    char *name, *index_path;  /* NULL: not known */
+    struct build_id id;
+    uint64_t start, end, bias;
+    const struct csn_index *index; /* once `resolved`; NULL: there is none */
+    bool resolved;
+};
+
+struct module_table {
+    struct stack_module *items;
+    uint32_t count, capacity;
+    uint32_t *slots;          /* module + 1 by hash of the base name; 0: free */
+    uint32_t slot_count;
+};
+
+void module_table_clear(struct module_table *table);
+void module_table_deinit(struct module_table *table);
+/* The strings are copied. False: no memory, or too many. */
+bool module_table_add(struct module_table *table, const struct module_names *names, uint64_t start, uint64_t end,
+                      uint64_t bias, uint32_t *out);
+/* By name, exactly or by its base name; NO_MODULE: there is none. */
+uint32_t module_table_find(const struct module_table *table, struct csn_str name);
+/* The index of a module; NULL: there is none. The store is asked once. */
+const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module);
+/* The indexes were closed. */
+void module_table_forget_indexes(struct module_table *table);
+
+#endif

@@ -1,0 +1,105 @@
+/* From what a line says to an address in an image. */
+#include "stack/stack_modules.h"
+
+bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
+    *modules = (struct stack_modules){ .session = session };
+    if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
+    modules->generation = csn_process_maps_generation(modules->maps);
+    return true;
+}
+
+void stack_modules_deinit(struct stack_modules *modules) {
+    csn_process_maps_destroy(modules->maps);
+    modules->maps = NULL;
+}
+
+/* ---- what lines describe ---- */
+
+void stack_modules_add_mapping(struct stack_modules *modules, uint64_t pid, const struct csn_process_mapping *mapping) {
+    if (csn_process_maps_add_mapping(modules->maps, pid, mapping, NULL) == CSN_E_MEMORY) modules->no_memory = true;
+}
+
+bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str line) {
+    csn_status status = csn_process_maps_add_line(modules->maps, 0, line, NULL);
+    if (status == CSN_E_MEMORY) modules->no_memory = true;
+    return status != CSN_NONE;
+}
+
+void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end) {
+    struct csn_process_mapping image = CSN_PROCESS_MAPPING_INIT;
+    image.start = start;
+    image.end = end;
+    image.path = names->name;
+    image.build_id = names->id.bytes;
+    image.build_id_size = names->id.size;
+    if (csn_process_maps_add_image(modules->maps, 0, &image, NULL) == CSN_E_MEMORY) modules->no_memory = true;
+}
+
+/* ---- the session's modules ---- */
+
+static struct module_names names_of(const struct csn_process_module *module) {
+    struct module_names names = { .name = module->path, .id = { .size = module->build_id_size } };
+    for (size_t i = 0; i < module->build_id_size; i++) names.id.bytes[i] = module->build_id[i];
+    return names;
+}
+
+static bool load_modules(struct stack_modules *modules, uint64_t pid) {
+    struct stack_session *session = modules->session;
+    const struct csn_process_module *found;
+    size_t count;
+    if (csn_process_maps_modules(modules->maps, pid, &found, &count, NULL) < 0) return false;
+    session_clear_modules(session);
+    for (size_t i = 0; i < count; i++) {
+        const struct module_names names = names_of(&found[i]);
+        uint32_t module;
+        if (!session_add_module(session, &names, found[i].start, found[i].end, 0, &module)) break;
+        uint64_t base = session_image_base(session, module);
+        session->modules->items[module].bias = csn_process_module_bias(&found[i], base);
+    }
+    return true;
+}
+
+/* Whether the maps of the process have become the session's modules; they do so once until either changes. */
+static bool use_process(struct stack_modules *modules, uint64_t pid) {
+    uint64_t generation = csn_process_maps_generation(modules->maps);
+    if (modules->pid == pid && modules->generation == generation) return true;
+    if (!load_modules(modules, pid)) return false;
+    modules->pid = pid;
+    modules->generation = generation;
+    return true;
+}
+
+/* ---- frames ---- */
+
+static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t module) {
+    struct stack_session *session = modules->session;
+    const struct csn_index *index = session_index(session, module);
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size };
+    uint64_t start = 0;
+    uint32_t count = 0;
+    if (index && !symbol_tables_find(&session->symbols, index, &site, &start, &count)) return false;
+    if (count == 1) return session_add_frame(session, start + frame->value, module, frame->flags | CSN_STACK_ADDRESS);
+    if (!count && frame->pc) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
+    return session_add_unplaced(session, count);
+}
+
+/* An offset from the module's first byte. Indexes of images that are not relocated count from 0 all the same. */
+static uint64_t offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
+    uint64_t base = session_image_base(session, module);
+    return offset < base ? offset + base : offset;
+}
+
+bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
+                             const struct line_frame *frame) {
+    struct stack_session *session = modules->session;
+    uint64_t value = frame->value;
+    if (frame->by_maps && !use_process(modules, frame->pid)) return false;
+    if (frame->site == SITE_PC) return session_add_frame(session, value, NO_MODULE, frame->flags);
+    uint32_t module = session_name_module(session, frame->module, &frame->id);
+    if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
+    if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
+    if (frame->site == SITE_FILE_OFFSET) csn_process_maps_file_address(modules->maps, frame->module, value, &value);
+    if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
+    if (frame->site == SITE_OFFSET) value = offset_address(session, module, value);
+    return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
+}

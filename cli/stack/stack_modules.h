@@ -1,0 +1,29 @@
+/* The modules of a text: its mappings become the session's modules, its frames addresses in them. */
+#ifndef CALLSIGN_CLI_STACK_MODULES_H
+#define CALLSIGN_CLI_STACK_MODULES_H
+
+#include "stack/stack_dialect.h"
+#include "stack/stack_session.h"
+
+struct stack_modules {
+    struct stack_session *session;
+    struct csn_process_maps *maps;
+    uint64_t pid, generation; /* of the maps that the session's modules were made from */
+    bool no_memory;
+};
+
+bool stack_modules_init(struct stack_modules *modules, struct stack_session *session);
+void stack_modules_deinit(struct stack_modules *modules);
+
+/* What lines describe. It holds for the frames that follow: the stack before has the modules that it began with. */
+void stack_modules_add_mapping(struct stack_modules *modules, uint64_t pid, const struct csn_process_mapping *mapping);
+/* True: it is a line of /proc/PID/maps. */
+bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str line);
+/* A module whose first byte in memory is at `start`. */
+void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end);
+
+/* Adds a frame that a dialect has read, with its state, to the session. False: no memory. */
+bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_dialect *dialect, void *state,
+                             const struct line_frame *frame);
+
+#endif
