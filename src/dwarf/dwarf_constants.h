@@ -133,7 +133,9 @@ enum {
     DW_LANG_C_plus_plus_11 = 0x1a,
     DW_LANG_C11 = 0x1d,
     DW_LANG_C_plus_plus_14 = 0x21,
-    DW_LANG_C17 = 0x2c
+    DW_LANG_C17 = 0x2c,
+    DW_LANG_Assembly = 0x31,
+    DW_LANG_Mips_Assembler = 0x8001
 };
 
 enum {

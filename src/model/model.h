@@ -57,7 +57,9 @@ struct csni_function {
     uint32_t binary; /* 1 + its number in csni_model.binaries; 0: the image itself */
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
-    bool weak;     /* a symbol that gives way to others of its name */
+    bool weak : 1;  /* a symbol that gives way to others of its name */
+    bool local : 1; /* a symbol that only its own object file sees */
+    bool label : 1; /* of assembler source, where one piece of code may have several */
     bool homeless; /* its place is not known */
     uint32_t merged_count; /* of an exact model: the functions behind this one in the batch that are merged into it */
 };

@@ -105,10 +105,12 @@ static int by_class(const void *pa, const void *pb) {
 
 static bool is_versioned(struct csn_str name) { return name.len && memchr(name.ptr, '@', name.len); }
 
-/* Whether a name from the symbol table looks like a second name of another function here, not like a function folded into it. */
+/* Whether a name looks like a second name of another function here, not like a function folded into it: one that only the
+ * symbol table has, or a label of assembler source. */
 static bool is_alias(const struct merging *g, const struct csni_key *k, bool has_strong) {
-    if (g->model->merge == CSN_MERGE_ALIASES) return false;
-    return is_versioned(name_of(g, k)) || (csni_key_function(g->model, k)->weak && has_strong);
+    const struct csni_function *f = csni_key_function(g->model, k);
+    if (class_of(f) != KNOWN_BY_SYMBOL && !f->label) return false;
+    return is_versioned(name_of(g, k)) || (f->weak && has_strong);
 }
 
 static struct csn_str last_part(struct csn_str name) {
@@ -143,10 +145,10 @@ static void drop_mangled_twins(struct merging *g, size_t symbols) {
     }
 }
 
-static bool has_strong_symbol(const struct csni_model *m, const struct csni_key *keys, size_t count) {
+static bool has_strong_symbol(const struct merging *g, const struct csni_key *keys, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        const struct csni_function *f = csni_key_function(m, &keys[i]);
-        if (class_of(f) == KNOWN_BY_SYMBOL && !f->weak) return true;
+        const struct csni_function *f = csni_key_function(g->model, &keys[i]);
+        if (class_of(f) == KNOWN_BY_SYMBOL && !f->weak && !is_versioned(name_of(g, &keys[i]))) return true;
     }
     return false;
 }
@@ -160,22 +162,52 @@ static size_t first_of(const struct csni_key *keys, size_t count) {
     return first;
 }
 
-/* The one on top: the last, which is the best known, but a function that is at home here before any that was folded. Of
- * Breakpad's functions the first, as its readers have it. */
-static size_t top_of(const struct csni_model *m, const struct csni_key *keys, size_t count) {
-    if (csni_key_function(m, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of(keys, count);
-    for (size_t i = count; i-- > 0;)
-        if (csni_key_function(m, &keys[i])->source != CSNI_SOURCE_FOLDED) return i;
-    return count - 1;
+/* Labels have the binding of the symbol of their name, which is what tells second names apart. */
+static void bind_labels(const struct merging *g, const struct csni_key *keys, size_t count) {
+    enum { PAIRS_MAX = 1 << 16 };
+    if (count > PAIRS_MAX / count) return;
+    for (size_t i = 0; i < count; i++) {
+        struct csni_function *label = &g->model->batches[keys[i].batch].functions[keys[i].function];
+        for (size_t k = 0; label->label && k < count; k++) {
+            const struct csni_function *f = csni_key_function(g->model, &keys[k]);
+            if (class_of(f) != KNOWN_BY_SYMBOL || f->label || !csni_str_equal(name_of(g, &keys[k]), name_of(g, &keys[i]))) continue;
+            label->weak = f->weak;
+            label->local = f->local;
+        }
+    }
+}
+
+/* How well a function stands for its code: a folded one is not at home here; then second names, local names, others. */
+static unsigned rank_of(const struct merging *g, const struct csni_key *k, bool has_strong) {
+    const struct csni_function *f = csni_key_function(g->model, k);
+    if (f->source == CSNI_SOURCE_FOLDED) return 0;
+    if (is_alias(g, k, has_strong)) return is_versioned(name_of(g, k)) ? 1 : 2;
+    return f->local ? 3 : 4;
+}
+
+/* The one on top: of those that rank highest the last, which is the best known. Of Breakpad's functions the first, as its
+ * readers have it. */
+static size_t top_of(const struct merging *g, const struct csni_key *keys, size_t count, bool has_strong) {
+    if (csni_key_function(g->model, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of(keys, count);
+    size_t top = 0;
+    unsigned best = 0;
+    for (size_t i = 0; i < count; i++) {
+        unsigned rank = rank_of(g, &keys[i], has_strong);
+        if (rank < best) continue;
+        best = rank;
+        top = i;
+    }
+    return top;
 }
 
 /* Fills the group from keys of one range, which are sorted. */
 static csn_status gather_group(struct merging *g, struct csni_key *keys, size_t count, struct csn_error *err) {
     const struct csni_model *m = g->model;
     if (!clear_names(g, count)) return csni_fail_memory(err, count * sizeof *g->table);
-    bool has_strong = has_strong_symbol(m, keys, count);
+    bool has_strong = has_strong_symbol(g, keys, count);
     bool keep_kinds = m->merge == CSN_MERGE_ALIASES;
-    struct csni_key top = keys[top_of(m, keys, count)];
+    bind_labels(g, keys, count);
+    struct csni_key top = keys[top_of(g, keys, count, has_strong)];
     struct csn_str top_name = name_of(g, &top);
     CSNI_TRY(add_member(g, &top, keep_kinds ? csni_hash_bytes(top_name.ptr, top_name.len) : csni_mangled_hash(top_name), err));
     for (size_t i = 0; i < count; i++) keys[i].start = class_of(csni_key_function(m, &keys[i]));
@@ -187,7 +219,7 @@ static csn_status gather_group(struct merging *g, struct csni_key *keys, size_t 
         keys[i].start = top.start;
         if (keys[i].batch == top.batch && keys[i].function == top.function) continue;
         if (!by_symbol || !before_symbols) before_symbols = g->group.count;
-        if (by_symbol && is_alias(g, &keys[i], has_strong)) {
+        if (!keep_kinds && is_alias(g, &keys[i], has_strong)) {
             csni_model_note_pair(m, g->report, CSN_EVENT_DUPLICATE_DROPPED, &keys[i], &top);
             continue;
         }

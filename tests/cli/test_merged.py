@@ -221,6 +221,38 @@ def test_second_names_of_one_function(callsign, library, tmp_path):
     assert "weak_name" in names["=aliases"] and any("@" in name for name in names["=aliases"])
 
 
+ENTRY = """
+    .text
+{}
+    .type strong, @function
+    .type weak_one, @function
+    .globl strong
+    .weak weak_one
+{}
+    nop
+    ret
+    .size strong, .-strong
+    .size weak_one, .-weak_one
+"""
+
+
+@pytest.mark.parametrize("debug", [[], ["-g"]], ids=["symbols", "labels"])
+@pytest.mark.parametrize("first", ["strong", "weak_one"])
+def test_a_weak_alias_is_not_on_top(callsign, gcc, tmp_path, first, debug):
+    """Whatever the order of the symbols, and of the functions that the assembler describes."""
+    second = "weak_one" if first == "strong" else "strong"
+    labels = f"{second}:\n{first}:"
+    mentions = f"    .globl {first}" if first == "strong" else f"    .weak {first}"
+    (tmp_path / "a.s").write_text(ENTRY.format(mentions, labels))
+    run(tmp_path, gcc, *debug, "-nostdlib", "-shared", "a.s", "-o", "a.so")
+    for mode in ("", "=aliases"):
+        callsign.good("convert", "-q", f"--merged-functions{mode}", tmp_path / "a.so", "-o", tmp_path / "out")
+        names = functions(callsign, tmp_path / "out")
+        assert len(names) == 1
+        names = next(iter(names.values()))
+        assert list(names) == (["strong", "weak_one"] if mode else ["strong"])
+
+
 CONSTRUCTORS = """
 struct V { int a; V(int x); virtual ~V(); };
 extern void use(V *);

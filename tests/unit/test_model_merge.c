@@ -126,6 +126,41 @@ static void second_names(void **state) {
     }
 }
 
+/* Whatever the order of the symbols. */
+static void second_names_are_not_on_top(void **state) {
+    (void)state;
+    static const char *const names[] = { "f@@V2", "weak", "strong" };
+    struct model_sample s;
+    for (int first = 0; first < 3; first++) {
+        begin(&s, CSN_MERGE_ALL);
+        for (int k = 0; k < 3; k++) symbol(&s, 0x10, 8, names[(first + k) % 3], (first + k) % 3 == 1);
+        expect(&s, "strong+8");
+        begin(&s, CSN_MERGE_ALIASES);
+        for (int k = 0; k < 3; k++) symbol(&s, 0x10, 8, names[(first + k) % 3], (first + k) % 3 == 1);
+        assert_int_equal(model_sample_finalize(&s), CSN_OK);
+        assert_memory_equal(shape(&s), "strong+8(", 9);
+        model_sample_deinit(&s);
+    }
+}
+
+/* Assemblers tell of every label as of a function; the symbols tell which are second names. */
+static void labels_of_assembler_source(void **state) {
+    (void)state;
+    struct model_sample s;
+    for (int order = 0; order < 2; order++) {
+        begin(&s, CSN_MERGE_ALL);
+        for (int k = 0; k < 2; k++) {
+            add(&s, 0x10, 8, k == order ? "__clone" : "clone", CSNI_SOURCE_DWARF, 1);
+            s.writer.functions.items[s.writer.functions.count - 1].label = true;
+        }
+        symbol(&s, 0x10, 8, "__clone", false);
+        symbol(&s, 0x10, 8, "clone", true);
+        symbol(&s, 0x10, 8, "__GI___clone", false);
+        s.writer.functions.items[s.writer.functions.count - 1].local = true;
+        expect(&s, "__clone+8(__GI___clone)");
+    }
+}
+
 /* Weak ones alone are instances of templates. */
 static void weak_ones_alone(void **state) {
     (void)state;
@@ -264,6 +299,8 @@ int main(void) {
         cmocka_unit_test(sizes_that_are_not_known),
         cmocka_unit_test(other_sizes_stay_apart),
         cmocka_unit_test(second_names),
+        cmocka_unit_test(second_names_are_not_on_top),
+        cmocka_unit_test(labels_of_assembler_source),
         cmocka_unit_test(weak_ones_alone),
         cmocka_unit_test(kinds_of_constructors),
         cmocka_unit_test(plain_and_mangled_names_of_one_function),

@@ -174,6 +174,11 @@ static void add_call_sites(struct csni_unit_job *job, const struct csni_open_fun
     }
 }
 
+/* Assemblers describe each label of a function as a function of its own. */
+static bool is_assembler(const struct csni_unit *unit) {
+    return unit->language == DW_LANG_Mips_Assembler || unit->language == DW_LANG_Assembly;
+}
+
 static csn_status write_function(struct csni_unit_job *job, struct csni_open_function *f, struct csni_address_range r) {
     if (r.high - r.low > UINT32_MAX) {
         csni_batch_note(job->writer, CSN_EVENT_FUNCTION_TOO_LARGE, "[0x%llx, 0x%llx)", (unsigned long long)r.low,
@@ -187,6 +192,8 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_fun
     uint64_t start;
     image_address(job, r.low, &start);
     csni_batch_begin_function(job->writer, start, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
+    if (is_assembler(job->unit) && !job->writer->failed)
+        job->writer->functions.items[job->writer->functions.count - 1].label = true;
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
     add_call_sites(job, f, r.low, r.high);

@@ -28,7 +28,10 @@ static void add_symbol(struct reading *r, const struct csni_symbol *s) {
         return;
     }
     csni_batch_begin_function(w, s->addr, (uint32_t)size, csni_batch_add_string(w, s->name), CSNI_SOURCE_SYMBOL);
-    if (s->bind == CSNI_BIND_WEAK && !w->failed) w->functions.items[w->functions.count - 1].weak = true;
+    if (w->failed) return;
+    struct csni_function *f = &w->functions.items[w->functions.count - 1];
+    f->weak = s->bind == CSNI_BIND_WEAK;
+    f->local = s->bind == CSNI_BIND_LOCAL;
 }
 
 /* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */

@@ -13,12 +13,19 @@ static int by_place(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void drop_covered(struct csni_symbol_list *list) {
+/* As model_merge.c ranks them. */
+static unsigned rank_of(const struct csni_listed_symbol *s) {
+    if (memchr(s->name.ptr, '@', s->name.len)) return 0;
+    return s->weak ? 1 : s->local ? 2 : 3;
+}
+
+static void drop_covered(struct csni_symbol_list *list, bool merges) {
     struct csni_listed_symbol *s = list->items.items;
     size_t kept = 0;
     for (size_t i = 0; i < list->items.count; i++) {
-        bool same_as_next = i + 1 < list->items.count && s[i + 1].addr == s[i].addr && s[i + 1].size == s[i].size;
-        if (!same_as_next) s[kept++] = s[i];
+        bool same = kept && s[kept - 1].addr == s[i].addr && s[kept - 1].size == s[i].size;
+        if (!same) s[kept++] = s[i];
+        else if (!merges || rank_of(&s[i]) >= rank_of(&s[kept - 1])) s[kept - 1] = s[i];
     }
     list->items.count = kept;
 }
@@ -41,11 +48,13 @@ csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conv
     for (uint32_t order = 0; csni_symbol_iter_next(&iter, &s) == CSN_OK; order++) {
         if (s.kind != CSNI_SYMBOL_FUNCTION || !s.defined || !s.name.len || !s.size || !csni_in_text(c, s.addr)) continue;
         if (s.size > UINT32_MAX || s.addr > UINT64_MAX - s.size) continue;
-        struct csni_listed_symbol listed = { s.addr, s.name, (uint32_t)s.size, order };
+        struct csni_listed_symbol listed = { s.addr, s.name, (uint32_t)s.size, order, s.bind == CSNI_BIND_WEAK,
+                                             s.bind == CSNI_BIND_LOCAL };
         if (!csni_vec_push(&list->items, listed)) return csni_fail_memory(err, sizeof listed);
     }
     if (list->items.count) qsort(list->items.items, list->items.count, sizeof *list->items.items, by_place);
-    drop_covered(list);
+    uint32_t merge = c->options.merged_functions;
+    drop_covered(list, merge == CSN_MERGE_ALL || merge == CSN_MERGE_ALIASES);
     return CSN_OK;
 }
 

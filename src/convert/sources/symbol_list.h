@@ -10,10 +10,11 @@ struct csni_listed_symbol {
     struct csn_str name;  /* a view into the object's strings */
     uint32_t size;        /* not 0 */
     uint32_t order;       /* place in the symbol table */
+    bool weak, local;
 };
 
 /* Of symbols of one start and size only the last in the symbol table is listed: the one that a conversion from symbols
- * alone would show. */
+ * alone would show. Where functions are merged, it is one that is no second name. */
 struct csni_symbol_list {
     CSNI_VEC(struct csni_listed_symbol) items;
 };
