@@ -181,7 +181,8 @@ csn_status csn_symbolicator_answer(struct csn_symbolicator *s, const struct csn_
     static const struct csni_arena_mark start = { NULL, NULL };
     if (s->arena.total > s->cache_bytes) csni_arena_deinit(&s->arena);
     csni_arena_release(&s->arena, start);
-    if (csni_site_cache_bytes(&s->sites) > s->cache_bytes) csni_site_cache_clear(&s->sites);
+    /* What the last stack's budget cut short holds for that stack only. */
+    if (s->sites.incomplete || csni_site_cache_bytes(&s->sites) > s->cache_bytes) csni_site_cache_clear(&s->sites);
     if (s->tail_tables.bytes > s->cache_bytes) csni_tail_tables_clear(&s->tail_tables);
     return answer_stack(s, frames, frame_count, out, err);
 }

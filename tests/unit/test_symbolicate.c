@@ -311,6 +311,45 @@ static void generations(void **state) {
     }
 }
 
+/* Bytes after the last record count as its own: a stack of different addresses in it uses its budget up. */
+enum { PADDING = 128 << 20, COSTLY_FRAMES = 48 };
+
+static void exhausted_budgets_are_not_cached(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    wire_gsym_init(&g, false, 4, 0x1000);
+    wire_gsym_function(&g, 0x1000, 0x100, "cheap");
+    wire_gsym_function(&g, 0x2000, 0x100, "costly");
+    struct csni_span file = wire_gsym_build(&g);
+    uint8_t *padded = calloc(1, file.size + PADDING);
+    assert_non_null(padded);
+    memcpy(padded, file.ptr, file.size);
+    struct csn_index *index;
+    assert_int_equal(csn_index_open_memory(padded, file.size + PADDING, NULL, &index, NULL), CSN_OK);
+    const struct csn_module module = { .index = index };
+    struct csn_symbolicator *s;
+    const struct csn_stack_answer *answers;
+    assert_int_equal(csn_symbolicator_create(NULL, &s, NULL), CSN_OK);
+    assert_int_equal(csn_symbolicator_set_modules(s, &module, 1, NULL), CSN_OK);
+    struct csn_stack_frame frames[COSTLY_FRAMES + 1];
+    for (unsigned i = 0; i < COSTLY_FRAMES; i++) frames[i] = (struct csn_stack_frame)A(0, 0x2002 + 2 * i);
+    frames[COSTLY_FRAMES] = (struct csn_stack_frame)A(0, 0x1010);
+    assert_int_equal(csn_symbolicator_answer(s, frames, COSTLY_FRAMES + 1, &answers, NULL), CSN_OK);
+    assert_int_equal(answers[0].status, CSN_OK);
+    assert_int_equal(answers[COSTLY_FRAMES].status, CSN_E_LIMIT);
+    assert_string_equal(answers[COSTLY_FRAMES].error,
+                        "the work budget of this stack is used up: this frame was not looked up");
+    /* The next stack has a budget of its own. */
+    assert_int_equal(csn_symbolicator_answer(s, &frames[COSTLY_FRAMES - 1], 2, &answers, NULL), CSN_OK);
+    assert_int_equal(answers[0].status, CSN_OK);
+    assert_int_equal(answers[1].status, CSN_OK);
+    assert_memory_equal(answers[1].frames[0].name.ptr, "cheap", 5);
+    csn_symbolicator_destroy(s);
+    csn_index_close(index);
+    free(padded);
+    wire_gsym_deinit(&g);
+}
+
 static void bad_arguments(void **state) {
     struct world *w = *state;
     const struct csn_stack_answer *answers;
@@ -408,7 +447,7 @@ int main(void) {
         cmocka_unit_test(several_callees),  cmocka_unit_test(addresses),
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(generations),
+        cmocka_unit_test(generations), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };
