@@ -1,6 +1,7 @@
 /* Abbreviation tables, compiled into plans. */
 #include "base/core/checked.h"
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "base/thread_pool.h"
 #include "dwarf/dwarf_abbrev_cache.h"
 #include "dwarf/dwarf_abbrev_plan.h"
@@ -62,27 +63,33 @@ static csn_status compile_all(struct compiler *cc, struct csn_error *err) {
     }
 }
 
-/* Sorts plans 1.. by code, stably, so that the first of two with one code is found; by merging, with as much room again. */
+struct code_position {
+    uint64_t code;
+    size_t at; /* among the codes as they stand in the table */
+};
+
+static bool code_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct code_position *a = pa, *b = pb;
+    return a->code != b->code ? a->code < b->code : a->at < b->at;
+}
+
+/* Sorts plans 1.. by code, so that the first of two with one code is found. */
 static bool sort_sparse(struct compiler *cc) {
     size_t n = cc->codes.count;
-    code_vec codes = { .alloc = cc->codes.alloc };
+    CSNI_VEC(struct code_position) order = { .alloc = cc->codes.alloc };
     plan_vec plans = { .alloc = cc->plans.alloc };
-    bool ok = csni_vec_reserve(&codes, n) && csni_vec_reserve(&plans, n + 1);
-    for (size_t width = 1; ok && width < n; width *= 2) {
-        for (size_t from = 0; from < n; from += 2 * width) {
-            size_t a = from, a_end = from + width < n ? from + width : n;
-            size_t b = a_end, b_end = a_end + width < n ? a_end + width : n;
-            for (size_t to = from; to < b_end; to++) {
-                bool first = b >= b_end || (a < a_end && cc->codes.items[a] <= cc->codes.items[b]);
-                size_t k = first ? a++ : b++;
-                codes.items[to] = cc->codes.items[k];
-                plans.items[to + 1] = cc->plans.items[k + 1];
-            }
+    bool ok = csni_vec_reserve(&order, n) && csni_vec_reserve(&plans, n);
+    if (ok) {
+        for (size_t i = 0; i < n; i++) order.items[i] = (struct code_position){ cc->codes.items[i], i };
+        csni_heap_sort(order.items, n, sizeof *order.items, code_before, NULL);
+        for (size_t i = 0; i < n; i++) {
+            cc->codes.items[i] = order.items[i].code;
+            plans.items[i] = cc->plans.items[order.items[i].at + 1];
         }
-        memcpy(cc->codes.items, codes.items, n * sizeof *codes.items);
-        memcpy(cc->plans.items + 1, plans.items + 1, n * sizeof *plans.items);
+        memcpy(cc->plans.items + 1, plans.items, n * sizeof *plans.items);
     }
-    csni_vec_deinit(&codes);
+    csni_vec_deinit(&order);
     csni_vec_deinit(&plans);
     return ok;
 }

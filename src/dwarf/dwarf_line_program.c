@@ -3,6 +3,7 @@
  * The loop over opcodes decides how fast programs are read. Each byte of a program makes one row at most, so the room for
  * rows is checked once per stretch of bytes. What opcodes mean is looked up in a table of 256 that is made once;
  * it saves the division for special opcodes, and lets csni_line_run_rows() do without branches. */
+#include "base/core/sort.h"
 #include "dwarf/dwarf_line_rows.h"
 
 #include <inttypes.h>
@@ -46,32 +47,15 @@ static csn_status end_sequence(struct csni_line_table *table, const struct csni_
     return csni_vec_push(&table->sequences, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
-static bool sequence_before(const struct csni_line_sequence *a, const struct csni_line_sequence *b) {
+static bool sequence_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_line_sequence *a = pa, *b = pb;
     return a->high != b->high ? a->high < b->high : a->first_row < b->first_row;
-}
-
-static void sift_sequence(struct csni_line_sequence *s, size_t root, size_t count) {
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        if (child + 1 < count && sequence_before(&s[child], &s[child + 1])) child++;
-        if (!sequence_before(&s[root], &s[child])) return;
-        struct csni_line_sequence t = s[root];
-        s[root] = s[child];
-        s[child] = t;
-    }
 }
 
 /* Ascending by `high`; the row number, which is unique and ascends, makes it stable. Mostly they are in order already. */
 void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count) {
-    size_t sorted = 1;
-    while (sorted < count && !sequence_before(&s[sorted], &s[sorted - 1])) sorted++;
-    if (sorted >= count) return;
-    for (size_t i = count / 2; i-- > 0;) sift_sequence(s, i, count);
-    for (size_t n = count; n > 1;) {
-        struct csni_line_sequence t = s[0];
-        s[0] = s[--n];
-        s[n] = t;
-        sift_sequence(s, 0, n);
-    }
+    if (!csni_is_sorted(s, count, sizeof *s, sequence_before, NULL)) csni_heap_sort(s, count, sizeof *s, sequence_before, NULL);
 }
 
 /* ---- the program ---- */

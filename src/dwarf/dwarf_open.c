@@ -1,8 +1,8 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
 #include "base/core/checked.h"
 #include "base/core/hash.h"
-#include "base/core/heap_sort.h"
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>

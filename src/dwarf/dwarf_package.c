@@ -5,8 +5,8 @@
 
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
-#include "base/core/heap_sort.h"
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "dwarf/dwarf.h"
 
 /* Numbers of sections in column heads. */
@@ -102,9 +102,7 @@ static bool row_before(const void *context, const void *pa, const void *pb) {
 
 /* Mostly they ascend already. */
 static void sort_rows(struct row *rows, size_t count) {
-    bool ascends = true;
-    for (size_t i = 1; i < count && ascends; i++) ascends = !row_before(NULL, &rows[i], &rows[i - 1]);
-    if (!ascends) csni_heap_sort(rows, count, sizeof *rows, row_before, NULL);
+    if (!csni_is_sorted(rows, count, sizeof *rows, row_before, NULL)) csni_heap_sort(rows, count, sizeof *rows, row_before, NULL);
 }
 
 static csn_status read_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {

@@ -1,4 +1,5 @@
 /* The order of functions. */
+#include "base/core/sort.h"
 #include "model/model_key.h"
 
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
@@ -32,19 +33,7 @@ static int compare(const struct csni_model *m, const struct csni_key *ka, const 
     return compare_u64(a->site_count > 0, b->site_count > 0);
 }
 
-/* Stable merge sort of keys[0..count) with room for as many in `spare`. */
-static void merge_sort(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t middle = low + width < count ? low + width : count;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-            size_t a = low, b = middle;
-            for (size_t i = low; i < high; i++)
-                spare[i] = a < middle && (b >= high || compare(m, &keys[a], &keys[b]) <= 0) ? keys[a++] : keys[b++];
-        }
-        memcpy(keys, spare, count * sizeof *keys);
-    }
-}
+static bool key_before(const void *context, const void *a, const void *b) { return compare(context, a, b) < 0; }
 
 /* Radix sort: digits that all keys share cost one look. */
 void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t count) {
@@ -71,6 +60,6 @@ void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t co
 void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
     for (size_t low = 0, high; low < count; low = high) {
         for (high = low + 1; high < count && keys[high].start == keys[low].start;) high++;
-        if (high - low > 1) merge_sort(m, keys + low, spare + low, high - low);
+        if (high - low > 1) csni_merge_sort(keys + low, spare + low, high - low, sizeof *keys, key_before, m);
     }
 }

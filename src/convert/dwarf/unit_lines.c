@@ -1,7 +1,7 @@
 /* Line rows of one unit: which belong to a function. */
 #include "base/core/fail.h"
-#include "base/core/heap_sort.h"
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "convert/dwarf/unit_job.h"
 
 static bool fill_with_zeros(csni_numbers *v, size_t count) {
@@ -43,14 +43,11 @@ static bool offset_before(const void *context, const void *a, const void *b) {
 static CSNI_COLD csn_status order_by_offset(struct csni_unit_job *job) {
     const struct csni_line_sequence *s = job->lines.sequences.items;
     size_t count = job->lines.sequences.count;
-    bool ascend = true;
     if (!csni_vec_reserve(&job->by_offset, count)) return CSN_E_MEMORY;
     job->by_offset.count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        job->by_offset.items[i] = i;
-        ascend = ascend && (!i || s[i - 1].off <= s[i].off);
-    }
-    if (!ascend) csni_heap_sort(job->by_offset.items, count, sizeof *job->by_offset.items, offset_before, s);
+    for (uint32_t i = 0; i < count; i++) job->by_offset.items[i] = i;
+    if (!csni_is_sorted(job->by_offset.items, count, sizeof *job->by_offset.items, offset_before, s))
+        csni_heap_sort(job->by_offset.items, count, sizeof *job->by_offset.items, offset_before, s);
     return CSN_OK;
 }
 

@@ -1,8 +1,8 @@
 /* Functions of a skeleton whose split unit is not there: the symbols within what its line table covers. Name and lines
  * together answer most of what is asked. */
 #include "base/core/fail.h"
-#include "base/core/heap_sort.h"
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "convert/sources/symbol_list.h"
 #include "convert/dwarf/unit_job.h"
 

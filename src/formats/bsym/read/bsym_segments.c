@@ -1,22 +1,20 @@
 /* The table of binaries, called segments here: kept in the order of addresses, and of their symbols. */
 #include "base/core/fail.h"
+#include "base/core/sort.h"
 #include "formats/bsym/read/bsym_private.h"
 
 static const char SECTION[] = "BSYM";
 
 /* ---- sorting ---- */
 
-/* Keys are address << 32 | index, so that equal addresses keep their order. Merge sort: a hostile order costs no more. */
+static bool key_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+/* Keys are address << 32 | index, so that equal addresses keep their order. */
 static void sort_keys(uint64_t *keys, uint64_t *spare, size_t count) {
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t middle = low + width < count ? low + width : count;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-            size_t a = low, b = middle;
-            for (size_t i = low; i < high; i++) spare[i] = a < middle && (b >= high || keys[a] <= keys[b]) ? keys[a++] : keys[b++];
-        }
-        memcpy(keys, spare, count * sizeof *keys);
-    }
+    csni_merge_sort(keys, spare, count, sizeof *keys, key_before, NULL);
 }
 
 static csn_status sort_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
+#include "base/core/sort.h"
 #include "formats/bsym/write/bsym_write_private.h"
 
 /* ---- what gets lost ---- */
@@ -126,34 +127,24 @@ static csn_status add_segment(struct csni_bsym_plan *plan, uint32_t first, uint3
     return csni_vec_push(&plan->segments, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 
-/* Stable merge sort by address, with room for as many in `spare`. */
-static void merge_segments(struct csni_bsym_out_segment *from, struct csni_bsym_out_segment *spare, size_t count) {
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t middle = low + width < count ? low + width : count;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-            size_t a = low, b = middle;
-            for (size_t i = low; i < high; i++)
-                spare[i] = a < middle && (b >= high || from[a].address <= from[b].address) ? from[a++] : from[b++];
-        }
-        memcpy(from, spare, count * sizeof *from);
-    }
+static bool address_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_bsym_out_segment *a = pa, *b = pb;
+    return a->address < b->address;
 }
 
 /* Stable, by address; symbols follow their segments. */
 static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *err) {
     size_t count = plan->segments.count;
     struct csni_bsym_out_segment *segments = plan->segments.items;
-    bool sorted = true;
-    for (size_t i = 1; i < count; i++) sorted = sorted && segments[i - 1].address <= segments[i].address;
-    if (sorted) return CSN_OK;
+    if (csni_is_sorted(segments, count, sizeof *segments, address_before, NULL)) return CSN_OK;
     struct csni_bsym_out_symbol *symbols = csni_alloc_zeroed(plan->alloc, plan->symbols.room, sizeof *symbols);
     struct csni_bsym_out_segment *spare = symbols ? csni_alloc_zeroed(plan->alloc, count, sizeof *spare) : NULL;
     if (!spare) {
         csni_free(plan->alloc, symbols, plan->symbols.room * sizeof *symbols);
         return csni_fail_memory(err, plan->symbols.room * sizeof *symbols);
     }
-    merge_segments(segments, spare, count);
+    csni_merge_sort(segments, spare, count, sizeof *segments, address_before, NULL);
     csni_free(plan->alloc, spare, count * sizeof *spare);
     uint32_t next = 0;
     for (size_t i = 0; i < count; i++) {

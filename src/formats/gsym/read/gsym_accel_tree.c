@@ -1,4 +1,5 @@
 /* An inline tree as a list of places at which the innermost inlined call changes. */
+#include "base/core/sort.h"
 #include "formats/gsym/read/gsym_accel_build.h"
 
 #include "base/core/checked.h"
@@ -59,30 +60,19 @@ static csn_status add_node(struct walk *w, const struct csni_gsym_node *node, ui
     return add_intervals(w, node, depth, answer);
 }
 
-/* Merges neighbouring sorted runs of `run` intervals; equal starts stay in order. */
-static void merge_runs(const struct csni_accel_interval *from, struct csni_accel_interval *to, size_t count, size_t run) {
-    for (size_t low = 0; low < count; low += 2 * run) {
-        size_t middle = low + run < count ? low + run : count, high = middle + run < count ? middle + run : count;
-        size_t a = low, b = middle;
-        for (size_t k = low; k < high; k++)
-            to[k] = b == high || (a < middle && from[a].start <= from[b].start) ? from[a++] : from[b++];
-    }
+static bool starts_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_accel_interval *a = pa, *b = pb;
+    return a->start < b->start;
 }
 
 /* By start; of those with the same start an outer one stays before the inner ones. */
 static bool sort_intervals(struct csni_accel_trees *trees) {
-    size_t count = trees->intervals.count, sorted = 1;
-    while (sorted < count && trees->intervals.items[sorted - 1].start <= trees->intervals.items[sorted].start) sorted++;
-    if (sorted >= count) return true;
+    struct csni_accel_interval *items = trees->intervals.items;
+    size_t count = trees->intervals.count;
+    if (csni_is_sorted(items, count, sizeof *items, starts_before, NULL)) return true;
     if (!csni_vec_reserve(&trees->spare, count)) return false;
-    struct csni_accel_interval *from = trees->intervals.items, *to = trees->spare.items;
-    for (size_t run = 1; run < count; run *= 2) {
-        merge_runs(from, to, count, run);
-        struct csni_accel_interval *other = from;
-        from = to;
-        to = other;
-    }
-    if (from != trees->intervals.items) memcpy(trees->intervals.items, from, count * sizeof *from);
+    csni_merge_sort(items, trees->spare.items, count, sizeof *items, starts_before, NULL);
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include "formats/gsym/read/gsym_stats.h"
 
 #include "base/core/alloc.h"
-#include "base/core/heap_sort.h"
+#include "base/core/sort.h"
 
 /* Everything below `claimed` has been counted. */
 struct sweep {
@@ -48,16 +48,15 @@ static void claim_record(struct sweep *sweep, const struct csni_gsym *gsym, cons
 
 /* ---- records by place ---- */
 
-static bool less(const void *context, const void *a, const void *b) {
+static bool is_offset_before(const void *context, const void *a, const void *b) {
     (void)context;
     return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
 /* Every writer known has them in order already. */
-static void sort(uint64_t *items, size_t count) {
-    bool ordered = true;
-    for (size_t i = 1; i < count && ordered; i++) ordered = items[i - 1] <= items[i];
-    if (!ordered) csni_heap_sort(items, count, sizeof *items, less, NULL);
+static void sort_offsets(uint64_t *offsets, size_t count) {
+    if (!csni_is_sorted(offsets, count, sizeof *offsets, is_offset_before, NULL))
+        csni_heap_sort(offsets, count, sizeof *offsets, is_offset_before, NULL);
 }
 
 /* ---- the sweep ---- */
@@ -122,7 +121,7 @@ csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_a
         uint64_t offset = csni_gsym_info_offset(gsym, i);
         offsets[i] = offset < gsym->records.size ? gsym->records_offset + offset : UINT64_MAX; /* nowhere */
     }
-    sort(offsets, gsym->address_count);
+    sort_offsets(offsets, gsym->address_count);
     sweep_file(gsym, offsets, part_bytes);
     csni_free(allocator, offsets, size);
     return CSN_OK;
