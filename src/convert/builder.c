@@ -245,10 +245,10 @@ static csn_status finish(struct csn_builder *b, struct csn_convert_report *repor
     csni_model_init(&b->model, b->alloc);
     b->model.batches = &b->batch;
     b->model.batch_count = 1;
-    b->model.base_address = b->options.base_address;
-    b->model.has_base_address = b->options.has_base_address;
-    b->model.big_endian = b->options.big_endian;
-    b->model.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
+    b->model.image.base_address = b->options.base_address;
+    b->model.image.has_base_address = b->options.has_base_address;
+    b->model.image.big_endian = b->options.big_endian;
+    b->model.image.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
     CSNI_TRY(csni_model_finalize(&b->model, NULL, report, err));
     CSNI_TRY(csni_model_link(&b->model, NULL, &b->arena, err));
     b->finished = true;

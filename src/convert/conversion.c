@@ -4,9 +4,9 @@
 #include "convert/sources/source.h"
 
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
-    if (!c->image.text_count) return true;
-    size_t behind = csni_upper_bound(c->image.text, c->image.text_count, start, addr);
-    return behind && addr < c->image.text[behind - 1].end;
+    if (!c->image.text.count) return true;
+    size_t above = csni_upper_bound(c->image.text.items, c->image.text.count, start, addr);
+    return above && addr < c->image.text.items[above - 1].end;
 }
 
 csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err) {

@@ -70,39 +70,26 @@ static csn_status check_strict(const struct csni_conversion *c, struct csn_error
     return CSN_OK;
 }
 
-static void describe_image(const struct csni_conversion *c, struct csni_model *model) {
+static struct csn_str file_name(const char *path) {
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return csni_str(slash ? slash + 1 : path ? path : "");
+}
+
+static void fill_model(const struct csni_conversion *c, struct csni_model *model) {
     model->merge = c->options.merged_functions;
     model->batches = c->batches;
     model->batch_count = c->batch_count;
-    model->base_address = c->image.base_address;
-    model->has_base_address = c->image.has_base_address;
-    model->big_endian = c->options.byte_order ? c->options.byte_order == CSN_BYTE_ORDER_BIG : c->image.big_endian;
-    model->uuid = c->image.uuid;
-    model->identity = c->image.identity;
-    model->extras = c->image.extras.items;
-    model->extra_count = (uint32_t)c->image.extras.count;
+    model->image = c->image;
+    if (c->options.byte_order) model->image.big_endian = c->options.byte_order == CSN_BYTE_ORDER_BIG;
     model->object = c->object;
-    model->text = c->image.text;
-    model->text_count = c->image.text_count;
-    model->bounds = c->image.bounds.items;
-    model->bound_count = (uint32_t)c->image.bounds.count;
-    model->symbols_lack_sizes = c->image.symbols_lack_sizes;
     model->rename = c->options.rename;
     model->rename_context = c->options.rename_context;
-    model->exact = c->image.exact;
-    model->binaries = c->image.binaries;
-    model->binary_count = c->image.binary_count;
-    model->renames = c->image.renames;
-    model->rename_count = c->image.rename_count;
-    model->image_checksum = c->image.image_checksum;
-    const char *path = c->input.path ? c->input.path : "", *slash = strrchr(path, '/');
-    model->image_name = csni_str(slash ? slash + 1 : path);
 }
 
 static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                               struct csn_error *err) {
     const struct csni_output *output = csni_output_of(c->options.format);
-    describe_image(c, model);
+    fill_model(c, model);
     model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
@@ -154,7 +141,7 @@ static void release_content(struct csni_conversion *c) {
     csni_free(c->alloc, c->writers, (c->workers + 1) * sizeof *c->writers);
     csni_free(c->alloc, c->arenas, (c->workers + 1) * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
-    csni_free(c->alloc, c->image.text, c->image.text_room * sizeof *c->image.text);
+    csni_vec_deinit(&c->image.text);
     csni_vec_deinit(&c->image.bounds);
     csni_vec_deinit(&c->image.extras);
     csni_object_close(c->object);
@@ -204,7 +191,9 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
-    c.alloc = c.companions.alloc = c.image.bounds.alloc = c.image.extras.alloc = csni_allocator_or_default(c.options.allocator);
+    c.alloc = c.companions.alloc = csni_allocator_or_default(c.options.allocator);
+    c.image.text.alloc = c.image.bounds.alloc = c.image.extras.alloc = c.alloc;
+    c.image.file_name = file_name(input->path);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_input(&c, to->sink, err);
     csn_status committed = commit_and_release(&c, status < 0 ? NULL : to->file, err);

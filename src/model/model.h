@@ -11,6 +11,7 @@
 #include "base/core/span.h"
 #include "base/thread_pool.h"
 #include "base/core/vec.h"
+#include "model/image.h"
 #include "model/row.h"
 
 #include <callsign/convert.h>
@@ -54,7 +55,7 @@ struct csni_function {
     uint32_t given_rows; /* rows and those they supersede, which are not kept */
     uint32_t first_inline, inline_count;
     uint32_t first_site, site_count;
-    uint32_t binary; /* 1 + its number in csni_model.binaries; 0: the image itself */
+    uint32_t binary; /* 1 + its number in csni_image.binaries; 0: the image itself */
     uint8_t source;
     bool kept;     /* set by csni_model_finalize() */
     bool weak : 1;  /* a symbol that gives way to others of its name */
@@ -164,35 +165,6 @@ struct csni_entry {
     uint32_t first_child, child_count; /* in `children` */
 };
 
-struct csni_text_range {
-    uint64_t start, end;
-};
-
-/* What the image is, in words that Breakpad and others use: "Linux", "x86_64", "libc.so.6"; empty: not known. */
-struct csni_identity {
-    struct csn_str os, arch, name;
-    uint32_t age;     /* counts builds of one GUID: PE */
-};
-
-/* Records of a source that mean something to writers of its own format only. */
-struct csni_extra {
-    uint32_t format;  /* enum csn_format */
-    uint32_t records; /* that are lost where another format is written; 0: it tells of the image or the producer */
-    struct csn_str text;
-};
-
-/* One of many binaries in an image (a Symbian ROM). Where it has an address, those of its functions are as they run;
- * where it has none, they are offsets from its start, and addresses of different binaries mean nothing to each other. */
-struct csni_binary {
-    struct csn_str name;
-    uint64_t address;     /* 0: none */
-};
-
-struct csni_rename {
-    uint32_t binary;      /* its number in csni_model.binaries */
-    struct csn_str name;  /* path on the device */
-};
-
 struct csni_model_file {
     uint32_t directory, base; /* numbers in `strings` */
 };
@@ -204,31 +176,11 @@ struct csni_model {
     uint32_t merge;             /* enum csn_merge */
     struct csni_batch *batches; /* in input order */
     uint32_t batch_count;
-    /* What the image tells. */
-    uint64_t base_address;
-    bool has_base_address, big_endian;
-    struct csni_span uuid;
-    struct csni_identity identity;
-    const struct csni_extra *extras;    /* in input order */
-    uint32_t extra_count;
+    struct csni_image image;
     struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
-    const struct csni_text_range *text; /* ascending, not touching; may be empty */
-    uint32_t text_count;
-    const struct csni_text_range *bounds; /* ranges of functions, ascending, from tables without names; end 0: not known */
-    uint32_t bound_count;
-    /* An image of many binaries; others have none. */
-    const struct csni_binary *binaries;
-    const struct csni_rename *renames;  /* ascending by binary */
-    uint32_t binary_count, rename_count;
-    uint32_t image_checksum;            /* 0: none */
     bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
-    struct csn_str image_name;          /* file name of the input; may be empty */
-    bool symbols_lack_sizes;            /* a function of size 0 reaches to the next one; else only the last does */
-    csn_name_callback *rename;        /* of functions and inlined calls; NULL: they keep their names */
+    csn_name_callback *rename;          /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;
-    /* The one batch holds an index as it is: every function, row and file of it stays, files keep their numbers, and
-     * merged functions stay where they were merged. */
-    bool exact;
     /* Set by csni_model_finalize(). */
     struct csni_entry *entries;         /* ascending by address; with binaries: by binary, then address */
     uint32_t entry_count, entry_room;

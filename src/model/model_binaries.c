@@ -15,8 +15,8 @@ static void flatten_batch(struct csni_model *m, struct csni_batch *b, struct csn
     uint32_t kept = 0;
     for (uint32_t i = 0; i < b->function_count; i++) {
         struct csni_function f = b->functions[i];
-        const struct csni_binary *binary = f.binary ? &m->binaries[f.binary - 1] : NULL;
-        if (binary && !binary->address && m->binary_count > 1) {
+        const struct csni_binary *binary = f.binary ? &m->image.binaries[f.binary - 1] : NULL;
+        if (binary && !binary->address && m->image.binary_count > 1) {
             note_binary(report, CSN_EVENT_FUNCTION_NOT_PLACED, 1, "of ", binary->name);
             continue;
         }
@@ -27,11 +27,14 @@ static void flatten_batch(struct csni_model *m, struct csni_batch *b, struct csn
 }
 
 void csni_model_flatten(struct csni_model *m, struct csn_convert_report *report) {
-    if (!m->binary_count) return;
+    struct csni_image *image = &m->image;
+    if (!image->binary_count) return;
     for (uint32_t i = 0; i < m->batch_count; i++) flatten_batch(m, &m->batches[i], report);
-    if (m->binary_count > 1) note_binary(report, CSN_EVENT_BINARY_LOST, m->binary_count, "", m->binaries[0].name);
-    if (m->rename_count) note_binary(report, CSN_EVENT_PART_LOST, m->rename_count, "name on the device ", m->renames[0].name);
-    m->binaries = NULL;
-    m->renames = NULL;
-    m->binary_count = m->rename_count = 0;
+    if (image->binary_count > 1)
+        note_binary(report, CSN_EVENT_BINARY_LOST, image->binary_count, "", image->binaries[0].name);
+    if (image->rename_count)
+        note_binary(report, CSN_EVENT_PART_LOST, image->rename_count, "name on the device ", image->renames[0].name);
+    image->binaries = NULL;
+    image->renames = NULL;
+    image->binary_count = image->rename_count = 0;
 }

@@ -231,7 +231,7 @@ static uint32_t keep_children(const struct csni_model *m) {
 /* Brings the functions of each binary together, in the order that they have. */
 static csn_status group_by_binary(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count,
                                   struct csn_error *err) {
-    size_t groups = (size_t)m->binary_count + 2;
+    size_t groups = (size_t)m->image.binary_count + 2;
     size_t *place = csni_alloc_zeroed(m->alloc, groups, sizeof *place);
     if (!place) return csni_fail_memory(err, groups * sizeof *place);
     for (size_t i = 0; i < count; i++) place[csni_key_function(m, &keys[i])->binary + 1]++;
@@ -244,7 +244,7 @@ static csn_status group_by_binary(const struct csni_model *m, struct csni_key *k
 
 csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, struct csn_convert_report *report,
                                struct csn_error *err) {
-    if (m->exact) return finalize_exact(m, report, err);
+    if (m->image.exact) return finalize_exact(m, report, err);
     size_t count = 0;
     for (uint32_t b = 0; b < m->batch_count; b++) count += m->batches[b].function_count;
     if (count > UINT32_MAX)
@@ -261,14 +261,14 @@ csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, str
         for (uint32_t f = 0; f < m->batches[b].function_count; f++)
             keys[n++] = (struct csni_key){ m->batches[b].functions[f].start, b, f };
     if (count) csni_sort_by_start(keys, keys + count, count);
-    bool merges = m->merge != CSN_MERGE_NONE && !m->binary_count;
+    bool merges = m->merge != CSN_MERGE_NONE && !m->image.binary_count;
     size_t kept = count;
-    csn_status status = choose_all(m, pool, keys, &kept, merges || m->binary_count, report, err);
-    if (status >= 0 && m->binary_count && count) status = group_by_binary(m, keys, keys + count, count, err);
+    csn_status status = choose_all(m, pool, keys, &kept, merges || m->image.binary_count, report, err);
+    if (status >= 0 && m->image.binary_count && count) status = group_by_binary(m, keys, keys + count, count, err);
     if (status >= 0 && merges) {
         status = csni_model_merge(m, keys, count, report, err);
     } else if (status >= 0) {
-        if (m->binary_count) kept = choose(m, keys, count, report);
+        if (m->image.binary_count) kept = choose(m, keys, count, report);
         m->entry_count = (uint32_t)kept;
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };

@@ -79,11 +79,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
-        if (!link->model->exact) drop_superseded_rows(b, u, &b->functions[i]);
+        if (!link->model->image.exact) drop_superseded_rows(b, u, &b->functions[i]);
         use_function(link, b, u, &b->functions[i]);
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
-        if (!u->file_uses[i] && !link->model->exact) continue;
+        if (!u->file_uses[i] && !link->model->image.exact) continue;
         use_string(b, u, b->files[i].directory);
         use_string(b, u, b->files[i].base);
     }
@@ -159,7 +159,7 @@ static csn_status keep_files(struct csni_link *link, struct csn_error *err) {
 
 static csn_status number_files(struct csni_link *link, struct csn_error *err) {
     struct csni_model *m = link->model;
-    if (m->exact) return keep_files(link, err);
+    if (m->image.exact) return keep_files(link, err);
     struct csni_distinct_files t = { .items.alloc = m->alloc };
     uint32_t *final = NULL;
     csn_status status = CSN_OK;

@@ -44,10 +44,10 @@ static void the_example(void **state) {
     csni_batch_add_row(&s.writer, 0x10, a, 40);
     csni_batch_add_row(&s.writer, 0x1c, a, 41);
     model_sample_inline(&s, "sq", a, 11, 8, 0x10);
-    s.model.has_base_address = true;
-    s.model.base_address = 0x400000;
-    s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
-    s.model.identity = (struct csni_identity){ csni_str("Linux"), csni_str("x86_64"), csni_str("demo"), 0 };
+    s.model.image.has_base_address = true;
+    s.model.image.base_address = 0x400000;
+    s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
+    s.model.image.identity = (struct csni_identity){ csni_str("Linux"), csni_str("x86_64"), csni_str("demo"), 0 };
     expect_text(&s, NULL,
                 "MODULE Linux x86_64 BBA6FA10B8AAB33D00000000000000000 demo\n"
                 "INFO CODE_ID 10FAA6BBAAB83DB3\n"
@@ -71,12 +71,12 @@ static void what_is_not_known(void **state) {
     expect_text(&s, NULL, "MODULE Linux unknown 000000000000000000000000000000000 unknown\n");
     static const uint8_t uuid[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
     model_sample_init(&s, NULL);
-    s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
-    s.model.identity = (struct csni_identity){ csni_str("windows"), csni_str("i386"), csni_str("a b.pdb"), 0x1f };
+    s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
+    s.model.image.identity = (struct csni_identity){ csni_str("windows"), csni_str("i386"), csni_str("a b.pdb"), 0x1f };
     expect_text(&s, NULL, "MODULE windows x86 040302010605080709000000000000001f a b.pdb\n");
     model_sample_init(&s, NULL);
-    s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
-    s.model.identity = (struct csni_identity){ csni_str("mac"), csni_str("armv7s"), csni_str("a\nb\r"), 0 };
+    s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
+    s.model.image.identity = (struct csni_identity){ csni_str("mac"), csni_str("armv7s"), csni_str("a\nb\r"), 0 };
     expect_text(&s, NULL, "MODULE mac arm 010203040506070809000000000000000 a_b_\n");
 }
 
@@ -155,8 +155,8 @@ static void order_of_functions(void **state) {
     model_sample_function(&s, 0x50, 0, "p");
     model_sample_function(&s, 0x40, 0, "o");
     model_sample_function(&s, 0x44, 1, "last");
-    s.model.has_base_address = true;
-    s.model.base_address = 0x10;
+    s.model.image.has_base_address = true;
+    s.model.image.base_address = 0x10;
     expect_lines(&s, NULL, "FUNC 0 20 0 large\nFUNC 0 10 0 small\nFUNC 34 1 0 last\nPUBLIC 30 0 o\nPUBLIC 40 0 p\n");
 }
 
@@ -210,7 +210,7 @@ static void demangles(void **state) {
 /* Records of Breakpad's own are written as they came, others not. */
 static void keeps_records(void **state) {
     (void)state;
-    static const struct csni_extra extras[] = {
+    static struct csni_extra extras[] = {
         { CSN_FORMAT_BREAKPAD, 0, { "MODULE a b c d\nINFO X", 21 } },
         { CSN_FORMAT_BREAKPAD, 2, { "STACK CFI INIT\nSTACK CFI", 24 } },
         { CSN_FORMAT_GSYM_V1, 1, { "no", 2 } },
@@ -219,12 +219,12 @@ static void keeps_records(void **state) {
     struct model_sample s;
     model_sample_init(&s, NULL);
     model_sample_function(&s, 0x10, 0x10, "f");
-    s.model.extras = extras;
-    s.model.extra_count = 4;
+    s.model.image.extras.items = extras;
+    s.model.image.extras.count = 4;
     expect_text(&s, NULL, "MODULE a b c d\nINFO X\nINFO late\nFUNC 10 10 0 f\nSTACK CFI INIT\nSTACK CFI\n");
     model_sample_init(&s, NULL);
-    s.model.extras = extras + 3;
-    s.model.extra_count = 1;
+    s.model.image.extras.items = extras + 3;
+    s.model.image.extras.count = 1;
     expect_lines(&s, NULL, "INFO late\n");
 }
 

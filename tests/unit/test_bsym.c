@@ -87,8 +87,8 @@ static void writes_v1_example(void **state) {
     const struct csni_binary binary = { csni_str("\\Rel\\A.dll"), 0x80001000 };
     const struct csni_bsym_write_options options = { .version = CSNI_BSYM_1_0, .all_prefixes = true };
     model_sample_init(&s, NULL);
-    s.model.binaries = &binary;
-    s.model.binary_count = 1;
+    s.model.image.binaries = &binary;
+    s.model.image.binary_count = 1;
     s.writer.binary = 1;
     model_sample_function(&s, 0x80001000, 0x10, "N::F()");
     model_sample_function(&s, 0x80001010, 0xc, "N::G(int)");
@@ -110,10 +110,10 @@ static void writes_v23_example(void **state) {
     struct csni_bsym_write_options options = { .tokens = tokens, .token_count = 5, .all_prefixes = true };
     for (int version = 3; version >= 1; version -= 2) {
         model_sample_init(&s, NULL);
-        s.model.binaries = &binary;
-        s.model.binary_count = s.model.rename_count = 1;
-        s.model.renames = &rename;
-        s.model.image_checksum = 0x1234abcd;
+        s.model.image.binaries = &binary;
+        s.model.image.binary_count = s.model.image.rename_count = 1;
+        s.model.image.renames = &rename;
+        s.model.image.checksum = 0x1234abcd;
         s.writer.binary = 1;
         model_sample_function(&s, 0x80001000, 0x10, "N::F(void*)");
         model_sample_function(&s, 0x80001010, 0xc, "typeinfo for N");
@@ -464,11 +464,11 @@ static void generate(struct generated *g, uint64_t seed, const struct csn_alloca
         }
         if (placed) next = (address + 0xfff) & ~(uint64_t)0xfff;
     }
-    g->sample.model.binaries = g->binaries;
-    g->sample.model.binary_count = count;
-    g->sample.model.renames = g->renames;
-    g->sample.model.rename_count = count;
-    g->sample.model.image_checksum = 1 + below(&r, 1000000);
+    g->sample.model.image.binaries = g->binaries;
+    g->sample.model.image.binary_count = count;
+    g->sample.model.image.renames = g->renames;
+    g->sample.model.image.rename_count = count;
+    g->sample.model.image.checksum = 1 + below(&r, 1000000);
 }
 
 /* The accelerated index answers as the plain one, one by one and in batches. */
@@ -507,15 +507,15 @@ static void check_answers(const struct generated *g, const struct csn_bytes *fil
     const struct csni_model *m = &g->sample.model;
     csn_index_get_info(index, &info);
     assert_int_equal(info.format_version, version);
-    assert_int_equal(info.binary_count, m->binary_count);
-    assert_int_equal(info.rename_count, version >= CSNI_BSYM_2_1 ? m->rename_count : 0);
-    assert_int_equal(info.image_checksum, version >= CSNI_BSYM_2_2 ? m->image_checksum : 0);
+    assert_int_equal(info.binary_count, m->image.binary_count);
+    assert_int_equal(info.rename_count, version >= CSNI_BSYM_2_1 ? m->image.rename_count : 0);
+    assert_int_equal(info.image_checksum, version >= CSNI_BSYM_2_2 ? m->image.checksum : 0);
     assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, &first), CSN_OK);
     assert_int_equal(counts.problems, 0);
     for (uint32_t i = 0; i < m->entry_count; i++) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         struct csn_str name = g->sample.batches[m->entries[i].batch].strings[f->name];
-        const struct csni_binary *b = &m->binaries[f->binary - 1];
+        const struct csni_binary *b = &m->image.binaries[f->binary - 1];
         char want[128], base[64];
         uint32_t last = (f->size - 1) & ~1u;
         snprintf(base, sizeof base, "%s%u.dll", version >= CSNI_BSYM_2_1 ? "dev" : "lib", f->binary - 1);
@@ -578,8 +578,8 @@ static void losses(void **state) {
     model_sample_inline(&s, "in", file, 1, 0, 2);
     model_sample_function(&s, 0x1020, 8, "caf\xc3\xa9");
     model_sample_function(&s, 0x1030, 0, "end");
-    s.model.uuid = (struct csni_span){ (const uint8_t *)"id", 2 };
-    s.model.image_name = csni_str("App.exe");
+    s.model.image.uuid = (struct csni_span){ (const uint8_t *)"id", 2 };
+    s.model.image.file_name = csni_str("App.exe");
     assert_int_equal(write_model(&s, &options, &out), CSN_OK);
     assert_string_equal(model_sample_events(&s.report), "lines-not-kept:1 inlined-calls-not-kept:1 part-not-kept:1 "
                                                         "name-changed:1 address-rounded:1 function-without-size:1");
@@ -598,8 +598,8 @@ static void high_addresses(void **state) {
     const struct csni_bsym_write_options options = { .own_tokens = true };
     model_sample_init(&s, NULL);
     model_sample_function(&s, 0xffffffff81001000, 0x20, "kernel");
-    s.model.base_address = 0xffffffff81000000;
-    s.model.has_base_address = true;
+    s.model.image.base_address = 0xffffffff81000000;
+    s.model.image.has_base_address = true;
     assert_int_equal(write_model(&s, &options, &out), CSN_OK);
     struct csn_index *index = open_bytes(out.ptr, out.size);
     assert_string_equal(look_up(index, 0x1010), "kernel+10");
@@ -631,16 +631,16 @@ static void to_gsym(void **state) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         struct csn_frame frame;
         size_t count;
-        unplaced += !m->binaries[f->binary - 1].address;
-        if (!m->binaries[f->binary - 1].address) continue;
+        unplaced += !m->image.binaries[f->binary - 1].address;
+        if (!m->image.binaries[f->binary - 1].address) continue;
         assert_int_equal(csn_index_lookup(index, f->start, &frame, 1, &count, NULL), CSN_OK);
         char text[128];
         snprintf(text, sizeof text, "%.*s+0", (int)frame.name.len, frame.name.ptr);
         assert_string_equal(look_up(from, f->start), text);
     }
     assert_int_equal(report.events[CSN_EVENT_FUNCTION_NOT_PLACED].count, unplaced);
-    assert_int_equal(report.events[CSN_EVENT_BINARY_LOST].count, m->binary_count > 1 ? m->binary_count : 0);
-    assert_int_equal(report.events[CSN_EVENT_PART_LOST].count, m->rename_count);
+    assert_int_equal(report.events[CSN_EVENT_BINARY_LOST].count, m->image.binary_count > 1 ? m->image.binary_count : 0);
+    assert_int_equal(report.events[CSN_EVENT_PART_LOST].count, m->image.rename_count);
     csn_index_close(index);
     csn_index_close(from);
     csn_bytes_free(&file);

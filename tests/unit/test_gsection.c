@@ -69,7 +69,7 @@ static void link_example(struct model_sample *s, bool big) {
     model_sample_init(s, NULL);
     fill_example(s);
     assert_int_equal(model_sample_link(s), CSN_OK);
-    s->model.big_endian = big;
+    s->model.image.big_endian = big;
 }
 
 static struct csni_gsection_image build(struct model_sample *s, char revision, bool script) {
@@ -431,7 +431,7 @@ static void generate(struct model_sample *s, uint64_t seed) {
         at += size + next_random(&seed, 3) * next_random(&seed, 70000);
     }
     assert_int_equal(model_sample_link(s), CSN_OK);
-    s->model.big_endian = next_random(&seed, 2);
+    s->model.image.big_endian = next_random(&seed, 2);
 }
 
 static struct csn_bytes gsym_of(struct model_sample *s) {
@@ -512,7 +512,7 @@ static void build_id_that_is_lost(void **state) {
     for (unsigned i = 0; i < REVISIONS; i++) {
         struct model_sample s;
         link_example(&s, false);
-        s.model.uuid = (struct csni_span){ id, sizeof id };
+        s.model.image.uuid = (struct csni_span){ id, sizeof id };
         struct csn_bytes object = object_of(&s, revisions[i]);
         struct csn_index *index = opened(object.ptr, object.size);
         struct csn_index_info info;

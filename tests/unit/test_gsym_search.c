@@ -158,7 +158,7 @@ enum { WRITTEN = 3000 };
 static struct csn_bytes write_sample(uint32_t rows, enum csni_gsym_target target, bool big) {
     static struct model_sample s;
     model_sample_init(&s, NULL);
-    s.model.big_endian = big;
+    s.model.image.big_endian = big;
     uint32_t file = model_sample_file(&s, "/d", "f.c");
     for (uint32_t i = 0; i < WRITTEN; i++) {
         model_sample_function(&s, 0x10000 + 40 * i, 40, "f");

@@ -73,7 +73,7 @@ static void example(void **state) {
         put_example(&want, big);
         assert_int_equal(want.size, 200);
         model_sample_init(&s, NULL);
-        s.model.big_endian = big;
+        s.model.image.big_endian = big;
         fill_example(&s);
         assert_int_equal(model_sample_link(&s), CSN_OK);
         struct csn_bytes out = write_sample(&s, CSNI_GSYM_WRITE_V2);
@@ -318,7 +318,7 @@ static void use(const struct csn_index *index) {
 static struct csn_bytes rich_file(bool big) {
     struct model_sample s;
     model_sample_init(&s, NULL);
-    s.model.big_endian = big;
+    s.model.image.big_endian = big;
     fill_rich(&s);
     assert_int_equal(model_sample_link(&s), CSN_OK);
     struct csn_bytes out = write_sample(&s, CSNI_GSYM_WRITE_V2);
@@ -557,7 +557,7 @@ static void long_uuids(void **state) {
     struct model_sample s;
     model_sample_init(&s, NULL);
     fill_example(&s);
-    s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
+    s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
     assert_int_equal(model_sample_link(&s), CSN_OK);
     struct csn_bytes out = write_sample(&s, CSNI_GSYM_WRITE_ANY);
     assert_int_equal(out.ptr[4], 2);

@@ -128,8 +128,8 @@ static void expect_layout(bool big, unsigned width, uint64_t distance, uint32_t 
     struct model_sample s;
     struct wire want;
     model_sample_init(&s, NULL);
-    s.model.big_endian = big;
-    s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
+    s.model.image.big_endian = big;
+    s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
     fill_two_functions(&s, distance);
     struct csn_bytes out = written(&s);
     expect_two_functions(&want, big, width, distance, infos, strings, records);
@@ -176,8 +176,8 @@ static void base_address(void **state) {
         struct csn_index_info info;
         struct csn_function f;
         model_sample_init(&s, NULL);
-        s.model.has_base_address = true;
-        s.model.base_address = cases[i].base;
+        s.model.image.has_base_address = true;
+        s.model.image.base_address = cases[i].base;
         fill_two_functions(&s, 0x40);
         struct csn_bytes out = written(&s);
         struct csn_index *index = open_verified(&out, &counts);
@@ -202,7 +202,7 @@ static void build_ids(void **state) {
         struct csn_bytes out;
         struct csn_error err = CSN_ERROR_INIT;
         model_sample_init(&s, NULL);
-        s.model.uuid = (struct csni_span){ size ? uuid : NULL, size };
+        s.model.image.uuid = (struct csni_span){ size ? uuid : NULL, size };
         fill_two_functions(&s, 0x40);
         assert_int_equal(model_sample_link(&s), CSN_OK);
         csn_status status = write_linked(&s, NULL, &out, &err);
@@ -475,7 +475,7 @@ static void expect_same(const struct csn_bytes *bytes, const struct csni_model *
     struct csn_index_info info;
     struct csn_index *index = open_verified(bytes, &counts);
     csn_index_get_info(index, &info);
-    assert_int_equal(info.big_endian, m->big_endian);
+    assert_int_equal(info.big_endian, m->image.big_endian);
     assert_int_equal(info.function_count, m->entry_count);
     assert_int_equal(info.file_count, m->file_count);
     assert_int_equal(counts.strings, m->string_count);
@@ -608,7 +608,7 @@ static void random_models(void **state) {
         uint64_t seed = 0x1234567 + (uint64_t)round;
         target = round < 4 ? CSNI_GSYM_WRITE_V1 : CSNI_GSYM_WRITE_V2;
         model_sample_init(&s, NULL);
-        s.model.big_endian = round & 1;
+        s.model.image.big_endian = round & 1;
         for (int batch = 0; batch < 3; batch++) {
             if (batch) model_sample_next_batch(&s);
             model_sample_random_names(&s, batch);

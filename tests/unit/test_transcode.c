@@ -43,7 +43,7 @@ static void expect_equal(const struct csn_bytes *a, const struct csn_bytes *b) {
 static struct csn_bytes write_sample(struct model_sample *s, enum csni_gsym_target target, bool big) {
     struct csn_bytes out = { NULL, 0, NULL };
     struct csni_sink sink = csni_memory_sink(&out);
-    s->model.big_endian = big;
+    s->model.image.big_endian = big;
     assert_int_equal(csni_gsym_write(&s->model, target, NULL, &sink, &s->report, NULL), CSN_OK);
     return out;
 }
@@ -74,9 +74,9 @@ static void random_models(void **state) {
         uint64_t seed = 77 + (uint64_t)round;
         struct model_sample s;
         model_sample_init(&s, NULL);
-        if (round & 1) s.model.uuid = (struct csni_span){ uuid, sizeof uuid };
-        s.model.has_base_address = round & 2;
-        s.model.base_address = 0x1000;
+        if (round & 1) s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
+        s.model.image.has_base_address = round & 2;
+        s.model.image.base_address = 0x1000;
         model_sample_random_names(&s, 0);
         for (uint32_t i = 0; i < 300; i++)
             model_sample_random_function(&s, 0x400000 + (uint64_t)i * (round < 4 ? 512 : 0x10000000), &seed);
@@ -94,7 +94,7 @@ static void merged_and_equal(void **state) {
         uint64_t seed = 1 + (uint64_t)round;
         struct model_sample s;
         model_sample_init(&s, NULL);
-        s.model.exact = true;
+        s.model.image.exact = true;
         model_sample_random_names(&s, 0);
         model_sample_file(&s, "/d", "y.h");
         model_sample_file(&s, "", "not used");
@@ -253,7 +253,7 @@ static void allocation_failures(void **state) {
     uint64_t seed = 3;
     struct model_sample s;
     model_sample_init(&s, NULL);
-    s.model.exact = true;
+    s.model.image.exact = true;
     model_sample_random_names(&s, 0);
     for (uint32_t i = 0; i < 40; i++) model_sample_random_function(&s, 0x1000 + i, &seed);
     s.writer.functions.items[3].merged_count = 2;

@@ -62,7 +62,7 @@ static csn_status write_object(struct output *o, struct csni_span index, struct 
     const struct csni_span nothing = { NULL, 0 };
     struct csni_new_object *made = &o->made;
     made->like = o->object;
-    made->big_endian = o->model->big_endian;
+    made->big_endian = o->model->image.big_endian;
     add_section(o, csni_str(csni_index_section_name(o->object)), index, nothing, false);
     if (o->options.shared.size) add_section(o, o->options.strings_name, o->options.shared, strings, true);
     else if (strings.size) add_section(o, o->options.strings_name, strings, nothing, true);
@@ -70,7 +70,7 @@ static csn_status write_object(struct output *o, struct csni_span index, struct 
     const struct csni_new_section *last = &made->sections[made->section_count - 1];
     if (o->options.revision == 'C' || o->options.revision == 'D') {
         if (last->off > UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, last->off, "the strings begin beyond 4 GiB");
-        csni_gsection_set_strings_offset(o->image.section.items, (uint32_t)last->off, o->model->big_endian);
+        csni_gsection_set_strings_offset(o->image.section.items, (uint32_t)last->off, o->model->image.big_endian);
     }
     report->output_bytes = last->off + csni_new_section_size(last);
     return csni_new_object_write(made, o->model->alloc, sink, err);

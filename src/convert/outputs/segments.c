@@ -159,11 +159,8 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
     csni_model_init(&segment, s->model->alloc);
     segment.batches = &batch;
     segment.batch_count = 1;
-    segment.base_address = s->model->base_address;
-    segment.has_base_address = s->model->has_base_address;
-    segment.big_endian = s->model->big_endian;
-    segment.uuid = s->model->uuid;
-    segment.exact = true;
+    segment.image = s->model->image;
+    segment.image.exact = true;
     status = write_model(s, &segment, err);
     csni_model_deinit(&segment);
     csni_arena_release(&s->c->arenas[0], mark);

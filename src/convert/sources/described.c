@@ -39,7 +39,7 @@ csn_status csni_described_make(struct csni_described *d, const struct csni_conve
     uint64_t count = 0;
     for (uint32_t b = 0; b < c->batch_count; b++) count += c->batches[b].function_count;
     if (!count || !one_counts(c)) return CSN_OK;
-    d->base = c->image.text_count ? c->image.text[0].start : 0;
+    d->base = c->image.text.count ? c->image.text.items[0].start : 0;
     for (d->bits = 8; (uint64_t)1 << d->bits < 2 * count;) d->bits++;
     d->places = csni_alloc_zeroed(c->alloc, (size_t)1 << d->bits, sizeof *d->places);
     if (!d->places) return csni_fail_memory(err, ((size_t)1 << d->bits) * sizeof *d->places);

@@ -17,24 +17,6 @@ struct csni_input {
     bool is_mapped;
 };
 
-/* What the source tells about the image, for the model. */
-struct csni_image {
-    uint64_t base_address;
-    bool has_base_address, big_endian;
-    struct csni_span uuid;            /* bytes that last as long as the conversion */
-    struct csni_text_range *text;     /* executable ranges, ascending, joined; none: not known */
-    uint32_t text_count, text_room;
-    CSNI_VEC(struct csni_text_range) bounds; /* of functions, from tables without names: see struct csni_model */
-    bool symbols_lack_sizes;
-    struct csni_identity identity;
-    CSNI_VEC(struct csni_extra) extras;
-    bool exact;                       /* an index that is written anew: see struct csni_model */
-    /* Of many binaries: see struct csni_model. */
-    const struct csni_binary *binaries;
-    const struct csni_rename *renames;
-    uint32_t binary_count, rename_count, image_checksum;
-};
-
 struct csni_companion_file;
 struct csni_address_map;
 
@@ -45,7 +27,7 @@ struct csni_conversion {
     struct csn_convert_report *report;
     struct csni_input input;
     const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
-    struct csni_image image;
+    struct csni_image image;          /* its arrays live as long as the conversion */
     struct csni_object *object;       /* of the input, where it is one */
     struct csni_object *debug;        /* its debug file; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */

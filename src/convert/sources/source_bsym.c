@@ -120,7 +120,7 @@ static csn_status read_all(struct reader *r, struct csn_error *err) {
     for (uint32_t i = 0; i < b->segment_count; i++) CSNI_TRY(read_segment(r, i, err));
     r->c->image.binaries = r->binaries;
     r->c->image.binary_count = b->segment_count;
-    r->c->image.image_checksum = b->checksum;
+    r->c->image.checksum = b->checksum;
     return b->rename_count ? read_renames(r, err) : CSN_OK;
 }
 

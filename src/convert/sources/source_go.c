@@ -96,7 +96,7 @@ static uint64_t text_start(const struct csni_conversion *c) {
     uint32_t section = csni_object_find_section(c->object, ".text");
     if (section == CSNI_NO_SECTION) section = csni_object_find_section(c->object, "__text");
     if (section != CSNI_NO_SECTION) return c->object->sections[section].addr;
-    return c->image.text_count ? c->image.text[0].start : 0;
+    return c->image.text.count ? c->image.text.items[0].start : 0;
 }
 
 static csn_status open_table(struct go_reading *r, uint64_t addr, struct csni_span bytes, struct csn_error *err) {

@@ -52,22 +52,21 @@ static int by_start(const void *pa, const void *pb) {
 }
 
 /* Executable sections, of debug-only files too: those have no bytes but keep flags and sizes. */
-static csn_status find_text(struct csni_image *image, const struct csni_object *object, const struct csn_allocator *alloc,
-                            struct csn_error *err) {
-    image->text_room = object->section_count;
-    image->text = csni_alloc_zeroed(alloc, image->text_room, sizeof *image->text);
-    if (image->text_room && !image->text) return csni_fail_memory(err, image->text_room * sizeof *image->text);
+static csn_status find_text(struct csni_image *image, const struct csni_object *object, struct csn_error *err) {
+    if (!csni_vec_reserve(&image->text, object->section_count))
+        return csni_fail_memory(err, object->section_count * sizeof *image->text.items);
+    struct csni_text_range *ranges = image->text.items;
     uint32_t count = 0;
     for (uint32_t i = 0; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
         if (!(s->flags & CSNI_SECTION_EXEC) || !s->size || s->addr > UINT64_MAX - s->size) continue;
-        image->text[count++] = (struct csni_text_range){ s->addr, s->addr + s->size };
+        ranges[count++] = (struct csni_text_range){ s->addr, s->addr + s->size };
     }
-    if (count) qsort(image->text, count, sizeof *image->text, by_start);
+    if (count) qsort(ranges, count, sizeof *ranges, by_start);
     for (uint32_t i = 0; i < count; i++) {
-        struct csni_text_range *last = image->text_count ? &image->text[image->text_count - 1] : NULL;
-        if (!last || image->text[i].start > last->end) image->text[image->text_count++] = image->text[i];
-        else if (image->text[i].end > last->end) last->end = image->text[i].end;
+        struct csni_text_range *last = image->text.count ? &ranges[image->text.count - 1] : NULL;
+        if (!last || ranges[i].start > last->end) ranges[image->text.count++] = ranges[i];
+        else if (ranges[i].end > last->end) last->end = ranges[i].end;
     }
     return CSN_OK;
 }
@@ -91,9 +90,8 @@ static void describe_identity(struct csni_conversion *c) {
     const struct csni_object *object = c->object;
     bool is_macho = object->container == CSNI_CONTAINER_MACHO, is_pe = object->container == CSNI_CONTAINER_PE;
     const char *os = is_macho ? "mac" : is_pe ? "windows" : "Linux";
-    const char *slash = c->input.path ? strrchr(c->input.path, '/') : NULL;
-    const char *name = slash ? slash + 1 : c->input.path ? c->input.path : "";
-    c->image.identity = (struct csni_identity){ csni_str(os), csni_str(object->arch), csni_str(name), object->build_id_age };
+    c->image.identity = (struct csni_identity){ .os = csni_str(os), .arch = csni_str(object->arch),
+                                                .name = c->image.file_name, .age = object->build_id_age };
 }
 
 static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
@@ -108,7 +106,7 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     describe_identity(c);
     c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
     CSNI_TRY(find_bounds(c, err));
-    return find_text(&c->image, c->object, c->alloc, err);
+    return find_text(&c->image, c->object, err);
 }
 
 /* ---- where its debug information is ---- */

@@ -12,7 +12,7 @@ static csn_status keep(struct csni_conversion *c, const struct csni_symbian_imag
     c->image.binary_count = image->binary_count;
     c->image.renames = image->renames;
     c->image.rename_count = image->rename_count;
-    c->image.image_checksum = image->checksum;
+    c->image.checksum = image->checksum;
     c->report->functions_from_symbols += c->writers[0].functions.count;
     return csni_batch_finish(&c->writers[0], batch, err);
 }

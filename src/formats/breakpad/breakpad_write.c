@@ -67,8 +67,8 @@ static struct csn_str breakpad_arch(struct csn_str arch) {
 }
 
 static void put_module(struct writer *w) {
-    const struct csni_identity *image = &w->model->identity;
-    struct csni_span uuid = w->model->uuid;
+    const struct csni_identity *image = &w->model->image.identity;
+    struct csni_span uuid = w->model->image.uuid;
     struct csn_str os = image->os.len ? image->os : csni_str("Linux");
     char id[CSNI_BREAKPAD_ID_MAX + 1];
     csni_breakpad_id(os, uuid, image->age, id);
@@ -93,13 +93,14 @@ static bool is_own(const struct csni_extra *e, bool in_front) {
 
 static void put_identity(struct writer *w) {
     static const char module[] = "MODULE ";
-    const struct csni_model *m = w->model;
-    const struct csni_extra *first = m->extra_count && is_own(&m->extras[0], true) ? &m->extras[0] : NULL;
+    const struct csni_extra *extras = w->model->image.extras.items;
+    const size_t count = w->model->image.extras.count;
+    const struct csni_extra *first = count && is_own(&extras[0], true) ? &extras[0] : NULL;
     bool has_module = first && first->text.len > strlen(module) && memcmp(first->text.ptr, module, strlen(module)) == 0;
     if (!has_module) put_module(w);
-    for (uint32_t i = 0; i < m->extra_count; i++) {
-        if (!is_own(&m->extras[i], true)) continue;
-        csni_buffer_put(&w->head, m->extras[i].text.ptr, m->extras[i].text.len);
+    for (size_t i = 0; i < count; i++) {
+        if (!is_own(&extras[i], true)) continue;
+        csni_buffer_put(&w->head, extras[i].text.ptr, extras[i].text.len);
         put_text(&w->head, "\n");
     }
 }
@@ -254,8 +255,8 @@ static uint64_t total_size(const struct writer *w) {
     uint64_t size = w->head.size;
     for (size_t i = 0; i < w->origin_run_count; i++) size += w->origin_texts[i].size;
     for (size_t i = 0; i < w->run_count; i++) size += w->runs[i].functions.size + w->runs[i].symbols.size;
-    for (uint32_t i = 0; i < w->model->extra_count; i++)
-        if (is_own(&w->model->extras[i], false)) size += w->model->extras[i].text.len + 1;
+    for (uint32_t i = 0; i < w->model->image.extras.count; i++)
+        if (is_own(&w->model->image.extras.items[i], false)) size += w->model->image.extras.items[i].text.len + 1;
     return size;
 }
 
@@ -269,9 +270,10 @@ static csn_status write_out(const struct writer *w, const struct csni_sink *sink
         CSNI_TRY(write_text(sink, &at, w->runs[i].functions.bytes, w->runs[i].functions.size, err));
     for (size_t i = 0; i < w->run_count; i++)
         CSNI_TRY(write_text(sink, &at, w->runs[i].symbols.bytes, w->runs[i].symbols.size, err));
-    for (uint32_t i = 0; i < w->model->extra_count; i++) {
-        if (!is_own(&w->model->extras[i], false)) continue;
-        CSNI_TRY(write_text(sink, &at, w->model->extras[i].text.ptr, w->model->extras[i].text.len, err));
+    for (size_t i = 0; i < w->model->image.extras.count; i++) {
+        const struct csni_extra *extra = &w->model->image.extras.items[i];
+        if (!is_own(extra, false)) continue;
+        CSNI_TRY(write_text(sink, &at, extra->text.ptr, extra->text.len, err));
         CSNI_TRY(write_text(sink, &at, "\n", 1, err));
     }
     return CSN_OK;
@@ -321,7 +323,8 @@ static void release(struct writer *w) {
 
 csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_pool *pool,
                                const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct writer w = { .model = model, .demangle = demangle, .base = model->has_base_address ? model->base_address : 0 };
+    struct writer w = { .model = model, .demangle = demangle };
+    if (model->image.has_base_address) w.base = model->image.base_address;
     w.origin_strings.alloc = w.head.alloc = model->alloc;
     csn_status status = encode(&w, pool, err);
     if (status >= 0) status = write_out(&w, sink, err);

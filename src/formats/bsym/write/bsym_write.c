@@ -231,7 +231,7 @@ static csn_status put_file(struct writer *w, const struct csni_sink *sink, struc
     put_word(o, symbols);
     if (plan->version >= CSNI_BSYM_2_0) put_word(o, tokens);
     if (plan->version >= CSNI_BSYM_2_1) put_word(o, renames);
-    if (plan->version >= CSNI_BSYM_2_2) put_word(o, plan->model->image_checksum);
+    if (plan->version >= CSNI_BSYM_2_2) put_word(o, plan->model->image.checksum);
     put_sections(w, o);
     put_strings(w, o);
     flush(o);
@@ -284,7 +284,7 @@ csn_status csni_bsym_write(const struct csni_model *model, const struct csni_bsy
     plan->report = report;
     plan->all_prefixes = options->all_prefixes;
     plan->version = options->version ? options->version
-                    : model->rename_count || model->image_checksum ? (uint32_t)CSNI_BSYM_2_3
+                    : model->image.rename_count || model->image.checksum ? (uint32_t)CSNI_BSYM_2_3
                                                                    : (uint32_t)CSNI_BSYM_2_1;
     csni_arena_init(&plan->arena, alloc, 4096);
     csn_status status = write_plan(w, options, pool, sink, err);

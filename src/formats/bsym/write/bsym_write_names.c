@@ -178,7 +178,7 @@ static csn_status name_segments(struct csni_bsym_plan *plan, struct csn_error *e
     const struct csni_model *m = plan->model;
     for (size_t i = 0; i < plan->segments.count; i++) {
         struct csni_bsym_out_segment *s = &plan->segments.items[i];
-        struct csn_str name = s->binary == UINT32_MAX ? m->image_name : m->binaries[s->binary].name;
+        struct csn_str name = s->binary == UINT32_MAX ? m->image.file_name : m->image.binaries[s->binary].name;
         CSNI_TRY(add_lower(plan, name, &s->name, err));
     }
     return CSN_OK;
@@ -195,20 +195,21 @@ static struct csn_str device_name(const struct csni_bsym_plan *plan, struct csn_
 }
 
 static csn_status plan_renames(struct csni_bsym_plan *plan, struct csn_error *err) {
-    const struct csni_model *m = plan->model;
-    if (plan->version < CSNI_BSYM_2_1 || !m->rename_count) return CSN_OK;
-    plan->rename_pieces = csni_arena_alloc(&plan->arena, m->rename_count * sizeof *plan->rename_pieces);
-    plan->rename_segments = csni_arena_alloc(&plan->arena, m->rename_count * sizeof *plan->rename_segments);
-    uint32_t *first = csni_arena_alloc(&plan->arena, ((size_t)m->binary_count + 1) * sizeof *first);
+    const struct csni_image *image = &plan->model->image;
+    if (plan->version < CSNI_BSYM_2_1 || !image->rename_count) return CSN_OK;
+    plan->rename_pieces = csni_arena_alloc(&plan->arena, image->rename_count * sizeof *plan->rename_pieces);
+    plan->rename_segments = csni_arena_alloc(&plan->arena, image->rename_count * sizeof *plan->rename_segments);
+    uint32_t *first = csni_arena_alloc(&plan->arena, ((size_t)image->binary_count + 1) * sizeof *first);
     if (!plan->rename_pieces || !plan->rename_segments || !first)
-        return csni_fail_memory(err, m->rename_count * sizeof *plan->rename_pieces);
-    memset(first, 0, ((size_t)m->binary_count + 1) * sizeof *first);
-    for (uint32_t r = m->rename_count; r; r--) first[m->renames[r - 1].binary] = r;
+        return csni_fail_memory(err, image->rename_count * sizeof *plan->rename_pieces);
+    memset(first, 0, ((size_t)image->binary_count + 1) * sizeof *first);
+    for (uint32_t r = image->rename_count; r; r--) first[image->renames[r - 1].binary] = r;
     for (uint32_t i = 0; i < plan->segments.count; i++) {
         uint32_t binary = plan->segments.items[i].binary;
-        uint32_t r = binary < m->binary_count ? first[binary] : 0;
-        for (; r && r <= m->rename_count && m->renames[r - 1].binary == binary; r++) {
-            CSNI_TRY(add_lower(plan, device_name(plan, m->renames[r - 1].name), &plan->rename_pieces[plan->rename_count], err));
+        uint32_t r = binary < image->binary_count ? first[binary] : 0;
+        for (; r && r <= image->rename_count && image->renames[r - 1].binary == binary; r++) {
+            struct csn_str name = device_name(plan, image->renames[r - 1].name);
+            CSNI_TRY(add_lower(plan, name, &plan->rename_pieces[plan->rename_count], err));
             plan->rename_segments[plan->rename_count++] = i;
         }
     }

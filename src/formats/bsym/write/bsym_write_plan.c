@@ -25,9 +25,12 @@ static void report_losses(struct csni_bsym_plan *plan) {
     lose(plan, CSN_EVENT_LINES_LOST, lines, line_example);
     lose(plan, CSN_EVENT_INLINES_LOST, inlines, inline_example);
     lose(plan, CSN_EVENT_PART_LOST, sites, csni_str("call sites"));
-    lose(plan, CSN_EVENT_PART_LOST, m->uuid.size > 0, csni_str("build id"));
-    if (plan->version < CSNI_BSYM_2_1) lose(plan, CSN_EVENT_PART_LOST, m->rename_count, csni_str("names on the device"));
-    if (plan->version < CSNI_BSYM_2_2) lose(plan, CSN_EVENT_PART_LOST, m->image_checksum != 0, csni_str("checksum of the ROM"));
+    const struct csni_image *image = &m->image;
+    lose(plan, CSN_EVENT_PART_LOST, image->uuid.size > 0, csni_str("build id"));
+    if (plan->version < CSNI_BSYM_2_1)
+        lose(plan, CSN_EVENT_PART_LOST, image->rename_count, csni_str("names on the device"));
+    if (plan->version < CSNI_BSYM_2_2)
+        lose(plan, CSN_EVENT_PART_LOST, image->checksum != 0, csni_str("checksum of the ROM"));
 }
 
 static void note_function(struct csni_bsym_plan *plan, enum csn_event event, const struct csni_entry *e) {
@@ -52,8 +55,8 @@ static csn_status find_rebase(struct csni_bsym_plan *plan, struct csn_error *err
         if (end > high) high = end;
     }
     if (high <= UINT32_MAX) return CSN_OK;
-    uint64_t base = m->has_base_address && m->base_address <= low ? m->base_address : low & ~(uint64_t)0xfff;
-    if (m->binary_count || high - base > UINT32_MAX)
+    uint64_t base = csni_image_base_below(&m->image, low, low & ~(uint64_t)0xfff);
+    if (m->image.binary_count || high - base > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions from 0x%llx to 0x%llx, BSYM has addresses of 32 bits",
                          (unsigned long long)low, (unsigned long long)high);
     plan->rebase = base;
@@ -123,7 +126,7 @@ static csn_status add_segment(struct csni_bsym_plan *plan, uint32_t first, uint3
     if (plan->symbols.count >= UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 symbols");
     s.count = (uint32_t)plan->symbols.count - s.first;
     if (!s.count) return CSN_OK;
-    s.address = !number || m->binaries[number - 1].address ? plan->symbols.items[s.first].address : 0;
+    s.address = !number || m->image.binaries[number - 1].address ? plan->symbols.items[s.first].address : 0;
     return csni_vec_push(&plan->segments, s) ? CSN_OK : csni_fail_memory(err, sizeof s);
 }
 

@@ -389,7 +389,7 @@ static csn_status write_all(struct writer *w, struct csn_error *err) {
                          (ull)w->out->count, (ull)(w->options->shared.size + w->strings->count));
     if (w->failed) return csni_fail_memory(err, w->out->room);
     w->report->files_written = w->file_count;
-    if (w->model->uuid.size) csni_report_add(w->report, CSN_EVENT_PART_LOST, 1, csni_str("build id"));
+    if (w->model->image.uuid.size) csni_report_add(w->report, CSN_EVENT_PART_LOST, 1, csni_str("build id"));
     return CSN_OK;
 }
 
@@ -402,7 +402,7 @@ csn_status csni_gsection_build(const struct csni_model *model, const struct csni
                                struct csni_gsection_image *out, struct csn_convert_report *report, struct csn_error *err) {
     *out = (struct csni_gsection_image){ .section = { .alloc = model->alloc }, .strings = { .alloc = model->alloc } };
     struct writer w = { .model = model, .options = options, .habits = habits_of(options), .out = &out->section,
-                        .strings = &out->strings, .big = model->big_endian, .report = report };
+                        .strings = &out->strings, .big = model->image.big_endian, .report = report };
     w.ends.alloc = model->alloc;
     csn_status status = write_all(&w, err);
     csni_vec_deinit(&w.ends);

@@ -100,7 +100,7 @@ static void choose_base(struct csni_gsym_writer *w) {
     const struct csni_model *m = w->model;
     uint64_t first = csni_model_function(m, &m->entries[0])->start;
     uint64_t last = csni_model_function(m, &m->entries[m->entry_count - 1])->start;
-    w->base = m->has_base_address && m->base_address <= first ? m->base_address : first;
+    w->base = csni_image_base_below(&m->image, first, first);
     uint64_t span = last - w->base;
     w->addr_size = span <= UINT8_MAX ? 1 : span <= UINT16_MAX ? 2 : span <= UINT32_MAX ? 4 : 8;
 }
@@ -125,15 +125,15 @@ static csn_status lay_out_strings(struct csni_gsym_writer *w, struct csn_error *
 static csn_status lay_out(struct csni_gsym_writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     if (!m->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
-    if (csni_gsym_writer_is_v1(w) && m->uuid.size > CSNI_GSYM_UUID_MAX)
+    if (csni_gsym_writer_is_v1(w) && m->image.uuid.size > CSNI_GSYM_UUID_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d; %s",
-                         m->uuid.size, CSNI_GSYM_UUID_MAX, advice);
+                         m->image.uuid.size, CSNI_GSYM_UUID_MAX, advice);
     choose_base(w);
     CSNI_TRY(lay_out_strings(w, err));
     uint64_t front = CSNI_GSYM_HEADER_SIZE;
     if (!csni_gsym_writer_is_v1(w)) {
         w->uuid_off = CSNI_GSYM_2_HEADER_SIZE + csni_gsym_writer_directory_entries(w) * CSNI_GSYM_2_ENTRY_BYTES;
-        front = w->uuid_off + m->uuid.size;
+        front = w->uuid_off + m->image.uuid.size;
     }
     w->addresses_off = csni_align_up(front, w->addr_size);
     w->infos_off = csni_align_up(w->addresses_off + (uint64_t)m->entry_count * w->addr_size, w->info_size);
@@ -180,7 +180,7 @@ static void begin(struct csni_gsym_writer *w, const struct csni_model *model, co
     pthread_mutex_init(&w->delivery.lock, NULL);
     w->info_size = v1 ? CSNI_GSYM_INFO_OFFSET_SIZE : CSNI_GSYM_2_INFO_OFFSET_SIZE;
     w->encoder = (struct csni_gsym_encoder){ model, NULL, v1 ? CSNI_GSYM_STRP_SIZE : CSNI_GSYM_2_STRP_SIZE,
-                                             model->big_endian };
+                                             model->image.big_endian };
 }
 
 static void release(struct csni_gsym_writer *w) {

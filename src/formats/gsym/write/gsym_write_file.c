@@ -23,13 +23,13 @@ static void fill_header(const struct csni_gsym_writer *w, uint8_t *h) {
     csni_put32(h + CSNI_GSYM_H_NUM_ADDRESSES, m->entry_count, big);
     uint8_t *uuid = h + CSNI_GSYM_H_UUID;
     if (csni_gsym_writer_is_v1(w)) {
-        h[CSNI_GSYM_H_UUID_SIZE] = (uint8_t)m->uuid.size;
+        h[CSNI_GSYM_H_UUID_SIZE] = (uint8_t)m->image.uuid.size;
         csni_put32(h + CSNI_GSYM_H_STRTAB_OFFSET, (uint32_t)w->strings_off, big);
         csni_put32(h + CSNI_GSYM_H_STRTAB_SIZE, (uint32_t)w->string_size, big);
     } else {
         uuid = h + w->uuid_off;
     }
-    if (m->uuid.size) memcpy(uuid, m->uuid.ptr, m->uuid.size);
+    if (m->image.uuid.size) memcpy(uuid, m->image.uuid.ptr, m->image.uuid.size);
 }
 
 /* The sections in the order in which the reference writer has them; the end is zero already. */
@@ -37,14 +37,15 @@ static void fill_directory(const struct csni_gsym_writer *w, uint8_t *p) {
     const struct csni_model *m = w->model;
     bool big = w->encoder.big;
     const struct { uint32_t type; uint64_t offset, size; } entries[] = {
-        { CSNI_GSYM_SECTION_UUID, w->uuid_off, m->uuid.size },
+        { CSNI_GSYM_SECTION_UUID, w->uuid_off, m->image.uuid.size },
         { CSNI_GSYM_SECTION_ADDRESSES, w->addresses_off, (uint64_t)m->entry_count * w->addr_size },
         { CSNI_GSYM_SECTION_INFOS, w->infos_off, (uint64_t)m->entry_count * w->info_size },
         { CSNI_GSYM_SECTION_FILES, w->files_off, w->files_end - w->files_off },
         { CSNI_GSYM_SECTION_STRINGS, w->strings_off, w->string_size },
         { CSNI_GSYM_SECTION_RECORDS, w->records_off, w->end - w->records_off },
     };
-    for (size_t i = m->uuid.size ? 0 : 1; i < sizeof entries / sizeof *entries; i++, p += CSNI_GSYM_2_ENTRY_BYTES) {
+    const size_t first = m->image.uuid.size ? 0 : 1;
+    for (size_t i = first; i < sizeof entries / sizeof *entries; i++, p += CSNI_GSYM_2_ENTRY_BYTES) {
         csni_put32(p + CSNI_GSYM_2_ENTRY_TYPE, entries[i].type, big);
         csni_put64(p + CSNI_GSYM_2_ENTRY_OFFSET, entries[i].offset, big);
         csni_put64(p + CSNI_GSYM_2_ENTRY_SIZE, entries[i].size, big);

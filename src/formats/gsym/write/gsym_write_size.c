@@ -11,8 +11,8 @@ size_t csni_gsym_build_id_max(enum csni_gsym_target target) {
 
 static uint64_t front_size(const struct csni_model *m, bool v2) {
     if (!v2) return CSNI_GSYM_HEADER_SIZE;
-    uint64_t entries = m->uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
-    return CSNI_GSYM_2_HEADER_SIZE + entries * CSNI_GSYM_2_ENTRY_BYTES + m->uuid.size;
+    uint64_t entries = m->image.uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
+    return CSNI_GSYM_2_HEADER_SIZE + entries * CSNI_GSYM_2_ENTRY_BYTES + m->image.uuid.size;
 }
 
 csn_status csni_gsym_sizer_init(struct csni_gsym_sizer *s, const struct csni_model *m, enum csni_gsym_target target,
@@ -21,7 +21,8 @@ csn_status csni_gsym_sizer_init(struct csni_gsym_sizer *s, const struct csni_mod
     *s = (struct csni_gsym_sizer){ .front_size = front_size(m, v2) };
     s->scratch.records.alloc = s->scratch.ends.alloc = m->alloc;
     s->no_strps = csni_alloc_zeroed(m->alloc, m->string_count, sizeof *s->no_strps);
-    s->encoder = (struct csni_gsym_encoder){ m, s->no_strps, v2 ? CSNI_GSYM_2_STRP_SIZE : CSNI_GSYM_STRP_SIZE, m->big_endian };
+    s->encoder = (struct csni_gsym_encoder){ m, s->no_strps, v2 ? CSNI_GSYM_2_STRP_SIZE : CSNI_GSYM_STRP_SIZE,
+                                             m->image.big_endian };
     return s->no_strps ? CSN_OK : csni_fail_memory(err, m->string_count * sizeof *s->no_strps);
 }
 
@@ -49,7 +50,7 @@ csn_status csni_gsym_sizer_add(struct csni_gsym_sizer *s, const struct csni_entr
 
 uint64_t csni_gsym_sizer_estimate(const struct csni_gsym_sizer *s, uint64_t string_bytes, uint64_t file_count) {
     const struct csni_model *m = s->encoder.model;
-    uint64_t base = m->has_base_address && m->base_address <= s->first_start ? m->base_address : s->first_start;
+    uint64_t base = csni_image_base_below(&m->image, s->first_start, s->first_start);
     uint64_t span = s->functions ? s->last_start - base : 0, strp_size = s->encoder.strp_size;
     uint64_t width = span <= UINT8_MAX ? 1 : span <= UINT16_MAX ? 2 : span <= UINT32_MAX ? 4 : 8;
     /* An info offset is as wide as a strp. */

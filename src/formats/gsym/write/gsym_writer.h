@@ -50,7 +50,7 @@ static inline bool csni_gsym_writer_is_v1(const struct csni_gsym_writer *w) { re
 
 /* The directory of version 2 with its end. */
 static inline unsigned csni_gsym_writer_directory_entries(const struct csni_gsym_writer *w) {
-    return w->model->uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
+    return w->model->image.uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
 }
 
 /* Where guide, strings and records are, if there are so many bytes of line tables. */
