@@ -1,7 +1,9 @@
 /* Hash tables of distinct strings and files, with linear probing and at most half full. */
 #include "model/distinct.h"
 
+#include "base/core/fail.h"
 #include "base/core/hash.h"
+#include "names/rename.h"
 
 /* ---- strings ---- */
 
@@ -38,6 +40,33 @@ bool csni_distinct_strings_add(struct csni_distinct_strings *s, struct csn_str t
 void csni_distinct_strings_deinit(struct csni_distinct_strings *s) {
     csni_free(s->items.alloc, s->slots, s->slot_count * sizeof *s->slots);
     csni_vec_deinit(&s->items);
+}
+
+/* ---- other names ---- */
+
+static csn_status rename_names(struct csni_distinct_strings *strings, struct csni_renamer *renamer, struct csni_arena *arena,
+                               struct csn_error *err) {
+    for (size_t i = 0; i < strings->items.count; i++) {
+        struct csni_distinct_string *d = &strings->items.items[i];
+        struct csn_str name;
+        if (!(d->hash & CSNI_NAME_BIT)) continue;
+        csn_status status = csni_renamer_call(renamer, d->text, &name, err);
+        if (status < 0) return status;
+        if (status != CSN_OK) continue;
+        const char *copy = csni_arena_copy(arena, name.ptr, name.len);
+        if (!copy) return csni_fail_memory(err, name.len);
+        d->text = (struct csn_str){ copy, name.len };
+    }
+    return CSN_OK;
+}
+
+csn_status csni_distinct_strings_rename(struct csni_distinct_strings *strings, const struct csni_model *model,
+                                        struct csni_arena *arena, struct csn_error *err) {
+    struct csni_renamer renamer;
+    CSNI_TRY(csni_renamer_init(&renamer, model->rename, model->rename_context, model->alloc, err));
+    csn_status status = rename_names(strings, &renamer, arena, err);
+    csni_renamer_deinit(&renamer);
+    return status;
 }
 
 /* ---- files ---- */

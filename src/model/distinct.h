@@ -23,7 +23,7 @@ bool csni_distinct_strings_add(struct csni_distinct_strings *strings, struct csn
                                uint32_t *out_index);
 void csni_distinct_strings_deinit(struct csni_distinct_strings *strings);
 
-/* Asks model->rename about each string whose hash has CSNI_NAME_BIT. New names live in the arena. */
+/* Calls model->rename once for each string whose hash has CSNI_NAME_BIT: names, not files. New names live in the arena. */
 #define CSNI_NAME_BIT (UINT64_C(1) << 60) /* away from the bits that tables and shards use */
 csn_status csni_distinct_strings_rename(struct csni_distinct_strings *strings, const struct csni_model *model,
                                         struct csni_arena *arena, struct csn_error *err);
