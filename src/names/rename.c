@@ -13,7 +13,7 @@ static bool grow_scratch(struct csni_renamer *r, size_t capacity) {
     return true;
 }
 
-csn_status csni_renamer_init(struct csni_renamer *r, csn_rename_callback *callback, void *context,
+csn_status csni_renamer_init(struct csni_renamer *r, csn_name_callback *callback, void *context,
                              const struct csn_allocator *alloc, struct csn_error *err) {
     *r = (struct csni_renamer){ .callback = callback, .context = context, .alloc = alloc };
     return grow_scratch(r, FIRST_CAPACITY) ? CSN_OK : csni_fail_memory(err, FIRST_CAPACITY);

@@ -2,7 +2,7 @@
 #ifndef CSNI_RENAME_H
 #define CSNI_RENAME_H
 
-#include <callsign/convert.h>
+#include <callsign/base.h>
 
 #include "base/core/alloc.h"
 #include "base/core/span.h"
