@@ -1,6 +1,5 @@
-/* Demangling with libiberty. Names come from untrusted files: a few hundred bytes with back references can stand for
- * gigabytes of text, so output is taken piece by piece through the library's callbacks and stopped at a limit. */
-#include <setjmp.h>
+/* Mangled names of all languages: which one it is, versions of symbols, room for the text. C++ names are read by code of this folder,
+ * Rust's and D's by libiberty where it is there. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -8,62 +7,38 @@
 
 #include "base/core/alloc.h"
 #include "base/core/fail.h"
+#include "names/itanium/itanium.h"
+#include "names/name_memory.h"
+#include "names/name_text.h"
 
-enum { NAME_MAX_SIZE = 1 << 20 };
+enum { BLOCK_SIZE = 1 << 14 };
 
 #if defined(CSNI_HAVE_LIBIBERTY)
 
+#include <setjmp.h>
 #include <stdlib.h>
 
 #include <libiberty/demangle.h>
 
-enum { ON_STACK = 1024 };
+enum { STYLE = DMGL_PARAMS | DMGL_ANSI };
 
-/* Where the text goes: what fits is kept, all of it is counted. */
-struct text_sink {
-    char *out;
-    size_t cap;
-    size_t len;
+struct libiberty_text {
+    struct csni_name_text *text;
     jmp_buf too_long;
 };
 
-static void put(const char *text, size_t size, void *opaque) {
-    struct text_sink *sink = opaque;
+static void put(const char *bytes, size_t size, void *opaque) {
+    struct libiberty_text *to = opaque;
+    csni_name_put(to->text, bytes, size);
     /* The callback cannot ask libiberty to stop. Its callback variants hold everything on the stack, so that jumping out
      * of them leaks nothing. */
-    if (size > NAME_MAX_SIZE - sink->len) longjmp(sink->too_long, 1);
-    if (sink->len < sink->cap) {
-        size_t room = sink->cap - sink->len;
-        memcpy(sink->out + sink->len, text, size < room ? size : room);
-    }
-    sink->len += size;
+    if (to->text->too_long) longjmp(to->too_long, 1);
 }
 
-enum language { NOT_MANGLED, ITANIUM, RUST, DLANG };
-
-static enum language language_of(const char *name) {
-    if (name[0] != '_') return NOT_MANGLED;
-    switch (name[1]) {
-    case 'Z': return ITANIUM;
-    case 'R': return RUST;
-    case 'D': return DLANG;
-    default: return NOT_MANGLED;
-    }
-}
-
-/* libiberty's own limit refuses C++ names of more than 1024 bytes, because it keeps its parts on the stack; Boost makes
- * longer ones. Up to this size, the worst names that we found take 0.55 MB of stack. */
-enum { UNLIMITED_NAME_MAX = 2048 };
-
-static bool put_itanium_or_rust(const char *name, enum language language, struct text_sink *sink) {
-    enum { STYLE = DMGL_PARAMS | DMGL_ANSI };
-    if (setjmp(sink->too_long)) return false;
-    /* Rust's older scheme looks like C++ ("_ZN4core3fmt17h0123456789abcdefE"): its demangler is asked first. */
-    if (rust_demangle_callback(name, STYLE, put, sink)) return true;
-    if (language != ITANIUM) return false;
-    sink->len = 0;
-    int options = strlen(name) <= UNLIMITED_NAME_MAX ? STYLE | DMGL_NO_RECURSE_LIMIT : STYLE;
-    return cplus_demangle_v3_callback(name, options, put, sink) != 0;
+static bool put_rust(const char *name, struct csni_name_text *text) {
+    struct libiberty_text to = { .text = text };
+    if (setjmp(to.too_long)) return false;
+    return rust_demangle_callback(name, STYLE, put, &to);
 }
 
 /* libiberty's D demangler has no callback, recurses without a limit and ends the process when memory runs out. So only
@@ -81,35 +56,49 @@ static bool d_is_harmless(const char *name) {
     return true;
 }
 
-static bool put_d(const char *name, struct text_sink *sink) {
+static bool put_d(const char *name, struct csni_name_text *to) {
     if (!d_is_harmless(name)) return false;
-    char *text = dlang_demangle(name, DMGL_PARAMS | DMGL_ANSI);
+    char *text = dlang_demangle(name, STYLE);
     if (!text) return false;
-    size_t len = strlen(text);
-    bool fits = len <= NAME_MAX_SIZE;
-    if (fits) put(text, len, sink);
+    csni_name_put_text(to, text);
     free(text); /* libiberty's own malloc */
-    return fits;
+    return !to->too_long;
 }
 
-static bool demangle(const char *name, struct text_sink *sink) {
-    if (name[0] == '_' && name[1] == '_' && name[2] == 'Z') name++; /* Mach-O puts an underscore before every name */
-    enum language language = language_of(name);
-    if (language == NOT_MANGLED) return false;
-    return language == DLANG ? put_d(name, sink) : put_itanium_or_rust(name, language, sink);
+/* Rust's older scheme looks like C++ ("_ZN4core3fmt17h0123456789abcdefE"). */
+static bool demangle_foreign(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    char *copy = csni_name_alloc(memory, name.len + 1);
+    if (!copy) return false;
+    memcpy(copy, name.ptr, name.len);
+    copy[name.len] = 0;
+    return copy[1] == 'D' ? put_d(copy, text) : put_rust(copy, text);
+}
+
+#else
+
+static bool demangle_foreign(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    (void)name, (void)memory, (void)text;
+    return false;
+}
+
+#endif
+
+static bool demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    /* Mach-O puts an underscore before every name. */
+    bool is_macho = name.len > 2 && name.ptr[0] == '_' && name.ptr[1] == '_' && name.ptr[2] == 'Z';
+    struct csn_str bare = is_macho ? (struct csn_str){ name.ptr + 1, name.len - 1 } : name;
+    if (bare.ptr[1] != '_' && demangle_foreign(bare, memory, text)) return true;
+    *text = (struct csni_name_text){ .out = text->out, .cap = text->cap };
+    return csni_itanium_demangle(name, memory, text);
 }
 
 /* A symbol version ("_Znwm@@GLIBCXX_3.4") is no part of the mangled name; it is put behind the text unchanged. */
-static bool demangle_versioned(char *name, size_t size, struct text_sink *sink) {
-    char *version = memchr(name, '@', size);
-    if (!version) return demangle(name, sink);
-    *version = 0;
-    if (!demangle(name, sink)) return false;
-    *version = '@';
-    size_t version_size = size - (size_t)(version - name);
-    if (version_size > NAME_MAX_SIZE - sink->len) return false;
-    put(version, version_size, sink);
-    return true;
+static bool demangle_versioned(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    const char *version = memchr(name.ptr, '@', name.len);
+    size_t len = version ? (size_t)(version - name.ptr) : name.len;
+    if (len < 2 || !demangle((struct csn_str){ name.ptr, len }, memory, text)) return false;
+    csni_name_put(text, name.ptr + len, name.len - len);
+    return !text->too_long;
 }
 
 static bool may_be_mangled(struct csn_str name) {
@@ -118,31 +107,19 @@ static bool may_be_mangled(struct csn_str name) {
 
 csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err) {
     if (!may_be_mangled(name)) return CSN_NONE;
-    if (name.len > NAME_MAX_SIZE || memchr(name.ptr, 0, name.len)) return CSN_NONE;
-    char on_stack[ON_STACK];
-    char *copy = on_stack;
-    if (name.len >= sizeof(on_stack)) {
-        copy = csni_alloc(&csni_libc_allocator, name.len + 1);
-        if (!copy) return csni_fail_memory(err, name.len + 1);
-    }
-    memcpy(copy, name.ptr, name.len);
-    copy[name.len] = 0;
-    struct text_sink sink = { .out = out, .cap = cap };
-    bool done = demangle_versioned(copy, name.len, &sink);
-    if (copy != on_stack) csni_free(&csni_libc_allocator, copy, name.len + 1);
+    if (name.len > CSNI_NAME_MAX_SIZE || memchr(name.ptr, 0, name.len)) return CSN_NONE;
+    _Alignas(max_align_t) uint8_t block[BLOCK_SIZE];
+    struct csni_name_memory memory;
+    csni_name_memory_init(&memory, block, sizeof(block));
+    struct csni_name_text text = { .out = out, .cap = cap };
+    bool done = demangle_versioned(name, &memory, &text);
+    size_t lacking = memory.failed;
+    csni_name_memory_deinit(&memory);
+    if (lacking) return csni_fail_memory(err, lacking);
     if (!done) return CSN_NONE;
 
-    if (cap) out[sink.len < cap ? sink.len : cap - 1] = 0;
-    *out_len = sink.len;
-    if (sink.len < cap) return CSN_OK;
-    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "demangled name: %zu bytes, room for %zu", sink.len, cap);
+    if (cap) out[text.len < cap ? text.len : cap - 1] = 0;
+    *out_len = text.len;
+    if (text.len < cap) return CSN_OK;
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "demangled name: %zu bytes, room for %zu", text.len, cap);
 }
-
-#else
-
-csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err) {
-    (void)name, (void)out, (void)cap, (void)out_len;
-    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "built without libiberty, which demangles names");
-}
-
-#endif

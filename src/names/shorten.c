@@ -42,14 +42,21 @@ struct replacement {
 #define CHAR_TRAITS "char, std::char_traits<char>"
 #define CHAR_TRAITS_ALLOCATOR CHAR_TRAITS ", std::allocator<char>"
 
+/* Demanglers differ in whether a space stands between two '>'. */
 static const struct replacement replacements[] = {
     { "std::__1", "std" },
     { "std::basic_string<" CHAR_TRAITS_ALLOCATOR " >", "std::string" },
+    { "std::basic_string<" CHAR_TRAITS_ALLOCATOR ">", "std::string" },
     { "std::basic_ostringstream<" CHAR_TRAITS_ALLOCATOR " >", "std::basic_ostringstream" },
+    { "std::basic_ostringstream<" CHAR_TRAITS_ALLOCATOR ">", "std::basic_ostringstream" },
     { "std::basic_stringbuf<" CHAR_TRAITS_ALLOCATOR " >", "std::stringbuf" },
+    { "std::basic_stringbuf<" CHAR_TRAITS_ALLOCATOR ">", "std::stringbuf" },
     { "std::basic_istream<" CHAR_TRAITS " >", "std::istream" },
+    { "std::basic_istream<" CHAR_TRAITS ">", "std::istream" },
     { "std::basic_ostream<" CHAR_TRAITS " >", "std::ostream" },
+    { "std::basic_ostream<" CHAR_TRAITS ">", "std::ostream" },
     { "std::basic_iostream<" CHAR_TRAITS " >", "std::iostream" },
+    { "std::basic_iostream<" CHAR_TRAITS ">", "std::iostream" },
 };
 /* Inline namespaces of libstdc++ and of Android's libc++, which the original did not know. */
 static const struct replacement more_replacements[] = { { "std::__cxx11", "std" }, { "std::__ndk1", "std" } };

@@ -46,9 +46,10 @@ static void literals(void **state) {
     both("std::basic_istream<" CT ">::get()", "std::istream::get()");
     both("std::basic_ostream<" CT ">::put(char)", "std::ostream::put(char)");
     both("std::basic_iostream<" CT ">::~basic_iostream()", "std::iostream::~basic_iostream()");
-    /* Without the blank before the bracket it is another text. */
-    both("std::basic_istream<char, std::char_traits<char>>::get()",
-         "std::basic_istream<char, std::char_traits<char>>::get()");
+    /* Demanglers after C++11 put no blank before the bracket; what else differs is another text. */
+    both("std::basic_istream<char, std::char_traits<char>>::get()", "std::istream::get()");
+    both("std::basic_string<char, std::char_traits<char>, std::allocator<char>>::size()", "std::string::size()");
+    both("std::basic_istream<char,std::char_traits<char>>::get()", "std::basic_istream<char,std::char_traits<char>>::get()");
     plain("std::__cxx11::basic_string<" CTA ">::size()", "std::__cxx11::basic_string<" CTA ">::size()");
     nested("std::__cxx11::basic_string<" CTA ">::size()", "std::string::size()");
     nested("std::__ndk1::vector<int, std::__ndk1::allocator<int> >::size()", "std::vector<int>::size()");

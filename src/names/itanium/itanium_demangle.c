@@ -1,0 +1,40 @@
+/* C++ names: whole ones. */
+#include "names/itanium/itanium.h"
+
+#include "names/itanium/itanium_parse.h"
+#include "names/itanium/itanium_print.h"
+
+/* "_block_invoke", "_block_invoke2", "_block_invoke_2": the function of a block literal. */
+static bool skip_block_invoke(parser *p) {
+    static const char word[] = "_block_invoke";
+    if ((size_t)(p->end - p->at) < sizeof(word) - 1 || memcmp(p->at, word, sizeof(word) - 1) != 0) return false;
+    p->at += sizeof(word) - 1;
+    bool needs_number = csni_take(p, '_');
+    if (!csni_parse_number(p, false).len && needs_number) return false;
+    if (csni_peek(p, 0) == '.') p->at = p->end;
+    return true;
+}
+
+static node *parse_mangled(parser *p, size_t underscores) {
+    node *n = csni_parse_encoding(p);
+    if (!n) return NULL;
+    if (underscores > 2) {
+        n = skip_block_invoke(p) ? csni_make_word(p, NODE_PREFIXED, "invocation function for block in ", n) : NULL;
+    } else if (csni_peek(p, 0) == '.') {
+        n = csni_make_text(p, NODE_CLONE_SUFFIX, (struct csn_str){ p->at, (size_t)(p->end - p->at) }, n);
+        p->at = p->end;
+    }
+    return p->at == p->end ? n : NULL;
+}
+
+bool csni_itanium_demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *out) {
+    size_t underscores = 0;
+    while (underscores < name.len && name.ptr[underscores] == '_') underscores++;
+    if (!underscores || underscores > 4 || underscores == name.len || name.ptr[underscores] != 'Z') return false;
+    parser p = { .at = name.ptr + underscores + 1, .end = name.ptr + name.len, .memory = memory, .lambda_level = SIZE_MAX };
+    node *n = parse_mangled(&p, underscores);
+    if (!n) return false;
+    struct csni_itanium_printer printer = { .text = out, .pack_index = CSNI_NO_PACK, .pack_count = CSNI_NO_PACK, .enclosed = 1 };
+    csni_itanium_print(&printer, n);
+    return !printer.failed && !out->too_long;
+}

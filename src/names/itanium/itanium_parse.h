@@ -1,0 +1,131 @@
+/* From a mangled C++ name to its tree. One function per production of the ABI's grammar; the grammar is a circle, and so are its
+ * files, which meet here: names, types, templates, expressions. Each returns NULL where the name does not follow the grammar. */
+#ifndef CSNI_ITANIUM_PARSE_H
+#define CSNI_ITANIUM_PARSE_H
+
+#include <string.h>
+
+#include "names/itanium/itanium_node.h"
+#include "names/name_memory.h"
+
+struct csni_itanium_parser {
+    const char *at, *end;
+    struct csni_name_memory *memory;
+    struct csni_name_stack parts;         /* of lists that are being read */
+    struct csni_name_stack substitutions; /* S_, S0_, ... */
+    struct csni_name_stack outer;         /* arguments of the template that is being named: T_, T0_, ... */
+    struct csni_name_stack levels;        /* of struct csni_name_stack: parameters by depth, TL0_; NULL where they are unknown */
+    uint32_t level_base;                  /* the first of `levels` that the current encoding sees */
+    struct csni_name_stack forwards;      /* of struct csni_itanium_forward without a target */
+    size_t lambda_level;                  /* the level whose parameters "auto" stands for; SIZE_MAX: none */
+    uint32_t invented[3];                 /* parameters by enum csni_itanium_param */
+    uint32_t depth;
+    bool args_belong_elsewhere;           /* template arguments that follow are not those of the type: conversion operators */
+    bool forward_allowed;
+    bool parameters_unknown;              /* inside a constraint, where levels are not followed */
+};
+
+/* What a name tells about the function type that may follow. */
+struct csni_itanium_traits {
+    uint32_t forward_base;
+    uint8_t qualifiers;
+    bool without_return_type;
+    bool ends_with_args;
+    bool explicit_object;
+};
+
+typedef struct csni_itanium_parser parser;
+
+static inline char csni_peek(const parser *p, size_t ahead) {
+    return (size_t)(p->end - p->at) > ahead ? p->at[ahead] : 0;
+}
+
+static inline bool csni_take(parser *p, char c) {
+    if (p->at == p->end || *p->at != c) return false;
+    p->at++;
+    return true;
+}
+
+static inline bool csni_take_two(parser *p, const char two[2]) {
+    if (p->end - p->at < 2 || p->at[0] != two[0] || p->at[1] != two[1]) return false;
+    p->at += 2;
+    return true;
+}
+
+static inline bool csni_is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Deeper nesting than any compiler's is refused: 0.3 MB of stack. */
+enum { CSNI_ITANIUM_DEPTH_MAX = 1024 };
+
+static inline bool csni_enter(parser *p) { return ++p->depth <= CSNI_ITANIUM_DEPTH_MAX; }
+static inline node *csni_leave(parser *p, node *n) {
+    p->depth--;
+    return n;
+}
+
+/* ---- makers: NULL when out of memory, or where a part is NULL ---- */
+
+struct csni_itanium_node *csni_make(parser *p, enum csni_itanium_kind kind);
+node *csni_make_pair(parser *p, enum csni_itanium_kind kind, node *a, node *b);
+node *csni_make_text(parser *p, enum csni_itanium_kind kind, struct csn_str text, node *a);
+node *csni_make_word(parser *p, enum csni_itanium_kind kind, const char *word, node *a);
+/* The parts since `base`, which are taken away from the stack. */
+struct csni_itanium_node *csni_make_list(parser *p, enum csni_itanium_kind kind, uint32_t base);
+node *csni_name_node(parser *p, struct csn_str text);
+/* NULL stays NULL. */
+node *csni_add_substitution(parser *p, node *n);
+bool csni_push_part(parser *p, node *n);
+
+/* ---- tokens ---- */
+
+bool csni_parse_count(parser *p, size_t *out);
+struct csn_str csni_parse_number(parser *p, bool may_be_negative); /* empty: there is none */
+struct csn_str csni_parse_identifier(parser *p);                   /* the same */
+unsigned csni_parse_qualifiers(parser *p);
+void csni_skip_discriminator(parser *p);
+bool csni_parse_sequence_id(parser *p, size_t *out);
+
+/* ---- productions ---- */
+
+node *csni_parse_encoding(parser *p);
+node *csni_parse_name(parser *p, struct csni_itanium_traits *traits);
+node *csni_parse_unscoped_name(parser *p, struct csni_itanium_traits *traits, bool *is_substitution);
+node *csni_parse_source_name(parser *p);
+node *csni_parse_operator_name(parser *p, struct csni_itanium_traits *traits);
+node *csni_parse_unnamed_type(parser *p, struct csni_itanium_traits *traits);
+
+node *csni_parse_type(parser *p);
+node *csni_parse_decltype(parser *p);
+
+node *csni_parse_substitution(parser *p);
+node *csni_parse_abi_tags(parser *p, node *n);
+bool csni_starts_param_declaration(const parser *p);
+node *csni_parse_param_declaration(parser *p, struct csni_name_stack *params);
+node *csni_parse_template_param(parser *p);
+node *csni_parse_template_arg(parser *p);
+node *csni_parse_template_args(parser *p, bool of_encoding);
+
+node *csni_parse_expression(parser *p);
+node *csni_parse_literal(parser *p);
+node *csni_parse_constraint(parser *p);
+node *csni_parse_unresolved_name(parser *p, bool global);
+node *csni_parse_requires(parser *p);
+
+/* ---- operators ---- */
+
+enum csni_itanium_operator_kind {
+    OP_PREFIX, OP_POSTFIX, OP_BINARY, OP_SUBSCRIPT, OP_MEMBER, OP_NEW, OP_DELETE, OP_CALL, OP_CONVERSION, OP_CONDITIONAL,
+    OP_NAME_ONLY, OP_CAST, OP_OF_TYPE, OP_OF_EXPRESSION /* from OP_CAST on, no function can be named so */
+};
+
+struct csni_itanium_operator {
+    char code[2];
+    uint8_t kind, precedence;
+    bool flag; /* of arrays; a call in parentheses; a member operator that can be named */
+    const char *symbol;
+};
+
+/* The operator whose code comes next, taken; NULL: there is none. */
+const struct csni_itanium_operator *csni_take_operator(parser *p);
+
+#endif
