@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 enum { CSNI_NAME_MAX_SIZE = 1 << 20 };
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 /* Fields of struct csni_itanium_node that a kind uses stand behind it: text, a to d, list, flag. */
 enum csni_itanium_kind {
