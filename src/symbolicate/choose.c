@@ -30,25 +30,24 @@ static void decide(struct csn_stack_answer *answer, const struct csni_site *site
     answer->confidence = several || match->tail_calls ? CSN_CONFIDENCE_MEDIUM : CSN_CONFIDENCE_HIGH;
 }
 
-/* The caller's call site has patterns. *through_tails: tail calls lead from the functions that it names to the callee. */
+/* The caller's call site has patterns. *matched: `match` is what they allow. */
 static bool apply_caller_evidence(struct csni_stack_walk *walk, size_t i, const struct csni_call_evidence *evidence,
-                                  bool *through_tails) {
+                                  struct csni_candidate_match *match, bool *matched) {
     const struct csni_frame_state *callee = &walk->frames[i], *caller = &walk->frames[i + 1];
     struct csn_stack_answer *answer = &walk->answers[i];
-    struct csni_candidate_match match = { 0 };
     uint32_t name_count = callee->site ? callee->site->name_count : 0;
     bool merged = name_count > 1;
     uint32_t where = evidence->flags & (CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL);
     bool other_image = where == CSN_CALL_SITE_INTERNAL && callee->module != caller->module;
     if (!merged && !(name_count && other_image)) return true; /* the only name of a frame needs no patterns */
-    if (!csni_match_candidates(walk, callee->site, evidence, true, &match)) return false;
-    if (other_image) match.count = 0;
-    bool gone = merged && !match.count && !match.unknown;
-    if (gone && !csni_match_tail_calls(walk, i, evidence, &match)) return false;
-    if (merged && !gone && !match.unknown && !csni_match_tail_called_siblings(walk, callee, &match)) return false;
-    *through_tails = match.tail_calls > 0;
-    if (other_image && !match.count) answer->notes |= CSN_STACK_NOTE_OTHER_IMAGE | match.notes;
-    else if (merged) decide(answer, callee->site, evidence, &match, (uint32_t)i + 1);
+    if (!csni_match_candidates(walk, callee->site, evidence, evidence->pattern_count > 1, match)) return false;
+    *matched = true;
+    if (other_image) match->count = 0;
+    bool gone = merged && !match->count && !match->unknown;
+    if (gone && !csni_match_tail_calls(walk, i, evidence, match)) return false;
+    if (merged && !gone && !match->unknown && !csni_match_tail_called_siblings(walk, callee, match)) return false;
+    if (other_image && !match->count) answer->notes |= CSN_STACK_NOTE_OTHER_IMAGE | match->notes;
+    else if (merged) decide(answer, callee->site, evidence, match, (uint32_t)i + 1);
     return true;
 }
 
@@ -73,13 +72,14 @@ static bool choose_frame(struct csni_stack_walk *walk, size_t i, struct csni_exp
     struct csni_caller_evidence caller;
     struct csn_stack_answer *answer = &walk->answers[i];
     const struct csni_site *site = walk->frames[i].site;
-    bool merged = site && site->name_count > 1, through_tails = false;
+    struct csni_candidate_match match = { 0 };
+    bool merged = site && site->name_count > 1, matched = false;
     if (!csni_caller_evidence(walk, i + 1, &caller)) return false;
     if (caller.whole.notes & CSN_STACK_NOTE_INTERRUPTED) expectations->count = 0;
     if (merged) answer->notes |= caller.whole.notes | (site->truncated ? CSN_STACK_NOTE_LIMIT : 0);
-    if (caller.whole.pattern_count && !apply_caller_evidence(walk, i, &caller.whole, &through_tails)) return false;
+    if (caller.whole.pattern_count && !apply_caller_evidence(walk, i, &caller.whole, &match, &matched)) return false;
     if (!csni_expectations_apply(expectations, walk, i)) return false;
-    if (!through_tails && !csni_expectations_add(expectations, walk, i, &caller)) return false;
+    if (!match.tail_calls && !csni_expectations_add(expectations, walk, i, &caller, matched ? &match : NULL)) return false;
     return !merged || show_chosen(walk, i);
 }
 

@@ -1,59 +1,72 @@
 /* Expectations of external calls, carried inwards. */
 #include "symbolicate/expectation.h"
 
-#include "symbolicate/candidate_match.h"
 #include "symbolicate/step_budget.h"
 
 enum { STEPS_PER_OWN = 16 };
 
 /* ---- adding ---- */
 
-/* Takes the patterns that the callee proper meets out of the evidence. *usable: others are left, as far as that is known. */
-static bool remove_met_patterns(struct csni_stack_walk *walk, size_t i, struct csni_call_evidence *evidence, bool *met,
-                                bool *usable) {
-    const struct csni_site *site = walk->frames[i].site;
-    struct csni_candidate_match match = { 0 };
-    *met = false;
-    *usable = true;
-    if (!site || !site->name_count) return true;
-    if (!csni_match_candidates(walk, site, evidence, true, &match)) return false;
-    *usable = !match.unknown && csni_budget_take(walk->budget, evidence->pattern_count);
-    if (!*usable || !match.count) return true;
+/* Takes the patterns that the callee proper meets out of the evidence. False: no memory. */
+static bool remove_met_patterns(struct csni_stack_walk *walk, const struct csni_candidate_match *match,
+                                struct csni_call_evidence *evidence) {
     struct csn_str *rest = csni_arena_alloc(&walk->s->arena, evidence->pattern_count * sizeof(*rest));
     if (!rest) return false;
     uint32_t count = 0;
     for (uint32_t k = 0; k < evidence->pattern_count; k++)
-        if (!match.used[k]) rest[count++] = evidence->patterns[k];
+        if (!match->used[k]) rest[count++] = evidence->patterns[k];
     evidence->patterns = rest;
     evidence->pattern_count = count;
-    *met = true;
-    *usable = count > 0;
     return true;
 }
 
-bool csni_expectations_add(struct csni_expectations *expectations, struct csni_stack_walk *walk, size_t i,
-                           const struct csni_caller_evidence *caller) {
-    const struct csni_frame_state *callee = &walk->frames[i], *expecting = &walk->frames[i + 1];
-    struct csni_expectation new = { .own_count = caller->own_count, .frame = (uint32_t)i + 1, .module = expecting->module,
-                                    .met_in = CSNI_NO_MODULE };
-    if (!caller->own_count || callee->module == expecting->module) return true;
-    for (uint32_t k = 0; k < caller->own_count; k++)
-        if (!(caller->own[k].flags & CSN_CALL_SITE_EXTERNAL)) return true;
-    if (!csni_budget_take(walk->budget, (uint64_t)caller->own_count * STEPS_PER_OWN)) return true;
-    new.own = csni_arena_alloc(&walk->s->arena, caller->own_count * sizeof(*new.own));
-    if (!new.own) return false;
-    for (uint32_t k = 0; k < caller->own_count; k++) {
-        bool met, usable;
-        new.own[k] = caller->own[k];
-        if (!remove_met_patterns(walk, i, &new.own[k], &met, &usable)) return false;
-        if (!usable) return true;
-        if (met) new.met_in = callee->module;
+/* What one function expects beyond the callee proper, of which `match` is known or NULL; no patterns: nothing. */
+static bool expect_beyond(struct csni_stack_walk *walk, size_t i, const struct csni_candidate_match *match,
+                          struct csni_call_evidence *evidence, bool *met) {
+    const struct csni_site *site = walk->frames[i].site;
+    struct csni_candidate_match found;
+    if (!site || !site->name_count) return true;
+    if (!match) {
+        if (!csni_match_candidates(walk, site, evidence, evidence->pattern_count > 1, &found)) return false;
+        match = &found;
     }
+    if (!match->count && !match->unknown) return true;
+    *met = true;
+    if (!match->unknown && evidence->pattern_count > 1 && csni_budget_take(walk->budget, evidence->pattern_count))
+        return remove_met_patterns(walk, match, evidence);
+    evidence->pattern_count = 0;
+    return true;
+}
+
+static void add_expectation(struct csni_expectations *expectations, const struct csni_expectation *new) {
     if (expectations->count == CSNI_EXPECTATIONS_MAX) {
         for (uint32_t k = 1; k < expectations->count; k++) expectations->items[k - 1] = expectations->items[k];
         expectations->count--;
     }
-    expectations->items[expectations->count++] = new;
+    expectations->items[expectations->count++] = *new;
+}
+
+bool csni_expectations_add(struct csni_expectations *expectations, struct csni_stack_walk *walk, size_t i,
+                           const struct csni_caller_evidence *caller, const struct csni_candidate_match *match) {
+    const struct csni_frame_state *callee = &walk->frames[i], *expecting = &walk->frames[i + 1];
+    struct csni_expectation new = { .own_count = caller->own_count, .frame = (uint32_t)i + 1, .module = expecting->module,
+                                    .met_in = CSNI_NO_MODULE };
+    if (!caller->own_count || callee->module == expecting->module) return true;
+    for (uint32_t k = 0; k < caller->own_count; k++) {
+        bool met = false;
+        struct csni_call_evidence own = caller->own[k];
+        if (!(own.flags & CSN_CALL_SITE_EXTERNAL)) return true;
+        if (!expect_beyond(walk, i, caller->own_count == 1 ? match : NULL, &own, &met)) return false;
+        if (!own.pattern_count) return true;
+        if (met) new.met_in = callee->module;
+        if (!new.own) {
+            if (!csni_budget_take(walk->budget, (uint64_t)caller->own_count * STEPS_PER_OWN)) return true;
+            new.own = csni_arena_alloc(&walk->s->arena, caller->own_count * sizeof(*new.own));
+            if (!new.own) return false;
+        }
+        new.own[k] = own;
+    }
+    add_expectation(expectations, &new);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #define CSNI_EXPECTATION_H
 
 #include "symbolicate/caller_evidence.h"
+#include "symbolicate/candidate_match.h"
 
 struct csni_expectation {
     struct csni_call_evidence *own; /* by function that the expecting frame may be: patterns that are not met yet */
@@ -20,9 +21,10 @@ struct csni_expectations {
     uint32_t count;
 };
 
-/* What the caller of frame `i` expects beyond that frame. Of too many the outermost is dropped. False: no memory. */
+/* What the caller of frame `i` expects beyond that frame. `match`: the candidates that all its evidence allows there, or NULL if they
+ * are not known. Of too many expectations the outermost is dropped. False: no memory. */
 bool csni_expectations_add(struct csni_expectations *expectations, struct csni_stack_walk *walk, size_t i,
-                           const struct csni_caller_evidence *caller);
+                           const struct csni_caller_evidence *caller, const struct csni_candidate_match *match);
 
 /* Narrows the candidates of frame `i` that its caller left, from the nearest expectation outwards. One that is met, or whose
  * module the frame is in, ends. False: no memory. */
