@@ -73,16 +73,28 @@ static void ignore_loose(void *context, int side, const struct diff_loose *funct
     (void)context, (void)side, (void)function;
 }
 static void ignore_between(void *context, int side) { (void)context, (void)side; }
+static const struct diff_listener silent = { .changed = ignore_changed, .loose = ignore_loose, .between = ignore_between,
+                                             .damaged = diff_keep_damaged };
 
 static bool walk(struct diff_out *diff, const struct diff_values *values, struct diff_result *result) {
-    static const struct diff_listener silent = { NULL, ignore_changed, ignore_loose, ignore_between };
     struct diff_listener listener = values->quiet ? silent : values->json ? diff_json_calls : diff_text_calls;
     listener.context = diff;
     if (!diff_walk(diff->inputs[0].index, diff->inputs[1].index, &listener, &result->counts)) return false;
     const struct diff_counts *counts = &result->counts;
     result->same = !result->header_count && !counts->changed && !counts->moved && !counts->removed && !counts->added &&
-                   !counts->unreadable[0] && !counts->unreadable[1];
+                   !counts->damaged[0] && !counts->damaged[1];
     return true;
+}
+
+/* Once more for what is damaged, which takes no memory however much it is. */
+static bool walk_damaged(struct diff_out *diff, const struct diff_result *result,
+                         void (*damaged)(void *context, const struct diff_damaged *function)) {
+    if (!result->counts.damaged[0] && !result->counts.damaged[1]) return true;
+    struct diff_listener listener = silent;
+    struct diff_counts counts;
+    listener.context = diff;
+    listener.damaged = damaged;
+    return diff_walk(diff->inputs[0].index, diff->inputs[1].index, &listener, &counts);
 }
 
 static bool compare(struct diff_out *diff, const struct diff_values *values, struct diff_result *result) {
@@ -91,6 +103,8 @@ static bool compare(struct diff_out *diff, const struct diff_values *values, str
     if (values->json) {
         diff_json_begin(diff, result);
         if (!walk(diff, values, result)) return false;
+        diff_json_damaged_begin(diff);
+        if (!walk_damaged(diff, result, diff_json_damaged)) return false;
         diff_json_files_begin(diff);
         if (!diff_files(diff, diff_json_file)) return false;
         diff_json_end(diff, result);
@@ -98,6 +112,8 @@ static bool compare(struct diff_out *diff, const struct diff_values *values, str
     }
     diff_text_begin(diff, result);
     if (!walk(diff, values, result)) return false;
+    diff_text_damaged_begin(diff);
+    if (!walk_damaged(diff, result, diff_text_damaged)) return false;
     diff_text_files_begin(diff);
     if (!diff_files(diff, diff_text_file)) return false;
     diff_text_end(diff, result);
@@ -112,10 +128,13 @@ static enum exit_code compare_opened(struct diff_out *diff, const struct diff_va
         if (shares[side])
             complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
     if (!good && !shares[0] && !shares[1]) complain_memory("functions to compare");
-    for (int side = 0; side < 2; side++)
-        if (result.counts.unreadable[side])
-            complain(diff->inputs[side].path, "records that cannot be found: %llu",
-                     (unsigned long long)result.counts.unreadable[side]);
+    for (int side = 0; side < 2; side++) {
+        if (!result.counts.damaged[side]) continue;
+        good = false;
+        complain(diff->inputs[side].path, "damaged functions: %llu (first: 0x%llx: %s)",
+                 (unsigned long long)result.counts.damaged[side], (unsigned long long)diff->first_damaged[side].start,
+                 csn_error_text(&diff->first_damaged[side].err));
+    }
     if (!out_finish_stdout(diff->out) || !good) return EXIT_FAILED;
     return result.same ? EXIT_WORKED : EXIT_PARTIAL;
 }
@@ -154,7 +173,8 @@ const struct command diff_command = {
         "holds, or repeats rows does not matter. A and B may be object files: they are converted in memory first.\n"
         "\n"
         "Of a function that changed, the first difference of each kind is shown: A's side | B's side.\n"
-        "Exit status: 0 when the two say the same, 1 when they differ, 2 when comparing failed.\n",
+        "A function that cannot be read on either side is damaged, whatever the other side has.\n"
+        "Exit status: 0 when the two say the same, 1 when they differ, 2 when comparing failed or functions are damaged.\n",
     .example = "callsign diff old.gsym new.gsym",
     .min_operands = 2,
     .max_operands = 2,

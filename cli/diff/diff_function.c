@@ -7,7 +7,7 @@
 #include "ui/sorting.h"
 
 const char *diff_what_name(unsigned k) {
-    static const char *const names[] = { "address", "size", "lines", "inlines", "call_sites", "merged", "damaged", NULL };
+    static const char *const names[] = { "address", "size", "lines", "inlines", "call_sites", "merged", NULL };
     return names[k];
 }
 
@@ -170,6 +170,7 @@ static csn_status gather_merged(struct diff_room *room, int k, const struct diff
         if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
         struct diff_function *merged = &list->items[list->count++];
         *merged = diff_function_read(index, &record);
+        if (merged->status < 0) return merged->status;
         if (!diff_spend(&room->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
     }
     if (list->count) qsort(list->items, list->count, sizeof(*list->items), diff_by_name);
@@ -189,9 +190,9 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
         struct function_diff inner = { .what = 0 };
         if (order == 0) {
             csn_status status = compare_parts(room, pair, &inner);
-            if (status == CSN_E_MEMORY || !room->left[0] || !room->left[1]) return status < 0 ? status : CSN_E_LIMIT;
-            if (status >= 0 && !inner.what) continue;
-            if (status < 0) inner.what |= DIFF_DAMAGED;
+            if (!room->left[0] || !room->left[1]) return CSN_E_LIMIT;
+            if (status < 0) return status;
+            if (!inner.what) continue;
         }
         out->what |= DIFF_MERGED;
         for (int k = 0; k < 2; k++) {
@@ -239,4 +240,51 @@ bool diff_functions(struct diff_room *room, const struct diff_function *a, const
     if (status >= 0) status = compare_parts(room, pair, out);
     if (status < 0) out->what |= DIFF_DAMAGED;
     return status != CSN_E_MEMORY && room->left[0] && room->left[1];
+}
+
+/* ---- damage ---- */
+
+static csn_status check_rows(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_row_iter iter;
+    struct csn_row row;
+    csn_status status = csn_row_iter_init(&iter, index, record, err);
+    while (status == CSN_OK) status = csn_row_iter_next(&iter, &row, err);
+    return status < 0 ? status : CSN_OK;
+}
+
+static csn_status check_inlines(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_inline_iter iter;
+    struct csn_inline_node node;
+    csn_status status = csn_inline_iter_init(&iter, index, record, err);
+    while (status == CSN_OK) status = csn_inline_iter_next(&iter, &node, err);
+    return status < 0 ? status : CSN_OK;
+}
+
+static csn_status check_sites(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_call_site_iter iter;
+    struct csn_call_site site;
+    csn_status status = csn_call_site_iter_init(&iter, index, record, err);
+    while (status == CSN_OK) status = csn_call_site_iter_next(&iter, &site, err);
+    return status < 0 ? status : CSN_OK;
+}
+
+static csn_status check_alone(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_function function;
+    csn_status status = csn_record_function(index, record, &function, err);
+    if (status >= 0) status = check_rows(index, record, err);
+    if (status >= 0) status = check_inlines(index, record, err);
+    return status >= 0 ? check_sites(index, record, err) : status;
+}
+
+csn_status diff_function_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err) {
+    struct csn_merged_iter iter;
+    struct csn_record child;
+    csn_status status = check_alone(index, record, err);
+    if (status >= 0) status = csn_merged_iter_init(&iter, index, record, err);
+    if (status < 0) return status;
+    while ((status = csn_merged_iter_next(&iter, &child, err)) == CSN_OK) {
+        status = check_alone(index, &child, err);
+        if (status < 0) return status;
+    }
+    return status < 0 ? status : CSN_OK;
 }

@@ -12,9 +12,9 @@ enum diff_what {
     DIFF_INLINES = 8,
     DIFF_CALL_SITES = 16,
     DIFF_MERGED = 32,
-    DIFF_DAMAGED = 64 /* one of them cannot be read to its end */
+    DIFF_DAMAGED = 64 /* one of them cannot be read to its end: nothing else counts then */
 };
-/* "address", "size", ... in the order above; NULL behind the last. */
+/* "address", "size", ... in the order above, without the last; NULL behind them. */
 const char *diff_what_name(unsigned k);
 
 struct diff_function {
@@ -26,6 +26,8 @@ struct diff_function {
 /* Below, at or above 0: an order by name, and by size among equal names. */
 int diff_by_name(const void *a, const void *b);
 struct diff_function diff_function_read(const struct csn_index *index, const struct csn_record *record);
+/* Reads the record to its end: CSN_OK, or what is wrong with it. */
+csn_status diff_function_check(const struct csn_index *index, const struct csn_record *record, struct csn_error *err);
 
 /* A call site with one of its patterns. */
 struct diff_site {

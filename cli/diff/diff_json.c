@@ -87,8 +87,6 @@ static void put_details(struct diff_out *diff, const struct diff_function *a, co
         put_two(diff, "call_site", found, (bool[]){ found->sites[0].present, found->sites[1].present }, put_site);
     if (found->what & DIFF_MERGED)
         put_two(diff, "merged", found, (bool[]){ found->merged[0].present, found->merged[1].present }, put_merged);
-    if (found->what & DIFF_DAMAGED)
-        json_member_text(json, "error", found->err.text[0] ? csn_error_text(&found->err) : "the record cannot be read");
 }
 
 /* ---- calls ---- */
@@ -98,7 +96,7 @@ static void json_changed(void *context, const struct diff_function *a, const str
     struct diff_out *diff = context;
     struct json_out *json = &diff->json;
     json_begin_object(json);
-    put_name(diff, a->status < 0 ? b->function.name : a->function.name);
+    put_name(diff, a->function.name);
     json_member_hex(json, "address", a->record.start);
     if (found->what & DIFF_ADDRESS) json_member_hex(json, "new_address", b->record.start);
     put_what(json, found->what);
@@ -123,7 +121,24 @@ static void json_loose(void *context, int side, const struct diff_loose *functio
     json_end_object(&diff->json);
 }
 
-const struct diff_listener diff_json_calls = { .changed = json_changed, .loose = json_loose, .between = json_between };
+const struct diff_listener diff_json_calls = { .changed = json_changed, .loose = json_loose, .between = json_between,
+                                               .damaged = diff_keep_damaged };
+
+void diff_json_damaged_begin(struct diff_out *diff) {
+    json_end_array(&diff->json);
+    json_key(&diff->json, "damaged");
+    json_begin_array(&diff->json);
+}
+
+void diff_json_damaged(void *context, const struct diff_damaged *function) {
+    struct diff_out *diff = context;
+    json_begin_object(&diff->json);
+    if (function->name.len) put_name(diff, function->name);
+    json_member_hex(&diff->json, "address", function->start);
+    json_member_text(&diff->json, "in", function->side ? "b" : "a");
+    json_member_text(&diff->json, "error", csn_error_text(&function->err));
+    json_end_object(&diff->json);
+}
 
 static void put_headers(struct json_out *json, const struct diff_result *result) {
     json_key(json, "header");
@@ -182,6 +197,7 @@ void diff_json_end(struct diff_out *diff, const struct diff_result *result) {
     json_member_number(json, "moved", result->counts.moved);
     json_member_number(json, "removed", result->counts.removed);
     json_member_number(json, "added", result->counts.added);
+    json_member_number(json, "damaged", result->counts.damaged[0] + result->counts.damaged[1]);
     json_end_object(json);
     json_key(json, "same");
     json_bool(json, result->same);

@@ -33,10 +33,21 @@ struct diff_out {
     struct name_text names;
     uint64_t shown_max; /* text: differences shown of each kind */
     uint64_t shown;     /* of this kind, and those left out */
+    struct {
+        bool present;
+        uint64_t start;
+        struct csn_error err;
+    } first_damaged[2]; /* of each input */
 };
 
-/* In the order of calling: begin, diff_walk() with the listener (its context is the diff_out), files, end. */
+/* In the order of calling: begin, diff_walk() with the listener (its context is the diff_out), damaged_begin, damaged for each
+ * that cannot be read, files_begin, files, end. */
 extern const struct diff_listener diff_text_calls, diff_json_calls;
+void diff_keep_damaged(void *context, const struct diff_damaged *function); /* the listeners': keeps the first of each input */
+void diff_text_damaged_begin(struct diff_out *diff);
+void diff_text_damaged(void *context, const struct diff_damaged *function);
+void diff_json_damaged_begin(struct diff_out *diff);
+void diff_json_damaged(void *context, const struct diff_damaged *function);
 void diff_text_begin(struct diff_out *diff, const struct diff_result *result);
 void diff_text_files_begin(struct diff_out *diff);
 void diff_text_end(struct diff_out *diff, const struct diff_result *result);

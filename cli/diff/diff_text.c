@@ -99,12 +99,6 @@ static void put_details(struct diff_out *diff, const struct diff_function *a, co
         put_two(diff, 4, found, (bool[]){ found->sites[0].present, found->sites[1].present }, put_site);
     if (found->what & DIFF_MERGED)
         put_two(diff, 5, found, (bool[]){ found->merged[0].present, found->merged[1].present }, put_merged);
-    if (found->what & DIFF_DAMAGED) {
-        const char *text = found->err.text[0] ? csn_error_text(&found->err) : "the record cannot be read";
-        out_text(diff->out, "  damaged: ");
-        out_safe(diff->out, (struct csn_str){ text, strlen(text) });
-        out_char(diff->out, '\n');
-    }
 }
 
 static void put_what(struct out_buffer *out, uint32_t what) {
@@ -130,7 +124,7 @@ static void text_changed(void *context, const struct diff_function *a, const str
         out_hex(diff->out, b->record.start);
     }
     out_char(diff->out, ' ');
-    put_name(diff, a->status < 0 ? b->function.name : a->function.name);
+    put_name(diff, a->function.name);
     put_what(diff->out, found->what);
     out_char(diff->out, '\n');
     put_details(diff, a, b, found);
@@ -161,7 +155,33 @@ static void text_loose(void *context, int side, const struct diff_loose *functio
     out_char(diff->out, '\n');
 }
 
-const struct diff_listener diff_text_calls = { .changed = text_changed, .loose = text_loose, .between = text_between };
+void diff_keep_damaged(void *context, const struct diff_damaged *function) {
+    struct diff_out *diff = context;
+    if (diff->first_damaged[function->side].present) return;
+    diff->first_damaged[function->side].present = true;
+    diff->first_damaged[function->side].start = function->start;
+    diff->first_damaged[function->side].err = function->err;
+}
+
+const struct diff_listener diff_text_calls = { .changed = text_changed, .loose = text_loose, .between = text_between,
+                                               .damaged = diff_keep_damaged };
+
+void diff_text_damaged_begin(struct diff_out *diff) {
+    finish_kind(diff, "added");
+}
+
+void diff_text_damaged(void *context, const struct diff_damaged *function) {
+    struct diff_out *diff = context;
+    if (diff->shown++ >= diff->shown_max) return;
+    const char *text = csn_error_text(&function->err);
+    out_text(diff->out, "damaged ");
+    out_hex(diff->out, function->start);
+    out_char(diff->out, ' ');
+    put_name(diff, function->name);
+    out_text(diff->out, function->side ? " in B: " : " in A: ");
+    out_safe(diff->out, (struct csn_str){ text, strlen(text) });
+    out_char(diff->out, '\n');
+}
 
 void diff_text_begin(struct diff_out *diff, const struct diff_result *result) {
     for (size_t i = 0; i < result->header_count; i++) {
@@ -177,7 +197,7 @@ void diff_text_begin(struct diff_out *diff, const struct diff_result *result) {
 }
 
 void diff_text_files_begin(struct diff_out *diff) {
-    finish_kind(diff, "added");
+    finish_kind(diff, "damaged");
 }
 
 void diff_text_file(struct diff_out *diff, int side, struct diff_path path) {
@@ -194,11 +214,17 @@ void diff_text_end(struct diff_out *diff, const struct diff_result *result) {
         const char *what;
     } parts[] = { { counts->same, " same, " }, { counts->changed, " changed, " }, { counts->moved, " moved, " },
                   { counts->removed, " removed, " }, { counts->added, " added" } };
+    uint64_t damaged = counts->damaged[0] + counts->damaged[1];
     finish_kind(diff, "files");
     out_text(diff->out, "functions: ");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         out_decimal(diff->out, parts[i].count);
         out_text(diff->out, parts[i].what);
+    }
+    if (damaged) {
+        out_text(diff->out, ", ");
+        out_decimal(diff->out, damaged);
+        out_text(diff->out, " damaged");
     }
     out_text(diff->out, result->same ? "\nthe two say the same\n" : "\nthe two differ\n");
 }

@@ -1,6 +1,7 @@
 /* The walk: groups of functions at one address, matched by name. */
 #include "diff/diff_walk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "ui/sorting.h"
@@ -50,10 +51,10 @@ static int by_place(const void *a, const void *b) {
 static bool is_in_order(const struct function_list *list) {
     uint64_t before = 0;
     for (uint32_t idx = 0; idx < list->count; idx++) {
-        struct csn_record record;
-        if (csn_index_record(list->index, idx, &record, NULL) != CSN_OK) continue;
-        if (record.start < before) return false;
-        before = record.start;
+        uint64_t start = before;
+        (void)csn_index_function_start(list->index, idx, &start, NULL);
+        if (start < before) return false;
+        before = start;
     }
     return true;
 }
@@ -62,9 +63,8 @@ static bool put_in_order(struct function_list *list) {
     struct place *places = calloc(list->count, sizeof(*places));
     list->order = calloc(list->count, sizeof(*list->order));
     for (uint32_t idx = 0; places && list->order && idx < list->count; idx++) {
-        struct csn_record record = { .start = 0 };
-        if (csn_index_record(list->index, idx, &record, NULL) != CSN_OK) record.start = 0;
-        places[idx] = (struct place){ record.start, idx };
+        places[idx] = (struct place){ 0, idx };
+        (void)csn_index_function_start(list->index, idx, &places[idx].start, NULL);
     }
     bool good = places && list->order;
     if (good) qsort(places, list->count, sizeof(*places), by_place);
@@ -81,14 +81,22 @@ static bool list_init(struct function_list *list, const struct csn_index *index)
     return is_in_order(list) || put_in_order(list);
 }
 
-/* The next function that has a record; false at the end. */
-static bool list_peek(struct function_list *list, uint64_t *unreadable, struct csn_record *out, uint32_t *out_idx) {
-    for (; list->next < list->count; list->next++) {
-        *out_idx = list->order ? list->order[list->next] : list->next;
-        if (csn_index_record(list->index, *out_idx, out, NULL) == CSN_OK) return true;
-        ++*unreadable;
-    }
-    return false;
+/* The next function; false at the end. */
+static bool list_peek(const struct function_list *list, uint64_t *out_start, uint32_t *out_idx) {
+    if (list->next >= list->count) return false;
+    *out_idx = list->order ? list->order[list->next] : list->next;
+    *out_start = 0;
+    (void)csn_index_function_start(list->index, *out_idx, out_start, NULL);
+    return true;
+}
+
+static struct diff_function read_at(const struct csn_index *index, uint32_t idx, uint64_t start) {
+    struct csn_record record;
+    struct diff_function function = { .record.start = start };
+    function.status = csn_index_record(index, idx, &record, NULL);
+    if (function.status >= 0) function = diff_function_read(index, &record);
+    function.idx = idx;
+    return function;
 }
 
 /* ---- groups ---- */
@@ -97,14 +105,13 @@ static bool list_peek(struct function_list *list, uint64_t *unreadable, struct c
 static bool gather(struct walk *walk, int side, uint64_t start) {
     struct function_list *list = &walk->lists[side];
     struct group *group = &walk->groups[side];
-    struct csn_record record;
+    uint64_t next = 0;
     uint32_t idx;
     group->count = 0;
-    while (list_peek(list, &walk->counts->unreadable[side], &record, &idx) && record.start == start) {
+    while (list_peek(list, &next, &idx) && next == start) {
         if (!reserve_room(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
         struct diff_function *function = &group->items[group->count++];
-        *function = diff_function_read(list->index, &record);
-        function->idx = idx;
+        *function = read_at(list->index, idx, start);
         if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
         if (!diff_spend(&walk->room.left[side], 1 + function->function.name.len)) return false;
         list->next++;
@@ -112,14 +119,44 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
     /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */
     for (size_t i = 0; list->next < list->count && i < group->count; i++)
         if (group->items[i].status >= 0 && !group->items[i].function.size)
-            group->items[i].function.size = record.start - start;
+            group->items[i].function.size = next - start;
     if (group->count > 1) qsort(group->items, group->count, sizeof(*group->items), diff_by_name);
     return true;
+}
+
+static void report_damaged(struct walk *walk, int side, const struct diff_function *function, struct csn_str name,
+                           const struct csn_error *err) {
+    walk->counts->damaged[side]++;
+    struct diff_damaged damaged = { side, function->record.start, name, *err };
+    if (!err->text[0]) snprintf(damaged.err.text, sizeof(damaged.err.text), "the record cannot be read");
+    walk->listener->damaged(walk->listener->context, &damaged);
+}
+
+/* Whether a function cannot be read to its end, which is then reported. */
+static bool is_damaged(struct walk *walk, int side, const struct diff_function *function, struct csn_str name) {
+    const struct csn_index *index = walk->lists[side].index;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_record record;
+    csn_status status = csn_index_record(index, function->idx, &record, &err);
+    if (status >= 0) status = diff_function_check(index, &record, &err);
+    if (status < 0) report_damaged(walk, side, function, name, &err);
+    return status < 0;
+}
+
+static void report_pair(struct walk *walk, const struct diff_function *a, const struct diff_function *b,
+                        const struct function_diff *diff) {
+    struct csn_str name = a->status < 0 || !a->function.name.len ? b->function.name : a->function.name;
+    bool first = is_damaged(walk, 0, a, name), second = is_damaged(walk, 1, b, name);
+    if (!first && !second) report_damaged(walk, 0, a, name, &diff->err);
 }
 
 static bool compare(struct walk *walk, const struct diff_function *a, const struct diff_function *b) {
     struct function_diff diff;
     if (!diff_functions(&walk->room, a, b, &diff)) return false;
+    if (diff.what & DIFF_DAMAGED) {
+        report_pair(walk, a, b, &diff);
+        return true;
+    }
     if (diff.what & DIFF_ADDRESS) walk->counts->moved++;
     else if (diff.what) walk->counts->changed++;
     else walk->counts->same++;
@@ -149,6 +186,7 @@ static bool match_names(struct walk *walk) {
 
 static bool add_loose(struct walk *walk, int side, const struct diff_function *function) {
     struct loose_list *list = &walk->loose[side];
+    if (function->status < 0) return is_damaged(walk, side, function, function->function.name), true;
     if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
     list->items[list->count++] = (struct diff_loose){ function->idx, function->record.start, function->function.size,
                                                       function->function.name };
@@ -173,13 +211,12 @@ static bool compare_groups(struct walk *walk) {
 
 static bool compare_all(struct walk *walk) {
     for (;;) {
-        struct csn_record next[2];
+        uint64_t next[2];
         bool left[2];
         uint32_t idx;
-        for (int side = 0; side < 2; side++)
-            left[side] = list_peek(&walk->lists[side], &walk->counts->unreadable[side], &next[side], &idx);
+        for (int side = 0; side < 2; side++) left[side] = list_peek(&walk->lists[side], &next[side], &idx);
         if (!left[0] && !left[1]) return true;
-        uint64_t start = left[0] && (!left[1] || next[0].start <= next[1].start) ? next[0].start : next[1].start;
+        uint64_t start = left[0] && (!left[1] || next[0] <= next[1]) ? next[0] : next[1];
         if (!gather(walk, 0, start) || !gather(walk, 1, start) || !compare_groups(walk)) return false;
     }
 }
@@ -204,10 +241,7 @@ static bool compare_moved(struct walk *walk, const struct diff_loose *a, const s
     const struct diff_loose *loose[2] = { a, b };
     struct diff_function pair[2];
     for (int side = 0; side < 2; side++) {
-        struct csn_record record;
-        const struct csn_index *index = walk->lists[side].index;
-        if (csn_index_record(index, loose[side]->idx, &record, NULL) != CSN_OK) return true;
-        pair[side] = diff_function_read(index, &record);
+        pair[side] = read_at(walk->lists[side].index, loose[side]->idx, loose[side]->start);
         pair[side].function.size = loose[side]->size;
         pair[side].function.name = loose[side]->name;
     }

@@ -14,18 +14,26 @@ struct diff_loose {
 
 struct diff_counts {
     uint64_t same, changed, moved, removed, added;
-    uint64_t unreadable[2]; /* functions whose record is not to be found */
+    uint64_t damaged[2];     /* functions whose record cannot be read to its end; they and their counterparts are nothing else */
     bool shares_too_much[2]; /* functions share records or names so much that comparing them was given up */
 };
 
 /* What the walk finds, in this order: all `changed` by ascending address (moved ones behind the others), all `removed`,
  * all `added`. `between` is called before the first of each of the latter two. */
+struct diff_damaged {
+    int side;
+    uint64_t start;
+    struct csn_str name;     /* its own, or its counterpart's; empty: not known */
+    struct csn_error err;
+};
+
 struct diff_listener {
     void *context;
     void (*changed)(void *context, const struct diff_function *a, const struct diff_function *b,
                     const struct function_diff *diff);
     void (*loose)(void *context, int side, const struct diff_loose *function);
     void (*between)(void *context, int side);
+    void (*damaged)(void *context, const struct diff_damaged *function); /* anywhere among the others */
 };
 
 /* False: out of memory, or one of the two shares too much. Linear in both indexes but for the functions that only one has, which

@@ -26,6 +26,10 @@ struct csn_function {
 CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struct csn_function *out,
                                       struct csn_error *err);
 
+/* The start of function `idx` alone, which is known even if its record is damaged. CSN_E_ARGUMENT beyond function_count. */
+CSN_API csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,
+                                            struct csn_error *err);
+
 /* File `idx`; file 0 is reserved and reads as two empty strings. CSN_E_ARGUMENT beyond the table. */
 CSN_API csn_status csn_index_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory,
                                   struct csn_str *base, struct csn_error *err);

@@ -78,6 +78,18 @@ csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct 
     return CSN_OK;
 }
 
+csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
+    if (index->other && !index->other->find_part) { /* not of GSYM's kind */
+        struct csn_record record;
+        CSNI_TRY(csn_index_record(index, idx, &record, err));
+        *out = record.start;
+        return CSN_OK;
+    }
+    if (idx >= index->gsym.address_count) return beyond("function", idx, index->gsym.address_count, err);
+    *out = csni_gsym_address(&index->gsym, idx);
+    return CSN_OK;
+}
+
 csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
                                struct csn_error *err) {
     if (index->other) return index->other->function(index, record, out, err);

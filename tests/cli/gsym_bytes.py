@@ -9,8 +9,13 @@ class Bytes:
         magic, version, self.width, _uuid, _base, self.count, self.strings, self.strings_size = \
             struct.unpack_from("<IHBBQIII", self.data)
         assert (magic, version) == (0x4753594D, 1)
-        table = -(-48 // self.width) * self.width + self.count * self.width
+        self.base, self.address_table = _base, -(-48 // self.width) * self.width
+        table = self.address_table + self.count * self.width
         self.info_table = -(-table // 4) * 4
+
+    def start(self, idx):
+        at = self.address_table + idx * self.width
+        return self.base + int.from_bytes(self.data[at:at + self.width], "little")
 
     def record(self, idx):
         return struct.unpack_from("<I", self.data, self.info_table + 4 * idx)[0]

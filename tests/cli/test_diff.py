@@ -49,6 +49,15 @@ def differ(callsign, a, b, *options):
     return answer
 
 
+def damaged(callsign, a, b):
+    """What is told of two indexes one of which cannot be read everywhere."""
+    done = callsign.run("diff", "--json", a, b)
+    assert done.returncode == 2 and "damaged functions: " in done.stderr, (done.stdout, done.stderr)
+    answer = json.loads(done.stdout)
+    assert answer["counts"]["damaged"] == len(answer["functions"]["damaged"]) and not answer["same"]
+    return answer
+
+
 def names(functions):
     return [function["name"] for function in functions]
 
@@ -57,7 +66,7 @@ def test_the_same(callsign, app):
     assert "0 changed, 0 moved, 0 removed, 0 added\nthe two say the same\n" in callsign.good("diff", app, app)
     answer = json.loads(callsign.good("diff", "--json", app, app))
     assert answer["same"] is True
-    assert answer["functions"] == {"changed": [], "removed": [], "added": []}
+    assert answer["functions"] == {"changed": [], "removed": [], "added": [], "damaged": []}
     assert answer["files"] == [] and answer["header"] == []
     assert answer["counts"]["same"] == answer["a"]["functions"] == Bytes(app).count
     assert callsign.good("diff", "-q", app, app) == ""
@@ -81,7 +90,7 @@ def test_a_breakpad_file(callsign, gcc, tmp_path):
     callsign.good("convert", "-q", tmp_path / "app", "-o", tmp_path / "app.gsym")
     callsign.good("convert", "-q", "--to", "breakpad", "--mangled", tmp_path / "app", "-o", tmp_path / "app.sym")
     answer = json.loads(callsign.run("diff", "--json", tmp_path / "app.gsym", tmp_path / "app.sym").stdout)
-    assert answer["functions"] == {"changed": [], "removed": [], "added": []}, answer["functions"]
+    assert answer["functions"] == {"changed": [], "removed": [], "added": [], "damaged": []}, answer["functions"]
 
 
 def test_a_changed_line(callsign, gcc, app, tmp_path):
@@ -166,11 +175,16 @@ def test_a_record_that_is_damaged(callsign, app, tmp_path):
     data.path = tmp_path / "other.gsym"
     data.put_u32(data.record(data.find("one")) + 12, 0xfffffff0)
     data.save()
-    one = differ(callsign, app, data.path)["functions"]["changed"]
-    assert [(function["name"], function["what"]) for function in one] == [("one", ["damaged"])]
-    assert "need 4294967280" in one[0]["error"] or "cannot be read" in one[0]["error"]
+    start = hex(data.start(data.find("one")))
+    for first, second, side in ((app, data.path, "b"), (data.path, app, "a")):
+        found = damaged(callsign, first, second)
+        one, = found["functions"]["damaged"]
+        assert (one["name"], one["in"]) == ("one", side) and one["address"] == start
+        assert "4294967280" in one["error"]
+        assert not any(found["functions"][kind] for kind in ("changed", "removed", "added"))
+        assert found["counts"]["damaged"] == 1 and not found["same"]
     # Not even against itself does it count as the same.
-    assert differ(callsign, data.path, data.path)["counts"]["changed"] == 1
+    assert [d["in"] for d in damaged(callsign, data.path, data.path)["functions"]["damaged"]] == ["a", "b"]
 
 
 def test_a_record_that_is_nowhere(callsign, app, tmp_path):
@@ -178,10 +192,45 @@ def test_a_record_that_is_nowhere(callsign, app, tmp_path):
     data.path = tmp_path / "other.gsym"
     data.put_u32(data.info_table, 0xfffffff0)
     data.save()
-    done = callsign.run("diff", app, data.path)
-    assert done.returncode == 1
-    assert "records that cannot be found: 1" in done.stderr
-    assert "1 removed" in done.stdout
+    for options in ([], ["--json"], ["-q"], ["--all"]):
+        done = callsign.run("diff", *options, app, data.path)
+        assert done.returncode == 2
+        assert "other.gsym: damaged functions: 1 (first: 0x" in done.stderr and "record 0 at 0xfffffff0" in done.stderr
+        if not options:
+            assert " 0 removed, 0 added, 1 damaged\n" in done.stdout and done.stdout.startswith("damaged 0x")
+    found = damaged(callsign, data.path, app)
+    assert [d["in"] for d in found["functions"]["damaged"]] == ["a"] and not found["functions"]["added"]
+
+
+def test_a_damaged_record_that_only_one_has(callsign, app, tmp_path):
+    """It is neither removed nor added."""
+    data = Bytes(app)
+    data.path = tmp_path / "other.gsym"
+    last = data.count - 1
+    name, start = data.name(last), data.start(last)
+    data.data[data.address_table + last * data.width] += 1
+    data.put_u32(data.info_table + 4 * last, 0xfffffff0)
+    data.save()
+    for first, second, side, kind in ((app, data.path, "b", "removed"), (data.path, app, "a", "added")):
+        found = damaged(callsign, first, second)
+        one, = found["functions"]["damaged"]
+        assert (one["in"], one["address"], "name" in one) == (side, hex(start + 1), False)
+        assert names(found["functions"][kind]) == [name]
+        assert found["counts"]["removed"] + found["counts"]["added"] == 1
+
+
+def test_a_merged_function_that_is_damaged(callsign, tmp_path):
+    """It is not taken for one that differs."""
+    sym, good, bad = tmp_path / "a.sym", tmp_path / "good.gsym", tmp_path / "bad.gsym"
+    sym.write_text("FILE 0 a.c\nFUNC m 1000 10 0 first\n1000 10 1 0\nFUNC m 1000 10 0 second\n1000 10 2 0\n")
+    callsign.good("convert", "-q", "--merged-functions", sym, "-o", good)
+    data = Bytes(good)
+    data.path = bad
+    second = data.strings + data.data[data.strings:].index(b"\0second\0") + 1 - data.strings
+    at = data.data.index(struct.pack("<II", 0x10, second), data.record(0) + 8)  # size and name of the merged record
+    data.put_u32(at + 12, 0xfffffff0)  # the length of its line table
+    data.save()
+    assert [d["in"] for d in damaged(callsign, good, bad)["functions"]["damaged"]] == ["b"]
 
 
 def test_names_are_escaped(callsign, app, tmp_path):

@@ -259,6 +259,10 @@ static void long_lengths(void **state) {
     index = open_bytes(file, sizeof file);
     assert_int_equal(csn_index_function(index, 2, &function, NULL), CSN_OK);
     assert_int_equal(function.size, 0x20008);
+    uint64_t start;
+    assert_int_equal(csn_index_function_start(index, 2, &start, NULL), CSN_OK);
+    assert_int_equal(start, function.start);
+    assert_int_equal(csn_index_function_start(index, UINT32_MAX, &start, NULL), CSN_E_ARGUMENT);
     csn_index_close(index);
 }
 
