@@ -114,11 +114,12 @@ CSN_API uint64_t csn_process_maps_generation(const struct csn_process_maps *maps
 CSN_API uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base);
 
 /* The address in the image of the byte at `file_off` of the file `path`: by its program headers; where this machine cannot
- * read them, as far from the image's first byte as the two were mapped. CSN_NONE: neither is known. */
+ * read them, as far from the image's first byte as the two were mapped. CSN_NONE: neither is known; CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
                                                  uint64_t *out);
 
-/* The address of the image's first byte, by the program headers of the file `path`. CSN_NONE: it cannot be read. */
+/* The address of the image's first byte, by the program headers of the file `path`. CSN_NONE: it cannot be read;
+ * CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out);
 
 #ifdef __cplusplus

@@ -19,12 +19,15 @@ void csni_process_images_deinit(struct csni_process_images *images) {
 
 /* ---- reading ---- */
 
-static void keep_segments(const struct csni_process_images *images, const struct csni_object *object,
+static void keep_segments(struct csni_process_images *images, const struct csni_object *object,
                           struct csni_process_image *out) {
     uint32_t count = object->segment_count;
     if (!count || count > SEGMENTS_MAX) return;
     struct csni_process_segment *segments = csni_alloc_zeroed(images->alloc, count, sizeof *segments);
-    if (!segments) return;
+    if (!segments) {
+        images->no_memory = true;
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct csni_segment *segment = &object->segments[i];
         segments[i] = (struct csni_process_segment){ segment->file_off, segment->addr, segment->file_size, segment->exec };
@@ -35,15 +38,17 @@ static void keep_segments(const struct csni_process_images *images, const struct
 }
 
 /* A file that cannot be read is an image that nothing is known of: maps come from other machines, too. */
-static void read_image(const struct csni_process_images *images, struct csni_process_image *image) {
+static void read_image(struct csni_process_images *images, struct csni_process_image *image) {
     struct csni_object_options options = { .allocator = images->alloc, .file_is_mapped = true };
     struct csni_file_map map;
     struct csni_object *object;
     if (csni_file_map_open(&map, image->path.ptr, NULL) < 0) return;
-    if (csni_object_open(map.bytes, &options, &object, NULL) == CSN_OK) {
+    csn_status status = csni_object_open(map.bytes, &options, &object, NULL);
+    if (status == CSN_OK) {
         keep_segments(images, object, image);
         csni_object_close(object);
     }
+    if (status == CSN_E_MEMORY) images->no_memory = true;
     csni_file_map_close(&map);
 }
 
@@ -59,11 +64,15 @@ const struct csni_process_image *csni_process_images_get(struct csni_process_ima
     if (!image->path.ptr || !csni_str_equal(image->path, path)) {
         if (image->path.ptr) forget_image(images, image);
         char *copy = csni_alloc(images->alloc, path.len + 1);
-        if (!copy) return NULL;
+        if (!copy) {
+            images->no_memory = true;
+            return NULL;
+        }
         memcpy(copy, path.ptr, path.len);
         copy[path.len] = 0;
         image->path = (struct csn_str){ copy, path.len };
         read_image(images, image);
+        if (images->no_memory) forget_image(images, image);
     }
     return image->segments ? image : NULL;
 }

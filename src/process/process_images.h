@@ -22,12 +22,13 @@ struct csni_process_image {
 struct csni_process_images {
     const struct csn_allocator *alloc;
     bool no_files;
+    bool no_memory; /* an image was not read for want of memory */
     struct csni_process_image slots[CSNI_PROCESS_IMAGES_KEPT];
 };
 
 void csni_process_images_deinit(struct csni_process_images *images);
 
-/* The image at a path. NULL: it is no object file that can be read. Lives until the next call. */
+/* The image at a path. NULL: it is no object file that can be read, or `no_memory` was set. Lives until the next call. */
 const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path);
 
 /* The address of a byte of the file; false: no segment has it. */

@@ -178,8 +178,14 @@ static const struct kept_mapping *first_mapping(const struct csn_process_maps *m
     return first;
 }
 
-csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
-                                         uint64_t *out) {
+/* CSN_E_MEMORY where an image was not read for want of it since the last call. */
+static csn_status image_status(struct csn_process_maps *maps) {
+    bool failed = maps->images.no_memory;
+    maps->images.no_memory = false;
+    return failed ? CSN_E_MEMORY : CSN_OK;
+}
+
+static csn_status file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
     const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
     if (image && csni_process_image_addr(image, file_off, out)) return CSN_OK;
     for (size_t i = 0; i < maps->mappings.count; i++) {
@@ -194,8 +200,18 @@ csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct c
     return CSN_NONE;
 }
 
+csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
+                                         uint64_t *out) {
+    uint64_t addr;
+    csn_status status = file_address(maps, path, file_off, &addr);
+    CSNI_TRY(image_status(maps));
+    if (status == CSN_OK) *out = addr;
+    return status;
+}
+
 csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn_str path, uint64_t *out) {
     const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    CSNI_TRY(image_status(maps));
     if (!image) return CSN_NONE;
     *out = image->base;
     return CSN_OK;
@@ -213,7 +229,7 @@ static uint64_t mapping_bias(struct csn_process_maps *maps, const struct kept_ma
     const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
     if (image && csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr))
         return mapping->start - addr;
-    if (csn_process_maps_file_address(maps, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
+    if (file_address(maps, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
     return mapping->start - mapping->file_off;
 }
 
@@ -242,7 +258,8 @@ csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid,
         for (size_t i = 0; i < maps->mappings.count; i++) {
             const struct kept_mapping *mapping = &maps->mappings.items[i];
             if (mapping->pid != pid || !mapping->is_executable) continue;
-            if (!csni_vec_push(&maps->modules, module_of(maps, mapping))) {
+            const struct csn_process_module module = module_of(maps, mapping);
+            if (image_status(maps) < 0 || !csni_vec_push(&maps->modules, module)) {
                 maps->modules_generation = 0;
                 return csni_fail_memory(err, maps->modules.count * sizeof *maps->modules.items);
             }

@@ -674,3 +674,24 @@ def test_a_real_sanitizer_report(callsign, tmp_path):
     callsign.good("convert", program, "-o", tmp_path / "bad.gsym", "--quiet")
     filled = callsign.good("stack", "--in-place", "--index", tmp_path / "bad.gsym", stdin=report)
     assert re.search(r"#0 0x[0-9a-f]+ in bad \S*bad\.c:5\n +#1 0x[0-9a-f]+ in main \S*bad\.c:9\n", filled), filled
+
+
+def test_more_indexes_than_stay_open(callsign, tmp_path):
+    """Tables of symbols of indexes that were closed answered for the next indexes at the same addresses."""
+    count = 1030
+    for k in range(count):
+        start = 0x2000 + 0x40 * k
+        probe, other = ({"start": start + at, "size": 0x20, "name": name, "line": k + 1}
+                        for at, name in ((0, "probe"), (0x20, "other")))
+        gsym_make.write(tmp_path / f"a{k}.gsym", [probe, other])
+        gsym_make.write(tmp_path / f"b{k}.gsym", [{**other, "start": start}, {**probe, "start": start + 0x20}])
+    # A mapping between them makes room for other modules.
+    maps = "7f0000000000-7f0000001000 r-xp 00000000 08:01 1 /nowhere/lib\n0x7f0000000010\n\n"
+    groups = [[f"{set}{k}" for k in order] for set, order in
+              (("a", range(count)), ("b", range(count - 1, 0, -40)), ("a", range(0, 900, 30)))]
+    text = maps.join("".join(f"RIP: 0010:probe+0x8/0x20 [{name}]\n\n" for name in group) for group in groups)
+    stacks = [json.loads(line)["frames"][0] for line in callsign.good("stack", "--json", "--symbols", tmp_path,
+                                                                      stdin=text).splitlines()]
+    got = [(f.get("module"), f.get("address"), [x["function"] for x in f["frames"]]) for f in stacks if f.get("module") != "/nowhere/lib"]
+    assert got == [(name, hex(0x2008 + 0x40 * int(name[1:]) + (0x20 if name[0] == "b" else 0)), ["probe"])
+                   for group in groups for name in group]
