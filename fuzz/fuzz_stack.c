@@ -38,7 +38,7 @@ static void read_text(struct run *run, int in, bool in_place) {
     enum line_result result;
     require(line_input_init(&input, in, 1 << 20));
     require(stack_text_init(&text, &run->session, &run->output, in_place, stack_dialects, DIALECT_COUNT, NULL));
-    while ((result = line_input_next(&input, &run->out, &line)) == LINE_WHOLE || result == LINE_PART)
+    while ((result = line_input_next_flushed(&input, &run->out, &line)) == LINE_WHOLE || result == LINE_PART)
         require(stack_text_line(&text, line, result == LINE_PART));
     require(result == LINE_END && stack_text_end(&text));
     stack_text_deinit(&text);
@@ -49,7 +49,7 @@ static void read_json(struct run *run, int in, const uint8_t *data, size_t size)
     struct line_input input;
     struct csn_str line;
     require(line_input_init(&input, in, 1 << 20));
-    while (line_input_next(&input, &run->out, &line) == LINE_WHOLE)
+    while (line_input_next_flushed(&input, &run->out, &line) == LINE_WHOLE)
         stack_json_line(&run->session, line_text(line), &run->output);
     line_input_deinit(&input);
     struct csn_str all = { (const char *)data, size };

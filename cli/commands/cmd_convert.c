@@ -11,7 +11,7 @@
 #include "convert/call_site_options.h"
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "convert/conversion_text.h"
 #include "ui/name_text.h"
 #include "ui/output_path.h"
@@ -74,14 +74,14 @@ static const struct option_spec options[] = {
 static bool section_options_are_good(const struct convert_values *values) {
     bool is_section = values->to && csn_convert_format_find(values->to) == CSN_FORMAT_GSYM_SECTION;
     if (!is_section && (values->revision || values->strings_in)) {
-        complain(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
+        cli_error(NULL, "option '--%s' goes with '--to gsym-section' only", values->revision ? "revision" : "strings-in");
         return false;
     }
     uint32_t revision;
     return section_revision(values->revision, &revision);
 }
 
-/* enum csn_merge of the option's value; false: said that it is none. */
+/* enum csn_merge of the option's value; false, with a message: it is none. */
 static bool merge_mode(const char *given, uint32_t *out) {
     static const char *const names[] = { "", "aliases", "llvm" };
     static const uint32_t modes[] = { CSN_MERGE_ALL, CSN_MERGE_ALIASES, CSN_MERGE_LLVM };
@@ -92,7 +92,7 @@ static bool merge_mode(const char *given, uint32_t *out) {
         *out = modes[i];
         return true;
     }
-    complain(NULL, "option '--merged-functions': '%s' is not supported, only 'aliases' and 'llvm' are", given);
+    cli_error(NULL, "option '--merged-functions': '%s' is not supported, only 'aliases' and 'llvm' are", given);
     return false;
 }
 
@@ -104,7 +104,7 @@ static bool format_is_known(const char *name) {
         int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_convert_format_name(n));
         if (added > 0) len += (size_t)added;
     }
-    complain(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_convert_format_name(1) ? "are" : "is");
+    cli_error(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_convert_format_name(1) ? "are" : "is");
     return false;
 }
 
@@ -112,7 +112,7 @@ static bool format_is_known(const char *name) {
 static bool names_can_change(const struct convert_values *values) {
     if (!values->shorten && !values->shorten_nested) return true;
     if (values->call_sites.count) {
-        complain(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
+        cli_error(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
         return false;
     }
     struct name_text probe;
@@ -126,7 +126,7 @@ static bool byte_order_of(const char *name, uint32_t *out) {
     if (!name) return true;
     if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
     else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
-    else complain(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    else cli_error(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
     return *out != CSN_BYTE_ORDER_INPUT;
 }
 
@@ -149,15 +149,15 @@ static int token_table_of(const char *text) {
 static bool bsym_options_are_good(const struct convert_values *values) {
     const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
     if (given && csn_convert_format_find(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
-        complain(NULL, "option '--%s' goes with '--to bsym'", given);
+        cli_error(NULL, "option '--%s' goes with '--to bsym'", given);
         return false;
     }
     if (values->bsym_version && !bsym_version_of(values->bsym_version)) {
-        complain(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
+        cli_error(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
         return false;
     }
     if (token_table_of(values->bsym_tokens) < 0) {
-        complain(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
+        cli_error(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
         return false;
     }
     return true;
@@ -167,11 +167,11 @@ static bool bsym_options_are_good(const struct convert_values *values) {
 static bool paths_are_distinct(const char *input, const char *out, const char *report) {
     if (!output_is_file(out)) return false;
     if (is_same_file(input, out)) {
-        complain(out, "is the input itself; give another name with -o");
+        cli_error(out, "is the input itself; give another name with -o");
         return false;
     }
     if (report && (is_same_target(report, out) || is_same_file(report, input))) {
-        complain(report, "is the input or the index; give another name with --report");
+        cli_error(report, "is the input or the index; give another name with --report");
         return false;
     }
     return true;
@@ -224,19 +224,19 @@ static csn_status convert(const struct convert_values *values, const struct targ
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
-    if (status >= 0 && search.debug_file && !values->quiet) say("debug information from %s", search.debug_file);
+    if (status >= 0 && search.debug_file && !values->quiet) cli_report("debug information from %s", search.debug_file);
     companion_search_end(&search);
     return status;
 }
 
-static enum exit_code tell(const struct convert_values *values, const char *input, const char *out_path,
+static enum exit_code report_result(const struct convert_values *values, const char *input, const char *out_path,
                            const struct csn_convert_report *report) {
     if (!values->quiet) {
-        conversion_say_summary(out_path, report);
-        conversion_say_events(report);
+        conversion_report_summary(out_path, report);
+        conversion_report_events(report);
     }
     if (!conversion_is_partial(report)) return EXIT_WORKED;
-    complain(input, "parts of the debug information are damaged or missing; the index was written without them");
+    cli_error(input, "parts of the debug information are damaged or missing; the index was written without them");
     return EXIT_PARTIAL;
 }
 
@@ -248,8 +248,8 @@ static enum exit_code convert_and_report(const struct convert_values *values, co
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = convert(values, target, report, &err);
     const char *failure = status < 0 ? failure_text(status, &err) : NULL;
-    if (failure) complain(target->input, "%s", failure);
-    enum exit_code code = failure ? EXIT_FAILED : tell(values, target->input, target->out_path, report);
+    if (failure) cli_error(target->input, "%s", failure);
+    enum exit_code code = failure ? EXIT_FAILED : report_result(values, target->input, target->out_path, report);
     if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report)) code = EXIT_FAILED;
     return code;
 }
@@ -259,7 +259,7 @@ static enum exit_code convert_target(const struct convert_values *values, const 
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     enum exit_code code = EXIT_FAILED;
     if (report) code = convert_and_report(values, target, report);
-    else complain_memory("the report");
+    else cli_error_memory("the report");
     free(report);
     return code;
 }
@@ -286,7 +286,7 @@ static enum exit_code convert_images(const struct convert_values *values, const 
                                      const struct csn_image_info *images, size_t count) {
     enum exit_code worst = EXIT_WORKED;
     if (values->report) {
-        complain(whole->input, "%zu images; --report needs --arch to choose one", count);
+        cli_error(whole->input, "%zu images; --report needs --arch to choose one", count);
         return EXIT_FAILED;
     }
     for (size_t i = 0; i < count; i++) {
@@ -296,7 +296,7 @@ static enum exit_code convert_images(const struct convert_values *values, const 
         target.out_path = path;
         enum exit_code code = EXIT_FAILED;
         if (path) code = convert_target(values, &target);
-        else complain_memory("a path");
+        else cli_error_memory("a path");
         if (code > worst) worst = code;
         free(path);
     }
@@ -312,7 +312,7 @@ static enum exit_code convert_input(const struct convert_values *values, const s
         /* What cannot be read here fails when it is converted, with a message. */
         if (csn_image_list_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
         if (count > IMAGES_MAX) {
-            complain(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
+            cli_error(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
             return EXIT_FAILED;
         }
     }
@@ -336,7 +336,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     enum exit_code code = EXIT_FAILED;
     struct call_site_files call_sites = { 0 };
     const struct target whole = { input, NULL, out_path, &call_sites };
-    if (!out_path) complain_memory("a path");
+    if (!out_path) cli_error_memory("a path");
     else if (call_site_files_read(&call_sites, &values->call_sites)) code = convert_input(values, &whole);
     call_site_files_release(&call_sites);
     free(beside);

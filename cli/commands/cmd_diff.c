@@ -6,7 +6,7 @@
 
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "diff/diff_out.h"
 #include "ui/open_index.h"
 
@@ -126,12 +126,12 @@ static enum exit_code compare_opened(struct diff_out *diff, const struct diff_va
     const bool *shares = result.counts.shares_too_much;
     for (int side = 0; side < 2; side++)
         if (shares[side])
-            complain(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
-    if (!good && !shares[0] && !shares[1]) complain_memory("functions to compare");
+            cli_error(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
+    if (!good && !shares[0] && !shares[1]) cli_error_memory("functions to compare");
     for (int side = 0; side < 2; side++) {
         if (!result.counts.damaged[side]) continue;
         good = false;
-        complain(diff->inputs[side].path, "damaged functions: %llu (first: 0x%llx: %s)",
+        cli_error(diff->inputs[side].path, "damaged functions: %llu (first: 0x%llx: %s)",
                  (unsigned long long)result.counts.damaged[side], (unsigned long long)diff->first_damaged[side].start,
                  csn_error_text(&diff->first_damaged[side].err));
     }

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup/address_input.h"
+#include "lookup/address_text.h"
 #include "lookup/answer.h"
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "dump/dump_out.h"
 #include "ui/open_index.h"
 
@@ -62,7 +62,7 @@ static void put_all(struct dump *dump, const struct dump_values *values, const c
 static bool put_at(struct dump *dump, bool json, const char *text) {
     struct answer answer = { 0 };
     if (!address_parse((struct csn_str){ text, strlen(text) }, &answer.addr)) {
-        complain(NULL, "'%s' is not a hexadecimal address", text);
+        cli_error(NULL, "'%s' is not a hexadecimal address", text);
         return false;
     }
     answer.status = csn_index_lookup_refs(dump->index, answer.addr, CSN_LOOKUP_DEFAULT, NULL, 0, &answer.found,
@@ -89,7 +89,7 @@ static enum exit_code dump_index(struct dump *dump, const struct dump_values *va
     for (int i = 1; i < count; i++)
         if (!put_at(dump, values->json, operands[i])) return EXIT_FAILED;
     if (!out_finish_stdout(&dump->out)) return EXIT_FAILED;
-    if (dump->damaged) complain(operands[0], "some records are damaged (see 'error:' in the dump)");
+    if (dump->damaged) cli_error(operands[0], "some records are damaged (see 'error:' in the dump)");
     return dump->damaged || dump->partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 

@@ -12,7 +12,7 @@
 
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "ui/output_path.h"
 #include "ui/progress_bar.h"
 #include "convert/section_options.h"
@@ -50,16 +50,16 @@ static bool is_index(const char *path) {
 }
 
 /* Revisions A to E have no place for a build id; the object that the index goes into tells its own. */
-static bool is_told_by_object(uint32_t event, const struct csn_event_count *count) {
+static bool is_known_by_object(uint32_t event, const struct csn_event_count *count) {
     return event == CSN_EVENT_PART_LOST && count->count == 1 && strcmp(count->example, "build id") == 0;
 }
 
 /* What the index does not have and the input did. */
-static void say_losses(const char *path, const struct csn_convert_report *report) {
+static void report_losses(const char *path, const struct csn_convert_report *report) {
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
         if (report->events[event].count && csn_event_get_class(event) == CSN_CLASS_DROPPED &&
-            !is_told_by_object(event, &report->events[event]))
-            complain(path, "dropped: %s, %llu times; first: %s", csn_event_name(event),
+            !is_known_by_object(event, &report->events[event]))
+            cli_error(path, "dropped: %s, %llu times; first: %s", csn_event_name(event),
                      (unsigned long long)report->events[event].count, report->events[event].example);
 }
 
@@ -80,7 +80,7 @@ static csn_status make_section(const struct embed_values *values, const char *pa
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, out, report, err);
     progress_end(&bar);
     companion_search_end(&search);
-    if (status >= 0) say_losses(path, report);
+    if (status >= 0) report_losses(path, report);
     free(report);
     return status;
 }
@@ -96,13 +96,13 @@ static enum exit_code embed(const struct embed_values *values, const char *index
     bool is_made = values->revision || values->strings_in || !is_index(index);
     csn_status status = is_made ? make_section(values, index, &made, &err) : CSN_OK;
     if (status < 0) {
-        complain(index, "%s", failure_text(status, &err));
+        cli_error(index, "%s", failure_text(status, &err));
         return EXIT_FAILED;
     }
     if (is_made) status = csn_embed_memory_in_file(made.ptr, made.size, object, values->out, options, &err);
     else status = csn_embed_file(index, object, values->out, options, &err);
     csn_bytes_free(&made);
-    if (status < 0) complain(object, "%s", failure_text(status, &err));
+    if (status < 0) cli_error(object, "%s", failure_text(status, &err));
     return status < 0 ? EXIT_FAILED : EXIT_WORKED;
 }
 
@@ -112,12 +112,12 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
     uint32_t revision;
     if (!section_revision(values->revision, &revision)) return EXIT_FAILED;
     if (!values->out) {
-        complain(NULL, "embed needs -o OUT (try 'callsign embed --help')");
+        cli_error(NULL, "embed needs -o OUT (try 'callsign embed --help')");
         return EXIT_FAILED;
     }
     if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out) && !is_same_file(operands[0], operands[1])) {
-        complain(values->out, "is the index itself; give another name with -o");
+        cli_error(values->out, "is the index itself; give another name with -o");
         return EXIT_FAILED;
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
@@ -167,12 +167,12 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     (void)operand_count;
     const struct extract_values *values = given;
     if (!values->out) {
-        complain(NULL, "extract needs -o OUT (try 'callsign extract --help')");
+        cli_error(NULL, "extract needs -o OUT (try 'callsign extract --help')");
         return EXIT_FAILED;
     }
     if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out)) {
-        complain(values->out, "is the input itself; give another name with -o");
+        cli_error(values->out, "is the input itself; give another name with -o");
         return EXIT_FAILED;
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
@@ -180,7 +180,7 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     options.arch = values->arch;
     csn_status status = csn_extract_file(operands[0], values->out, &options, &err);
     if (status >= 0) return EXIT_WORKED;
-    complain(operands[0], "%s", failure_text(status, &err));
+    cli_error(operands[0], "%s", failure_text(status, &err));
     return status == CSN_E_NOT_FOUND ? EXIT_PARTIAL : EXIT_FAILED;
 }
 

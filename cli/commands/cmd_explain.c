@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup/address_input.h"
+#include "lookup/address_text.h"
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "explain/explain_find.h"
 #include "explain/explain_show.h"
 #include "ui/open_index.h"
@@ -43,7 +43,7 @@ static enum exit_code run_explain(const void *values, char **operands, int opera
     for (int i = 1; i < operand_count; i++) {
         uint64_t addr;
         if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) continue;
-        complain(NULL, "'%s' is not a hexadecimal address", operands[i]);
+        cli_error(NULL, "'%s' is not a hexadecimal address", operands[i]);
         return EXIT_FAILED;
     }
     if (!name_text_init(&names, v->demangle)) return EXIT_FAILED;

@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup/address_input.h"
-#include "lookup/answerer.h"
+#include "lookup/address_text.h"
+#include "lookup/answer_printer.h"
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "lookup/lookup_stream.h"
 #include "ui/open_index.h"
 
@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
 /* What one run of the command needs for each address. */
 struct lookup_run {
     const char *path; /* of the index */
-    struct answerer answerer;
+    struct answer_printer printer;
     unsigned threads;
     struct out_buffer out;
 };
@@ -49,7 +49,7 @@ static bool operands_are_addresses(char **operands, int count) {
         uint64_t addr;
         struct csn_str name, text = { operands[i], strlen(operands[i]) };
         if (address_parse(text, &addr) || named_address_parse(text, &name, &addr)) continue;
-        complain(NULL, "'%s' is not a hexadecimal address", operands[i]);
+        cli_error(NULL, "'%s' is not a hexadecimal address", operands[i]);
         return false;
     }
     return true;
@@ -57,44 +57,44 @@ static bool operands_are_addresses(char **operands, int count) {
 
 static bool answer_operands(struct lookup_run *run, char **operands, int count) {
     for (int i = 0; i < count; i++) {
-        struct csn_str question = { operands[i], strlen(operands[i]) };
-        if (answerer_answer(&run->answerer, question, &run->out)) continue;
-        complain(NULL, "'%s' is not a hexadecimal address, and the index is of one binary", operands[i]);
+        struct csn_str text = { operands[i], strlen(operands[i]) };
+        if (answer_printer_run(&run->printer, text, &run->out)) continue;
+        cli_error(NULL, "'%s' is not a hexadecimal address, and the index is of one binary", operands[i]);
         return false;
     }
     return true;
 }
 
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
-    bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->answerer, run->threads, &run->out);
+    bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->printer, run->threads, &run->out);
     if (!out_finish_stdout(&run->out) || !good) return EXIT_FAILED;
-    if (run->answerer.damaged_count)
-        complain(run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
-                 (unsigned long long)run->answerer.damaged_count);
-    return run->answerer.partial ? EXIT_PARTIAL : EXIT_WORKED;
+    if (run->printer.damaged_count)
+        cli_error(run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
+                 (unsigned long long)run->printer.damaged_count);
+    return run->printer.partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 
 static enum exit_code run_lookup(const void *command_values, char **operands, int operand_count) {
     static struct lookup_run run;
     const struct lookup_values *values = command_values;
-    struct answerer *answerer = &run.answerer;
+    struct answer_printer *printer = &run.printer;
     run.path = operands[0];
     run.threads = (unsigned)values->threads;
-    answerer->json = values->json;
-    answerer->merged = values->merged;
+    printer->json = values->json;
+    printer->merged = values->merged;
     out_init(&run.out, STDOUT_FILENO);
     if (!operands_are_addresses(operands + 1, operand_count - 1)) return EXIT_FAILED;
-    if (!name_text_init_for(&answerer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
+    if (!name_text_init_for(&printer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
 
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
     if (open_index(operands[0], &values->companions, &opened)) {
-        if (asker_init(&answerer->asker, opened.index, values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT))
+        if (index_query_init(&printer->query, opened.index, values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT))
             code = look_up(&run, operands + 1, operand_count - 1);
         else
-            complain_memory("frames");
+            cli_error_memory("frames");
     }
-    answerer_deinit(answerer);
+    answer_printer_deinit(printer);
     close_index(&opened);
     return code;
 }

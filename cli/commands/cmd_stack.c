@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "commands/command.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "ui/line_input.h"
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
@@ -72,8 +72,8 @@ static enum input_kind kind_of(const char *format, struct csn_str line) {
 }
 
 static bool input_failed(const struct line_input *input, const char *path) {
-    if (input->os_error) complain(path, "%s", strerror(input->os_error));
-    else if (input->no_memory) complain_memory("a line");
+    if (input->os_error) cli_error(path, "%s", strerror(input->os_error));
+    else if (input->no_memory) cli_error_memory("a line");
     return false;
 }
 
@@ -90,7 +90,7 @@ static bool read_json(struct stack_run *run, struct line_input *input, const cha
         } else if (!is_blank(line) && !stack_json_line(&run->session, line_text(line), &run->output)) {
             run->partial = true;
         }
-        result = line_input_next(input, &run->out, &line);
+        result = line_input_next_flushed(input, &run->out, &line);
     } while (result == LINE_WHOLE || result == LINE_PART);
     return result == LINE_END || input_failed(input, path);
 }
@@ -101,7 +101,7 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
     input->max = REPORT_MAX;
     if (!line_input_whole(input, line, &text)) {
         if (input->os_error || input->no_memory) return input_failed(input, path);
-        complain(path ? path : "standard input", "a report of more than %d MiB", REPORT_MAX >> 20);
+        cli_error(path ? path : "standard input", "a report of more than %d MiB", REPORT_MAX >> 20);
         return false;
     }
     if (!stack_ips_report(&run->session, text, run->values->in_place, &run->output)) run->partial = true;
@@ -113,17 +113,17 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     struct stack_text text;
     if (!stack_text_init(&text, &run->session, &run->output, run->values->in_place, stack_dialects,
                          DIALECT_COUNT, run->values->format)) {
-        complain_memory("lines");
+        cli_error_memory("lines");
         return false;
     }
     bool good = true;
     do {
         good = stack_text_line(&text, line, result == LINE_PART);
-        if (good) result = line_input_next(input, &run->out, &line);
+        if (good) result = line_input_next_flushed(input, &run->out, &line);
     } while (good && (result == LINE_WHOLE || result == LINE_PART));
     good = good && stack_text_end(&text);
     stack_text_deinit(&text);
-    if (!good) complain_memory("a stack");
+    if (!good) cli_error_memory("a stack");
     return good && (result == LINE_END || input_failed(input, path));
 }
 
@@ -134,11 +134,11 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     size_t max = run->session.max_frames * JSON_BYTES_PER_FRAME;
     const char *format = run->values->format;
     if (!line_input_init(&input, fd, max < LINE_MIN ? LINE_MIN : max)) {
-        complain_memory("a line");
+        cli_error_memory("a line");
         return false;
     }
     bool good;
-    do result = line_input_next(&input, &run->out, &line);
+    do result = line_input_next_flushed(&input, &run->out, &line);
     while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
     if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
@@ -154,7 +154,7 @@ static bool answer_file(struct stack_run *run, const char *path) {
     if (strcmp(path, "-") == 0) return answer_input(run, STDIN_FILENO, NULL);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        complain(path, "%s", strerror(errno));
+        cli_error(path, "%s", strerror(errno));
         return false;
     }
     bool good = answer_input(run, fd, path);
@@ -168,14 +168,14 @@ static bool format_is_known(const char *format) {
         if (strcmp(format, known[i]) == 0) return true;
     for (size_t i = 0; i < DIALECT_COUNT; i++)
         if (strcmp(format, stack_dialects[i]->name) == 0) return true;
-    complain(NULL, "no input format '%s' (json, ips, plain, perf, sanitizer, kernel, go, crash)", format);
+    cli_error(NULL, "no input format '%s' (json, ips, plain, perf, sanitizer, kernel, go, crash)", format);
     return false;
 }
 
 static bool values_are_good(const struct stack_values *values) {
     if (values->format && !format_is_known(values->format)) return false;
     if (!values->in_place || !values->json) return true;
-    complain(NULL, "--in-place and --json exclude each other");
+    cli_error(NULL, "--in-place and --json exclude each other");
     return false;
 }
 

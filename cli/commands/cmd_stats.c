@@ -6,7 +6,7 @@
 
 #include "commands/command.h"
 #include "ui/companion_options.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "ui/open_index.h"
 #include "ui/output_path.h"
 #include "convert/report_file.h"
@@ -39,7 +39,7 @@ static bool write_page(const struct stats_view *view, const char *path) {
     stats_put_page(view, &out);
     out_flush(&out);
     int os_error = report_file_finish(&file, out.os_error);
-    if (os_error) complain(path, "%s", strerror(os_error));
+    if (os_error) cli_error(path, "%s", strerror(os_error));
     return !os_error;
 }
 
@@ -52,7 +52,7 @@ static enum exit_code show(struct stats_view *view, const struct stats_values *v
     if (!out_finish_stdout(&out)) return EXIT_FAILED;
     uint64_t damaged = view->stats->sums.damaged_functions;
     if (!damaged) return EXIT_WORKED;
-    complain(view->path, "damaged functions, counted as far as they can be read: %llu", (unsigned long long)damaged);
+    cli_error(view->path, "damaged functions, counted as far as they can be read: %llu", (unsigned long long)damaged);
     return EXIT_PARTIAL;
 }
 
@@ -63,7 +63,7 @@ static enum exit_code gather_and_show(struct stats_view *view, const struct stat
     size_t keep = values->html && view->top < STATS_PAGE_FUNCTIONS ? STATS_PAGE_FUNCTIONS : view->top;
     csn_status status = stats_init(&stats, index, keep, &err);
     if (status < 0) {
-        complain(view->path, "%s", err.text[0] ? csn_error_text(&err) : csn_status_name(status));
+        cli_error(view->path, "%s", err.text[0] ? csn_error_text(&err) : csn_status_name(status));
         return EXIT_FAILED;
     }
     view->stats = &stats;
@@ -71,7 +71,7 @@ static enum exit_code gather_and_show(struct stats_view *view, const struct stat
     if (stats_by_directory(&stats, &view->directories) && stats_by_file(&stats, &view->files))
         code = show(view, values);
     else
-        complain_memory("directories");
+        cli_error_memory("directories");
     free(view->directories.items);
     free(view->files.items);
     stats_deinit(&stats);
@@ -84,11 +84,11 @@ static enum exit_code run_stats(const void *given, char **operands, int operand_
     struct name_text names;
     struct stats_view view = { .path = operands[0], .names = &names, .top = values->top ? (size_t)values->top : TOP_DEFAULT };
     if (values->html && strcmp(values->html, "-") == 0) {
-        complain(NULL, "option '--html': standard output is for the other results; give a file");
+        cli_error(NULL, "option '--html': standard output is for the other results; give a file");
         return EXIT_FAILED;
     }
     if (values->html && is_same_file(values->html, operands[0])) {
-        complain(values->html, "is the input itself; give another name with --html");
+        cli_error(values->html, "is the input itself; give another name with --html");
         return EXIT_FAILED;
     }
     if (!name_text_init(&names, values->demangle)) return EXIT_FAILED;

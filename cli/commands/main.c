@@ -8,7 +8,7 @@
 #include <callsign/convert.h>
 
 #include "commands/command.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "ui/out_buffer.h"
 
 static const struct command *const commands[] = {
@@ -121,14 +121,14 @@ static enum exit_code show_version(void) {
 }
 
 static enum exit_code unknown_command(const char *name) {
-    complain(NULL, "unknown %s '%s' (try 'callsign --help')", name[0] == '-' ? "option" : "command", name);
+    cli_error(NULL, "unknown %s '%s' (try 'callsign --help')", name[0] == '-' ? "option" : "command", name);
     return EXIT_FAILED;
 }
 
 static enum exit_code run_command(const struct command *command, int argc, char **argv) {
     void *values = calloc(1, command->values_size);
     if (!values) {
-        complain_memory("options");
+        cli_error_memory("options");
         return EXIT_FAILED;
     }
     int operand_count = 0;
@@ -156,7 +156,7 @@ static void hold_standard_streams(void) {
 int main(int argc, char **argv) {
     hold_standard_streams();
     if (argc < 2) {
-        complain(NULL, "no command given (try 'callsign --help')");
+        cli_error(NULL, "no command given (try 'callsign --help')");
         return EXIT_FAILED;
     }
     const char *name = argv[1];

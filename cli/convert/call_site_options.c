@@ -6,36 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 /* Files may be pipes: they are read to their end, whatever size they say they have. */
 static bool read_all(FILE *file, const char *path, struct csn_call_site_file *out) {
     char *bytes = NULL;
-    size_t size = 0, room = 0, got;
+    size_t size = 0, capacity = 0, got;
     do {
-        if (size == room) {
-            room = room ? 2 * room : 65536;
-            char *grown = realloc(bytes, room);
+        if (size == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            char *grown = realloc(bytes, capacity);
             if (!grown) {
-                complain_memory(path);
+                cli_error_memory(path);
                 free(bytes);
                 return false;
             }
             bytes = grown;
         }
-        got = fread(bytes + size, 1, room - size, file);
+        got = fread(bytes + size, 1, capacity - size, file);
         size += got;
     } while (got);
     *out = (struct csn_call_site_file){ path, bytes, size };
     if (!ferror(file)) return true;
-    complain(path, "%s", strerror(errno));
+    cli_error(path, "%s", strerror(errno));
     return false;
 }
 
 static bool read_file(const char *path, struct csn_call_site_file *out) {
     FILE *file = fopen(path, "rb");
     if (!file) {
-        complain(path, "%s", strerror(errno));
+        cli_error(path, "%s", strerror(errno));
         return false;
     }
     bool good = read_all(file, path, out);
@@ -48,7 +48,7 @@ bool call_site_files_read(struct call_site_files *files, const struct text_list 
     if (!given->count) return true;
     files->items = calloc(given->count, sizeof(*files->items));
     if (!files->items) {
-        complain_memory("call sites");
+        cli_error_memory("call sites");
         return false;
     }
     for (size_t i = 0; i < given->count; i++) {

@@ -1,7 +1,7 @@
 /* Showing a conversion's report. */
 #include "convert/conversion_text.h"
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 static bool is_damage(uint32_t event) {
     switch (event) {
@@ -36,35 +36,35 @@ static const char *class_name(uint32_t event) {
     }
 }
 
-static void say_event(const struct csn_convert_report *report, uint32_t event) {
+static void report_event(const struct csn_convert_report *report, uint32_t event) {
     const struct csn_event_count *met = &report->events[event];
     unsigned long long count = met->count;
     if (met->example[0])
-        say("%llu %s: %s (first: %.*s)", count, class_name(event), csn_event_name(event), CSN_EXAMPLE_SIZE - 1,
+        cli_report("%llu %s: %s (first: %.*s)", count, class_name(event), csn_event_name(event), CSN_EXAMPLE_SIZE - 1,
             met->example);
     else
-        say("%llu %s: %s", count, class_name(event), csn_event_name(event));
+        cli_report("%llu %s: %s", count, class_name(event), csn_event_name(event));
 }
 
-void conversion_say_summary(const char *out_path, const struct csn_convert_report *report) {
-    say("%s: %llu functions, %llu line rows, %llu inlined calls, %llu call sites, %llu files; %llu bytes from %llu",
+void conversion_report_summary(const char *out_path, const struct csn_convert_report *report) {
+    cli_report("%s: %llu functions, %llu line rows, %llu inlined calls, %llu call sites, %llu files; %llu bytes from %llu",
         out_path, (unsigned long long)report->functions_written, (unsigned long long)report->rows_written,
         (unsigned long long)report->inline_nodes_written, (unsigned long long)report->call_sites_written,
         (unsigned long long)report->files_written, (unsigned long long)report->output_bytes,
         (unsigned long long)report->input_bytes);
-    if (report->segments_written) say("%s: %llu segments", out_path, (unsigned long long)report->segments_written);
+    if (report->segments_written) cli_report("%s: %llu segments", out_path, (unsigned long long)report->segments_written);
 }
 
-void conversion_say_events(const struct csn_convert_report *report) {
+void conversion_report_events(const struct csn_convert_report *report) {
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (report->events[event].count) say_event(report, event);
+        if (report->events[event].count) report_event(report, event);
 }
 
-void conversion_say_damage(const char *path, const struct csn_convert_report *report) {
+void conversion_report_damage(const char *path, const struct csn_convert_report *report) {
     if (!conversion_is_partial(report)) return;
-    complain(path, "parts of the debug information are damaged or missing; answers are incomplete");
+    cli_error(path, "parts of the debug information are damaged or missing; answers are incomplete");
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (is_damage(event) && report->events[event].count) say_event(report, event);
+        if (is_damage(event) && report->events[event].count) report_event(report, event);
 }
 
 static void put_counts(const struct csn_convert_report *report, struct json_out *json) {

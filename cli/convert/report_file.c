@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "convert/conversion_text.h"
 
 static mode_t mode_of_new_file(void) {
@@ -41,7 +41,7 @@ bool report_file_open(struct report_file *file, const char *path) {
         file->fd = open(path, O_WRONLY | O_CLOEXEC);
     else
         file->fd = open_temporary(file);
-    if (file->fd < 0) complain(path, "%s", strerror(errno));
+    if (file->fd < 0) cli_error(path, "%s", strerror(errno));
     return file->fd >= 0;
 }
 
@@ -64,6 +64,6 @@ bool report_file_write(struct report_file *file, const char *input, const char *
     conversion_put_json(input, output, error, report, &json);
     out_flush(&out);
     int os_error = report_file_finish(file, out.os_error);
-    if (os_error) complain(strcmp(file->path, "-") == 0 ? "standard output" : file->path, "%s", strerror(os_error));
+    if (os_error) cli_error(strcmp(file->path, "-") == 0 ? "standard output" : file->path, "%s", strerror(os_error));
     return !os_error;
 }

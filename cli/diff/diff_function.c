@@ -111,7 +111,7 @@ static int by_site(const void *a, const void *b) {
 }
 
 static bool add_site(struct diff_room *room, int k, size_t *count, struct diff_site site) {
-    if (!reserve_room(&room->sites[k], &room->site_room[k], *count + 1, sizeof(site))) return false;
+    if (!reserve_items(&room->sites[k], &room->site_room[k], *count + 1, sizeof(site))) return false;
     room->sites[k][(*count)++] = site;
     return true;
 }
@@ -167,7 +167,7 @@ static csn_status gather_merged(struct diff_room *room, int k, const struct diff
     csn_status status = csn_merged_iter_init(&iter, index, &function->record, err);
     if (status < 0) return status;
     while ((status = csn_merged_iter_next(&iter, &record, err)) == CSN_OK) {
-        if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
+        if (!reserve_items(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
         struct diff_function *merged = &list->items[list->count++];
         *merged = diff_function_read(index, &record);
         if (merged->status < 0) return merged->status;

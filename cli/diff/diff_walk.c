@@ -109,7 +109,7 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
     uint32_t idx;
     group->count = 0;
     while (list_peek(list, &next, &idx) && next == start) {
-        if (!reserve_room(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
+        if (!reserve_items(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
         struct diff_function *function = &group->items[group->count++];
         *function = read_at(list->index, idx, start);
         if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
@@ -187,7 +187,7 @@ static bool match_names(struct walk *walk) {
 static bool add_loose(struct walk *walk, int side, const struct diff_function *function) {
     struct loose_list *list = &walk->loose[side];
     if (function->status < 0) return is_damaged(walk, side, function, function->function.name), true;
-    if (!reserve_room(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
+    if (!reserve_items(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
     list->items[list->count++] = (struct diff_loose){ function->idx, function->record.start, function->function.size,
                                                       function->function.name };
     return true;

@@ -6,7 +6,7 @@
 #include <callsign/binaries.h>
 #include <callsign/inspect.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "dump/dump_out.h"
 #include "ui/json_out.h"
 
@@ -14,7 +14,7 @@ enum { SCRATCH_SIZE = 1 << 20 }; /* longer names are not shown */
 
 static char *scratch_of(struct dump *dump) {
     if (!dump->scratch) dump->scratch = malloc(SCRATCH_SIZE);
-    if (!dump->scratch) complain_memory("names");
+    if (!dump->scratch) cli_error_memory("names");
     return dump->scratch;
 }
 

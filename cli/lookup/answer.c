@@ -11,68 +11,68 @@
 
 enum { FIRST_FRAMES = 64 };
 
-static bool reserve(struct asker *asker, size_t cap) {
-    struct csn_frame_ref *refs = reallocarray(asker->refs, cap, sizeof(*refs));
+static bool reserve(struct index_query *query, size_t cap) {
+    struct csn_frame_ref *refs = reallocarray(query->refs, cap, sizeof(*refs));
     if (!refs) return false;
-    asker->refs = refs;
-    struct csn_frame *frames = reallocarray(asker->frames, cap, sizeof(*frames));
+    query->refs = refs;
+    struct csn_frame *frames = reallocarray(query->frames, cap, sizeof(*frames));
     if (!frames) return false;
-    asker->frames = frames;
-    asker->cap = cap;
+    query->frames = frames;
+    query->cap = cap;
     return true;
 }
 
-bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode) {
-    *asker = (struct asker){ .index = index, .mode = mode };
-    csn_index_get_info(index, &asker->info);
-    if (reserve(asker, FIRST_FRAMES)) return true;
-    asker_deinit(asker);
+bool index_query_init(struct index_query *query, const struct csn_index *index, enum csn_lookup_mode mode) {
+    *query = (struct index_query){ .index = index, .mode = mode };
+    csn_index_get_info(index, &query->info);
+    if (reserve(query, FIRST_FRAMES)) return true;
+    index_query_deinit(query);
     return false;
 }
 
-void asker_deinit(struct asker *asker) {
-    free(asker->refs);
-    free(asker->frames);
-    free(asker->binary_room);
-    free(asker->name_room);
-    asker->refs = NULL;
-    asker->frames = NULL;
-    asker->binary_room = asker->name_room = NULL;
-    asker->binary_size = asker->name_size = 0;
-    asker->cap = 0;
+void index_query_deinit(struct index_query *query) {
+    free(query->refs);
+    free(query->frames);
+    free(query->binary_buffer);
+    free(query->name_buffer);
+    query->refs = NULL;
+    query->frames = NULL;
+    query->binary_buffer = query->name_buffer = NULL;
+    query->binary_size = query->name_size = 0;
+    query->cap = 0;
 }
 
-static csn_status ask(struct asker *asker, struct answer *out) {
-    return csn_index_lookup_refs(asker->index, out->addr, asker->mode, asker->refs, asker->cap, &out->found, &out->err);
+static csn_status ask(struct index_query *query, struct answer *out) {
+    return csn_index_lookup_refs(query->index, out->addr, query->mode, query->refs, query->cap, &out->found, &out->err);
 }
 
-static bool make_room(char **room, size_t *size, size_t need) {
+static bool grow_buffer(char **buffer, size_t *size, size_t need) {
     if (need <= *size) return true;
-    char *grown = realloc(*room, need);
+    char *grown = realloc(*buffer, need);
     if (!grown) return false;
-    *room = grown;
+    *buffer = grown;
     *size = need;
     return true;
 }
 
 /* The strings of frame `i`. Only images of many binaries keep names in pieces, and their answers have one frame. */
-static bool resolve(struct asker *asker, size_t i) {
-    size_t need = csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
-    if (need <= asker->name_size) return true;
-    if (!make_room(&asker->name_room, &asker->name_size, need)) return false;
-    csn_index_resolve_into(asker->index, &asker->refs[i], asker->name_room, asker->name_size, &asker->frames[i]);
+static bool resolve(struct index_query *query, size_t i) {
+    size_t need = csn_index_resolve_into(query->index, &query->refs[i], query->name_buffer, query->name_size, &query->frames[i]);
+    if (need <= query->name_size) return true;
+    if (!grow_buffer(&query->name_buffer, &query->name_size, need)) return false;
+    csn_index_resolve_into(query->index, &query->refs[i], query->name_buffer, query->name_size, &query->frames[i]);
     return true;
 }
 
-static bool name_binary(struct asker *asker, struct answer *out) {
+static bool name_binary(struct index_query *query, struct answer *out) {
     struct csn_binary binary;
     size_t need;
     if (!out->found.binary) return true;
     uint32_t idx = out->found.binary - 1;
-    csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
-    if (need > asker->binary_size) {
-        if (!make_room(&asker->binary_room, &asker->binary_size, need)) return false;
-        csn_index_binary(asker->index, idx, asker->binary_room, asker->binary_size, &binary, &need, NULL);
+    csn_index_binary(query->index, idx, query->binary_buffer, query->binary_size, &binary, &need, NULL);
+    if (need > query->binary_size) {
+        if (!grow_buffer(&query->binary_buffer, &query->binary_size, need)) return false;
+        csn_index_binary(query->index, idx, query->binary_buffer, query->binary_size, &binary, &need, NULL);
     }
     out->binary = binary.name;
     return true;
@@ -83,40 +83,40 @@ static void begin(struct answer *out, uint64_t addr) {
     out->addr = addr;
 }
 
-static void finish(struct asker *asker, struct answer *out) {
-    out->frames = asker->frames;
+static void finish(struct index_query *query, struct answer *out) {
+    out->frames = query->frames;
     if (out->status != CSN_OK) out->found.frame_count = 0;
     if (out->status < 0) return;
     for (size_t i = 0; i < out->found.frame_count; i++)
-        if (!resolve(asker, i)) out->status = CSN_E_MEMORY;
-    if (!name_binary(asker, out)) out->status = CSN_E_MEMORY;
+        if (!resolve(query, i)) out->status = CSN_E_MEMORY;
+    if (!name_binary(query, out)) out->status = CSN_E_MEMORY;
     if (out->status < 0) out->found.frame_count = 0;
 }
 
-void asker_ask(struct asker *asker, uint64_t addr, struct answer *out) {
+void index_query_address(struct index_query *query, uint64_t addr, struct answer *out) {
     begin(out, addr);
-    out->status = ask(asker, out);
-    if (out->status == CSN_OK && out->found.frame_count > asker->cap)
-        out->status = reserve(asker, out->found.frame_count) ? ask(asker, out) : CSN_E_MEMORY;
-    finish(asker, out);
+    out->status = ask(query, out);
+    if (out->status == CSN_OK && out->found.frame_count > query->cap)
+        out->status = reserve(query, out->found.frame_count) ? ask(query, out) : CSN_E_MEMORY;
+    finish(query, out);
 }
 
-void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out) {
+void index_query_named(struct index_query *query, struct csn_str name, uint64_t offset, struct answer *out) {
     uint32_t binary, match;
     begin(out, offset);
     out->asked = name;
     out->offset = offset;
     out->found.reason = CSN_REASON_NO_BINARY;
-    out->status = csn_index_find_binary(asker->index, name, &binary, &match, &out->err);
+    out->status = csn_index_find_binary(query->index, name, &binary, &match, &out->err);
     if (out->status == CSN_OK) {
         struct csn_binary found;
         size_t need;
         out->guessed = match == CSN_BINARY_GUESSED || match == CSN_BINARY_AMBIGUOUS;
-        csn_index_binary(asker->index, binary, NULL, 0, &found, &need, NULL);
+        csn_index_binary(query->index, binary, NULL, 0, &found, &need, NULL);
         out->addr = found.address + offset;
-        out->status = csn_index_lookup_in_binary(asker->index, binary, offset, asker->refs, asker->cap, &out->found, &out->err);
+        out->status = csn_index_lookup_in_binary(query->index, binary, offset, query->refs, query->cap, &out->found, &out->err);
     }
-    finish(asker, out);
+    finish(query, out);
 }
 
 /* The reason to show: of the answer, or of the innermost frame that lacks something. CSN_REASON_COMPLETE: none. */

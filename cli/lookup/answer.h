@@ -1,4 +1,4 @@
-/* One address asked of an index, and its answer as text or JSON. */
+/* The query for one address of an index, and its answer as text or JSON. */
 #ifndef CALLSIGN_CLI_ANSWER_H
 #define CALLSIGN_CLI_ANSWER_H
 
@@ -16,33 +16,33 @@ struct answer {
     struct csn_lookup found;  /* its reason also says why there is nothing */
     struct csn_frame *frames; /* found.frame_count of them, innermost first */
     struct csn_str binary;    /* of an image of many; empty: none */
-    struct csn_str asked;     /* the binary's name in the question; empty: an address was asked for */
+    struct csn_str asked;     /* the binary's name in the query; empty: it was for an address */
     uint64_t offset;          /* in that binary */
     bool guessed;             /* the binary's name is a guess */
     struct csn_error err;
 };
 
-/* Asks, with room for frames that is kept from one address to the next. */
-struct asker {
+/* Queries of one index, with memory that is kept from one address to the next. */
+struct index_query {
     const struct csn_index *index;
     enum csn_lookup_mode mode;
     struct csn_frame_ref *refs;
     struct csn_frame *frames;
     size_t cap;
     struct csn_index_info info;
-    char *binary_room;        /* for the name of the last binary */
+    char *binary_buffer;        /* for the name of the last binary */
     size_t binary_size;
-    char *name_room;          /* for the name of a function that is kept in pieces */
+    char *name_buffer;          /* for the name of a function that is kept in pieces */
     size_t name_size;
 };
 
-bool asker_init(struct asker *asker, const struct csn_index *index, enum csn_lookup_mode mode); /* false: no memory */
-void asker_deinit(struct asker *asker);
+bool index_query_init(struct index_query *query, const struct csn_index *index, enum csn_lookup_mode mode); /* false: no memory */
+void index_query_deinit(struct index_query *query);
 
-/* The answer's frames live until the next question. */
-void asker_ask(struct asker *asker, uint64_t addr, struct answer *out);
+/* The answer's frames live until the next query. */
+void index_query_address(struct index_query *query, uint64_t addr, struct answer *out);
 /* The same for an offset in a binary of an image of many. */
-void asker_ask_named(struct asker *asker, struct csn_str name, uint64_t offset, struct answer *out);
+void index_query_named(struct index_query *query, struct csn_str name, uint64_t offset, struct answer *out);
 
 /* "0x1139: area + 25 at /src/shapes.h:6 [inlined]" and a line for each further frame, indented to stand below it. */
 void answer_put_text(const struct answer *answer, struct name_text *names, struct out_buffer *out);

@@ -9,13 +9,13 @@
 #include <callsign/inspect.h>
 
 #include "lookup/answer.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 enum { DIFFERENCES_SHOWN = 20, WINDOW = 1 << 16 };
 
 struct side {
     const struct csn_index *index;
-    struct asker asker;
+    struct index_query query;
     uint32_t next, count; /* functions */
 };
 
@@ -104,8 +104,8 @@ static bool answers_equal(const struct answer *a, const struct answer *b) {
 
 static void compare_at(struct comparison *comparison, uint64_t addr) {
     struct answer answer, other;
-    asker_ask(&comparison->sides[0].asker, addr, &answer);
-    asker_ask(&comparison->sides[1].asker, addr, &other);
+    index_query_address(&comparison->sides[0].query, addr, &answer);
+    index_query_address(&comparison->sides[1].query, addr, &other);
     comparison->counts->addresses++;
     if (answers_equal(&answer, &other)) return;
     comparison->counts->different++;
@@ -159,7 +159,7 @@ static bool side_init(struct side *side, const struct csn_index *index) {
     struct csn_index_info info;
     csn_index_get_info(index, &info);
     *side = (struct side){ .index = index, .count = info.function_count };
-    return asker_init(&side->asker, index, CSN_LOOKUP_DEFAULT);
+    return index_query_init(&side->query, index, CSN_LOOKUP_DEFAULT);
 }
 
 bool compare_answers(const struct csn_index *index, const struct csn_index *other, struct out_buffer *out,
@@ -167,14 +167,14 @@ bool compare_answers(const struct csn_index *index, const struct csn_index *othe
     struct comparison comparison = { .out = out, .counts = counts };
     bool good = side_init(&comparison.sides[0], index) && side_init(&comparison.sides[1], other) &&
                 compare_all(&comparison);
-    if (!good) complain_memory("addresses to compare");
+    if (!good) cli_error_memory("addresses to compare");
     if (good && out && counts->different > DIFFERENCES_SHOWN) {
         out_text(out, "... and ");
         out_decimal(out, counts->different - DIFFERENCES_SHOWN);
         out_text(out, " more\n");
     }
-    asker_deinit(&comparison.sides[0].asker);
-    asker_deinit(&comparison.sides[1].asker);
+    index_query_deinit(&comparison.sides[0].query);
+    index_query_deinit(&comparison.sides[1].query);
     free(comparison.addresses);
     return good;
 }

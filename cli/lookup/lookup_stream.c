@@ -1,6 +1,6 @@
 /* Threads take parts of the input in turn, answer them side by side and write them in the order in which they were taken.
  *
- * A part is a batch of questions; a line that is no address ends it. What a thread writes of a part it keeps until all
+ * A part is a batch of queries; a line that is no address ends it. What a thread writes of a part it keeps until all
  * parts before are written. Reading that would have to wait waits for that, too, so that answers do not lie around. */
 #define _GNU_SOURCE
 #include "lookup/lookup_stream.h"
@@ -11,18 +11,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lookup/address_input.h"
-#include "ui/complain.h"
-#include "lookup/question_batch.h"
+#include "lookup/address_text.h"
+#include "ui/cli_message.h"
+#include "ui/line_input.h"
+#include "lookup/query_batch.h"
 
 enum { WORKER_STACK = 4 << 20 }; /* bytes; demangling a hostile name takes one of them */
+enum { LINE_MAX_BYTES = 1 << 18 };
 
 struct lookup_stream {
-    const struct answerer *example;
+    const struct answer_printer *example;
     struct out_buffer *out;      /* of the thread whose turn it is to write */
 
     pthread_mutex_t reading;     /* guards the following */
-    struct address_input input;
+    struct line_input input;
     bool over;                   /* no part is taken any more */
     uint64_t parts_taken;
     struct lookup_worker *workers;
@@ -38,9 +40,9 @@ struct lookup_worker {
     struct lookup_stream *stream;
     struct lookup_worker *next;
     pthread_t thread;
-    struct answerer answerer;
+    struct answer_printer printer;
     uint64_t part;               /* how many parts stand before */
-    struct question_batch batch;
+    struct query_batch batch;
     uint64_t bad_number;         /* of the line behind the batch that is no address; 0: there is none */
     struct csn_str bad_line;
     char bad_text[BAD_LINE_SHOWN];
@@ -73,7 +75,7 @@ static bool is_blank_line(struct csn_str line) {
 static void add_line(struct lookup_worker *worker, struct csn_str line) {
     uint64_t addr;
     if (address_parse(line, &addr)) {
-        question_batch_add(&worker->batch, addr);
+        query_batch_add(&worker->batch, addr);
     } else if (!is_blank_line(line)) {
         if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
         memcpy(worker->bad_text, line.ptr, line.len);
@@ -85,21 +87,21 @@ static void add_line(struct lookup_worker *worker, struct csn_str line) {
 /* Lines that are there already. False: there is none, and there will be none. */
 static bool gather(struct lookup_worker *worker) {
     struct lookup_stream *stream = worker->stream;
-    enum input_result result = INPUT_LINE;
+    enum line_result result = LINE_WHOLE;
     worker->batch.count = 0;
     worker->bad_number = 0;
-    while (worker->batch.count < QUESTIONS_MAX && !worker->bad_number) {
+    while (worker->batch.count < QUERIES_MAX && !worker->bad_number) {
         struct csn_str line;
-        result = address_input_next(&stream->input, false, &line);
-        if (result == INPUT_PAUSED) {
+        result = line_input_next(&stream->input, false, &line);
+        if (result == LINE_PAUSED) {
             if (worker->batch.count) return true;
             if (!wait_for_turn(stream, stream->parts_taken) || !out_flush(stream->out)) return false;
-            result = address_input_next(&stream->input, true, &line);
+            result = line_input_next(&stream->input, true, &line);
         }
-        if (result != INPUT_LINE) break;
-        add_line(worker, line);
+        if (result != LINE_WHOLE) break;
+        add_line(worker, line_text(line));
     }
-    stream->over = result != INPUT_LINE;
+    stream->over = result != LINE_WHOLE;
     return worker->batch.count || worker->bad_number;
 }
 
@@ -110,7 +112,7 @@ static bool take_part(struct lookup_worker *worker) {
     pthread_mutex_lock(&stream->reading);
     bool good = !stream->over && gather(worker);
     if (good) worker->part = stream->parts_taken++;
-    if (good && worker->batch.count == QUESTIONS_MAX) start_worker(stream);
+    if (good && worker->batch.count == QUERIES_MAX) start_worker(stream);
     pthread_mutex_unlock(&stream->reading);
     return good;
 }
@@ -118,31 +120,31 @@ static bool take_part(struct lookup_worker *worker) {
 /* Answers are written in the order of their addresses, while what they name is at hand. One that is too long for a page is
  * written when its turn comes. */
 static bool answer_part(struct lookup_worker *worker) {
-    struct question_batch *batch = &worker->batch;
-    if (!question_batch_ask(batch)) return false;
+    struct query_batch *batch = &worker->batch;
+    if (!query_batch_run(batch)) return false;
     for (size_t k = 0; k < batch->count; k++) {
         struct answer answer;
         out_init(&worker->page, -1);
-        question_batch_answer(batch, k, &answer);
-        answerer_put(&worker->answerer, &answer, &worker->page);
-        if (!worker->page.os_error) question_batch_keep(batch, k, worker->page.bytes, worker->page.used);
+        query_batch_answer(batch, k, &answer);
+        answer_printer_put(&worker->printer, &answer, &worker->page);
+        if (!worker->page.os_error) query_batch_keep(batch, k, worker->page.bytes, worker->page.used);
     }
     return true;
 }
 
-/* In the order of the questions. */
+/* In the order of the queries. */
 static bool write_part(struct lookup_worker *worker, struct out_buffer *out) {
-    struct question_batch *batch = &worker->batch;
+    struct query_batch *batch = &worker->batch;
     for (size_t place = 0; place < batch->count; place++) {
         size_t k = batch->answer_of[place];
-        struct csn_str kept = question_batch_kept(batch, k);
+        struct csn_str kept = query_batch_kept(batch, k);
         out_bytes(out, kept.ptr, kept.len);
         if (kept.len) continue;
         struct answer answer;
-        question_batch_answer(batch, k, &answer);
-        answerer_write(&worker->answerer, &answer, out);
+        query_batch_answer(batch, k, &answer);
+        answer_printer_write(&worker->printer, &answer, out);
     }
-    if (worker->bad_number) answerer_put_bad_line(&worker->answerer, worker->bad_line, worker->bad_number, out);
+    if (worker->bad_number) answer_printer_put_bad_line(&worker->printer, worker->bad_line, worker->bad_number, out);
     return !out->os_error;
 }
 
@@ -152,7 +154,7 @@ static void *work(void *argument) {
     while (take_part(worker)) {
         bool answered = answer_part(worker);
         if (!wait_for_turn(stream, worker->part)) break;
-        if (!answered) complain_memory("frames");
+        if (!answered) cli_error_memory("frames");
         bool good = answered && write_part(worker, stream->out);
         end_turn(stream, good);
         if (!good) break;
@@ -164,8 +166,8 @@ static void *work(void *argument) {
 }
 
 static void worker_destroy(struct lookup_worker *worker) {
-    question_batch_deinit(&worker->batch);
-    answerer_deinit(&worker->answerer);
+    query_batch_deinit(&worker->batch);
+    answer_printer_deinit(&worker->printer);
     free(worker);
 }
 
@@ -173,8 +175,8 @@ static struct lookup_worker *worker_create(struct lookup_stream *stream) {
     struct lookup_worker *worker = calloc(1, sizeof(*worker));
     if (!worker) return NULL;
     worker->stream = stream;
-    if (answerer_init_like(&worker->answerer, stream->example) &&
-        question_batch_init(&worker->batch, &worker->answerer.asker, !worker->answerer.json))
+    if (answer_printer_init_like(&worker->printer, stream->example) &&
+        query_batch_init(&worker->batch, &worker->printer.query, !worker->printer.json))
         return worker;
     worker_destroy(worker);
     return NULL;
@@ -211,53 +213,57 @@ static unsigned usable_cores(void) {
 }
 
 /* Waits for the threads. */
-static void end_workers(struct lookup_stream *stream, struct answerer *answerer) {
+static void end_workers(struct lookup_stream *stream, struct answer_printer *printer) {
     while (stream->workers) {
         struct lookup_worker *worker = stream->workers;
         stream->workers = worker->next;
         pthread_join(worker->thread, NULL);
-        answerer_add_counts(answerer, &worker->answerer);
+        answer_printer_add_counts(printer, &worker->printer);
         worker_destroy(worker);
     }
 }
 
-/* Of an image of many binaries: names are put together one by one there, so questions are not gathered. */
-static bool answer_one_by_one(struct address_input *input, struct answerer *answerer, struct out_buffer *out) {
+/* Of an image of many binaries: names are put together one by one there, so queries are not gathered. */
+static bool answer_one_by_one(struct line_input *input, struct answer_printer *printer, struct out_buffer *out) {
     for (;;) {
         struct csn_str line;
-        enum input_result result = address_input_next(input, false, &line);
-        if (result == INPUT_PAUSED && !out_flush(out)) return false;
-        if (result == INPUT_PAUSED) result = address_input_next(input, true, &line);
-        if (result != INPUT_LINE) return result == INPUT_END;
-        if (is_blank_line(line) || answerer_answer(answerer, line, out)) continue;
+        enum line_result result = line_input_next_flushed(input, out, &line);
+        if (result != LINE_WHOLE) return result == LINE_END;
+        line = line_text(line);
+        if (is_blank_line(line) || answer_printer_run(printer, line, out)) continue;
         if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
-        answerer_put_bad_line(answerer, line, input->line, out);
+        answer_printer_put_bad_line(printer, line, input->line, out);
     }
 }
 
-static bool answer_in_parts(struct lookup_stream *stream, struct answerer *answerer) {
+static bool answer_in_parts(struct lookup_stream *stream, struct answer_printer *printer) {
     struct lookup_worker *own = worker_create(stream);
     if (!own) {
-        complain_memory("frames");
+        cli_error_memory("frames");
         return false;
     }
     stream->worker_count = 1;
     work(own);
-    end_workers(stream, answerer);
-    answerer_add_counts(answerer, &own->answerer);
+    end_workers(stream, printer);
+    answer_printer_add_counts(printer, &own->printer);
     worker_destroy(own);
-    return !stream->failed && !stream->input.os_error;
+    return !stream->failed && !stream->input.os_error && !stream->input.no_memory;
 }
 
-bool lookup_stream(struct answerer *answerer, unsigned threads, struct out_buffer *out) {
+bool lookup_stream(struct answer_printer *printer, unsigned threads, struct out_buffer *out) {
     static struct lookup_stream stream = { .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
                                            .turn = PTHREAD_COND_INITIALIZER };
-    stream.example = answerer;
+    stream.example = printer;
     stream.out = out;
     stream.most_workers = threads ? threads : usable_cores();
-    address_input_init(&stream.input, STDIN_FILENO);
-    bool good = answerer->asker.info.binary_count ? answer_one_by_one(&stream.input, answerer, out)
-                                                  : answer_in_parts(&stream, answerer);
-    if (stream.input.os_error) complain(NULL, "standard input: %s", strerror(stream.input.os_error));
+    if (!line_input_init(&stream.input, STDIN_FILENO, LINE_MAX_BYTES)) {
+        cli_error_memory("a line");
+        return false;
+    }
+    stream.input.cuts_long = true;
+    bool good = printer->query.info.binary_count ? answer_one_by_one(&stream.input, printer, out)
+                                                  : answer_in_parts(&stream, printer);
+    if (stream.input.os_error) cli_error(NULL, "standard input: %s", strerror(stream.input.os_error));
+    line_input_deinit(&stream.input);
     return good;
 }

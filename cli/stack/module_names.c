@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "ui/open_index.h"
 
 struct csn_str base_name_of(struct csn_str path) {
@@ -64,7 +64,7 @@ static void close_for_store(void *context, struct csn_index *index, void *handle
 
 static void report_for_store(void *context, const char *path, const char *text) {
     (void)context;
-    complain(path, "%s", text);
+    cli_error(path, "%s", text);
 }
 
 bool module_store_create(const struct text_list *files, const struct text_list *folders, struct csn_store **out) {
@@ -75,17 +75,17 @@ bool module_store_create(const struct text_list *files, const struct text_list *
     options.close = close_for_store;
     options.report = report_for_store;
     if (csn_store_create(&options, out, NULL) < 0) {
-        complain_memory("indexes");
+        cli_error_memory("indexes");
         return false;
     }
     for (size_t i = 0; i < files->count; i++) {
         csn_status status = csn_store_add_index(*out, files->items[i], NULL, NULL);
-        if (status == CSN_E_MEMORY) complain_memory("indexes");
+        if (status == CSN_E_MEMORY) cli_error_memory("indexes");
         if (status < 0) return false;
     }
     for (size_t i = 0; i < folders->count; i++) {
         if (access(folders->items[i], X_OK) == 0) continue;
-        complain(folders->items[i], "no folder that can be read");
+        cli_error(folders->items[i], "no folder that can be read");
         return false;
     }
     return true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 static struct csn_str str_of(const char *text) {
     return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
@@ -22,7 +22,7 @@ bool session_init(struct stack_session *session, const struct text_list *files, 
     options.cache_bytes = cache_bytes;
     if (!module_store_create(files, folders, &session->store)) return false;
     if (csn_symbolicator_create(&options, &session->symbolicator, NULL) == CSN_OK) return true;
-    complain_memory("stacks");
+    cli_error_memory("stacks");
     return false;
 }
 

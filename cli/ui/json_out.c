@@ -103,12 +103,12 @@ static void put_part(struct json_out *json, struct csn_str text) {
 
 void json_string(struct json_out *json, struct csn_str text) {
     if (!json->html && text.len <= SHORT_TEXT && is_plain(text)) {
-        char *room = out_room(json->out, SHORT_TEXT + 3);
-        if (json->comma) *room++ = ',';
-        *room++ = '"';
-        if (text.len) memcpy(room, text.ptr, text.len);
-        room[text.len] = '"';
-        out_take(json->out, room + text.len + 1);
+        char *at = out_reserve(json->out, SHORT_TEXT + 3);
+        if (json->comma) *at++ = ',';
+        *at++ = '"';
+        if (text.len) memcpy(at, text.ptr, text.len);
+        at[text.len] = '"';
+        out_take(json->out, at + text.len + 1);
         json->comma = true;
         return;
     }

@@ -31,12 +31,12 @@ void json_end_line(struct json_out *json); /* after a whole value */
 
 static inline void json_key(struct json_out *json, const char *key) {
     size_t size = strlen(key);
-    char *room = out_room(json->out, size + 4);
-    if (json->comma) *room++ = ',';
-    *room++ = '"';
-    memcpy(room, key, size);
-    memcpy(room + size, "\":", 2);
-    out_take(json->out, room + size + 2);
+    char *at = out_reserve(json->out, size + 4);
+    if (json->comma) *at++ = ',';
+    *at++ = '"';
+    memcpy(at, key, size);
+    memcpy(at + size, "\":", 2);
+    out_take(json->out, at + size + 2);
     json->comma = false;
 }
 void json_string(struct json_out *json, struct csn_str text);

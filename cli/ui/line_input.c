@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { FIRST_ROOM = 1 << 16 };
+enum { FIRST_CAPACITY = 1 << 18 }; /* some 20,000 addresses, which are then looked up together */
 
 bool line_input_init(struct line_input *input, int fd, size_t max) {
-    *input = (struct line_input){ .fd = fd, .room = FIRST_ROOM, .max = max < FIRST_ROOM ? FIRST_ROOM : max };
-    input->bytes = malloc(input->room);
+    *input = (struct line_input){ .fd = fd, .capacity = FIRST_CAPACITY, .max = max < FIRST_CAPACITY ? FIRST_CAPACITY : max };
+    input->bytes = malloc(input->capacity);
     return input->bytes != NULL;
 }
 
@@ -26,37 +27,37 @@ struct csn_str line_text(struct csn_str line) {
     return line;
 }
 
-/* Whether a read would return at once. */
+/* There is something to read, the end or a failure maybe. */
 static bool is_ready(int fd) {
     struct pollfd wait = { .fd = fd, .events = POLLIN };
     return poll(&wait, 1, 0) > 0;
 }
 
-static bool make_room(struct line_input *input) {
+/* Makes room for more bytes. False: the line is longer than the bound, or there is no memory. */
+static bool grow_input(struct line_input *input) {
     if (input->start) {
         memmove(input->bytes, input->bytes + input->start, input->end - input->start);
         input->end -= input->start;
         input->start = 0;
     }
-    if (input->end < input->room) return true;
-    if (input->room >= input->max) return false;
-    size_t room = input->room * 2 < input->max ? input->room * 2 : input->max;
-    char *bytes = realloc(input->bytes, room);
+    if (input->end < input->capacity) return true;
+    if (input->capacity >= input->max) return false;
+    size_t capacity = input->capacity * 2 < input->max ? input->capacity * 2 : input->max;
+    char *bytes = realloc(input->bytes, capacity);
     if (!bytes) {
         input->no_memory = true;
         return false;
     }
     input->bytes = bytes;
-    input->room = room;
+    input->capacity = capacity;
     return true;
 }
 
 /* False: nothing more came. */
-static bool read_more(struct line_input *input, struct out_buffer *out) {
-    if (!make_room(input)) return false;
-    if (out && out->used && !is_ready(input->fd) && !out_flush(out)) return false;
+static bool read_more(struct line_input *input) {
+    if (!grow_input(input)) return false;
     ssize_t got;
-    do got = read(input->fd, input->bytes + input->end, input->room - input->end);
+    do got = read(input->fd, input->bytes + input->end, input->capacity - input->end);
     while (got < 0 && errno == EINTR);
     if (got < 0) input->os_error = errno;
     if (got <= 0) input->at_end = true;
@@ -64,41 +65,48 @@ static bool read_more(struct line_input *input, struct out_buffer *out) {
     return got > 0;
 }
 
-static void take(struct line_input *input, size_t size, struct csn_str *line) {
-    *line = (struct csn_str){ input->bytes + input->start, size };
+/* The line has `size` bytes, of which the first `shown` are given. */
+static enum line_result give_line(struct line_input *input, size_t size, size_t shown, enum line_result result,
+                                  struct csn_str *line) {
+    *line = (struct csn_str){ input->bytes + input->start, shown };
     input->start += size;
+    input->kept = 0;
+    input->line += result == LINE_WHOLE;
+    return result;
 }
 
-enum line_result line_input_next(struct line_input *input, struct out_buffer *out, struct csn_str *line) {
-    size_t searched = 0;
+enum line_result line_input_next(struct line_input *input, bool may_wait, struct csn_str *line) {
+    size_t searched = input->kept;
     for (;;) {
         size_t left = input->end - input->start;
-        const char *newline = left > searched
-                                  ? memchr(input->bytes + input->start + searched, '\n', left - searched) : NULL;
-        if (newline) {
-            input->line++;
-            take(input, (size_t)(newline - (input->bytes + input->start)) + 1, line);
-            return LINE_WHOLE;
+        const char *begin = input->bytes + input->start;
+        const char *newline = left > searched ? memchr(begin + searched, '\n', left - searched) : NULL;
+        size_t size = newline ? (size_t)(newline - begin) + 1 : left, shown = input->kept ? input->kept : size;
+        if (newline) return give_line(input, size, shown, LINE_WHOLE, line);
+        if (input->at_end || input->no_memory) {
+            if (input->os_error || input->no_memory) return LINE_FAILED;
+            return left ? give_line(input, size, shown, LINE_WHOLE, line) : LINE_END;
         }
         searched = left;
-        if (left == input->max) {
-            take(input, left, line);
-            return LINE_PART;
+        if (left == input->max && !input->cuts_long) return give_line(input, size, size, LINE_PART, line);
+        if (left == input->max || input->kept) { /* the beginning is kept, what follows thrown away as it is read */
+            searched = input->kept = LINE_KEPT;
+            input->end = input->start + LINE_KEPT;
         }
-        if (!input->at_end && read_more(input, out)) continue;
-        if (input->os_error || input->no_memory || out->os_error) return LINE_FAILED;
-        left = input->end - input->start;
-        if (!left) return LINE_END;
-        input->line++;
-        take(input, left, line);
-        return LINE_WHOLE;
+        if (!may_wait && !is_ready(input->fd)) return LINE_PAUSED;
+        read_more(input);
     }
+}
+
+enum line_result line_input_next_flushed(struct line_input *input, struct out_buffer *out, struct csn_str *line) {
+    enum line_result result = line_input_next(input, !out->used, line);
+    if (result == LINE_PAUSED) result = out_flush(out) ? line_input_next(input, true, line) : LINE_FAILED;
+    return result == LINE_END && out->os_error ? LINE_FAILED : result;
 }
 
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out) {
     input->start = (size_t)(first.ptr - input->bytes);
-    struct out_buffer *none = NULL;
-    while (!input->at_end && read_more(input, none)) continue;
+    while (!input->at_end && read_more(input)) continue;
     if (input->os_error || input->no_memory || !input->at_end) return false;
     *out = (struct csn_str){ input->bytes + input->start, input->end - input->start };
     input->start = input->end;

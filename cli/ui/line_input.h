@@ -4,19 +4,24 @@
 
 #include "ui/out_buffer.h"
 
+enum { LINE_KEPT = 64 };  /* bytes of a line that is cut: enough for a message */
+
 struct line_input {
     int fd;
     int os_error;
     bool at_end, no_memory;
+    bool cuts_long;       /* set after init: of a line longer than the bound, give LINE_KEPT bytes and drop the rest */
     uint64_t line;        /* number of the last line given, from 1 */
     char *bytes;
-    size_t start, end, room, max;
+    size_t start, end, capacity, max;
+    size_t kept;          /* of a line that is being cut; 0: none is */
 };
 
 enum line_result {
     LINE_WHOLE,           /* a line, its newline included where it has one */
     LINE_PART,            /* the next part of a line longer than the bound; LINE_WHOLE is its last one */
     LINE_END,
+    LINE_PAUSED,          /* reading would have to wait */
     LINE_FAILED           /* see os_error, no_memory; or `out` failed */
 };
 
@@ -24,8 +29,11 @@ enum line_result {
 bool line_input_init(struct line_input *input, int fd, size_t max);
 void line_input_deinit(struct line_input *input);
 
-/* The next line; it lives until the next call. Flushes `out` whenever reading may have to wait. */
-enum line_result line_input_next(struct line_input *input, struct out_buffer *out, struct csn_str *line);
+/* The next line; it lives until the next call. LINE_PAUSED only unless `may_wait`: flush what has been written then, so that whoever
+ * writes one line and waits for its answer gets it. */
+enum line_result line_input_next(struct line_input *input, bool may_wait, struct csn_str *line);
+/* The same, with `out` flushed whenever reading may have to wait; never LINE_PAUSED. */
+enum line_result line_input_next_flushed(struct line_input *input, struct out_buffer *out, struct csn_str *line);
 
 /* `first`, the line just given, and everything behind it, in one piece; it lives until the next call. False: longer than
  * the bound, or as LINE_FAILED. */

@@ -11,8 +11,8 @@ enum name_shortening { NAMES_WHOLE, NAMES_SHORT, NAMES_SHORT_NESTED };
 struct name_text {
     bool demangle;
     enum name_shortening shortening;
-    char *room; /* the last demangled name */
-    size_t room_size;
+    char *buffer; /* the last demangled name */
+    size_t buffer_size;
 };
 
 /* False, with a message, where demangling is wanted and this build cannot. */

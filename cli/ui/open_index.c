@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 #include "convert/conversion_text.h"
 #include "ui/progress_bar.h"
 
@@ -42,7 +42,7 @@ static csn_status convert_in_memory(const char *path, const struct companion_val
     companion_search_end(&search);
     progress_pass_on_signal();
     if (status >= 0) {
-        conversion_say_damage(path, report);
+        conversion_report_damage(path, report);
         out->partial = conversion_is_partial(report);
         status = csn_index_open_memory(out->bytes.ptr, out->bytes.size, NULL, &out->index, err);
     }
@@ -52,7 +52,7 @@ static csn_status convert_in_memory(const char *path, const struct companion_val
 
 static bool opened(const char *path, csn_status status, const struct csn_error *err, struct opened_index *out) {
     if (status == CSN_OK) return true;
-    complain(path, "%s", err->text[0] ? csn_error_text(err) : csn_status_name(status));
+    cli_error(path, "%s", err->text[0] ? csn_error_text(err) : csn_status_name(status));
     close_index(out);
     return false;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "commands/command.h"
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 /* One option as it stands on the command line. */
 struct given_option {
@@ -71,10 +71,10 @@ static bool store_number(const struct option_spec *option, const struct given_op
     uint64_t value;
     if (!parse_number(given->value, size, &value) || (option->max && value > option->max)) {
         if (option->max)
-            complain(NULL, "option '%.*s' needs a number up to %llu, not '%s'", given->spelling_size, given->spelling,
+            cli_error(NULL, "option '%.*s' needs a number up to %llu, not '%s'", given->spelling_size, given->spelling,
                      (unsigned long long)option->max, given->value);
         else
-            complain(NULL, "option '%.*s' needs a number%s, not '%s'", given->spelling_size, given->spelling,
+            cli_error(NULL, "option '%.*s' needs a number%s, not '%s'", given->spelling_size, given->spelling,
                      size ? " (K, M, G or T may follow)" : "", given->value);
         return false;
     }
@@ -87,7 +87,7 @@ static bool add_text(char *member, const char *text) {
     memcpy(&list, member, sizeof(list));
     const char **grown = realloc(list.items, (list.count + 1) * sizeof(*grown));
     if (!grown) {
-        complain_memory("options");
+        cli_error_memory("options");
         return false;
     }
     grown[list.count] = text;
@@ -113,7 +113,7 @@ static bool store(const struct command *command, struct found_option found, stru
     char *member = (char *)values + found.base + option->offset;
     if (option->kind == OPTION_FLAG) {
         if (given.value) {
-            complain(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);
+            cli_error(NULL, "option '%.*s' takes no value", given.spelling_size, given.spelling);
             return false;
         }
         bool on = true;
@@ -127,7 +127,7 @@ static bool store(const struct command *command, struct found_option found, stru
     }
     if (!given.value) {
         if (*next >= argc) {
-            complain(NULL, "option '%.*s' needs a value (try 'callsign %s --help')", given.spelling_size, given.spelling,
+            cli_error(NULL, "option '%.*s' needs a value (try 'callsign %s --help')", given.spelling_size, given.spelling,
                      command->name);
             return false;
         }
@@ -140,7 +140,7 @@ static bool store(const struct command *command, struct found_option found, stru
 }
 
 static enum options_result unknown(const struct command *command, const char *spelling, int size) {
-    complain(NULL, "unknown option '%.*s' (try 'callsign %s --help')", size, spelling, command->name);
+    cli_error(NULL, "unknown option '%.*s' (try 'callsign %s --help')", size, spelling, command->name);
     return OPTIONS_BAD;
 }
 
@@ -173,11 +173,11 @@ static enum options_result parse_letters(const struct command *command, const ch
 
 static bool operand_count_is_right(const struct command *command, int count, char **operands) {
     if (count < command->min_operands) {
-        complain(NULL, "%s needs %s (try 'callsign %s --help')", command->name, command->arguments, command->name);
+        cli_error(NULL, "%s needs %s (try 'callsign %s --help')", command->name, command->arguments, command->name);
         return false;
     }
     if (command->max_operands >= 0 && count > command->max_operands) {
-        complain(NULL, "unexpected argument '%s' (try 'callsign %s --help')", operands[command->max_operands],
+        cli_error(NULL, "unexpected argument '%s' (try 'callsign %s --help')", operands[command->max_operands],
                  command->name);
         return false;
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
@@ -37,7 +37,7 @@ bool out_flush(struct out_buffer *out) {
 
 bool out_finish_stdout(struct out_buffer *out) {
     if (out_flush(out) && close(out->fd) < 0) out->os_error = errno;
-    if (out->os_error) complain(NULL, "standard output: %s", strerror(out->os_error));
+    if (out->os_error) cli_error(NULL, "standard output: %s", strerror(out->os_error));
     return !out->os_error;
 }
 
@@ -67,16 +67,16 @@ void out_decimal(struct out_buffer *out, uint64_t value) {
 }
 
 void out_hex(struct out_buffer *out, uint64_t value) {
-    char *room = out_room(out, 18);
+    char *at = out_reserve(out, 18);
     unsigned shift = 0;
     while (shift < 60 && value >> shift >> 4) shift += 4;
-    *room++ = '0';
-    *room++ = 'x';
+    *at++ = '0';
+    *at++ = 'x';
     for (;; shift -= 4) {
-        *room++ = hex_digits[value >> shift & 15];
+        *at++ = hex_digits[value >> shift & 15];
         if (!shift) break;
     }
-    out_take(out, room);
+    out_take(out, at);
 }
 
 void out_hex_bytes(struct out_buffer *out, const uint8_t *bytes, size_t count) {
@@ -107,19 +107,19 @@ static bool is_plain(struct csn_str text) {
     return !bad;
 }
 
-static size_t safe_char(char *room, char c) {
+static size_t safe_char(char *at, char c) {
     unsigned char byte = (unsigned char)c;
     if (!is_control(c)) {
-        room[0] = c;
+        at[0] = c;
         return 1;
     }
-    memcpy(room, (const char[]){ '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] }, 4);
+    memcpy(at, (const char[]){ '\\', 'x', hex_digits[byte >> 4], hex_digits[byte & 15] }, 4);
     return 4;
 }
 
-size_t safe_text(char *room, struct csn_str text) {
+size_t safe_text(char *at, struct csn_str text) {
     size_t used = 0;
-    for (size_t i = 0; i < text.len; i++) used += safe_char(room + used, text.ptr[i]);
+    for (size_t i = 0; i < text.len; i++) used += safe_char(at + used, text.ptr[i]);
     return used;
 }
 

@@ -38,7 +38,7 @@ static inline void out_bytes(struct out_buffer *out, const void *bytes, size_t s
 }
 /* Room for `size` bytes, OUT_ROOM_MAX at most, to write at once; out_take() tells where they end. */
 enum { OUT_ROOM_MAX = 1 << 12 };
-static inline char *out_room(struct out_buffer *out, size_t size) {
+static inline char *out_reserve(struct out_buffer *out, size_t size) {
     if (size > sizeof(out->bytes) - out->used) out_flush(out);
     return out->bytes + out->used;
 }
@@ -52,7 +52,7 @@ void out_spaces(struct out_buffer *out, size_t count);
 /* Bytes of unknown origin: control characters are shown as \xNN, so that they can neither break the line nor steer the
  * terminal. */
 void out_safe(struct out_buffer *out, struct csn_str text);
-/* The same into `room`, which has four times as many bytes; returns how many were written. */
-size_t safe_text(char *room, struct csn_str text);
+/* The same into `at`, which has four times as many bytes; returns how many were written. */
+size_t safe_text(char *at, struct csn_str text);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 bool is_same_file(const char *a, const char *b) {
     struct stat first, second;
@@ -31,6 +31,6 @@ bool is_same_target(const char *a, const char *b) {
 
 bool output_is_file(const char *out) {
     if (strcmp(out, "-") != 0) return true;
-    complain(NULL, "option '-o' needs a file, not standard output (./- is a file of that name)");
+    cli_error(NULL, "option '-o' needs a file, not standard output (./- is a file of that name)");
     return false;
 }

@@ -12,14 +12,14 @@ int compare_strings(struct csn_str a, struct csn_str b) {
     return (a.len > b.len) - (a.len < b.len);
 }
 
-bool reserve_room(void *items_pointer, size_t *room, size_t need, size_t size) {
-    if (need <= *room) return true;
+bool reserve_items(void *items_pointer, size_t *capacity, size_t need, size_t size) {
+    if (need <= *capacity) return true;
     void *items;
     memcpy(&items, items_pointer, sizeof(items));
-    size_t larger = need > *room * 2 ? need : *room * 2;
+    size_t larger = need > *capacity * 2 ? need : *capacity * 2;
     void *made = reallocarray(items, larger, size);
     if (!made) return false;
     memcpy(items_pointer, &made, sizeof(made));
-    *room = larger;
+    *capacity = larger;
     return true;
 }

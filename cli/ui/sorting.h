@@ -10,6 +10,6 @@
 int compare_strings(struct csn_str a, struct csn_str b);
 
 /* Makes room for `need` elements of `size` bytes; `items_pointer` is the address of a pointer to them. */
-bool reserve_room(void *items_pointer, size_t *room, size_t need, size_t size);
+bool reserve_items(void *items_pointer, size_t *capacity, size_t need, size_t size);
 
 #endif

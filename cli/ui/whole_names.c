@@ -50,8 +50,8 @@ static size_t resolve(struct whole_names *names, uint32_t idx, struct csn_str *n
 
 bool whole_names_read(struct whole_names *names, uint32_t idx, struct csn_str *name) {
     if (!names->in_pieces || name->len) return true;
-    size_t room = names->chunks ? names->chunks->size - names->chunks->used : 0, need = resolve(names, idx, name);
-    if (need > room) {
+    size_t capacity = names->chunks ? names->chunks->size - names->chunks->used : 0, need = resolve(names, idx, name);
+    if (need > capacity) {
         if (!add_chunk(names, need)) return false;
         need = resolve(names, idx, name);
     }

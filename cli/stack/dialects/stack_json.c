@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lookup/address_input.h"
-#include "ui/complain.h"
+#include "lookup/address_text.h"
+#include "ui/cli_message.h"
 
 #if defined(CALLSIGN_HAVE_JANSSON)
 
@@ -146,7 +146,7 @@ bool stack_json_line(struct stack_session *session, struct csn_str line, struct 
 #else
 
 bool stack_json_available(void) {
-    complain(NULL, "this build cannot read JSON: it was made without jansson");
+    cli_error(NULL, "this build cannot read JSON: it was made without jansson");
     return false;
 }
 

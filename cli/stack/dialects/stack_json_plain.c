@@ -2,7 +2,7 @@
  * jansson took half of the time of such a stream. It still reads everything else, and says what is wrong with it. */
 #include <string.h>
 
-#include "lookup/address_input.h"
+#include "lookup/address_text.h"
 #include "stack/dialects/stack_json.h"
 
 struct plain_text {

@@ -1,20 +1,20 @@
 /* Messages on stderr: `callsign: FILE: message`, one line each. */
-#ifndef CALLSIGN_CLI_COMPLAIN_H
-#define CALLSIGN_CLI_COMPLAIN_H
+#ifndef CALLSIGN_CLI_MESSAGE_H
+#define CALLSIGN_CLI_MESSAGE_H
 
 #if defined(__GNUC__)
-#define COMPLAIN_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
-#define COMPLAIN_PRINTF(f, a)
+#define CLI_PRINTF(f, a)
 #endif
 
 /* `file` may be NULL. Control characters of the text are shown as \xNN, so that it stays one line. */
-void complain(const char *file, const char *format, ...) COMPLAIN_PRINTF(2, 3);
+void cli_error(const char *file, const char *format, ...) CLI_PRINTF(2, 3);
 
 /* A line of its own on stderr, without the program's name: summaries and events of a conversion. */
-void say(const char *format, ...) COMPLAIN_PRINTF(1, 2);
+void cli_report(const char *format, ...) CLI_PRINTF(1, 2);
 
 /* Out of memory for `what`. */
-void complain_memory(const char *what);
+void cli_error_memory(const char *what);
 
 #endif

@@ -1,16 +1,16 @@
-/* Asking many addresses at once. */
+/* Looking many addresses up in one pass. */
 #define _GNU_SOURCE
-#include "lookup/question_batch.h"
+#include "lookup/query_batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <callsign/inspect.h>
 
-enum { ROOM_FOR_ONE = CSN_INLINE_DEPTH_MAX + 1, FIRST_CAP = 4 * QUESTIONS_MAX };
+enum { ROOM_FOR_ONE = CSN_INLINE_DEPTH_MAX + 1, FIRST_CAP = 4 * QUERIES_MAX };
 enum { FIRST_TEXT = 1 << 20, TEXT_MAX = 1 << 24 }; /* bytes */
 
-static bool reserve(struct question_batch *batch, size_t cap) {
+static bool reserve(struct query_batch *batch, size_t cap) {
     struct csn_frame_ref *refs = reallocarray(batch->refs, cap, sizeof(*refs));
     if (!refs) return false;
     batch->refs = refs;
@@ -18,21 +18,21 @@ static bool reserve(struct question_batch *batch, size_t cap) {
     return true;
 }
 
-bool question_batch_init(struct question_batch *batch, struct asker *asker, bool ready_paths) {
-    batch->asker = asker;
+bool query_batch_init(struct query_batch *batch, struct index_query *query, bool ready_paths) {
+    batch->query = query;
     batch->ready_paths = ready_paths;
     batch->count = 0;
     batch->refs = NULL;
     batch->text = NULL;
-    batch->text_size = batch->text_room = 0;
+    batch->text_size = batch->text_capacity = 0;
     batch->frames = reallocarray(NULL, ROOM_FOR_ONE, sizeof(*batch->frames));
-    bool good = path_texts_init(&batch->paths, asker->index, ready_paths ? asker->info.file_count : 0);
+    bool good = path_texts_init(&batch->paths, query->index, ready_paths ? query->info.file_count : 0);
     if (good && batch->frames && reserve(batch, FIRST_CAP)) return true;
-    question_batch_deinit(batch);
+    query_batch_deinit(batch);
     return false;
 }
 
-void question_batch_deinit(struct question_batch *batch) {
+void query_batch_deinit(struct query_batch *batch) {
     free(batch->refs);
     free(batch->frames);
     free(batch->text);
@@ -43,8 +43,8 @@ void question_batch_deinit(struct question_batch *batch) {
 }
 
 /* One byte of the addresses at a time, from the lowest; those in which all are the same are left out. */
-static void sort_questions(struct question_batch *batch) {
-    struct question *from = batch->questions, *to = batch->spare;
+static void sort_queries(struct query_batch *batch) {
+    struct batch_query *from = batch->queries, *to = batch->spare;
     uint64_t differ = 0;
     for (size_t k = 1; k < batch->count; k++) differ |= from[k].addr ^ from[0].addr;
     for (unsigned shift = 0; shift < 64; shift += 8) {
@@ -53,7 +53,7 @@ static void sort_questions(struct question_batch *batch) {
         for (size_t k = 0; k < batch->count; k++) starts[(from[k].addr >> shift & 0xff) + 1]++;
         for (size_t k = 1; k < 256; k++) starts[k] += starts[k - 1];
         for (size_t k = 0; k < batch->count; k++) to[starts[from[k].addr >> shift & 0xff]++] = from[k];
-        struct question *other = from;
+        struct batch_query *other = from;
         from = to;
         to = other;
     }
@@ -63,8 +63,8 @@ static void sort_questions(struct question_batch *batch) {
     }
 }
 
-static void resolve(struct question_batch *batch, const struct csn_frame_ref *ref, struct csn_frame *out) {
-    const struct csn_index *index = batch->asker->index;
+static void resolve(struct query_batch *batch, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    const struct csn_index *index = batch->query->index;
     struct csn_str path;
     if (!batch->ready_paths || !path_texts_get(&batch->paths, ref->file, &path)) {
         csn_index_resolve(index, ref, out);
@@ -75,14 +75,14 @@ static void resolve(struct question_batch *batch, const struct csn_frame_ref *re
                                .reason = ref->reason };
 }
 
-bool question_batch_ask(struct question_batch *batch) {
-    sort_questions(batch);
-    const struct csn_index *index = batch->asker->index;
+bool query_batch_run(struct query_batch *batch) {
+    sort_queries(batch);
+    const struct csn_index *index = batch->query->index;
     size_t used = 0;
     for (size_t at = 0, done = 0; at < batch->count; at += done) {
         if (batch->cap - used < ROOM_FOR_ONE && !reserve(batch, batch->cap * 2)) return false;
         struct csn_batch_answer *answers = batch->answers + at;
-        if (csn_index_lookup_batch(index, batch->addrs + at, batch->count - at, batch->asker->mode, answers,
+        if (csn_index_lookup_batch(index, batch->addrs + at, batch->count - at, batch->query->mode, answers,
                                    batch->refs + used, batch->cap - used, &done, NULL) < 0)
             return false;
         for (size_t k = 0; k < done; k++) answers[k].first_frame += used;
@@ -94,10 +94,10 @@ bool question_batch_ask(struct question_batch *batch) {
     return true;
 }
 
-void question_batch_answer(struct question_batch *batch, size_t k, struct answer *out) {
+void query_batch_answer(struct query_batch *batch, size_t k, struct answer *out) {
     const struct csn_batch_answer *answer = &batch->answers[k];
     if (answer->status < 0) {
-        asker_ask(batch->asker, batch->addrs[k], out); /* for the text of the error */
+        index_query_address(batch->query, batch->addrs[k], out); /* for the text of the error */
         return;
     }
     /* Not all of it: clearing the error's text would take as long as a lookup. */
@@ -114,15 +114,15 @@ void question_batch_answer(struct question_batch *batch, size_t k, struct answer
         resolve(batch, &batch->refs[answer->first_frame + i], &batch->frames[i]);
 }
 
-void question_batch_keep(struct question_batch *batch, size_t k, const char *text, size_t size) {
+void query_batch_keep(struct query_batch *batch, size_t k, const char *text, size_t size) {
     if (size > TEXT_MAX - batch->text_size) return;
-    if (size > batch->text_room - batch->text_size) {
-        size_t room = batch->text_room ? batch->text_room * 2 : FIRST_TEXT;
-        while (room - batch->text_size < size) room *= 2;
-        char *grown = realloc(batch->text, room);
+    if (size > batch->text_capacity - batch->text_size) {
+        size_t capacity = batch->text_capacity ? batch->text_capacity * 2 : FIRST_TEXT;
+        while (capacity - batch->text_size < size) capacity *= 2;
+        char *grown = realloc(batch->text, capacity);
         if (!grown) return;
         batch->text = grown;
-        batch->text_room = room;
+        batch->text_capacity = capacity;
     }
     memcpy(batch->text + batch->text_size, text, size);
     batch->kept[k].start = batch->text_size;
@@ -130,6 +130,6 @@ void question_batch_keep(struct question_batch *batch, size_t k, const char *tex
     batch->text_size += size;
 }
 
-struct csn_str question_batch_kept(const struct question_batch *batch, size_t k) {
+struct csn_str query_batch_kept(const struct query_batch *batch, size_t k) {
     return (struct csn_str){ batch->kept[k].size ? batch->text + batch->kept[k].start : "", batch->kept[k].size };
 }

@@ -1,6 +1,6 @@
 /* Messages on stderr. Each line leaves in one write, so that lines of several processes do not mix. */
 #define _GNU_SOURCE
-#include "ui/complain.h"
+#include "ui/cli_message.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static void put_line(const char *text) {
     (void)ignored;
 }
 
-void complain(const char *file, const char *format, ...) {
+void cli_error(const char *file, const char *format, ...) {
     char text[LINE_ROOM];
     int used = file ? snprintf(text, sizeof(text), "callsign: %s: ", file) : snprintf(text, sizeof(text), "callsign: ");
     if (used < 0 || (size_t)used >= sizeof(text)) used = 0;
@@ -36,7 +36,7 @@ void complain(const char *file, const char *format, ...) {
     put_line(text);
 }
 
-void say(const char *format, ...) {
+void cli_report(const char *format, ...) {
     char text[LINE_ROOM];
     va_list arguments;
     va_start(arguments, format);
@@ -45,4 +45,4 @@ void say(const char *format, ...) {
     put_line(text);
 }
 
-void complain_memory(const char *what) { complain(NULL, "out of memory for %s", what); }
+void cli_error_memory(const char *what) { cli_error(NULL, "out of memory for %s", what); }

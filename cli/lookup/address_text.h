@@ -1,0 +1,17 @@
+/* Addresses as people and programs write them. */
+#ifndef CALLSIGN_CLI_ADDRESS_TEXT_H
+#define CALLSIGN_CLI_ADDRESS_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/base.h>
+
+/* Hexadecimal digits, with or without 0x; blanks around them are ignored. False: not an address of 64 bits. */
+bool address_parse(struct csn_str text, uint64_t *out);
+
+/* NAME+0xOFFSET: the name of a binary in an image of many, and an offset from its start. */
+bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset);
+
+#endif

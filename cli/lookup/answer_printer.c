@@ -1,0 +1,82 @@
+/* Writing the answers of `callsign lookup`. */
+#include "lookup/answer_printer.h"
+
+#include <string.h>
+
+#include "lookup/address_text.h"
+#include "lookup/candidates.h"
+#include "ui/cli_message.h"
+
+bool answer_printer_init_like(struct answer_printer *printer, const struct answer_printer *other) {
+    *printer = (struct answer_printer){ .json = other->json, .merged = other->merged };
+    name_text_init_like(&printer->names, &other->names);
+    return index_query_init(&printer->query, other->query.index, other->query.mode);
+}
+
+void answer_printer_deinit(struct answer_printer *printer) {
+    index_query_deinit(&printer->query);
+    name_text_deinit(&printer->names);
+}
+
+void answer_printer_add_counts(struct answer_printer *printer, const struct answer_printer *other) {
+    printer->damaged_count += other->damaged_count;
+    printer->partial |= other->partial;
+}
+
+bool answer_printer_write(struct answer_printer *printer, const struct answer *answer, struct out_buffer *out) {
+    const struct csn_index *index = printer->query.index;
+    struct name_text *names = &printer->names;
+    if (!printer->json) {
+        answer_put_text(answer, names, out);
+        return !printer->merged || candidates_put_text(index, answer, names, out);
+    }
+    struct json_out json = json_on(out);
+    answer_begin_json(answer, names, &json);
+    bool good = !printer->merged || candidates_put_json(index, answer, names, &json);
+    json_end_object(&json);
+    json_end_line(&json);
+    return good;
+}
+
+void answer_printer_put(struct answer_printer *printer, const struct answer *answer, struct out_buffer *out) {
+    if (answer->status != CSN_OK) printer->partial = true;
+    if (answer->status < 0) printer->damaged_count++;
+    if (answer_printer_write(printer, answer, out)) return;
+    printer->partial = true;
+    printer->damaged_count++;
+}
+
+bool answer_printer_run(struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
+    struct index_query *query = &printer->query;
+    struct answer answer;
+    struct csn_str name;
+    uint64_t addr;
+    if (address_parse(text, &addr))
+        index_query_address(query, addr, &answer);
+    else if (query->info.binary_count && named_address_parse(text, &name, &addr))
+        index_query_named(query, name, addr, &answer);
+    else
+        return false;
+    answer_printer_put(printer, &answer, out);
+    return true;
+}
+
+void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, uint64_t number, struct out_buffer *out) {
+    printer->partial = true;
+    cli_error(NULL, "line %llu: '%.*s' is not a hexadecimal address", (unsigned long long)number, (int)line.len, line.ptr);
+    if (printer->json) {
+        static const char tail[] = "' is not a hexadecimal address";
+        char text[1 + BAD_LINE_SHOWN + sizeof(tail)] = "'";
+        memcpy(text + 1, line.ptr, line.len);
+        memcpy(text + 1 + line.len, tail, sizeof(tail));
+        struct json_out json = json_on(out);
+        json_begin_object(&json);
+        json_key(&json, "error");
+        json_string(&json, (struct csn_str){ text, 1 + line.len + sizeof(tail) - 1 });
+        json_end_object(&json);
+        json_end_line(&json);
+    } else {
+        out_safe(out, line);
+        out_text(out, ": error: not a hexadecimal address\n");
+    }
+}
