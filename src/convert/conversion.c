@@ -1,7 +1,8 @@
-/* What the sources of a conversion share: its text, its batches, its progress. */
+/* What the parts of a conversion share: its text, its batches, its progress. */
+#include "convert/conversion.h"
+
 #include "base/core/fail.h"
 #include "base/core/search.h"
-#include "convert/sources/source.h"
 
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr) {
     if (!c->image.text.count) return true;
@@ -32,4 +33,13 @@ struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
     memset(added, 0, count * sizeof *added);
     c->batch_count = need;
     return added;
+}
+
+static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
+
+struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped) {
+    uint64_t limit = c->options.max_decompressed_bytes;
+    return (struct csni_object_options){ .allocator = c->alloc,
+                                         .max_decompressed_bytes = limit ? limit : DEFAULT_MAX_DECOMPRESSED,
+                                         .file_is_mapped = is_mapped };
 }

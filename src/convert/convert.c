@@ -8,10 +8,11 @@
 #include "base/options.h"
 #include "base/output_sink.h"
 #include "formats/bsym/write/bsym_write.h"
-#include "convert/sources/input_path.h"
+#include "convert/call_sites/finish_batches.h"
+#include "convert/sources/inputs.h"
 #include "convert/outputs/outputs.h"
 #include "convert/outputs/segments.h"
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
 
@@ -96,7 +97,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
     csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
     c->report->functions_pruned += c->symbols_left_out;
-    csni_report_losses(model, c->options.format, c->report);
+    csni_report_unrepresentable(model, c->options.format, c->report);
     CSNI_TRY(check_strict(c, err));
     CSNI_TRY(csni_model_link(model, c->pool, c->arenas, err));
     if (c->segments_path) return csni_write_segments(c, model, c->segments_path, err);

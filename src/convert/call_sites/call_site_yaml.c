@@ -8,7 +8,7 @@
  *             flags: ["InternalCall"]
  *
  * Read event by event, so that what is nested deeper than this fails where it begins. Aliases have no use here and fail. */
-#include "convert/call_sites/call_site_file.h"
+#include "convert/call_sites/call_site_yaml.h"
 
 #include "base/core/fail.h"
 #include "base/core/span.h"

@@ -5,6 +5,56 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/core/hash.h"
+#include "convert/call_sites/tail_calls.h"
+
+/* ---- names that the image has from others: those that its symbol tables leave undefined ---- */
+
+struct undefined_names {
+    CSNI_VEC(uint64_t) hashes; /* ascending */
+};
+
+static int compare_hashes(const void *pa, const void *pb) {
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* The version that GNU ld puts behind a name is no part of it. */
+static uint64_t hash_without_version(struct csn_str name) {
+    const char *at = name.len ? memchr(name.ptr, '@', name.len) : NULL;
+    return csni_hash_bytes(name.ptr, at ? (size_t)(at - name.ptr) : name.len);
+}
+
+static csn_status add_undefined_of(struct undefined_names *names, struct csni_object *object, enum csni_symbol_table table,
+                            struct csn_error *err) {
+    struct csni_symbol_iter iter;
+    struct csni_symbol s;
+    csn_status status = csni_symbol_iter_init(&iter, object, table, err);
+    if (status != CSN_OK) return status < 0 ? status : CSN_OK;
+    while (csni_symbol_iter_next(&iter, &s) == CSN_OK)
+        if (!s.defined && s.name.len && !csni_vec_push(&names->hashes, hash_without_version(s.name)))
+            return csni_fail_memory(err, sizeof(uint64_t));
+    return CSN_OK;
+}
+
+static csn_status read_undefined_names(struct undefined_names *names, const struct csni_conversion *c,
+                                     struct csn_error *err) {
+    names->hashes.alloc = c->alloc;
+    if (!c->object) return CSN_OK;
+    CSNI_TRY(add_undefined_of(names, c->object, CSNI_SYMBOLS_STATIC, err));
+    CSNI_TRY(add_undefined_of(names, c->object, CSNI_SYMBOLS_DYNAMIC, err));
+    if (c->debug) CSNI_TRY(add_undefined_of(names, c->debug, CSNI_SYMBOLS_STATIC, err));
+    if (names->hashes.count) qsort(names->hashes.items, names->hashes.count, sizeof *names->hashes.items, compare_hashes);
+    return CSN_OK;
+}
+
+static bool is_undefined_name(const struct undefined_names *names, struct csn_str name) {
+    uint64_t hash = csni_hash_bytes(name.ptr, name.len);
+    return names->hashes.count &&
+           bsearch(&hash, names->hashes.items, names->hashes.count, sizeof hash, compare_hashes) != NULL;
+}
+
+/* ---- what is at hand ---- */
 
 /* A site of a file and a function that gets it. */
 struct given_to {
@@ -16,7 +66,7 @@ struct finishing {
     struct csni_conversion *conversion;
     const struct csni_name_table *table;
     const struct csni_given_sites *given;
-    struct csni_undefined_names undefined;
+    struct undefined_names undefined;
     struct csni_tail_calls tails;
     CSNI_VEC(struct given_to) given_to; /* by batch, function, order */
     uint32_t *first_given;              /* by batch + 1: where its part of given_to ends */
@@ -113,7 +163,7 @@ static uint32_t flags_of(const struct making *m, struct csn_str callee) {
     const struct finishing *f = m->finishing;
     size_t count;
     const struct csni_named *named = csni_name_table_find(f->table, callee, &count);
-    if (!csni_undefined_names_have(&f->undefined, callee)) return count ? CSN_CALL_SITE_INTERNAL : 0u;
+    if (!is_undefined_name(&f->undefined, callee)) return count ? CSN_CALL_SITE_INTERNAL : 0u;
     for (size_t i = 0; i < count && i < 64; i++)
         if (named[i].batch == m->batch_index) return CSN_CALL_SITE_INTERNAL;
     return CSN_CALL_SITE_EXTERNAL;
@@ -316,7 +366,7 @@ csn_status csni_finish_call_sites(struct csni_conversion *c, const struct csni_n
                                   const struct csni_given_sites *given, struct csn_error *err) {
     struct finishing f = { .conversion = c, .table = table, .given = given };
     f.given_to.alloc = f.undefined.hashes.alloc = f.tails.items.alloc = c->alloc;
-    csn_status status = csni_undefined_names_read(&f.undefined, c, err);
+    csn_status status = read_undefined_names(&f.undefined, c, err);
     if (status >= 0) status = csni_tail_calls_find(&f.tails, c, err);
     if (status >= 0) status = assign_all(&f, err);
     for (uint32_t b = 0; status >= 0 && b < c->batch_count; b++) {

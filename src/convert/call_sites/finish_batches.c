@@ -1,7 +1,8 @@
 /* What is left to do when all sources are read: folded functions get their place, call sites their flags and patterns, and
  * call-site files are added to them. Nothing of it is done for a conversion that asks for neither. */
+#include "convert/call_sites/finish_batches.h"
+
 #include "base/core/fail.h"
-#include "base/core/hash.h"
 #include "convert/call_sites/call_site_file.h"
 #include "convert/call_sites/call_sites.h"
 #include "convert/call_sites/folded.h"

@@ -2,7 +2,7 @@
 #ifndef CSNI_FOLDED_H
 #define CSNI_FOLDED_H
 
-#include "convert/dwarf/name_table.h"
+#include "convert/call_sites/name_table.h"
 
 /* Gives homeless functions the place that the symbol table has for their name, if another function's code stands there,
  * and their call sites the places of the same calls of that code. Then the table has to be made anew. */

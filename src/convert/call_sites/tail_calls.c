@@ -5,7 +5,7 @@
 #include "base/core/fail.h"
 #include "base/core/hash.h"
 #include "base/core/search.h"
-#include "convert/call_sites/call_sites.h"
+#include "convert/call_sites/tail_calls.h"
 
 static int by_hash(const void *pa, const void *pb) {
     const struct csni_tail_call *a = pa, *b = pb;

@@ -4,6 +4,8 @@
  * .debug_info is read in portions of whole units instead: while the units of one are converted, the next ones inflate, into the
  * memory of those before. That takes units that refer to nothing beyond themselves; where others appear, the section is read
  * as a whole. */
+#include "convert/dwarf/source_dwarf.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -211,7 +213,7 @@ static void release_sections(const struct reading *r) {
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
     struct reading r = { .conversion = c, .object = input->object, .sections.big_endian = input->object->big_endian,
                          .loop.lasting = CSNI_LASTING_STRINGS };
-    csn_status status = csni_unit_workers_init(&r.workers, c, input, err);
+    csn_status status = csni_unit_workers_init(&r.workers, c, input->map, err);
     if (status >= 0) status = convert_all(&r, err);
     close_stream(&r);
     if (status >= 0) {

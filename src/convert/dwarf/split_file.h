@@ -2,7 +2,7 @@
 #ifndef CSNI_SPLIT_FILE_H
 #define CSNI_SPLIT_FILE_H
 
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
 
 /* Several sections made one; empty where there is but one. */
 struct csni_joined {

@@ -8,7 +8,8 @@
 #include "base/core/fail.h"
 #include "base/core/hash.h"
 #include "convert/dwarf/split_dwo.h"
-#include "convert/sources/symbol_list.h"
+#include "convert/dwarf/symbol_list.h"
+#include "convert/dwarf/unit_walk.h"
 #include "dwarf/dwarf_split.h"
 
 enum {

@@ -2,7 +2,7 @@
 #ifndef CSNI_SUPPLEMENT_H
 #define CSNI_SUPPLEMENT_H
 
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
 
 enum { CSNI_SUPPLEMENT_SECTIONS = 6 };
 

@@ -1,6 +1,7 @@
 /* Files of one unit: from DWARF file numbers to directories and names of the batch. */
+#include "convert/dwarf/unit_files.h"
+
 #include "base/core/fail.h"
-#include "convert/dwarf/unit_job.h"
 
 /* Room for a path put together from parts, in the batch's arena. */
 struct path {

@@ -1,48 +1,15 @@
 /* Inlined calls of one unit's functions. */
-#include <stdlib.h>
-
 #include "base/core/fail.h"
 #include "base/core/search.h"
-#include "convert/dwarf/unit_job.h"
-
-static int by_low(const void *pa, const void *pb) {
-    const struct csni_address_range *a = pa, *b = pb;
-    return a->low < b->low ? -1 : a->low > b->low;
-}
-
-static void sort_ranges(struct csni_address_range *r, size_t count) {
-    if (count > 16) {
-        qsort(r, count, sizeof *r, by_low);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) { /* nearly always sorted already */
-        struct csni_address_range moving = r[i];
-        size_t at = i;
-        for (; at && r[at - 1].low > moving.low; at--) r[at] = r[at - 1];
-        r[at] = moving;
-    }
-}
+#include "convert/dwarf/unit_files.h"
+#include "convert/dwarf/unit_inlines.h"
+#include "convert/dwarf/unit_names.h"
 
 /* Whether none is empty, and each begins behind the end of the one before. */
 static inline bool stand_apart(const struct csni_address_range *r, size_t count) {
     bool apart = !count || r[0].low < r[0].high;
     for (size_t i = 1; i < count; i++) apart &= (r[i].low < r[i].high) & (r[i - 1].high < r[i].low);
     return apart;
-}
-
-void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
-    struct csni_address_range *r = job->ranges.items + first;
-    size_t count = job->ranges.count - first, kept = 0;
-    sort_ranges(r, count);
-    for (size_t i = 0; i < count; i++) {
-        if (r[i].low >= r[i].high) continue;
-        if (kept && r[i].low <= r[kept - 1].high) {
-            if (r[i].high > r[kept - 1].high) r[kept - 1].high = r[i].high;
-        } else {
-            r[kept++] = r[i];
-        }
-    }
-    job->ranges.count = first + kept;
 }
 
 /* ---- while walking ---- */

@@ -1,8 +1,9 @@
-/* One DWARF unit on its way into a batch: what the files unit_*.c share. One job per worker, used for unit after unit. */
+/* One DWARF unit on its way into a batch: the state that the files unit_*.c work on. One job per worker, used for unit after
+ * unit. */
 #ifndef CSNI_UNIT_JOB_H
 #define CSNI_UNIT_JOB_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 /* A name that is looked up when the unit has been walked, because it may stand further on. */
 struct csni_pending_name {
@@ -127,13 +128,6 @@ csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dw
                                  struct csn_error *err);
 void csni_unit_job_deinit(struct csni_unit_job *job);
 
-/* Reads a prepared unit into a batch. Damage is noted in the batch; only out of memory fails. */
-csn_status csni_unit_convert(struct csni_unit_job *job, const struct csni_unit *unit, struct csni_batch *out,
-                             struct csn_error *err);
-/* The same, of a split unit, or of a skeleton whose split unit is not there. */
-csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_unit_source *source,
-                                  struct csni_batch *out, struct csn_error *err);
-
 /* Counts effort; CSN_E_LIMIT where this unit alone takes more than all may, which ends the conversion. */
 static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amount) {
     job->effort += amount;
@@ -145,51 +139,10 @@ static inline struct csni_open_function *csni_unit_enclosing_function(struct csn
     return job->functions.count ? &job->functions.items[job->functions.count - 1] : NULL;
 }
 
-/* ---- names (unit_names.c) ---- */
+/* ---- ranges of DIEs ---- */
 
-void csni_unit_names_begin(struct csni_unit_job *job);
-/* The batch string for a function's or inlined call's name; what it says is known after csni_unit_names_resolve(). */
-csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
-csn_status csni_unit_inlined_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
-/* The batch string for the name of who is called at a call site, known like the others; 0: an indirect call. */
-csn_status csni_unit_callee(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out);
-/* Looks up all pending names; functions that turn out to have none are dropped, with a note. */
-csn_status csni_unit_names_resolve(struct csni_unit_job *job);
-
-/* ---- files (unit_files.c) ---- */
-
-/* For csni_unit_file(): of a number that is asked for for the first time. */
-csn_status csni_unit_find_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out);
-/* The batch file for a DWARF file number; CSN_NONE: there is no such file. */
-static inline csn_status csni_unit_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
-    uint32_t known = dwarf_file < job->file_numbers.count ? job->file_numbers.items[dwarf_file] : 0;
-    if (!known) return csni_unit_find_file(job, dwarf_file, out);
-    *out = known - 1;
-    return CSN_OK;
-}
-
-/* ---- rows (unit_lines.c) ---- */
-
-csn_status csni_unit_read_lines(struct csni_unit_job *job);
-/* Adds a row with the place of the declaration to the function begun last. */
-csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csni_open_function *function);
-/* Adds the rows of [start, end) to the function begun last. */
-csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_function *function, uint64_t start,
-                              uint64_t end);
-
-/* ---- functions that symbols alone tell (unit_symbols.c) ---- */
-
-/* Adds the functions of a symbol list that the unit's line table has rows for, but for those that it has already. */
-csn_status csni_unit_add_symbols(struct csni_unit_job *job, const struct csni_symbol_list *symbols);
-
-/* ---- inlined calls (unit_inlines.c) ---- */
-
-csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_die *die);
 /* Notes why the ranges of a DIE cannot be read, and takes back those from `first` on. */
 void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_die *die, uint32_t first);
-/* Adds the inlined calls of `function` that lie within [start, end) to the function begun last. */
-csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_function *function, uint64_t start,
-                                 uint64_t end);
 /* Sorts ranges [first, count) of job->ranges, drops empty ones, joins what touches; the rest is taken off. */
 void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first);
 

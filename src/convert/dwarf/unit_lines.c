@@ -2,7 +2,8 @@
 #include "base/core/fail.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
-#include "convert/dwarf/unit_job.h"
+#include "convert/dwarf/unit_files.h"
+#include "convert/dwarf/unit_lines.h"
 
 static bool fill_with_zeros(csni_numbers *v, size_t count) {
     if (!csni_vec_reserve(v, count)) return false;

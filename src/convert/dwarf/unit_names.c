@@ -4,7 +4,7 @@
  * followed or a scope to be known waits until the whole unit has been walked. */
 #include "base/core/fail.h"
 #include "base/core/hash.h"
-#include "convert/dwarf/unit_job.h"
+#include "convert/dwarf/unit_names.h"
 
 void csni_unit_names_begin(struct csni_unit_job *job) {
     job->pending.count = 0;

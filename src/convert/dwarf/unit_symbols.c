@@ -3,8 +3,9 @@
 #include "base/core/fail.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
-#include "convert/sources/symbol_list.h"
-#include "convert/dwarf/unit_job.h"
+#include "convert/dwarf/symbol_list.h"
+#include "convert/dwarf/unit_lines.h"
+#include "convert/dwarf/unit_symbols.h"
 
 /* Functions that the unit's own DIEs have told of: Clang leaves those with inlined calls in skeletons where it is asked
  * to. They stand first in the batch. */

@@ -2,15 +2,16 @@
 #include "convert/dwarf/unit_workers.h"
 
 #include "base/core/fail.h"
+#include "convert/dwarf/unit_walk.h"
 
 csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni_conversion *c,
-                                  const struct csni_dwarf_input *input, struct csn_error *err) {
+                                  const struct csni_address_map *map, struct csn_error *err) {
     *workers = (struct csni_unit_workers){ .conversion = c };
     workers->jobs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *workers->jobs);
     if (!workers->jobs) return csni_fail_memory(err, c->workers * sizeof *workers->jobs);
     for (uint32_t i = 0; i < c->workers; i++) {
         csni_unit_job_init(&workers->jobs[i], c, i);
-        workers->jobs[i].map = input->map;
+        workers->jobs[i].map = map;
     }
     return CSN_OK;
 }

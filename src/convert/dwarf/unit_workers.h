@@ -9,8 +9,9 @@ struct csni_unit_workers {
     struct csni_unit_job *jobs;      /* one per worker */
     atomic_uint failed;              /* units that could not be read at all */
 };
+/* `map`: see struct csni_dwarf_input. */
 csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni_conversion *c,
-                                  const struct csni_dwarf_input *input, struct csn_error *err);
+                                  const struct csni_address_map *map, struct csn_error *err);
 void csni_unit_workers_deinit(struct csni_unit_workers *workers); /* all zeros are fine */
 
 /* Converts one unit of `dwarf`, to which the worker has been turned (csni_unit_job_turn_to()) and whose units have been

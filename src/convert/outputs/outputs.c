@@ -1,6 +1,8 @@
 /* The formats that a conversion writes. */
 #include "convert/outputs/outputs.h"
 
+#include <stdio.h>
+
 #include <callsign/convert.h>
 #include <callsign/names.h>
 
@@ -62,4 +64,41 @@ uint32_t csn_convert_format_find(const char *name) {
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
         if (csni_str_is(csni_str(name), outputs[i].name)) return outputs[i].format;
     return 0;
+}
+
+/* ---- what a format cannot hold ---- */
+
+static void report_unrepresentable(struct csn_convert_report *report, uint64_t count, const char *what, struct csn_str name) {
+    char text[CSN_EXAMPLE_SIZE];
+    if (!count) return;
+    int len = snprintf(text, sizeof text, "%s: %.*s", what, (int)(name.len < 120 ? name.len : 120), name.len ? name.ptr : "");
+    csni_report_add(report, CSN_EVENT_NOT_REPRESENTABLE, count, (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
+}
+
+/* Records that only their own format knows. */
+static void report_foreign_records(const struct csni_model *m, uint32_t format, struct csn_convert_report *report) {
+    for (uint32_t i = 0; i < m->image.extras.count; i++) {
+        const struct csni_extra *e = &m->image.extras.items[i];
+        const char *lf = e->records ? memchr(e->text.ptr, '\n', e->text.len) : NULL;
+        struct csn_str first = { e->text.ptr, lf ? (size_t)(lf - e->text.ptr) : e->text.len };
+        if (e->format != format) report_unrepresentable(report, e->records, "a record", first);
+    }
+}
+
+static void report_unrepresentable_in_breakpad(const struct csni_model *m, struct csn_convert_report *report) {
+    const struct csni_image *image = &m->image;
+    for (uint32_t i = 0; i < m->entry_count; i++) {
+        const struct csni_entry *e = &m->entries[i];
+        const struct csni_function *f = csni_model_function(m, e);
+        struct csn_str name = m->batches[e->batch].strings[f->name];
+        report_unrepresentable(report, f->site_count, "call sites of", name);
+        report_unrepresentable(report, e->child_count, "functions merged with", name);
+        bool is_below = image->has_base_address && f->start < image->base_address;
+        report_unrepresentable(report, is_below, "a function below the image's base", name);
+    }
+}
+
+void csni_report_unrepresentable(const struct csni_model *m, uint32_t format, struct csn_convert_report *report) {
+    report_foreign_records(m, format, report);
+    if (format == CSN_FORMAT_BREAKPAD) report_unrepresentable_in_breakpad(m, report);
 }

@@ -16,7 +16,7 @@ struct csni_output {
 };
 
 /* Counts what the model holds and `format` cannot. */
-void csni_report_losses(const struct csni_model *model, uint32_t format, struct csn_convert_report *report);
+void csni_report_unrepresentable(const struct csni_model *model, uint32_t format, struct csn_convert_report *report);
 
 /* Format 0 is the default. NULL: this library does not write it. */
 const struct csni_output *csni_output_of(uint32_t format);

@@ -2,7 +2,7 @@
 #ifndef CSNI_SEGMENTS_H
 #define CSNI_SEGMENTS_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 /* Writes a finalized and linked model to PATH-0xSTART, a file each for about options.segment_size bytes, and then
  * PATH-manifest.json, which lists them. */

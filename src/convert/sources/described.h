@@ -3,7 +3,7 @@
 #ifndef CSNI_DESCRIBED_H
 #define CSNI_DESCRIBED_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 struct csni_described {
     const struct csn_allocator *alloc;

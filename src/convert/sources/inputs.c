@@ -1,11 +1,22 @@
-/* The kinds of files that convert reads. */
+/* What is given to convert. */
+#define _GNU_SOURCE
+#include "convert/sources/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/core/fail.h"
+#include "convert/sources/source.h"
 #include "formats/breakpad/breakpad.h"
 #include "formats/bsym/read/bsym.h"
-#include "convert/sources/source.h"
 #include "formats/gsection/read/gsection.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/symbian/symbian.h"
 #include "formats/symbols/symbols_text.h"
+
+/* ---- kinds of files ---- */
 
 static const struct csni_input_kind kinds[] = {
     { "GSYM file of 2017", csni_gsection_recognize_head, csni_source_gsection_file },
@@ -24,4 +35,66 @@ const struct csni_input_kind *csni_input_kind_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].recognize(file)) return &kinds[i];
     return NULL;
+}
+
+/* ---- dSYM bundles: folders with one DWARF file inside, named like the image ---- */
+
+static bool is_directory(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* first + second in one string. */
+static char *joined(const struct csn_allocator *alloc, const char *first, const char *second) {
+    size_t a = strlen(first), b = strlen(second);
+    char *out = csni_alloc(alloc, a + b + 1);
+    if (!out) return NULL;
+    memcpy(out, first, a);
+    memcpy(out + a, second, b + 1);
+    return out;
+}
+
+void csni_input_path_free(const struct csn_allocator *alloc, char *path) {
+    if (path) csni_free(alloc, path, strlen(path) + 1);
+}
+
+/* The only visible file of a folder. */
+static csn_status only_entry(const struct csn_allocator *alloc, const char *folder, char **out, struct csn_error *err) {
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        csni_fail(err, CSN_E_IO, NULL, 0, "is a directory, and no dSYM bundle: there is no %s", folder);
+        if (err) err->os_error = EISDIR;
+        return CSN_E_IO;
+    }
+    char *found = NULL;
+    csn_status status = CSN_OK;
+    const struct dirent *entry;
+    while (status == CSN_OK && (entry = readdir(dir))) {
+        if (entry->d_name[0] == '.') continue;
+        if (found)
+            status = csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the bundle holds several files, %s and %s; name one", found,
+                               entry->d_name);
+        else if (!(found = joined(alloc, entry->d_name, "")))
+            status = csni_fail_memory(err, strlen(entry->d_name) + 1);
+    }
+    closedir(dir);
+    if (status == CSN_OK && !found) status = csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s is empty", folder);
+    if (status == CSN_OK) *out = found;
+    else csni_input_path_free(alloc, found);
+    return status;
+}
+
+csn_status csni_input_path(const char *path, const struct csn_allocator *alloc, char **out, struct csn_error *err) {
+    *out = NULL;
+    if (!is_directory(path)) {
+        *out = joined(alloc, path, "");
+        return *out ? CSN_OK : csni_fail_memory(err, strlen(path) + 1);
+    }
+    char *folder = joined(alloc, path, "/Contents/Resources/DWARF/"), *name = NULL;
+    csn_status status = folder ? only_entry(alloc, folder, &name, err) : csni_fail_memory(err, strlen(path));
+    if (status == CSN_OK) *out = joined(alloc, folder, name);
+    if (status == CSN_OK && !*out) status = csni_fail_memory(err, strlen(folder) + strlen(name));
+    csni_input_path_free(alloc, folder);
+    csni_input_path_free(alloc, name);
+    return status;
 }

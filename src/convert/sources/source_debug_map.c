@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
+#include "convert/dwarf/source_dwarf.h"
+#include "convert/sources/source.h"
 #include "object/address_map.h"
 #include "object/archive.h"
 

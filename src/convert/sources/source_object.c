@@ -3,17 +3,10 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
+#include "convert/dwarf/source_dwarf.h"
+#include "convert/sources/source.h"
 #include "object/debug_links.h"
-
-static const uint64_t DEFAULT_MAX_DECOMPRESSED = (uint64_t)64 << 30;
-
-struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped) {
-    uint64_t limit = c->options.max_decompressed_bytes;
-    return (struct csni_object_options){ .allocator = c->alloc,
-                                         .max_decompressed_bytes = limit ? limit : DEFAULT_MAX_DECOMPRESSED,
-                                         .file_is_mapped = is_mapped };
-}
 
 /* ---- the image ---- */
 

@@ -1,5 +1,5 @@
 /* The functions that an image's symbol table names, in order of address. */
-#include "convert/sources/symbol_list.h"
+#include "convert/dwarf/symbol_list.h"
 
 #include <stdlib.h>
 

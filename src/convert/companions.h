@@ -2,7 +2,7 @@
 #ifndef CSNI_COMPANIONS_H
 #define CSNI_COMPANIONS_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 #include <callsign/companion.h>
 

@@ -1,5 +1,5 @@
 /* Functions by name and by address. */
-#include "convert/dwarf/name_table.h"
+#include "convert/call_sites/name_table.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #ifndef CSNI_SYMBOL_LIST_H
 #define CSNI_SYMBOL_LIST_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 struct csni_listed_symbol {
     uint64_t addr;

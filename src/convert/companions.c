@@ -1,5 +1,5 @@
 /* Files that an image's debug information lies in besides the image: asked for, opened, kept, given back. */
-#include "convert/dwarf/companions.h"
+#include "convert/companions.h"
 
 #include "base/core/fail.h"
 #include "base/text.h"

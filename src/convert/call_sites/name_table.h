@@ -2,7 +2,7 @@
 #ifndef CSNI_NAME_TABLE_H
 #define CSNI_NAME_TABLE_H
 
-#include "convert/sources/source.h"
+#include "convert/conversion.h"
 
 struct csni_named {
     uint64_t hash;      /* of the name */

@@ -1,0 +1,61 @@
+/* One conversion on its way: what sources, outputs and all that stands between them share. */
+#ifndef CSNI_CONVERSION_H
+#define CSNI_CONVERSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/thread_pool.h"
+#include "dwarf/dwarf.h"
+#include "model/model.h"
+#include "object/object.h"
+
+/* What was given to convert. */
+struct csni_input {
+    const char *path;      /* NULL: from memory */
+    struct csni_span file;
+    bool is_mapped;
+};
+
+struct csni_companion_file;
+struct csni_address_map;
+
+/* One conversion on its way. */
+struct csni_conversion {
+    const struct csn_allocator *alloc;
+    struct csn_convert_options options;
+    struct csn_convert_report *report;
+    struct csni_input input;
+    const char *segments_path;        /* where the output goes in segments; NULL: to a sink */
+    struct csni_image image;          /* its arrays live as long as the conversion */
+    struct csni_object *object;       /* of the input, where it is one */
+    struct csni_object *debug;        /* its debug file; NULL: none */
+    CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
+    struct csni_pool *pool;
+    uint32_t workers;
+    struct csni_arena *arenas;        /* one per worker, and one for what is done aside */
+    struct csni_batch_writer *writers; /* the same */
+    struct csni_batch *batches;
+    uint32_t batch_count, batch_room;
+    uint64_t symbols_left_out;        /* that would be dropped as duplicates: see described.h */
+    pthread_mutex_t lock;             /* of progress and companions */
+    uint64_t progress_done, progress_total;
+    /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
+     * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
+    atomic_uint_least64_t effort_max;
+    atomic_uint_least64_t effort;
+};
+
+/* Whether `addr` is in executable memory, or the image tells nothing about that. */
+bool csni_in_text(const struct csni_conversion *c, uint64_t addr);
+
+/* Tells the caller's progress callback that `amount` more is done. CSN_E_CANCELLED when it asks to stop. */
+csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t amount, struct csn_error *err);
+
+/* Room for `count` more batches at the end of c->batches; NULL when out of memory. They are zeroed. */
+struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count);
+
+/* Options for opening object files of this conversion. */
+struct csni_object_options csni_object_options_of(const struct csni_conversion *c, bool is_mapped);
+
+#endif
