@@ -209,7 +209,7 @@ CSN_API csn_status csn_image_list_file(const char *path, struct csn_image_info *
                                        struct csn_error *err);
 
 /* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
- * "libdeflate 1.14, zstd 1.5.4, no libiberty (names are not demangled)". */
+ * "libdeflate 1.14, zstd 1.5.4, no pcre2 (expressions in call sites decide nothing)". */
 CSN_API const char *csn_build_features(void);
 
 #ifdef __cplusplus

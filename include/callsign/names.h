@@ -8,11 +8,12 @@
 extern "C" {
 #endif
 
-/* Demangles a C++ (Itanium), Rust (v0 and legacy) or D name into `out` (NUL-terminated when cap > 0).
+/* Demangles a C++ (Itanium), Rust (v0 and legacy) or D name into `out` (NUL-terminated when cap > 0), the same on every system.
  * *out_len gets the full length without the NUL, even if larger than cap - 1.
- * CSN_OK, CSN_NONE (not a mangled name: `out` may hold parts of an attempt), CSN_E_LIMIT (cap is too small), CSN_E_UNSUPPORTED (built
- * without a demangler). Any thread. May allocate inside the demangling library. Input and output are limited to 1 MiB;
- * hostile names take up to 1 MiB of stack. */
+ * CSN_OK, CSN_NONE (not a mangled name: `out` may hold parts of an attempt), CSN_E_LIMIT (cap is too small), CSN_E_MEMORY. Any
+ * thread. Input and output are limited to 1 MiB each, memory to 64 MiB, stack to 1 MiB; time is linear in both texts, and bounded where
+ * a name is made to hurt. What is written in each language: docs/demangling.md.
+ * Serves: Itanium C++ ABI 5.1, Rust RFC 2603, D specification "Name Mangling". */
 CSN_API csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
 
 enum {

@@ -23,11 +23,6 @@
 #else
 #define WITH_PATTERNS "no pcre2 (expressions in call sites decide nothing)"
 #endif
-#ifdef CSNI_HAVE_LIBIBERTY
-#define WITH_DEMANGLER "libiberty"
-#else
-#define WITH_DEMANGLER "no libiberty (names are not demangled)"
-#endif
 #ifdef CSNI_HAVE_LIBYAML
 #define WITH_YAML "libyaml " CSNI_LIBYAML_VERSION
 #else
@@ -35,6 +30,6 @@
 #endif
 
 const char *csn_build_features(void) {
-    return WITH_CRC ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_DEMANGLER ", " WITH_YAML
+    return WITH_CRC ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_YAML
            ", libdebuginfod when it is needed";
 }

@@ -60,12 +60,7 @@ static void reports(void **state) {
     assert_int_equal(convert(CSN_FORMAT_GSYM_V1, CSN_CONVERT_STRICT, NULL, &out, &report), CSN_E_FORMAT);
 }
 
-/* A build without libiberty leaves names as they are. */
-#if defined(CSNI_HAVE_LIBIBERTY)
 static const char demangled[] = "cu()";
-#else
-static const char demangled[] = "_Z2cuv";
-#endif
 
 static void from_breakpad_to_breakpad(void **state) {
     (void)state;
