@@ -82,10 +82,10 @@ void fill_line(struct stack_output *output, const struct stack_session *session,
     struct csn_str text = line_text(line);
     const struct csn_stack_answer *answer = &session->answers[frame];
     struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at };
-    uint32_t same_name = session->same_name[frame];
-    if (same_name != HAS_ADDRESS && same_name > 1) {
-        fill_same_name(&f, same_name);
-    } else if (same_name != HAS_ADDRESS || !answer->frame_count) {
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
+    if (symbol && symbol->same_name > 1) {
+        fill_same_name(&f, symbol->same_name);
+    } else if (symbol || !answer->frame_count) {
         out_bytes(output->out, line.ptr, line.len);
     } else {
         dialect->fill(&f);

@@ -80,7 +80,8 @@ static bool add_symbol_frame(struct stack_modules *modules, const struct line_fr
     if (index && !symbol_tables_find(&session->symbols, index, &site, &start, &count)) return false;
     if (count == 1) return session_add_frame(session, start + frame->value, module, frame->flags | CSN_STACK_ADDRESS);
     if (!count && frame->pc) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
-    return session_add_unplaced(session, count);
+    const struct frame_symbol named = { .offset = frame->value, .module = module, .same_name = count, .has_index = index };
+    return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
 /* An offset from the module's first byte. Indexes of images that are not relocated count from 0 all the same. */

@@ -78,6 +78,19 @@ static const char *confidence_text(uint32_t confidence) {
     }
 }
 
+/* Why a frame that its text only names was not found. */
+static void put_symbol_reason(struct out_buffer *out, const struct frame_symbol *symbol) {
+    if (!symbol->has_index) {
+        out_text(out, csn_reason_text(CSN_REASON_NO_INDEX));
+    } else if (!symbol->same_name) {
+        out_text(out, "the index has no function of this name");
+    } else {
+        out_text(out, "the index has ");
+        out_decimal(out, symbol->same_name);
+        out_text(out, " functions of this name");
+    }
+}
+
 /* ---- text ---- */
 
 enum { NAMES_SHOWN = 8 };
@@ -204,10 +217,28 @@ static void put_text_frames(struct stack_output *output, const struct stack_sess
     if (usual && answer->frame_count) output_piece_end(output, &piece, 0);
 }
 
+static void put_text_symbol(struct stack_output *output, const struct stack_session *session,
+                            const struct frame_symbol *symbol) {
+    const char *module = module_name(session, symbol->module);
+    if (module) out_safe(output->out, base_name_of((struct csn_str){ module, strlen(module) }));
+    if (module) out_char(output->out, ' ');
+    put_name(output, frame_symbol_name(&session->frame_symbols, symbol));
+    out_char(output->out, '+');
+    out_hex(output->out, symbol->offset);
+    out_text(output->out, ": not found: ");
+    put_symbol_reason(output->out, symbol);
+    out_char(output->out, '\n');
+}
+
 static void put_text_frame(struct stack_output *output, const struct stack_session *session, size_t frame) {
     const struct csn_stack_answer *answer = &session->answers[frame];
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     struct out_buffer *out = output->out;
     size_t indent = put_number(out, frame);
+    if (symbol) {
+        put_text_symbol(output, session, symbol);
+        return;
+    }
     put_text_frames(output, session, answer, indent);
     if (!answer->frame_count) {
         out_text(out, answer->status < 0 ? "error: " : "not found: ");
@@ -297,10 +328,33 @@ static uint32_t put_json_place(struct stack_output *output, const struct stack_s
     return reason;
 }
 
+static void put_json_symbol(struct stack_output *output, const struct stack_session *session,
+                            const struct frame_symbol *symbol, struct json_out *json) {
+    const char *module = module_name(session, symbol->module);
+    if (module) json_member_text(json, "module", module);
+    json_key(json, "symbol");
+    json_string(json, name_text(output->names, frame_symbol_name(&session->frame_symbols, symbol)));
+    json_member_number(json, "offset", symbol->offset);
+    json_key(json, "frames");
+    json_begin_array(json);
+    json_end_array(json);
+    json_key(json, "reason");
+    out_char(output->out, '"');
+    put_symbol_reason(output->out, symbol);
+    out_char(output->out, '"');
+    json->comma = true;
+    json_end_object(json);
+}
+
 static void put_json_frame(struct stack_output *output, const struct stack_session *session, size_t frame,
                            struct json_out *json) {
     const struct csn_stack_answer *answer = &session->answers[frame];
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     json_begin_object(json);
+    if (symbol) {
+        put_json_symbol(output, session, symbol, json);
+        return;
+    }
     uint32_t reason = put_json_place(output, session, answer, json);
     if (is_merged(answer)) put_json_choice(output, json, answer);
     if (answer->status < 0) json_member_text(json, "error", output_failure(answer));

@@ -33,7 +33,7 @@ void session_deinit(struct stack_session *session) {
     module_table_deinit(&session->own_modules);
     free(session->placed);
     free(session->frames);
-    free(session->same_name);
+    frame_symbols_deinit(&session->frame_symbols);
     csn_store_destroy(session->store);
 }
 
@@ -105,6 +105,8 @@ uint64_t session_image_base(struct stack_session *session, uint32_t module) {
 
 void session_begin_stack(struct stack_session *session) {
     session->frame_count = 0;
+    session->sample.known = false;
+    frame_symbols_clear(&session->frame_symbols);
 }
 
 static bool reserve_frame(struct stack_session *session) {
@@ -113,28 +115,24 @@ static bool reserve_frame(struct stack_session *session) {
     struct csn_stack_frame *frames = reallocarray(session->frames, capacity, sizeof(*frames));
     if (!frames) return false;
     session->frames = frames;
-    uint32_t *same_name = reallocarray(session->same_name, capacity, sizeof(*same_name));
-    if (!same_name) return false;
-    session->same_name = same_name;
     session->frame_capacity = capacity;
     return true;
 }
 
-static bool add_frame(struct stack_session *session, struct csn_stack_frame frame, uint32_t same_name) {
+bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags) {
     if (session->frame_count == session->max_frames) return true;
     if (!reserve_frame(session)) return false;
-    session->same_name[session->frame_count] = same_name;
-    session->frames[session->frame_count++] = frame;
+    session->frames[session->frame_count++] = (struct csn_stack_frame){ pc, module, flags };
     return true;
 }
 
-bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags) {
-    return add_frame(session, (struct csn_stack_frame){ pc, module, flags }, HAS_ADDRESS);
-}
-
-bool session_add_unplaced(struct stack_session *session, uint32_t same_name) {
-    /* No module covers the last pc: the frame has a place in the stack and nothing else. */
-    return add_frame(session, (struct csn_stack_frame){ UINT64_MAX, 0, CSN_STACK_EXACT }, same_name);
+bool session_add_symbol(struct stack_session *session, const struct frame_symbol *symbol, struct csn_str name, uint32_t flags) {
+    struct frame_symbol item = *symbol;
+    item.frame = session->frame_count;
+    if (session->frame_count == session->max_frames) return true;
+    if (!frame_symbols_add(&session->frame_symbols, &item, name)) return false;
+    /* No module covers the last pc: the frame is part of the stack, and nothing is found there. */
+    return session_add_frame(session, UINT64_MAX, NO_MODULE, CSN_STACK_EXACT | (flags & CSN_STACK_UNRELIABLE));
 }
 
 static csn_status place_modules(struct stack_session *session, struct csn_error *err) {

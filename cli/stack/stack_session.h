@@ -4,10 +4,10 @@
 
 #include <callsign/symbolicate.h>
 
+#include "stack/frame_symbols.h"
 #include "stack/module_table.h"
+#include "stack/profile_sample.h"
 #include "stack/stack_symbols.h"
-
-enum { HAS_ADDRESS = UINT32_MAX };
 
 struct stack_session {
     struct csn_store *store;
@@ -19,7 +19,8 @@ struct stack_session {
     uint32_t placed_capacity;
     bool is_stale;                    /* the symbolicator does not have them yet */
     struct csn_stack_frame *frames;
-    uint32_t *same_name;              /* of each frame; HAS_ADDRESS, or how many functions have the name that it has instead */
+    struct frame_symbols frame_symbols; /* of frames without an address */
+    struct profile_sample sample;       /* of the stack; no event: it is no sample */
     size_t frame_count, frame_capacity;
     uint64_t max_frames;               /* of one stack; more are left out */
     const struct csn_stack_answer *answers;
@@ -47,8 +48,8 @@ uint64_t session_image_base(struct stack_session *session, uint32_t module);
 
 void session_begin_stack(struct stack_session *session);
 bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags);
-/* A frame that has no address: its line names a function, of which the module has `same_name` (0: or it has no index). */
-bool session_add_unplaced(struct stack_session *session, uint32_t same_name);
+/* A frame that has no address: its line names a function of a module. */
+bool session_add_symbol(struct stack_session *session, const struct frame_symbol *symbol, struct csn_str name, uint32_t flags);
 /* While this stays the same, answers with one `frames` and module have the same text. */
 uint64_t session_epoch(const struct stack_session *session);
 /* Fills session->answers, one for each frame. */

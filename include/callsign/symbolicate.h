@@ -56,7 +56,8 @@ enum {
     CSN_STACK_EXACT = 2,   /* the very instruction: interrupted there, not calling */
     CSN_STACK_RETURN = 4,  /* a return address, although it is the first frame */
     CSN_STACK_BEFORE = 8,  /* a return address less 1, as sanitizers print them */
-    CSN_STACK_EITHER = 16  /* a return address, or that less 1: it cannot be seen which, as with perf */
+    CSN_STACK_EITHER = 16,  /* a return address, or that less 1: it cannot be seen which, as with perf */
+    CSN_STACK_UNRELIABLE = 32 /* found on the stack, perhaps no frame of it (the kernel's "?"): it is named, but is nobody's caller */
 };
 struct csn_stack_frame {
     uint64_t pc;

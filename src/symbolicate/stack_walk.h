@@ -11,6 +11,7 @@ struct csni_frame_state {
     uint32_t module;          /* CSNI_NO_MODULE: none */
     bool exact;               /* not a return address */
     bool either;              /* perhaps the byte before a return address */
+    bool unreliable;          /* no part of the chain of calls */
     uint8_t shift;            /* it is looked up at that many bytes before */
 };
 

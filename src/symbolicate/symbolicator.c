@@ -86,6 +86,7 @@ static csn_status locate_frame(struct csn_symbolicator *s, const struct csn_stac
     enum { CALLING = CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
     out->exact = (frame->flags & CSN_STACK_EXACT) || (i == 0 && !(frame->flags & CALLING));
     out->either = frame->flags & (CSN_STACK_BEFORE | CSN_STACK_EITHER);
+    out->unreliable = frame->flags & CSN_STACK_UNRELIABLE;
     /* With EITHER, the byte before is within the call for both: no call is shorter than 2 bytes. */
     unsigned step = out->exact || (frame->flags & CSN_STACK_BEFORE) ? 0 : 1;
     out->shift = (uint8_t)step;
@@ -136,6 +137,7 @@ static void begin_answer(const struct csni_frame_state *at, struct csn_stack_ans
         out->confidence = CSN_CONFIDENCE_CERTAIN;
     } else if (site->name_count) {
         out->choice = CSN_CHOICE_AMBIGUOUS;
+        if (at->unreliable) out->notes = CSN_STACK_NOTE_NO_CALLER;
     }
 }
 
@@ -158,6 +160,31 @@ static csn_status find_sites(struct csni_stack_walk *walk, const struct csn_stac
     return CSN_OK;
 }
 
+/* Decides the frames that are part of the chain of calls, as a stack of their own. False: no memory. */
+static bool choose_in_chain(struct csni_stack_walk *walk) {
+    struct csni_stack_walk chain = { .s = walk->s, .budget = walk->budget };
+    for (size_t i = 0; i < walk->count; i++) chain.count += !walk->frames[i].unreliable;
+    if (chain.count == walk->count) return csni_choose(walk);
+    if (!chain.count) return true;
+    chain.frames = csni_arena_alloc(&walk->s->arena, chain.count * sizeof(*chain.frames));
+    chain.answers = csni_arena_alloc(&walk->s->arena, chain.count * sizeof(*chain.answers));
+    uint32_t *number = csni_arena_alloc(&walk->s->arena, chain.count * sizeof(*number));
+    if (!chain.frames || !chain.answers || !number) return false;
+    for (size_t i = 0, k = 0; i < walk->count; i++) {
+        if (walk->frames[i].unreliable) continue;
+        chain.frames[k] = walk->frames[i];
+        chain.answers[k] = walk->answers[i];
+        number[k++] = (uint32_t)i;
+    }
+    if (!csni_choose(&chain)) return false;
+    for (size_t k = 0; k < chain.count; k++) {
+        struct csn_stack_answer *answer = &chain.answers[k];
+        if (answer->evidence_frame != UINT32_MAX) answer->evidence_frame = number[answer->evidence_frame];
+        walk->answers[number[k]] = *answer;
+    }
+    return true;
+}
+
 static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stack_frame *frames, size_t count,
                                const struct csn_stack_answer **out, struct csn_error *err) {
     uint64_t budget = BUDGET_MIN + (uint64_t)count * BUDGET_FRAME;
@@ -168,7 +195,7 @@ static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stac
         walk.answers = csni_arena_alloc(&s->arena, answer_bytes);
     if (!walk.frames || !walk.answers) return csni_fail_memory(err, answer_bytes);
     CSNI_TRY(find_sites(&walk, frames, err));
-    if (!csni_choose(&walk)) return csni_fail_memory(err, answer_bytes);
+    if (!choose_in_chain(&walk)) return csni_fail_memory(err, answer_bytes);
     *out = walk.answers;
     return CSN_OK;
 }

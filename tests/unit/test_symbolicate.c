@@ -201,6 +201,17 @@ static void callbacks_of_undecided_callers(void **state) {
            A(APP, 0x1218));
 }
 
+/* Between a frame and its caller: named, in nobody's way, and nobody's caller. */
+static void unreliable_frames(void **state) {
+    struct world *w = *state;
+    enum { UNRELIABLE = CSN_STACK_ADDRESS | CSN_STACK_UNRELIABLE };
+    EXPECT(w, "leaf_two<caller@2 other square<caller@4 other caller", A(APP, 0x1104), { 0x1310, APP, UNRELIABLE }, A(APP, 0x1008),
+           { 0x1310, APP, UNRELIABLE }, A(APP, 0x1210));
+    EXPECT(w, "area|square|circle|plain? caller", A(APP, 0x1004), { 0x1210, APP, UNRELIABLE });
+    EXPECT(w, "area|square|circle|plain? caller", { 0x1004, APP, UNRELIABLE }, A(APP, 0x1210));
+    EXPECT(w, "area|square|circle|plain? caller", { 0x1004, APP, UNRELIABLE }, { 0x1210, APP, UNRELIABLE });
+}
+
 static void several_callees(void **state) {
     struct world *w = *state;
     EXPECT(w, "square|circle? caller", A(APP, 0x1004), A(APP, 0x1230));
@@ -447,7 +458,7 @@ int main(void) {
         cmocka_unit_test(several_callees),  cmocka_unit_test(addresses),
         cmocka_unit_test(frames_of_the_chosen), cmocka_unit_test(notes),
         cmocka_unit_test(modules_that_overlap), cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(generations), cmocka_unit_test(exhausted_budgets_are_not_cached),
+        cmocka_unit_test(generations), cmocka_unit_test(unreliable_frames), cmocka_unit_test(exhausted_budgets_are_not_cached),
         cmocka_unit_test(callbacks_through_a_known_library), cmocka_unit_test(callbacks_of_undecided_callers),
         cmocka_unit_test(damaged_indexes),      cmocka_unit_test(out_of_memory),
     };

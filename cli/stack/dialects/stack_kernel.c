@@ -2,7 +2,11 @@
  *
  *     [   12.345678] RIP: 0010:do_thing+0x1a/0x50 [driver]
  *     [   12.345678]  ? do_thing+0x1a/0x50 [driver 0102...]      found on the stack, perhaps no caller
- *     [   12.345678]  [<ffffffff81001139>] do_thing+0x1a/0x50    older kernels */
+ *     [   12.345678]  [<ffffffff81001139>] do_thing+0x1a/0x50    older kernels
+ *     [   12.345678] lr : do_thing+0x1a/0x50                     arm64: where the interrupted function returns to, perhaps
+ *     [   12.345678]  do_thing+0x1a/0x50 (P)                     arm64: P interrupted there, L perhaps returns there
+ *
+ * The functions of return addresses are those of the byte before (%pB): the offset may be the function's size. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
@@ -44,49 +48,77 @@ static bool read_symbol(struct line_scan *s, struct line_frame *out) {
     return true;
 }
 
+/* " (P)": where the arm64 unwinder has the address from. Letters of which nothing follows are passed over. */
+static bool read_source(struct line_scan *s, bool *exact, bool *unreliable) {
+    if (!scan_char(s, '(')) return true;
+    for (; strchr("CFKLPTU", scan_peek(s)) && !scan_at_end(s); s->at++) {
+        if (scan_peek(s) == 'P') *exact = true;
+        if (scan_peek(s) == 'L') *unreliable = true;
+    }
+    return scan_char(s, ')');
+}
+
+/* "[driver]" or "[driver 0102...]" */
+static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
+    static const char kernel[] = "vmlinux";
+    out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
+    if (!scan_char(s, '[')) return true;
+    size_t from = s->at;
+    while (!scan_at_end(s) && scan_peek(s) != ']' && scan_peek(s) != ' ') s->at++;
+    out->module = (struct csn_str){ s->line.ptr + from, s->at - from };
+    if (scan_char(s, ' ')) {
+        from = s->at;
+        while (!scan_at_end(s) && scan_peek(s) != ']') s->at++;
+        build_id_parse((struct csn_str){ s->line.ptr + from, s->at - from }, &out->id);
+    }
+    return out->module.len && scan_char(s, ']');
+}
+
+/* Registers that hold a pc or a return address, and "?". False: the line is no frame. */
+static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
+    uint64_t segment;
+    if (scan_text(s, "RIP: ") || scan_text(s, "RSP: ")) return *exact = scan_number(s, 16, &segment) && scan_char(s, ':');
+    if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ") || scan_text(s, "EIP: ")) *exact = true;
+    else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
+    return true;
+}
+
+static bool is_trace_mark(const struct line_scan *s) {
+    static const char *const marks[] = { "Call Trace:", "Call trace:", "<TASK>", "</TASK>", "<IRQ>", "</IRQ>" };
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        struct line_scan at = *s;
+        if (scan_text(&at, marks[i])) return true;
+    }
+    return false;
+}
+
 static enum line_kind read_kernel_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                        struct line_frame *out) {
-    static const char kernel[] = "vmlinux";
     struct line_scan s = scan_on(line);
-    uint64_t number;
+    bool exact = false, unreliable = false;
     (void)state, (void)modules;
     skip_time(&s);
-    bool exact = false;
-    if (scan_text(&s, "RIP: ") || scan_text(&s, "RSP: ")) {
-        exact = scan_number(&s, 16, &number) && scan_char(&s, ':');
-        if (!exact) return KIND_NONE;
-    } else if (scan_text(&s, "pc : ") || scan_text(&s, "PC is at ") || scan_text(&s, "EIP: ")) {
-        exact = true;
-    } else if (scan_text(&s, "Call Trace:") || scan_text(&s, "Call trace:") || scan_text(&s, "<TASK>")
-               || scan_text(&s, "</TASK>") || scan_text(&s, "<IRQ>") || scan_text(&s, "</IRQ>")) {
-        return open ? KIND_INSIDE : KIND_NONE;
-    }
+    if (is_trace_mark(&s)) return open ? KIND_INSIDE : KIND_NONE;
+    if (!read_register(&s, &exact, &unreliable)) return KIND_NONE;
+    bool first = exact;
     if (scan_text(&s, "[<")) {
         if (!scan_number(&s, 16, &out->pc) || !scan_text(&s, ">]")) return KIND_NONE;
         scan_blanks(&s);
     }
-    bool unsure = scan_text(&s, "? ");
+    unreliable |= scan_text(&s, "? ");
     if (!read_symbol(&s, out)) return KIND_NONE;
     out->fill_at = out->fill_end = s.at;
-    out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
     scan_blanks(&s);
-    if (scan_char(&s, '[')) {
-        size_t from = s.at;
-        while (!scan_at_end(&s) && scan_peek(&s) != ']' && scan_peek(&s) != ' ') s.at++;
-        out->module = (struct csn_str){ line.ptr + from, s.at - from };
-        if (scan_char(&s, ' ')) {
-            from = s.at;
-            while (!scan_at_end(&s) && scan_peek(&s) != ']') s.at++;
-            build_id_parse((struct csn_str){ line.ptr + from, s.at - from }, &out->id);
-        }
-        if (!scan_char(&s, ']')) return KIND_NONE;
-    }
+    if (!read_kernel_module(&s, out)) return KIND_NONE;
     scan_blanks(&s);
-    if (!scan_at_end(&s) || !out->module.len) return KIND_NONE;
+    if (!read_source(&s, &exact, &unreliable)) return KIND_NONE;
+    scan_blanks(&s);
+    if (!scan_at_end(&s)) return KIND_NONE;
     out->site = SITE_SYMBOL;
-    /* What was only found on the stack called nobody for certain. */
-    out->flags = exact || unsure ? CSN_STACK_EXACT : CSN_STACK_RETURN;
-    return exact ? KIND_FIRST : KIND_FRAME;
+    /* The byte before a function's first one is another function's. */
+    out->flags = exact || !out->value ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+    if (unreliable) out->flags |= CSN_STACK_UNRELIABLE;
+    return first ? KIND_FIRST : KIND_FRAME;
 }
 
 /* " (kernel/sched.c:12, inlined into kernel/core.c:40)" behind the offset. */

@@ -1,0 +1,80 @@
+"""callsign stack on traces of the Linux kernel: return addresses at the ends of functions, frames that may be none, registers.
+
+The lines are written as the kernel's dump_stack(), show_regs() and dump_backtrace() print them: x86 prints "?" and %pB (the symbol of
+the byte before: "prev_fn+0x88/0x88", Documentation/core-api/printk-formats.rst), arm64 "(P)" and "(L)" for what an address is
+from (arch/arm64/kernel/stacktrace.c)."""
+import json
+
+import pytest
+
+import gsym_make
+
+TEXT = 0xffffffff81000000
+
+
+@pytest.fixture(scope="module")
+def vmlinux(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kernel") / "vmlinux.gsym"
+    return gsym_make.write(path, [
+        {"start": TEXT, "size": 0x100, "name": "first", "line": 10, "sites": [(0x100, gsym_make.INTERNAL, ["^square$"])]},
+        {"start": TEXT + 0x100, "size": 0x100, "name": "second", "line": 20},
+        {"start": TEXT + 0x200, "size": 0x40, "name": "area", "line": 30, "merged": [{"name": "square", "line": 40}]},
+        {"start": TEXT + 0x300, "size": 0x40, "name": "last", "line": 50}], base=TEXT)
+
+
+def functions(callsign, index, text):
+    lines = callsign.good("stack", "--json", "--index", index, stdin=text).splitlines()
+    return [[f["frames"][-1]["function"] if f["frames"] else None for f in json.loads(line)["frames"]] for line in lines]
+
+
+@pytest.mark.parametrize("mark", ["", "? "])
+def test_a_return_address_at_the_end(callsign, vmlinux, mark):
+    assert functions(callsign, vmlinux, f" {mark}first+0x100/0x100\n") == [["first"]]
+    filled = callsign.good("stack", "--in-place", "--index", vmlinux, stdin=f" {mark}first+0x100/0x100\n")
+    assert filled == f" {mark}first+0x100/0x100 (/src/main.cc:10)\n"
+
+
+@pytest.mark.parametrize("mark", ["", "? "])
+def test_offset_0_is_exact(callsign, vmlinux, mark):
+    assert functions(callsign, vmlinux, f" {mark}second+0x0/0x100\n") == [["second"]]
+
+
+def test_frames_that_may_be_none_call_nobody(callsign, vmlinux):
+    trace = "Call Trace:\n area+0x8/0x40\n ? second+0x50/0x100\n ? last+0x10/0x40\n first+0x100/0x100\n"
+    assert functions(callsign, vmlinux, trace) == [["square", "second", "last", "first"]]
+    answer = json.loads(callsign.good("stack", "--json", "--index", vmlinux, stdin=trace))
+    assert answer["frames"][0]["merged"]["evidence"] == {"frame": 3, "pattern": "^square$"}
+    # Nor does anybody call them, and the register's function is not called by the next frame.
+    assert functions(callsign, vmlinux, trace.replace(" area", " ? area")) == [["area", "second", "last", "first"]]
+    trace = trace.replace(" area", " ? area")
+    assert json.loads(callsign.good("stack", "--json", "--index", vmlinux, stdin=trace))["frames"][0]["merged"]["by"] == "ambiguous"
+
+
+ARM64 = """\
+[   30.1] pc : area+0x8/0x40
+[   30.1] lr : first+0x100/0x100
+[   30.1] sp : ffff800083b5bbc0
+[   30.1] Call trace:
+[   30.1]  area+0x8/0x40 (P)
+[   30.1]  last+0x40/0x40 (L)
+[   30.1]  first+0x100/0x100 (CK)
+[   30.1]  el0t_64_sync+0x190/0x198
+"""
+
+
+def test_arm64(callsign, vmlinux):
+    assert functions(callsign, vmlinux, ARM64) == [["area", "first"], ["square", "last", "first", None]]
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--index", vmlinux, stdin=ARM64).splitlines()]
+    assert answers[1]["frames"][3] == {"module": "vmlinux", "symbol": "el0t_64_sync", "offset": 0x190, "frames": [],
+                                       "reason": "the index has no function of this name"}
+    filled = callsign.good("stack", "--in-place", "--index", vmlinux, stdin=ARM64).splitlines()
+    assert filled[1] == "[   30.1] lr : first+0x100/0x100 (/src/main.cc:10)"
+    assert filled[5] == "[   30.1]  last+0x40/0x40 (/src/main.cc:50) (L)"
+
+
+def test_without_an_index_the_name_stays(callsign):
+    assert callsign.good("stack", stdin="main+0x4f/0x66\n") \
+        == "#0   vmlinux main+0x4f: not found: there is no index for the module\n"
+    frame, = json.loads(callsign.good("stack", "--json", stdin="main+0x4f/0x66\n"))["frames"]
+    assert frame == {"module": "vmlinux", "symbol": "main", "offset": 0x4f, "frames": [],
+                     "reason": "there is no index for the module"}
