@@ -1,15 +1,9 @@
-/* BSYM behind the public calls. A function is a symbol, numbered as in the file; frames have neither file nor line. */
+/* BSYM as a format of indexes. A function is a symbol, numbered as in the file; frames have neither file nor line. */
 #include "index/index_private.h"
 
-#include <callsign/binaries.h>
-
-#include "base/core/fail.h"
-
-static bool recognize(struct csni_span bytes) { return csni_bsym_recognize(bytes); }
-
-static csn_status open_bsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
-                            struct csn_error *err) {
-    CSNI_TRY(csni_bsym_open(&index->bsym, bytes, index->allocator, err));
+static csn_status open_bsym(struct csn_index *index, const struct csni_index_source *source,
+                            const struct csn_index_options *options, struct csn_error *err) {
+    CSNI_TRY(csni_bsym_open(&index->bsym, source->bytes, index->allocator, err));
     if (csni_bsym_accel_build(&index->bsym, options->accelerator_bytes, index->allocator)) return CSN_OK;
     csni_bsym_close(&index->bsym, index->allocator);
     return csni_fail_memory(err, options->accelerator_bytes);
@@ -32,15 +26,14 @@ static void get_info(const struct csn_index *index, struct csn_index_info *out) 
 
 /* ---- frames ---- */
 
-static csn_status give(const struct csni_bsym *b, const struct csni_bsym_answer *answer, csn_status status, uint64_t addr,
-                       struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out) {
+static csn_status fill_answer(const struct csni_bsym_answer *answer, csn_status status, uint64_t addr, struct csn_frame_ref *frames,
+                       size_t cap, struct csn_lookup *out) {
     *out = (struct csn_lookup){ .reason = answer->reason, .binary = answer->has_segment ? answer->segment + 1 : 0 };
     if (status != CSN_OK) return status;
     out->function_start = answer->start;
     out->function_size = answer->size;
     out->function_index = answer->symbol;
     out->frame_count = 1;
-    (void)b;
     if (cap)
         frames[0] = (struct csn_frame_ref){ .name = answer->symbol, .offset = (addr & ~(uint64_t)1) - answer->start,
                                             .flags = answer->uncertain ? CSN_FRAME_UNCERTAIN : 0,
@@ -48,18 +41,18 @@ static csn_status give(const struct csni_bsym *b, const struct csni_bsym_answer 
     return CSN_OK;
 }
 
-static csn_status look_up(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                          struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
     (void)mode;
     (void)err;
     struct csni_bsym_answer answer;
     csn_status status = csni_bsym_lookup(&index->bsym, addr, &answer);
-    return give(&index->bsym, &answer, status, addr, frames, cap, out);
+    return fill_answer(&answer, status, addr, frames, cap, out);
 }
 
 static void prefetch(const struct csn_index *index, uint64_t addr) { csni_bsym_prefetch(&index->bsym, addr); }
 
-/* Neither fails nor writes behind `size`. Returns how many bytes the name takes there; 0: it is a view of the file. */
+/* Neither fails nor writes beyond `size`. Returns how many bytes the name takes there; 0: it is a view of the file. */
 static size_t resolve_name(const struct csni_bsym *b, const struct csni_bsym_name *name, char *scratch, size_t size,
                            struct csn_str *out) {
     if (csni_bsym_name_is_whole(b, name)) {
@@ -71,8 +64,9 @@ static size_t resolve_name(const struct csni_bsym *b, const struct csni_bsym_nam
     return need < SIZE_MAX ? (size_t)need : SIZE_MAX;
 }
 
-static size_t resolve_into(const struct csni_bsym *b, const struct csn_frame_ref *ref, char *scratch, size_t size,
+static size_t resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch, size_t size,
                            struct csn_frame *out) {
+    const struct csni_bsym *b = &index->bsym;
     *out = (struct csn_frame){ .name = { "", 0 }, .directory = { "", 0 }, .base = { "", 0 }, .offset = ref->offset,
                                .flags = ref->flags, .reason = ref->reason };
     if (ref->name >= b->symbol_count) return 0;
@@ -83,14 +77,17 @@ static size_t resolve_into(const struct csni_bsym *b, const struct csn_frame_ref
 }
 
 static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
-    resolve_into(&index->bsym, ref, NULL, 0, out);
+    resolve_into(index, ref, NULL, 0, out);
 }
 
-size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch, size_t size,
-                              struct csn_frame *out) {
-    if (index->reader == &csni_bsym_index_reader) return resolve_into(&index->bsym, ref, scratch, size, out);
-    csn_index_resolve(index, ref, out);
-    return 0;
+static csn_status look_up(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
+                          struct csn_error *err) {
+    struct csn_frame_ref ref;
+    struct csn_lookup found;
+    csn_status status = look_up_refs(index, addr, CSN_LOOKUP_DEFAULT, &ref, 1, &found, err);
+    if (found.frame_count && cap) resolve(index, &ref, &frames[0]);
+    *out_count = found.frame_count;
+    return status;
 }
 
 /* ---- looking inside ---- */
@@ -98,7 +95,7 @@ size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_fr
 static csn_status no_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                           struct csn_error *err) {
     (void)index;
-    if (idx) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "file %u, need < 1", idx);
+    if (idx) return csni_index_fail_beyond("file", idx, 1, err);
     *directory = *base = (struct csn_str){ "", 0 };
     return CSN_OK;
 }
@@ -112,9 +109,15 @@ static struct csn_str string(const struct csn_index *index, uint64_t offset) {
 static csn_status record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
     const struct csni_bsym *b = &index->bsym;
     if (idx >= b->symbol_count)
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "function %u, need < %u", idx, b->symbol_count);
+        return csni_index_fail_beyond("function", idx, b->symbol_count, err);
     const uint8_t *p = csni_bsym_symbol_record(b, idx);
     *out = (struct csn_record){ p, b->symbol_size, csni_bsym_symbol_address(b, idx), (uint64_t)(p - b->body.ptr) };
+    return CSN_OK;
+}
+
+static csn_status function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
+    if (idx >= index->bsym.symbol_count) return csni_index_fail_beyond("function", idx, index->bsym.symbol_count, err);
+    *out = csni_bsym_symbol_address(&index->bsym, idx);
     return CSN_OK;
 }
 
@@ -139,20 +142,15 @@ static csn_status verify(const struct csn_index *index, csn_verify_callback *cal
     return csni_bsym_verify(&index->bsym, callback, context, out);
 }
 
-const struct csni_index_reader csni_bsym_index_reader = {
-    .recognize = recognize, .open = open_bsym, .close = close_bsym, .get_info = get_info, .lookup = look_up,
-    .prefetch = prefetch, .resolve = resolve, .file = no_file, .string = string, .record = record, .function = function, .verify = verify,
-};
-
 /* ---- binaries ---- */
 
 static csn_status check_binary(const struct csn_index *index, uint32_t idx, struct csn_error *err) {
-    uint32_t count = index->reader == &csni_bsym_index_reader ? index->bsym.segment_count : 0;
-    return idx < count ? CSN_OK : csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "binary %u, need < %u", idx, count);
+    uint32_t count = index->bsym.segment_count;
+    return idx < count ? CSN_OK : csni_index_fail_beyond("binary", idx, count, err);
 }
 
-csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t size,
-                            struct csn_binary *out, size_t *out_need, struct csn_error *err) {
+static csn_status get_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t size,
+                             struct csn_binary *out, size_t *out_need, struct csn_error *err) {
     CSNI_TRY(check_binary(index, idx, err));
     const struct csni_bsym *b = &index->bsym;
     const struct csni_bsym_segment *s = &b->segments[idx];
@@ -165,11 +163,11 @@ csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *s
     return CSN_OK;
 }
 
-csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
-                           uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
+static csn_status get_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
+                            uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
     const struct csni_bsym *b = &index->bsym;
-    uint32_t count = index->reader == &csni_bsym_index_reader ? b->rename_count : 0, number;
-    if (idx >= count) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "alias %u, need < %u", idx, count);
+    uint32_t number;
+    if (idx >= b->rename_count) return csni_index_fail_beyond("alias", idx, b->rename_count, err);
     struct csni_bsym_name name = csni_bsym_rename(b, idx, &number);
     *out_need = resolve_name(b, &name, scratch, size, out);
     *out_binary = 0;
@@ -178,29 +176,27 @@ csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *sc
     return CSN_OK;
 }
 
-csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match,
-                                 struct csn_error *err) {
-    (void)err;
-    if (index->reader != &csni_bsym_index_reader) return CSN_NONE;
+static csn_status find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match) {
     return csni_bsym_find(&index->bsym, name, out_idx, out_match);
 }
 
-csn_status csn_index_lookup_in_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
-                                      struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
-                                      struct csn_error *err) {
+static csn_status look_up_in_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
+                                    struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
     CSNI_TRY(check_binary(index, binary, err));
     struct csni_bsym_answer answer;
     const struct csni_bsym *b = &index->bsym;
     csn_status status = csni_bsym_lookup_in(b, binary, offset, &answer);
-    return give(b, &answer, status, b->segments[binary].address + offset, frames, cap, out);
+    return fill_answer(&answer, status, b->segments[binary].address + offset, frames, cap, out);
 }
 
-csn_status csn_index_lookup_in_named_binary(const struct csn_index *index, struct csn_str name, uint64_t offset,
-                                            struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
-                                            struct csn_error *err) {
-    uint32_t binary, match;
-    csn_status status = csn_index_find_binary(index, name, &binary, &match, err);
-    if (status == CSN_OK) return csn_index_lookup_in_binary(index, binary, offset, frames, cap, out, err);
-    if (status == CSN_NONE) *out = (struct csn_lookup){ .reason = CSN_REASON_NO_BINARY };
-    return status;
-}
+static const struct csni_index_binaries binaries = {
+    .binary = get_binary, .alias = get_alias, .find = find_binary, .lookup = look_up_in_binary,
+};
+
+const struct csni_index_format csni_index_bsym = {
+    .recognize = csni_bsym_recognize, .open = open_bsym, .close = close_bsym, .get_info = get_info, .lookup = look_up,
+    .lookup_refs = look_up_refs, .lookup_batch = csni_index_lookup_each, .prefetch = prefetch, .resolve = resolve,
+    .resolve_into = resolve_into, .file = no_file, .string = string, .record = record,
+    .function_start = function_start, .function = function, .verify = verify,
+    .binaries = &binaries,
+};

@@ -25,19 +25,12 @@ csn_status csni_index_locate(struct csni_span file, const char *arch, struct csn
     return found ? CSN_OK : CSN_NONE;
 }
 
-static bool recognize(struct csni_span bytes) {
-    struct csni_span image, section;
-    return csni_gsection_recognize(bytes) || csni_index_locate(bytes, NULL, &image, &section, NULL) != CSN_NONE;
-}
-
-static csn_status open_section(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
-                               struct csn_error *err) {
-    struct csni_gsection_home home = { { NULL, 0 }, csni_section_find };
-    struct csni_span section;
-    csn_status status = csni_index_locate(bytes, options->arch, &home.object, &section, err);
-    if (status < 0) return status;
-    status = status == CSN_OK ? csni_gsection_parse(&index->section, section, &home, err)
-                              : csni_gsection_parse(&index->section, bytes, NULL, err);
+static csn_status open_section(struct csn_index *index, const struct csni_index_source *source,
+                               const struct csn_index_options *options, struct csn_error *err) {
+    (void)options;
+    struct csni_gsection_home home = { source->image, csni_section_find };
+    csn_status status = source->section.ptr ? csni_gsection_parse(&index->section, source->section, &home, err)
+                                            : csni_gsection_parse(&index->section, source->bytes, NULL, err);
     if (status >= 0) index->gsym = index->section.gsym;
     return status;
 }
@@ -54,11 +47,11 @@ static void get_info(const struct csn_index *index, struct csn_index_info *out) 
     if (gsym->uuid.size) memcpy(out->uuid, gsym->uuid.ptr, gsym->uuid.size);
 }
 
-static csn_status lookup(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                         struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
     struct csni_gsym_answer answer;
     csn_status status = csni_gsection_lookup(&index->section, addr, mode, &answer, err);
-    if (status >= 0) csni_index_give(index, &answer, status, frames, cap, out);
+    if (status >= 0) csni_index_fill_answer(index, &answer, status, frames, cap, out);
     return status;
 }
 
@@ -69,10 +62,25 @@ static void resolve(const struct csn_index *index, const struct csn_frame_ref *r
                                ref->reason, 0 };
 }
 
+static csn_status look_up(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
+                          struct csn_error *err) {
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsection_lookup(&index->section, addr, CSN_LOOKUP_DEFAULT, &answer, err);
+    if (status < 0) return status;
+    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
+    for (size_t k = 0; k < count && k < cap; k++) {
+        struct csn_frame_ref ref;
+        csni_gsym_frame(&index->gsym, &answer, k, &ref);
+        resolve(index, &ref, &frames[k]);
+    }
+    *out_count = count;
+    return status;
+}
+
 static csn_status file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                        struct csn_error *err) {
     if (idx >= index->gsym.file_count)
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "file %u, need < %u", idx, index->gsym.file_count);
+        return csni_index_fail_beyond("file", idx, index->gsym.file_count, err);
     csni_gsection_file(&index->section, idx, directory, base);
     return CSN_OK;
 }
@@ -81,23 +89,23 @@ static struct csn_str string(const struct csn_index *index, uint64_t offset) { r
 
 static csn_status record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
     if (idx >= index->gsym.address_count)
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "function %u, need < %u", idx, index->gsym.address_count);
+        return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
     struct csni_gsym_record known;
     CSNI_TRY(csni_gsym_record(&index->gsym, idx, &known, err));
-    *out = (struct csn_record){ known.bytes.ptr, known.bytes.size, known.start, known.offset };
+    *out = csni_index_public_record(&known);
     return CSN_OK;
 }
 
-static csn_status from_public(const struct csn_index *index, const struct csn_record *given, struct csni_gsym_record *out,
-                              struct csn_error *err) {
-    struct csni_span bytes = { given->bytes, (size_t)given->size };
-    return csni_gsym_record_at(&index->gsym, bytes, given->offset, given->start, out, err);
+static csn_status function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
+    if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
+    *out = csni_gsym_address(&index->gsym, idx);
+    return CSN_OK;
 }
 
 static csn_status function(const struct csn_index *index, const struct csn_record *given, struct csn_function *out,
                            struct csn_error *err) {
     struct csni_gsym_record known;
-    CSNI_TRY(from_public(index, given, &known, err));
+    CSNI_TRY(csni_index_gsym_record(index, given, &known, err));
     struct csn_function f = { .start = known.start, .size = known.size, .name = csni_gsym_string(&index->gsym, known.name),
                               .record_offset = known.offset };
     uint64_t pos = CSNI_GSYM_R_PARTS;
@@ -120,7 +128,7 @@ static csn_status function(const struct csn_index *index, const struct csn_recor
 static csn_status find_part(const struct csn_index *index, const struct csn_record *given, uint32_t type,
                             struct csni_gsym_payload *out, struct csn_error *err) {
     struct csni_gsym_record known;
-    CSNI_TRY(from_public(index, given, &known, err));
+    CSNI_TRY(csni_index_gsym_record(index, given, &known, err));
     if (type != CSNI_GSYM_PART_LINES && type != CSNI_GSYM_PART_INLINE) return CSN_NONE;
     return csni_gsection_part_find(&index->section, &known, type, out, err);
 }
@@ -131,8 +139,8 @@ static csn_status verify(const struct csn_index *index, csn_verify_callback *cal
     return csni_gsection_verify(&index->section, callback, context, out);
 }
 
-const struct csni_index_reader csni_gsection_reader = {
-    .recognize = recognize, .open = open_section, .close = close_section, .get_info = get_info, .lookup = lookup,
-    .resolve = resolve, .file = file, .string = string, .record = record, .function = function, .verify = verify,
-    .find_part = find_part,
+const struct csni_index_format csni_index_gsection = {
+    .recognize = csni_gsection_recognize, .open = open_section, .close = close_section, .get_info = get_info, .lookup = look_up,
+    .lookup_refs = look_up_refs, .lookup_batch = csni_index_lookup_each, .resolve = resolve, .file = file, .string = string,
+    .record = record, .function_start = function_start, .function = function, .find_part = find_part, .verify = verify,
 };

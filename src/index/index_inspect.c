@@ -4,37 +4,16 @@
 
 #include "formats/gsym/gsym_layout.h"
 
-static csn_status beyond(const char *what, uint64_t idx, uint64_t count, struct csn_error *err) {
-    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%s %llu, need < %llu", what, (unsigned long long)idx,
-                     (unsigned long long)count);
-}
-
 csn_status csn_index_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
                           struct csn_error *err) {
-    if (index->other) return index->other->file(index, idx, directory, base, err);
-    if (idx >= index->gsym.file_count) return beyond("file", idx, index->gsym.file_count, err);
-    csni_gsym_file(&index->gsym, idx, directory, base);
-    return CSN_OK;
+    return index->format->file(index, idx, directory, base, err);
 }
 
-struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) {
-    if (index->other) return index->other->string(index, offset);
-    return csni_gsym_string(&index->gsym, offset);
-}
+struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) { return index->format->string(index, offset); }
 
-/* The directory was checked when the index was opened. */
 csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_section *out,
                              struct csn_error *err) {
-    struct csni_gsym_entry entry;
-    struct csn_index_info info;
-    csn_index_get_info(index, &info);
-    if (index->other || info.format != CSN_FORMAT_GSYM_V2) return CSN_NONE;
-    /* What follows the closing entry is none. */
-    uint64_t count = (index->gsym.tables_end - CSNI_GSYM_2_HEADER_SIZE) / CSNI_GSYM_2_ENTRY_BYTES - 1;
-    if (idx >= count) return CSN_NONE;
-    CSNI_TRY(csni_gsym_directory_entry(&index->gsym, idx, &entry, err));
-    *out = (struct csn_section){ .type = entry.type, .offset = entry.offset, .size = entry.size };
-    return CSN_OK;
+    return index->format->section ? index->format->section(index, idx, out, err) : CSN_NONE;
 }
 
 const char *csn_section_type_name(uint32_t type) {
@@ -48,73 +27,18 @@ const char *csn_section_type_name(uint32_t type) {
 
 /* ---- records ---- */
 
-static struct csn_record to_public(const struct csni_gsym_record *record) {
-    return (struct csn_record){ record->bytes.ptr, record->bytes.size, record->start, record->offset };
-}
-
-static csn_status from_public(const struct csn_index *index, const struct csn_record *record,
-                              struct csni_gsym_record *out, struct csn_error *err) {
-    struct csni_span bytes = { record->bytes, (size_t)record->size };
-    return csni_gsym_record_at(&index->gsym, bytes, record->offset, record->start, out, err);
-}
-
-/* The part of that type; no bytes where there is none. */
-static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
-                            struct csni_gsym_payload *out, struct csn_error *err) {
-    if (index->other) /* NULL: a format whose functions have no such part */
-        return index->other->find_part ? index->other->find_part(index, record, type, out, err) : CSN_NONE;
-    struct csni_gsym_record known;
-    CSNI_TRY(from_public(index, record, &known, err));
-    return csni_gsym_part_find(&index->gsym, &known, type, out, err);
-}
-
 csn_status csn_index_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
                             struct csn_error *err) {
-    if (index->other) return index->other->record(index, idx, out, err);
-    if (idx >= index->gsym.address_count) return beyond("function", idx, index->gsym.address_count, err);
-    struct csni_gsym_record record;
-    CSNI_TRY(csni_gsym_record(&index->gsym, idx, &record, err));
-    *out = to_public(&record);
-    return CSN_OK;
+    return index->format->record(index, idx, out, err);
 }
 
 csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
-    if (index->other && !index->other->find_part) { /* not of GSYM's kind */
-        struct csn_record record;
-        CSNI_TRY(csn_index_record(index, idx, &record, err));
-        *out = record.start;
-        return CSN_OK;
-    }
-    if (idx >= index->gsym.address_count) return beyond("function", idx, index->gsym.address_count, err);
-    *out = csni_gsym_address(&index->gsym, idx);
-    return CSN_OK;
+    return index->format->function_start(index, idx, out, err);
 }
 
 csn_status csn_record_function(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
                                struct csn_error *err) {
-    if (index->other) return index->other->function(index, record, out, err);
-    struct csni_gsym_record known;
-    CSNI_TRY(from_public(index, record, &known, err));
-    struct csn_function function = { .start = known.start, .size = known.size,
-                                     .name = csni_gsym_string(&index->gsym, known.name),
-                                     .record_offset = known.offset };
-    uint64_t pos = index->gsym.parts_at;
-    struct csni_gsym_payload part;
-    csn_status status;
-    uint32_t count = 0;
-    while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK) {
-        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(&known, err);
-        switch (part.type) {
-        case CSNI_GSYM_PART_LINES: function.has_lines = 1; break;
-        case CSNI_GSYM_PART_INLINE: function.has_inlines = 1; break;
-        case CSNI_GSYM_PART_MERGED: function.has_merged = 1; break;
-        case CSNI_GSYM_PART_CALL_SITES: function.has_call_sites = 1; break;
-        default: function.unknown_parts++;
-        }
-    }
-    if (status < 0) return status;
-    *out = function;
-    return CSN_OK;
+    return index->format->function(index, record, out, err);
 }
 
 csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struct csn_function *out,
@@ -124,11 +48,16 @@ csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struc
     return csn_record_function(index, &record, out, err);
 }
 
+/* The part of that type; CSN_NONE: the function has none. */
+static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
+                            struct csni_gsym_payload *out, struct csn_error *err) {
+    return index->format->find_part ? index->format->find_part(index, record, type, out, err) : CSN_NONE;
+}
+
 /* ---- rows ---- */
 
 csn_status csn_row_iter_init(struct csn_row_iter *iter, const struct csn_index *index, const struct csn_record *record,
                              struct csn_error *err) {
-    if (index->other && index->other->rows) return index->other->rows(iter, index, record, err);
     struct csni_gsym_payload part;
     struct csni_gsym_row_iter rows = { .done = true };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_LINES, &part, err);
@@ -161,7 +90,6 @@ struct inline_state {
 
 csn_status csn_inline_iter_init(struct csn_inline_iter *iter, const struct csn_index *index,
                                 const struct csn_record *record, struct csn_error *err) {
-    if (index->other && index->other->inlines) return index->other->inlines(iter, index, record, err);
     struct csni_gsym_payload part;
     struct inline_state state = { .nodes = { .done = true }, .gsym = &index->gsym };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_INLINE, &part, err);
@@ -199,7 +127,7 @@ csn_status csn_inline_iter_next(struct csn_inline_iter *iter, struct csn_inline_
 
 csn_status csn_inline_node_range(struct csn_inline_node *node, uint32_t k, struct csn_range *out,
                                  struct csn_error *err) {
-    if (k >= node->range_count) return beyond("range", k, node->range_count, err);
+    if (k >= node->range_count) return csni_index_fail_beyond("range", k, node->range_count, err);
     struct range_state ranges;
     memcpy(&ranges, node->ranges, sizeof ranges);
     if (k < ranges.idx) {
@@ -232,7 +160,6 @@ static csn_status open_list(uint64_t *words, size_t size, const struct csn_index
 
 csn_status csn_call_site_iter_init(struct csn_call_site_iter *iter, const struct csn_index *index,
                                    const struct csn_record *record, struct csn_error *err) {
-    if (index->other && index->other->call_sites) return index->other->call_sites(iter, index, record, err);
     _Static_assert(sizeof(struct list_state) <= sizeof iter->state, "csn_call_site_iter is too small");
     return open_list(iter->state, sizeof iter->state, index, record, CSNI_GSYM_PART_CALL_SITES, err);
 }
@@ -252,7 +179,7 @@ csn_status csn_call_site_iter_next(struct csn_call_site_iter *iter, struct csn_c
 
 csn_status csn_call_site_pattern(const struct csn_index *index, const struct csn_call_site *site, uint32_t k,
                                  struct csn_str *out, struct csn_error *err) {
-    if (k >= site->pattern_count) return beyond("pattern", k, site->pattern_count, err);
+    if (k >= site->pattern_count) return csni_index_fail_beyond("pattern", k, site->pattern_count, err);
     const uint8_t *patterns;
     memcpy(&patterns, site->patterns, sizeof patterns);
     *out = csni_gsym_string(&index->gsym, csni_gsym_pattern(&index->gsym, patterns, k));
@@ -261,7 +188,6 @@ csn_status csn_call_site_pattern(const struct csn_index *index, const struct csn
 
 csn_status csn_merged_iter_init(struct csn_merged_iter *iter, const struct csn_index *index,
                                 const struct csn_record *record, struct csn_error *err) {
-    if (index->other && index->other->merged) return index->other->merged(iter, index, record, err);
     _Static_assert(sizeof(struct list_state) <= sizeof iter->state, "csn_merged_iter is too small");
     return open_list(iter->state, sizeof iter->state, index, record, CSNI_GSYM_PART_MERGED, err);
 }
@@ -273,13 +199,49 @@ csn_status csn_merged_iter_next(struct csn_merged_iter *iter, struct csn_record 
     csn_status status = csni_gsym_merged_next(state.gsym, &state.list, state.start, &record, err);
     memcpy(iter->state, &state, sizeof state);
     if (status != CSN_OK) return status;
-    *out = to_public(&record);
+    *out = csni_index_public_record(&record);
     return CSN_OK;
 }
 
 csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                             struct csn_verify_counts *out, struct csn_error *err) {
     if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_verify without room for the counts");
-    if (index->other) return index->other->verify(index, callback, context, out, err);
-    return csni_gsym_verify(&index->gsym, callback, context, out);
+    return index->format->verify(index, callback, context, out, err);
+}
+
+/* ---- binaries ---- */
+
+csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t size,
+                            struct csn_binary *out, size_t *out_need, struct csn_error *err) {
+    if (!index->format->binaries) return csni_index_fail_beyond("binary", idx, 0, err);
+    return index->format->binaries->binary(index, idx, scratch, size, out, out_need, err);
+}
+
+csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
+                           uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
+    if (!index->format->binaries) return csni_index_fail_beyond("alias", idx, 0, err);
+    return index->format->binaries->alias(index, idx, scratch, size, out, out_binary, out_need, err);
+}
+
+csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match,
+                                 struct csn_error *err) {
+    (void)err;
+    return index->format->binaries ? index->format->binaries->find(index, name, out_idx, out_match) : CSN_NONE;
+}
+
+csn_status csn_index_lookup_in_binary(const struct csn_index *index, uint32_t binary, uint64_t offset,
+                                      struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                      struct csn_error *err) {
+    if (!index->format->binaries) return csni_index_fail_beyond("binary", binary, 0, err);
+    return index->format->binaries->lookup(index, binary, offset, frames, cap, out, err);
+}
+
+csn_status csn_index_lookup_in_named_binary(const struct csn_index *index, struct csn_str name, uint64_t offset,
+                                            struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                            struct csn_error *err) {
+    uint32_t binary, match;
+    csn_status status = csn_index_find_binary(index, name, &binary, &match, err);
+    if (status == CSN_OK) return csn_index_lookup_in_binary(index, binary, offset, frames, cap, out, err);
+    if (status == CSN_NONE) *out = (struct csn_lookup){ .reason = CSN_REASON_NO_BINARY };
+    return status;
 }

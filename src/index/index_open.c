@@ -21,80 +21,40 @@ static csn_status read_options(const struct csn_index_options *options, struct c
     return CSN_OK;
 }
 
-/* ---- GSYM ---- */
+/* The only table of formats. Bytes of none of them are opened as GSYM, for its message. */
+static const struct csni_index_format *const formats[] = { &csni_index_bsym, &csni_index_gsection, &csni_index_gsym };
 
-static bool recognize_gsym(struct csni_span bytes) {
-    return bytes.size >= 4 && (memcmp(bytes.ptr, "GSYM", 4) == 0 || memcmp(bytes.ptr, "MYSG", 4) == 0);
-}
-
-static csn_status open_gsym(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
-                               struct csn_error *err) {
-    CSNI_TRY(csni_gsym_parse(&index->gsym, bytes, err));
-    return csni_gsym_accel_build(&index->accel, &index->gsym, options->accelerator_bytes, index->allocator, err);
-}
-
-static void close_gsym(struct csn_index *index) { csni_gsym_accel_free(&index->accel, index->allocator); }
-
-static void get_gsym_info(const struct csn_index *index, struct csn_index_info *out) {
-    const struct csni_gsym *gsym = &index->gsym;
-    size_t uuid_size = gsym->uuid.size < sizeof out->uuid ? gsym->uuid.size : sizeof out->uuid;
-    *out = (struct csn_index_info){
-        .format = gsym->version == CSNI_GSYM_VERSION_1 ? CSN_FORMAT_GSYM_V1 : CSN_FORMAT_GSYM_V2,
-        .big_endian = gsym->big,
-        .address_size = gsym->address_size,
-        .uuid_size = (uint8_t)uuid_size,
-        .uuid_bytes = gsym->uuid.size,
-        .base_address = gsym->base_address,
-        .file_size = gsym->bytes.size,
-        .function_count = gsym->address_count,
-        .file_count = gsym->file_count,
-        .string_bytes = gsym->strings.size,
-        .accelerator_bytes = index->accel.memory_size,
-        .plain_functions = index->accel.plain_functions,
-        .guide_count = gsym->guide_count,
-    };
-    if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
-}
-
-static const struct csni_index_reader gsym_reader = {
-    .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info,
-};
-
-/* ---- all formats ---- */
-
-/* The one place that tells formats apart. */
-static const struct csni_index_reader *const readers[] = { &csni_bsym_index_reader, &csni_gsection_reader, &gsym_reader };
-
-static const struct csni_index_reader *reader_of(struct csni_span bytes) {
-    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-        if (readers[i]->recognize(bytes)) return readers[i];
-    return NULL;
+static const struct csni_index_format *format_of(const struct csni_index_source *source) {
+    if (source->section.ptr) return &csni_index_gsection;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (formats[i]->recognize(source->bytes)) return formats[i];
+    return &csni_index_gsym;
 }
 
 /* By their first bytes, so that the beginning of a file is enough: an object with an index in a section is an object. */
 bool csn_is_index(const void *bytes, size_t size) {
     struct csni_span head = { bytes, size };
-    return csni_bsym_recognize(head) || recognize_gsym(head);
+    return csni_index_bsym.recognize(head) || csni_index_gsym.recognize(head);
 }
 
-static csn_status parse(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
-                        struct csn_error *err) {
-    struct csni_span image, section;
+/* CSN_NONE: the bytes are not those of an object that carries an index. */
+static csn_status find_section(struct csni_index_source *source, struct csni_span bytes, const struct csn_index_options *options,
+                               struct csn_error *err) {
+    *source = (struct csni_index_source){ .bytes = bytes };
+    csn_status status = csni_index_locate(bytes, options->arch, &source->image, &source->section, err);
     /* A section that is a GSYM file of its own is opened as one. */
-    if (csni_index_locate(bytes, options->arch, &image, &section, NULL) == CSN_OK && csni_gsection_is_whole(section))
-        bytes = section;
-    const struct csni_index_reader *reader = reader_of(bytes);
-    index->reader = reader ? reader : &gsym_reader; /* whose message then says what the bytes are not */
-    index->other = index->reader == &gsym_reader ? NULL : reader;
-    return index->reader->open(index, bytes, options, err);
+    if (status == CSN_OK && csni_gsection_is_whole(source->section))
+        *source = (struct csni_index_source){ .bytes = source->section };
+    return status;
 }
 
-static csn_status create(struct csn_index *index, struct csni_span bytes, const struct csn_index_options *options,
+static csn_status create(struct csn_index *index, const struct csni_index_source *source, const struct csn_index_options *options,
                          struct csn_index **out, struct csn_error *err) {
-    CSNI_TRY(parse(index, bytes, options, err));
+    index->format = format_of(source);
+    CSNI_TRY(index->format->open(index, source, options, err));
     struct csn_index *made = csni_alloc(index->allocator, sizeof *made);
     if (!made) {
-        index->reader->close(index);
+        index->format->close(index);
         return csni_fail_memory(err, sizeof *made);
     }
     *made = *index;
@@ -107,39 +67,43 @@ csn_status csn_index_open_memory(const void *bytes, size_t size, const struct cs
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator) };
-    return create(&index, (struct csni_span){ bytes, size }, &known, out, err);
+    struct csni_index_source source;
+    CSNI_TRY(find_section(&source, (struct csni_span){ bytes, size }, &known, err));
+    return create(&index, &source, &known, out, err);
 }
 
-csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,
-                               struct csn_error *err) {
+/* `embedded`: CSN_NONE for what is no object with an index. */
+static csn_status open_path(const char *path, const struct csn_index_options *options, bool embedded, struct csn_index **out,
+                            struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .mapped = true };
     CSNI_TRY(csni_file_map_open(&index.map, path, err));
-    csn_status status = create(&index, index.map.bytes, &known, out, err);
-    if (status < 0) csni_file_map_close(&index.map);
+    struct csni_index_source source;
+    csn_status status = find_section(&source, index.map.bytes, &known, err);
+    if (embedded && status == CSN_NONE && csni_index_gsection.recognize(index.map.bytes)) status = CSN_OK;
+    /* Damaged headers: nothing is found by them. */
+    if (embedded && (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT)) status = CSN_NONE;
+    if (status == CSN_OK || (status == CSN_NONE && !embedded)) status = create(&index, &source, &known, out, err);
+    if (status != CSN_OK) csni_file_map_close(&index.map);
     return status;
+}
+
+csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,
+                               struct csn_error *err) {
+    return open_path(path, options, false, out, err);
 }
 
 csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options, struct csn_index **out,
                                    struct csn_error *err) {
-    struct csni_file_map map;
-    struct csni_span image, section;
-    struct csn_index_options known;
-    CSNI_TRY(read_options(options, &known, err));
-    CSNI_TRY(csni_file_map_open(&map, path, err));
-    csn_status status = csni_index_locate(map.bytes, known.arch, &image, &section, err);
-    if (status == CSN_NONE && csni_gsection_recognize(map.bytes)) status = CSN_OK;
-    csni_file_map_close(&map);
-    if (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT) return CSN_NONE; /* damaged headers: nothing is found by them */
-    return status == CSN_OK ? csn_index_open_file(path, options, out, err) : status;
+    return open_path(path, options, true, out, err);
 }
 
 void csn_index_close(struct csn_index *index) {
     if (!index) return;
-    index->reader->close(index);
+    index->format->close(index);
     if (index->mapped) csni_file_map_close(&index->map);
     csni_free(index->allocator, index, sizeof *index);
 }
 
-void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out) { index->reader->get_info(index, out); }
+void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out) { index->format->get_info(index, out); }

@@ -1,7 +1,6 @@
-/* Statistics of an index: the sizes of its parts, which each format tells itself, and what the functions hold, which is
+/* Statistics of an index: the sizes of its parts, which each format counts itself, and what the functions hold, which is
  * found through the iterators that every format has. */
 #include "formats/gsym/gsym_layout.h"
-#include "formats/gsym/read/gsym_stats.h"
 #include "index/index_private.h"
 
 const char *csn_part_name(uint32_t part) {
@@ -14,26 +13,10 @@ const char *csn_part_name(uint32_t part) {
 
 static csn_status part_bytes(const struct csn_index *index, const struct csn_index_info *info, uint64_t *out,
                              struct csn_error *err) {
-    if (!index->other) return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
+    if (index->format->part_bytes) return index->format->part_bytes(index, out, err);
     out[CSN_PART_STRINGS] = info->string_bytes;
     out[CSN_PART_OTHER] = info->file_size - info->string_bytes;
     return CSN_OK;
-}
-
-static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record,
-                               struct csn_function_stats *out) {
-    if (index->other) return CSN_OK;
-    struct csni_gsym_record known;
-    struct csni_gsym_record_sizes sizes;
-    struct csni_span bytes = { record->bytes, (size_t)record->size };
-    CSNI_TRY(csni_gsym_record_at(&index->gsym, bytes, record->offset, record->start, &known, NULL));
-    csn_status status = csni_gsym_record_sizes(&index->gsym, &known, &sizes);
-    out->record_bytes = sizes.all;
-    out->line_bytes = sizes.lines;
-    out->inline_bytes = sizes.inlines;
-    out->merged_bytes = sizes.merged;
-    out->call_site_bytes = sizes.call_sites;
-    return status;
 }
 
 /* ---- one function ---- */
@@ -127,7 +110,8 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     struct csn_record record;
     *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
-    csn_status status = record_sizes(totals->index, &record, out);
+    const struct csni_index_format *format = totals->index->format;
+    csn_status status = format->record_sizes ? format->record_sizes(totals->index, &record, out) : CSN_OK;
     totals->decoded += out->record_bytes;
     if (totals->decoded / CSNI_GSYM_SHARED_TIMES > totals->out->file_size + CSNI_GSYM_SHARED_FREE)
         return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,

@@ -1,4 +1,5 @@
 /* Embedding and extracting: files of every container made by the tests' own builders, and damage. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include <callsign/embed.h>
 #include <callsign/index.h>
@@ -180,6 +183,48 @@ static void pe_files(void **state) {
     assert_true(good >= 2);
 }
 
+/* How often a watched file was opened since the last call: each event of a file itself is a bare struct. */
+static unsigned count_opens(int watch) {
+    struct inotify_event events[16];
+    ssize_t size = read(watch, events, sizeof events);
+    return size > 0 ? (unsigned)((size_t)size / sizeof *events) : 0;
+}
+
+/* Whatever is found in it, a path is opened once: what stands there may change in between. */
+static void a_path_is_opened_once(void **state) {
+    (void)state;
+    struct pe_sample s;
+    struct csn_bytes carrier;
+    pe_sample_begin(&s, WIRE_PE_OBJECT, IMAGE_FILE_MACHINE_AMD64);
+    pe_sample_build(&s);
+    struct csni_span plain = wire_span(&s.file), index = sample_index();
+    assert_int_equal(embed(index, plain, 0, &carrier, NULL), CSN_OK);
+    const struct csni_span files[] = { { carrier.ptr, carrier.size }, plain, index };
+    const csn_status embedded[] = { CSN_OK, CSN_NONE, CSN_NONE };
+    const bool opens[] = { true, false, true };
+    char path[] = "/tmp/test_embed.XXXXXX";
+    int fd = mkstemp(path), watch = inotify_init1(IN_NONBLOCK);
+    assert_true(fd >= 0 && watch >= 0);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct csn_index *opened = NULL;
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, files[i].ptr, files[i].size, 0), files[i].size);
+        assert_int_equal(csn_index_open_embedded(path, NULL, &opened, NULL), embedded[i]);
+        csn_index_close(opened);
+        assert_int_equal(count_opens(watch), 1);
+        opened = NULL;
+        assert_true((csn_index_open_file(path, NULL, &opened, NULL) >= 0) == opens[i]);
+        csn_index_close(opened);
+        assert_int_equal(count_opens(watch), 1);
+    }
+    close(watch);
+    close(fd);
+    unlink(path);
+    csn_bytes_free(&carrier);
+    pe_sample_end(&s);
+}
+
 static void macho_files(void **state) {
     (void)state;
     struct csni_span index = sample_index();
@@ -318,6 +363,7 @@ int main(void) {
         cmocka_unit_test_teardown(elf_files, release_index), cmocka_unit_test_teardown(elf_without_sections, release_index),
         cmocka_unit_test_teardown(loaded_in_relocatable, release_index), cmocka_unit_test_teardown(pe_files, release_index),
         cmocka_unit_test_teardown(macho_files, release_index), cmocka_unit_test_teardown(refusals, release_index),
+        cmocka_unit_test_teardown(a_path_is_opened_once, release_index),
         cmocka_unit_test_teardown(damaged_files, release_index), cmocka_unit_test_teardown(allocation_failures, release_index),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,243 @@
+/* GSYM as a format of indexes: opening, looking up, looking inside. */
+#include "index/index_gsym.h"
+
+#include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_stats.h"
+
+static bool recognize_gsym(struct csni_span bytes) {
+    return bytes.size >= 4 && (memcmp(bytes.ptr, "GSYM", 4) == 0 || memcmp(bytes.ptr, "MYSG", 4) == 0);
+}
+
+static csn_status open_gsym(struct csn_index *index, const struct csni_index_source *source,
+                            const struct csn_index_options *options, struct csn_error *err) {
+    CSNI_TRY(csni_gsym_parse(&index->gsym, source->bytes, err));
+    return csni_gsym_accel_build(&index->accel, &index->gsym, options->accelerator_bytes, index->allocator, err);
+}
+
+static void close_gsym(struct csn_index *index) { csni_gsym_accel_free(&index->accel, index->allocator); }
+
+static void get_gsym_info(const struct csn_index *index, struct csn_index_info *out) {
+    const struct csni_gsym *gsym = &index->gsym;
+    size_t uuid_size = gsym->uuid.size < sizeof out->uuid ? gsym->uuid.size : sizeof out->uuid;
+    *out = (struct csn_index_info){
+        .format = gsym->version == CSNI_GSYM_VERSION_1 ? CSN_FORMAT_GSYM_V1 : CSN_FORMAT_GSYM_V2,
+        .big_endian = gsym->big,
+        .address_size = gsym->address_size,
+        .uuid_size = (uint8_t)uuid_size,
+        .uuid_bytes = gsym->uuid.size,
+        .base_address = gsym->base_address,
+        .file_size = gsym->bytes.size,
+        .function_count = gsym->address_count,
+        .file_count = gsym->file_count,
+        .string_bytes = gsym->strings.size,
+        .accelerator_bytes = index->accel.memory_size,
+        .plain_functions = index->accel.plain_functions,
+        .guide_count = gsym->guide_count,
+    };
+    if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
+}
+
+/* ---- lookups ---- */
+
+/* Where the accelerator has the answer for an address. False: it has none, the index itself is searched. */
+static inline bool find_fast(const struct csni_gsym_accel *accel, uint64_t addr, const struct csni_accel_block **block,
+                             const struct csni_accel_segment **segment) {
+    if (!csni_accel_covers(accel, addr)) return false;
+    *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
+    csni_accel_prefetch_block(*block);
+    *segment = csni_accel_segment(accel, *block, addr);
+    csni_accel_prefetch_node(accel, (*segment)->node);
+    return (*segment)->node != CSNI_ACCEL_PLAIN;
+}
+
+static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+    const struct csni_accel_block *block;
+    const struct csni_accel_segment *segment;
+    if (mode == CSN_LOOKUP_DEFAULT && find_fast(&index->accel, addr, &block, &segment))
+        return csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
+    if (status >= 0) csni_index_fill_answer(index, &answer, status, frames, cap, out);
+    return status;
+}
+
+static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    struct csn_str directory, base;
+    if (index->accel.table) csni_accel_file(&index->accel, &index->gsym, ref->file, &directory, &base);
+    else csni_gsym_file(&index->gsym, ref->file, &directory, &base);
+    *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line,
+                               ref->flags, ref->reason, 0 };
+}
+
+/* The strings of an answer are three reads a frame that each wait for memory, the paths' for the file table's before. Asked for
+ * together, the frames' wait at the same time. */
+static void prefetch_strings(const struct csni_gsym *gsym, const struct csn_frame_ref *refs, size_t count) {
+    for (size_t k = 0; k < count; k++) {
+        csni_gsym_prefetch_string(gsym, refs[k].name);
+        if (refs[k].file < gsym->file_count) csni_prefetch(csni_gsym_file_entry(gsym, refs[k].file));
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (refs[k].file >= gsym->file_count) continue;
+        const uint8_t *entry = csni_gsym_file_entry(gsym, refs[k].file);
+        csni_gsym_prefetch_string(gsym, csni_gsym_strp(gsym, entry));
+        csni_gsym_prefetch_string(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
+    }
+}
+
+static void resolve_all(const struct csn_index *index, const struct csn_frame_ref *refs, size_t count,
+                        struct csn_frame *frames) {
+    if (count > 1) prefetch_strings(&index->gsym, refs, count);
+    for (size_t k = 0; k < count; k++) resolve(index, &refs[k], &frames[k]);
+}
+
+/* Frames with their strings, none of which is read here; they are prefetched, all at once. */
+static csn_status resolve_fast(const struct csn_index *index, const struct csni_accel_block *block,
+                               const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame *frames,
+                               size_t cap, size_t *out_count) {
+    const struct csni_gsym_accel *accel = &index->accel;
+    size_t count = 0;
+    bool found = segment->node != CSNI_ACCEL_GAP;
+    struct csni_accel_walk walk = csni_accel_frames(accel, block, segment, addr);
+    for (walk.done = !found; !walk.done; count++) {
+        struct csn_frame_ref ref;
+        csni_accel_next(accel, index->gsym.file_count, &walk, &ref);
+        if (count >= cap) continue;
+        struct csn_frame *out = &frames[count];
+        out->name = csni_accel_string(&index->gsym, ref.name, walk.length);
+        csni_prefetch(out->name.ptr);
+        csni_accel_file(accel, &index->gsym, ref.file, &out->directory, &out->base);
+        csni_prefetch(out->directory.ptr);
+        csni_prefetch(out->base.ptr);
+        out->offset = ref.offset;
+        out->line = ref.line;
+        out->flags = ref.flags;
+        out->reason = ref.reason;
+        out->reserved = 0;
+    }
+    *out_count = count;
+    return found ? CSN_OK : CSN_NONE;
+}
+
+static csn_status look_up(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
+                          struct csn_error *err) {
+    const struct csni_accel_block *block;
+    const struct csni_accel_segment *segment;
+    if (find_fast(&index->accel, addr, &block, &segment))
+        return resolve_fast(index, block, segment, addr, frames, cap, out_count);
+    enum { REFS = 32 }; /* deeper answers are rare */
+    struct csn_frame_ref refs[REFS];
+    struct csni_gsym_answer answer;
+    csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
+    if (status < 0) return status;
+    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0, stored = count < cap ? count : cap;
+    for (size_t k = 0; k < stored;) {
+        size_t some = stored - k < REFS ? stored - k : REFS;
+        for (size_t i = 0; i < some; i++) csni_gsym_frame(&index->gsym, &answer, k + i, &refs[i]);
+        resolve_all(index, refs, some, frames + k);
+        k += some;
+    }
+    *out_count = count;
+    return status;
+}
+
+/* ---- looking inside ---- */
+
+static csn_status get_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
+                           struct csn_error *err) {
+    if (idx >= index->gsym.file_count) return csni_index_fail_beyond("file", idx, index->gsym.file_count, err);
+    csni_gsym_file(&index->gsym, idx, directory, base);
+    return CSN_OK;
+}
+
+static struct csn_str get_string(const struct csn_index *index, uint64_t offset) { return csni_gsym_string(&index->gsym, offset); }
+
+/* The directory was checked when the index was opened. */
+static csn_status get_section(const struct csn_index *index, uint32_t idx, struct csn_section *out, struct csn_error *err) {
+    struct csni_gsym_entry entry;
+    if (index->gsym.version != CSNI_GSYM_VERSION_2) return CSN_NONE;
+    /* What follows the closing entry is none. */
+    uint64_t count = (index->gsym.tables_end - CSNI_GSYM_2_HEADER_SIZE) / CSNI_GSYM_2_ENTRY_BYTES - 1;
+    if (idx >= count) return CSN_NONE;
+    CSNI_TRY(csni_gsym_directory_entry(&index->gsym, idx, &entry, err));
+    *out = (struct csn_section){ .type = entry.type, .offset = entry.offset, .size = entry.size };
+    return CSN_OK;
+}
+
+static csn_status get_record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
+    if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
+    struct csni_gsym_record record;
+    CSNI_TRY(csni_gsym_record(&index->gsym, idx, &record, err));
+    *out = csni_index_public_record(&record);
+    return CSN_OK;
+}
+
+static csn_status get_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
+    if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
+    *out = csni_gsym_address(&index->gsym, idx);
+    return CSN_OK;
+}
+
+static csn_status get_function(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
+                               struct csn_error *err) {
+    struct csni_gsym_record known;
+    CSNI_TRY(csni_index_gsym_record(index, record, &known, err));
+    struct csn_function function = { .start = known.start, .size = known.size,
+                                     .name = csni_gsym_string(&index->gsym, known.name),
+                                     .record_offset = known.offset };
+    uint64_t pos = index->gsym.parts_at;
+    struct csni_gsym_payload part;
+    csn_status status;
+    uint32_t count = 0;
+    while ((status = csni_gsym_part_next(&index->gsym, &known, &pos, &part, err)) == CSN_OK) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(&known, err);
+        switch (part.type) {
+        case CSNI_GSYM_PART_LINES: function.has_lines = 1; break;
+        case CSNI_GSYM_PART_INLINE: function.has_inlines = 1; break;
+        case CSNI_GSYM_PART_MERGED: function.has_merged = 1; break;
+        case CSNI_GSYM_PART_CALL_SITES: function.has_call_sites = 1; break;
+        default: function.unknown_parts++;
+        }
+    }
+    if (status < 0) return status;
+    *out = function;
+    return CSN_OK;
+}
+
+static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
+                            struct csni_gsym_payload *out, struct csn_error *err) {
+    struct csni_gsym_record known;
+    CSNI_TRY(csni_index_gsym_record(index, record, &known, err));
+    return csni_gsym_part_find(&index->gsym, &known, type, out, err);
+}
+
+static csn_status verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                         struct csn_verify_counts *out, struct csn_error *err) {
+    (void)err;
+    return csni_gsym_verify(&index->gsym, callback, context, out);
+}
+
+static csn_status get_part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
+    return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
+}
+
+static csn_status get_record_sizes(const struct csn_index *index, const struct csn_record *record,
+                                   struct csn_function_stats *out) {
+    struct csni_gsym_record known;
+    struct csni_gsym_record_sizes sizes;
+    CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));
+    csn_status status = csni_gsym_record_sizes(&index->gsym, &known, &sizes);
+    out->record_bytes = sizes.all;
+    out->line_bytes = sizes.lines;
+    out->inline_bytes = sizes.inlines;
+    out->merged_bytes = sizes.merged;
+    out->call_site_bytes = sizes.call_sites;
+    return status;
+}
+
+const struct csni_index_format csni_index_gsym = {
+    .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info,
+    .lookup = look_up, .lookup_refs = look_up_refs, .lookup_batch = csni_index_gsym_lookup_batch, .resolve = resolve,
+    .file = get_file, .string = get_string, .section = get_section, .record = get_record,
+    .function_start = get_function_start, .function = get_function, .find_part = find_part, .verify = verify, .part_bytes = get_part_bytes, .record_sizes = get_record_sizes,
+};
