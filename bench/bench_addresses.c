@@ -184,7 +184,7 @@ int main(int argc, char **argv) {
     if (csn_index_open_file(argv[2], NULL, &index, &err) < 0)
         fail(argv[2], csn_error_text(&err));
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     if (info.function_count == 0)
         fail(argv[2], "no functions");
     if (random_mode)

@@ -46,7 +46,7 @@ static uint64_t pass_names(const struct csn_index *index, const struct address_l
     struct csn_frame frames[FRAMES_MAX];
     uint64_t sum = 0;
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     for (size_t i = 0; i < list->count; i++) {
         struct csn_lookup found;
         size_t count;
@@ -106,7 +106,7 @@ static uint64_t pass_strings(const struct csn_index *index, const struct address
     struct csn_frame frames[FRAMES_MAX];
     uint64_t sum = 0;
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     if (info.binary_count)
         return pass_pieces(index, list);
     for (size_t i = 0; i < list->count; i++) {
@@ -195,7 +195,7 @@ static void measure_all(const char *kind, const struct csn_index *index, const s
                         size_t repeats) {
     measure(kind, "views only", pass_views, index, list, repeats);
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     if (!info.binary_count) /* such names are in pieces: reading them puts them together */
         measure(kind, "names", pass_names, index, list, repeats);
     measure(kind, "strings read", pass_strings, index, list, repeats);
@@ -269,10 +269,10 @@ static void time_lookups(const char *path, const struct address_list *list, size
     index = open_index(path, true);
     double ms = (now_ns() - start) / 1e6;
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     printf("accelerator: %.1f ms to open, %" PRIu64 " bytes, %.1f a function, %.2f of the file; %u functions left out\n",
            ms, info.accelerator_bytes, (double)info.accelerator_bytes / (info.function_count ? info.function_count : 1),
-           (double)info.accelerator_bytes / (double)info.file_size, info.plain_functions);
+           (double)info.accelerator_bytes / (double)info.file_size, info.unaccelerated_functions);
     measure_all("accelerator ", index, list, repeats);
     csn_index_close(index);
 }

@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     printf("%u functions, %u files\n", info.function_count, info.file_count - 1);
     csn_status status = CSN_OK;
     for (uint32_t i = 0; i < info.function_count && status >= 0; i++) status = print_function(index, i, &err);

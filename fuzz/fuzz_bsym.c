@@ -62,7 +62,7 @@ static uint64_t use(const struct csn_index *index, const struct csn_index *fast)
     struct csn_index_info info;
     struct csn_verify_counts counts;
     uint64_t problems = 0;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     require(csn_index_verify(index, count_problem, &problems, &counts, NULL) == CSN_OK);
     require(counts.problems == problems);
     uint32_t asked = info.function_count > MANY ? MAX_OF_MANY : MAX_FUNCTIONS;
@@ -86,7 +86,7 @@ static csn_status use_bytes(const uint8_t *data, size_t size, uint64_t *problems
     csn_status status = csn_index_open_memory(data, size, NULL, &index, NULL);
     if (status < 0) return status;
     require(csn_index_open_memory(data, size, &options, &fast, NULL) == CSN_OK);
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     *version = info.format_version;
     *problems = use(index, fast);
     csn_index_close(index);
@@ -96,12 +96,14 @@ static csn_status use_bytes(const uint8_t *data, size_t size, uint64_t *problems
 
 static void round_trip(const uint8_t *data, size_t size) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bsym_options bsym = CSN_BSYM_OPTIONS_INIT;
     struct csn_bytes first, second;
     uint64_t problems;
     options.format = CSN_FORMAT_BSYM;
     options.threads = 1;
     if (csn_convert_memory(data, size, &options, &first, NULL, NULL) != CSN_OK) return;
-    require(use_bytes(first.ptr, first.size, &problems, &options.format_version) == CSN_OK && problems == 0);
+    require(use_bytes(first.ptr, first.size, &problems, &bsym.version) == CSN_OK && problems == 0);
+    options.bsym = &bsym;
     require(csn_convert_memory(first.ptr, first.size, &options, &second, NULL, NULL) == CSN_OK);
     require(first.size == second.size && memcmp(first.ptr, second.ptr, first.size) == 0);
     csn_bytes_free(&first);

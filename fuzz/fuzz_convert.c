@@ -23,7 +23,7 @@ static void check_index(const struct csn_bytes *bytes, const struct csn_convert_
     struct csn_verify_counts counts;
     require(csn_index_open_memory(bytes->ptr, bytes->size, NULL, &index, NULL) == CSN_OK);
     require(csn_index_verify(index, NULL, NULL, &counts, NULL) == CSN_OK && (was_index || counts.problems == 0));
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     require(info.function_count == report->functions_written && info.file_size == report->output_bytes);
     require(counts.rows == report->rows_written && counts.call_sites == report->call_sites_written);
     require(counts.merged_functions == report->functions_merged);

@@ -160,7 +160,7 @@ static void use(const struct csn_index *index, const struct csn_index *fast) {
     struct csn_index_info info;
     struct csn_verify_counts counts;
     uint64_t problems = 0;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     require(csn_index_verify(index, count_problem, &problems, &counts, NULL) == CSN_OK);
     require(counts.problems == problems);
     for (uint32_t idx = 0; idx < info.function_count && idx < MAX_FUNCTIONS; idx++) {

@@ -140,10 +140,18 @@ static uint32_t bsym_version_of(const char *text) {
 
 /* -1: not known. */
 static int token_table_of(const char *text) {
-    static const char *const known[] = { "best", "reference", "none" }; /* as in enum csn_tokens */
+    static const char *const known[] = { "best", "reference", "none" }; /* as in enum csn_bsym_tokens */
     for (int i = 0; text && i < 3; i++)
         if (strcmp(text, known[i]) == 0) return i;
-    return text ? -1 : CSN_TOKENS_BEST;
+    return text ? -1 : CSN_BSYM_TOKENS_BEST;
+}
+
+static bool segments_are_good(const struct convert_values *values) {
+    uint32_t format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_V1;
+    if (!values->segment_size || format == CSN_FORMAT_GSYM_V1 || format == CSN_FORMAT_GSYM_V2 || format == CSN_FORMAT_GSYM_AUTO)
+        return true;
+    cli_error(NULL, "option '--segment-size' goes with '--to gsym', 'gsym-v2' or 'gsym-auto' only");
+    return false;
 }
 
 static bool bsym_options_are_good(const struct convert_values *values) {
@@ -187,6 +195,31 @@ struct target {
     const struct call_site_files *call_sites;
 };
 
+struct format_options {
+    struct csn_gsym_options gsym;
+    struct csn_gsection_options gsection;
+    struct csn_bsym_options bsym;
+    struct csn_breakpad_options breakpad;
+};
+
+static void set_format(const struct convert_values *values, struct format_options *formats, struct csn_convert_options *out) {
+    csn_gsym_options_init(&formats->gsym);
+    csn_gsection_options_init(&formats->gsection);
+    csn_bsym_options_init(&formats->bsym);
+    csn_breakpad_options_init(&formats->breakpad);
+    formats->gsym.segment_size = values->segment_size;
+    (void)section_revision(values->revision, &formats->gsection.revision); /* checked before */
+    formats->gsection.strings_in = values->strings_in;
+    formats->bsym.version = bsym_version_of(values->bsym_version);
+    formats->bsym.tokens = (uint32_t)token_table_of(values->bsym_tokens);
+    formats->breakpad.keep_mangled = values->mangled;
+    out->format = values->to ? csn_convert_format_find(values->to) : 0;
+    out->gsym = &formats->gsym;
+    out->gsection = &formats->gsection;
+    out->bsym = &formats->bsym;
+    out->breakpad = &formats->breakpad;
+}
+
 /* But for what the search for companions sets. */
 static struct csn_convert_options options_of(const struct convert_values *values, const struct target *target,
                                              struct progress_bar *bar) {
@@ -194,8 +227,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.threads = (uint32_t)values->threads;
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
                             (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
-                            (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u) |
-                            (values->mangled ? CSN_CONVERT_KEEP_MANGLED : 0u);
+                            (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u);
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;
     merge_mode(values->merged, &convert_options.merged_functions);
@@ -204,13 +236,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.progress_context = bar;
     if (values->shorten_nested) convert_options.rename = csn_rename_short_nested;
     else if (values->shorten) convert_options.rename = csn_rename_short;
-    convert_options.format = values->to ? csn_convert_format_find(values->to) : 0;
     byte_order_of(values->endian, &convert_options.byte_order);
-    convert_options.segment_size = values->segment_size;
-    convert_options.format_version = bsym_version_of(values->bsym_version);
-    convert_options.tokens = (uint32_t)token_table_of(values->bsym_tokens);
-    (void)section_revision(values->revision, &convert_options.section_revision); /* checked before */
-    convert_options.strings_in = values->strings_in;
     return convert_options;
 }
 
@@ -219,7 +245,9 @@ static csn_status convert(const struct convert_values *values, const struct targ
     struct progress_bar bar;
     struct companion_search search;
     progress_begin(&bar, values->quiet);
+    struct format_options formats;
     struct csn_convert_options convert_options = options_of(values, target, &bar);
+    set_format(values, &formats, &convert_options);
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &convert_options, err);
     if (target->arch) convert_options.arch = target->arch;
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
@@ -326,7 +354,7 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     if (!format_is_known(values->to)) return EXIT_FAILED;
     uint32_t byte_order, merge;
     if (!byte_order_of(values->endian, &byte_order) || !merge_mode(values->merged, &merge)) return EXIT_FAILED;
-    if (!bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
+    if (!segments_are_good(values) || !bsym_options_are_good(values) || !section_options_are_good(values)) return EXIT_FAILED;
     if (!names_can_change(values)) return EXIT_FAILED;
     char *beside = NULL;
     size_t len = strlen(input);

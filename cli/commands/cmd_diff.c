@@ -152,7 +152,7 @@ static enum exit_code run_diff(const void *given, char **operands, int operand_c
         open_index(operands[1], &values->companions, &opened[1])) {
         for (int side = 0; side < 2; side++) {
             diff.inputs[side] = (struct diff_input){ .path = operands[side], .index = opened[side].index };
-            csn_index_get_info(opened[side].index, &diff.inputs[side].info);
+            csn_index_get_info(opened[side].index, &diff.inputs[side].info, sizeof(diff.inputs[side].info));
         }
         code = compare_opened(&diff, values);
     }

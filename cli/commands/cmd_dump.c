@@ -84,7 +84,7 @@ static bool put_at(struct dump *dump, bool json, const char *text) {
 }
 
 static enum exit_code dump_index(struct dump *dump, const struct dump_values *values, char **operands, int count) {
-    csn_index_get_info(dump->index, &dump->info);
+    csn_index_get_info(dump->index, &dump->info, sizeof(dump->info));
     if (count == 1) put_all(dump, values, operands[0]);
     for (int i = 1; i < count; i++)
         if (!put_at(dump, values->json, operands[i])) return EXIT_FAILED;

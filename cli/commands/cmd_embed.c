@@ -74,8 +74,10 @@ static csn_status make_section(const struct embed_values *values, const char *pa
     options.progress = progress_step;
     options.progress_context = &bar;
     options.format = CSN_FORMAT_GSYM_SECTION;
-    options.strings_in = values->strings_in;
-    (void)section_revision(values->revision, &options.section_revision); /* checked before */
+    struct csn_gsection_options section = CSN_GSECTION_OPTIONS_INIT;
+    section.strings_in = values->strings_in;
+    (void)section_revision(values->revision, &section.revision); /* checked before */
+    options.gsection = &section;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &options, err);
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, out, report, err);
     progress_end(&bar);

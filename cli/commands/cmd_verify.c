@@ -84,8 +84,8 @@ static void put_build_id(struct out_buffer *out, const char *label, const struct
 
 static void compare_build_ids(struct verify_run *run, const struct csn_index *index, const struct csn_index *other) {
     struct csn_index_info info, other_info;
-    csn_index_get_info(index, &info);
-    csn_index_get_info(other, &other_info);
+    csn_index_get_info(index, &info, sizeof(info));
+    csn_index_get_info(other, &other_info, sizeof(other_info));
     if (info.uuid_size == other_info.uuid_size && memcmp(info.uuid, other_info.uuid, info.uuid_size) == 0) return;
     run->bad = true;
     if (run->values->quiet) return;

@@ -32,7 +32,7 @@ bool diff_room_init(struct diff_room *room, const struct csn_index *a, const str
     *room = (struct diff_room){ .indexes = { a, b } };
     for (int k = 0; k < 2; k++) {
         struct csn_index_info info;
-        csn_index_get_info(room->indexes[k], &info);
+        csn_index_get_info(room->indexes[k], &info, sizeof(info));
         room->file_counts[k] = info.file_count;
         room->left[k] = (info.file_size + SHARED_FREE) * SHARED_TIMES;
     }

@@ -75,7 +75,7 @@ static bool put_in_order(struct function_list *list) {
 
 static bool list_init(struct function_list *list, const struct csn_index *index) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     *list = (struct function_list){ .index = index, .count = info.function_count };
     whole_names_init(&list->names, index);
     return is_in_order(list) || put_in_order(list);

@@ -36,7 +36,7 @@ static void put_text_header(struct dump *dump, const char *path) {
     out_text(out, "\n  binaries        ");
     out_decimal(out, info->binary_count);
     out_text(out, "\n  renames         ");
-    out_decimal(out, info->rename_count);
+    out_decimal(out, info->alias_count);
     out_text(out, "\n  functions       ");
     out_decimal(out, info->function_count);
     out_char(out, '\n');
@@ -56,7 +56,7 @@ static void put_json_header(struct dump *dump, const char *path) {
     json_member_number(&json, "file_size", info->file_size);
     if (info->image_checksum) json_member_hex(&json, "checksum", info->image_checksum);
     json_member_number(&json, "binaries", info->binary_count);
-    json_member_number(&json, "renames", info->rename_count);
+    json_member_number(&json, "renames", info->alias_count);
     json_member_number(&json, "functions", info->function_count);
     json_end_object(&json);
     json_end_object(&json);
@@ -140,8 +140,8 @@ static void put_rename(struct dump *dump, uint32_t idx, bool as_json) {
 void dump_rom_binaries(struct dump *dump, bool json) {
     if (!json) out_text(&dump->out, "\nbinaries\n");
     for (uint32_t i = 0; i < dump->info.binary_count && !dump->out.os_error; i++) put_binary(dump, i, json);
-    if (!json && dump->info.rename_count) out_text(&dump->out, "\non the device\n");
-    for (uint32_t i = 0; i < dump->info.rename_count && !dump->out.os_error; i++) put_rename(dump, i, json);
+    if (!json && dump->info.alias_count) out_text(&dump->out, "\non the device\n");
+    for (uint32_t i = 0; i < dump->info.alias_count && !dump->out.os_error; i++) put_rename(dump, i, json);
     if (!json) out_text(&dump->out, "\nfunctions\n");
 }
 

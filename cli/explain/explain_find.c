@@ -101,7 +101,7 @@ void explain_find(const struct csn_index *index, uint64_t addr, struct explanati
     struct csn_record record;
     memset(out, 0, sizeof(*out));
     out->addr = addr;
-    csn_index_get_info(index, &out->info);
+    csn_index_get_info(index, &out->info, sizeof(out->info));
     find_neighbours(index, out);
     out->status = csn_index_lookup_refs(index, addr, CSN_LOOKUP_DEFAULT, refs, EXPLAIN_FRAMES, &out->found, &out->err);
     if (out->status != CSN_OK) return;

@@ -24,7 +24,7 @@ static bool reserve(struct index_query *query, size_t cap) {
 
 bool index_query_init(struct index_query *query, const struct csn_index *index, enum csn_lookup_mode mode) {
     *query = (struct index_query){ .index = index, .mode = mode };
-    csn_index_get_info(index, &query->info);
+    csn_index_get_info(index, &query->info, sizeof(query->info));
     if (reserve(query, FIRST_FRAMES)) return true;
     index_query_deinit(query);
     return false;

@@ -157,7 +157,7 @@ static bool compare_all(struct comparison *comparison) {
 
 static bool side_init(struct side *side, const struct csn_index *index) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     *side = (struct side){ .index = index, .count = info.function_count };
     return index_query_init(&side->query, index, CSN_LOOKUP_DEFAULT);
 }

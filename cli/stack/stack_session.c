@@ -97,7 +97,7 @@ const struct csn_index *session_index(struct stack_session *session, uint32_t mo
 uint64_t session_image_base(struct stack_session *session, uint32_t module) {
     const struct csn_index *index = session_index(session, module);
     struct csn_index_info info = { .base_address = 0 };
-    if (index) csn_index_get_info(index, &info);
+    if (index) csn_index_get_info(index, &info, sizeof(info));
     return info.base_address;
 }
 

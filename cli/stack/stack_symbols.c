@@ -25,7 +25,7 @@ static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.le
 
 static bool build_symbol_table(const struct csn_index *index, struct symbol_table *out) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     uint32_t size = 16;
     while (size < info.function_count && size < 1u << 30) size *= 2;
     size *= 2;

@@ -67,7 +67,7 @@ static bool read_names(struct stats *stats) {
 
 csn_status stats_init(struct stats *stats, const struct csn_index *index, size_t largest_max, struct csn_error *err) {
     *stats = (struct stats){ .index = index };
-    csn_index_get_info(index, &stats->info);
+    csn_index_get_info(index, &stats->info, sizeof(stats->info));
     whole_names_init(&stats->names, index);
     stats->largest_max = largest_max < stats->info.function_count ? largest_max : stats->info.function_count;
     stats->by_file = calloc((size_t)stats->info.file_count + 1, sizeof(*stats->by_file));

@@ -13,7 +13,7 @@ struct name_chunk {
 
 void whole_names_init(struct whole_names *names, const struct csn_index *index) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     *names = (struct whole_names){ .index = index, .in_pieces = info.format == CSN_FORMAT_BSYM };
 }
 

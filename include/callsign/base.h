@@ -9,6 +9,27 @@
 
 #include <callsign/error.h>
 
+/* ---- Structs that grow ----
+ *
+ * Options begin with struct_size, their size as the program was compiled. Each has an initialiser, `struct csn_x x = CSN_X_INIT;`,
+ * and a function of the same effect, `csn_x_init(&x)`, for languages without the macro: all other fields are 0, which always
+ * means the default. An option that this version of the library does not know must be 0, otherwise the call fails with
+ * CSN_E_UNSUPPORTED. csn_x_init() sets the fields that the struct had when the library's soname was new.
+ * A result that may grow, as csn_index_info, is passed with its size: fields that the library does not know become 0.
+ * Every other struct has its size for good; its `reserved` words are 0. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename Sized> inline Sized csn_sized() {
+    Sized sized = Sized();
+    sized.struct_size = sizeof sized;
+    return sized;
+}
+}
+#define CSN_SIZED_INIT(type) csn_sized<type>()
+#else
+#define CSN_SIZED_INIT(type) { .struct_size = sizeof(struct type) }
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -23,7 +23,7 @@ struct csn_binary {
 CSN_API csn_status csn_index_binary(const struct csn_index *index, uint32_t idx, void *scratch, size_t scratch_size,
                                     struct csn_binary *out, size_t *out_need, struct csn_error *err);
 
-/* Alias `idx`, 0 <= idx < rename_count of the info: a name on the device, and 1 + the binary that has it (0: the file names none).
+/* Alias `idx`, 0 <= idx < alias_count of the info: a name on the device, and 1 + the binary that has it (0: the file names none).
  * `scratch` and *out_need are as in csn_index_binary(). CSN_E_ARGUMENT beyond. */
 CSN_API csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t scratch_size,
                                    struct csn_str *out, uint32_t *out_binary, size_t *out_need, struct csn_error *err);

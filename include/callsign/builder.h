@@ -26,7 +26,8 @@ struct csn_builder_options {
     uint8_t reserved[2];
     uint32_t format;                       /* enum csn_format to save; 0: GSYM version 1 */
 };
-#define CSN_BUILDER_OPTIONS_INIT { sizeof(struct csn_builder_options), NULL, 0, NULL, 0, 0, 0, { 0 }, 0 }
+#define CSN_BUILDER_OPTIONS_INIT CSN_SIZED_INIT(csn_builder_options)
+CSN_API void csn_builder_options_init(struct csn_builder_options *options);
 
 CSN_API csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out,
                                       struct csn_error *err);

@@ -93,8 +93,8 @@ struct csn_companion_search_options {
     const char *const *dwo_dirs;           /* folders of .dwo files, looked into before the places that the image names */
     size_t dwo_dir_count;
 };
-#define CSN_COMPANION_SEARCH_OPTIONS_INIT \
-    { sizeof(struct csn_companion_search_options), NULL, NULL, 0, NULL, NULL, 0, NULL, 0, 0, 0, NULL, NULL, NULL, 0 }
+#define CSN_COMPANION_SEARCH_OPTIONS_INIT CSN_SIZED_INIT(csn_companion_search_options)
+CSN_API void csn_companion_search_options_init(struct csn_companion_search_options *options);
 
 /* Copies all strings. Files named in the options are opened when they are asked for: a debug_file that is missing, is no
  * object file or has another build id fails the conversion, and the text shows both ids. `options` may be NULL. */

@@ -17,6 +17,74 @@ extern "C" {
  * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
 
+/* ---- options of one output format, looked at where that format is written ---- */
+
+/* CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_AUTO. */
+struct csn_gsym_options {
+    size_t struct_size;                    /* set by CSN_GSYM_OPTIONS_INIT */
+    uint64_t segment_size;                 /* csn_convert_file() only: several files of about so many bytes; 0: one file */
+};
+#define CSN_GSYM_OPTIONS_INIT CSN_SIZED_INIT(csn_gsym_options)
+CSN_API void csn_gsym_options_init(struct csn_gsym_options *options);
+
+/* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
+enum csn_section_revision {
+    CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
+    CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
+    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
+};
+
+/* CSN_FORMAT_GSYM_SECTION. */
+struct csn_gsection_options {
+    size_t struct_size;                    /* set by CSN_GSECTION_OPTIONS_INIT */
+    const char *strings_in;                /* a section of the input whose strings are shared; NULL: none */
+    uint32_t revision;                     /* enum csn_section_revision; 0: B */
+    uint32_t reserved;
+};
+#define CSN_GSECTION_OPTIONS_INIT CSN_SIZED_INIT(csn_gsection_options)
+CSN_API void csn_gsection_options_init(struct csn_gsection_options *options);
+
+/* The table of a BSYM file that pieces of names are replaced from. */
+enum csn_bsym_tokens {
+    CSN_BSYM_TOKENS_BEST,                  /* chosen for this input */
+    CSN_BSYM_TOKENS_REFERENCE,             /* the list of Symbian's own tool */
+    CSN_BSYM_TOKENS_NONE
+};
+
+/* CSN_FORMAT_BSYM. */
+struct csn_bsym_options {
+    size_t struct_size;                    /* set by CSN_BSYM_OPTIONS_INIT */
+    uint32_t version;                      /* major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a checksum
+                                            * are known, else 2.1 */
+    uint32_t tokens;                       /* enum csn_bsym_tokens */
+};
+#define CSN_BSYM_OPTIONS_INIT CSN_SIZED_INIT(csn_bsym_options)
+CSN_API void csn_bsym_options_init(struct csn_bsym_options *options);
+
+/* CSN_FORMAT_BREAKPAD. */
+struct csn_breakpad_options {
+    size_t struct_size;                    /* set by CSN_BREAKPAD_OPTIONS_INIT */
+    uint32_t keep_mangled;                 /* 1: write names as the source has them; 0: demangled */
+    uint32_t reserved;
+};
+#define CSN_BREAKPAD_OPTIONS_INIT CSN_SIZED_INIT(csn_breakpad_options)
+CSN_API void csn_breakpad_options_init(struct csn_breakpad_options *options);
+
+/* ---- options of every conversion ---- */
+
+enum {
+    CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
+    CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
+    CSN_CONVERT_LLVM_PATTERNS = 4   /* call sites as the reference converter writes them: names from DWARF without anchors and
+                                     * escapes; patterns of files unchanged; no flags but those of files */
+};
+
+enum csn_byte_order {
+    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
+    CSN_BYTE_ORDER_LITTLE = 1,
+    CSN_BYTE_ORDER_BIG = 2
+};
+
 struct csn_convert_options {
     size_t struct_size;                    /* set by CSN_CONVERT_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; called from several threads */
@@ -28,47 +96,24 @@ struct csn_convert_options {
     csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_image_list_memory() names it; NULL: the only one */
-    uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
-    uint32_t byte_order;                   /* enum csn_byte_order of the output */
-    uint64_t segment_size;                 /* of csn_convert_file() to GSYM: several files of about so many bytes; 0: one */
-    uint32_t merged_functions;             /* enum csn_merge */
-    uint32_t format_version;               /* BSYM: major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a
-                                            * checksum are known, else 2.1 */
-    uint32_t tokens;                       /* BSYM: enum csn_tokens */
-    uint32_t section_revision;             /* CSN_FORMAT_GSYM_SECTION: enum csn_section_revision; 0: B */
-    const char *strings_in;                /* the same: a section of the input whose strings are shared; NULL: none */
     const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
     size_t call_site_file_count;
+    uint32_t merged_functions;             /* enum csn_merge */
+    uint32_t byte_order;                   /* enum csn_byte_order of the output */
     csn_name_callback *rename;             /* another name to store for functions and inlined calls, which may depend on the
                                             * name only; called from several threads, about once for each name. NULL: names are
                                             * stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns are made for
                                             * the names of the input. csn_rename_short() is one */
     void *rename_context;
+    uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
+    uint32_t reserved;
+    const struct csn_gsym_options *gsym;         /* of each format; NULL: all default; read during the call */
+    const struct csn_gsection_options *gsection;
+    const struct csn_bsym_options *bsym;
+    const struct csn_breakpad_options *breakpad;
 };
-
-enum csn_byte_order {
-    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
-    CSN_BYTE_ORDER_LITTLE = 1,
-    CSN_BYTE_ORDER_BIG = 2
-};
-
-#define CSN_CONVERT_OPTIONS_INIT \
-    { sizeof(struct csn_convert_options), NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, NULL }
-
-/* Revisions of the section-embedded GSYM of 2017: docs/formats/gsym-sections.md. */
-enum csn_section_revision {
-    CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
-    CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
-    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
-};
-
-enum {
-    CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
-    CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
-    CSN_CONVERT_LLVM_PATTERNS = 4,  /* call sites as the reference converter writes them: names from DWARF bare, neither anchored
-                                     * nor escaped; patterns of files unchanged; no flags but those of files */
-    CSN_CONVERT_KEEP_MANGLED = 256  /* Breakpad: write names as the source has them, not demangled */
-};
+#define CSN_CONVERT_OPTIONS_INIT CSN_SIZED_INIT(csn_convert_options)
+CSN_API void csn_convert_options_init(struct csn_convert_options *options);
 
 /* What becomes of several functions at one range of code, which linkers that fold identical code leave. */
 enum csn_merge {
@@ -84,13 +129,6 @@ struct csn_call_site_file {
     const char *name;    /* for messages */
     const void *bytes;
     size_t size;
-};
-
-/* The table of a BSYM file that pieces of names are replaced from. */
-enum csn_tokens {
-    CSN_TOKENS_BEST,                /* chosen for this input */
-    CSN_TOKENS_REFERENCE,           /* the list that Symbian's own tool has */
-    CSN_TOKENS_NONE
 };
 
 /* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
@@ -171,7 +209,7 @@ struct csn_convert_report {
     uint64_t segments_written;                         /* 0: the index is one file */
     uint64_t functions_merged;                         /* written as merged functions of others */
     uint64_t functions_from_index;                     /* an index in a section of the input */
-    uint64_t reserved[4];
+    uint64_t reserved[16];
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 
@@ -201,6 +239,7 @@ CSN_API bool csn_is_input(const void *bytes, size_t size);
 struct csn_image_info {
     char arch[16];                         /* "x86_64", "arm64", ...; empty where the file does not tell */
     uint64_t offset, size;                 /* in the file */
+    uint64_t reserved[4];
 };
 /* Fills at most `capacity` and gives in *count how many there are. */
 CSN_API csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,

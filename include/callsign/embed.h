@@ -24,7 +24,8 @@ struct csn_embed_options {
     uint32_t flags;                        /* CSN_EMBED_ */
     uint32_t reserved;
 };
-#define CSN_EMBED_OPTIONS_INIT { sizeof(struct csn_embed_options), NULL, NULL, 0, 0 }
+#define CSN_EMBED_OPTIONS_INIT CSN_SIZED_INIT(csn_embed_options)
+CSN_API void csn_embed_options_init(struct csn_embed_options *options);
 
 /* Writes to `out_path` a copy of the object file at `object_path` that carries the index: a GSYM file of either version, or
  * an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. An index that is there already is replaced. The same

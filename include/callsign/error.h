@@ -49,6 +49,8 @@ struct csn_error {
 };
 
 #define CSN_ERROR_INIT { 0, 0, 0, { 0 }, { 0 } }
+/* The same as a function. */
+CSN_API void csn_error_init(struct csn_error *err);
 
 /* The text of an error: thing, place and both values. Never NULL; lives as long as `err`. */
 CSN_API const char *csn_error_text(const struct csn_error *err);

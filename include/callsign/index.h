@@ -29,7 +29,8 @@ struct csn_index_options {
     uint64_t accelerator_bytes;
     const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
 };
-#define CSN_INDEX_OPTIONS_INIT { sizeof(struct csn_index_options), NULL, 0, NULL }
+#define CSN_INDEX_OPTIONS_INIT CSN_SIZED_INIT(csn_index_options)
+CSN_API void csn_index_options_init(struct csn_index_options *options);
 
 /* Maps `path` and checks its header and the bounds of its tables, nothing else.
  * *out is owned by the caller and released by csn_index_close(). Cost: a few system calls, whatever the file's size. */
@@ -52,6 +53,7 @@ CSN_API bool csn_is_index(const void *bytes, size_t size);
 
 /* ---- what it is ---- */
 
+/* What an index is. Later versions may add fields at the end: see "Structs that grow" in base.h. */
 struct csn_index_info {
     uint32_t format;             /* enum csn_format */
     uint8_t big_endian;          /* byte order of the file */
@@ -64,16 +66,18 @@ struct csn_index_info {
     uint32_t file_count;         /* entries of the file table, the reserved entry 0 included */
     uint64_t string_bytes;       /* size of the string table */
     uint8_t uuid[32];            /* build id or UUID */
+    uint64_t uuid_bytes;         /* size of the file's UUID, of which uuid has the first 32 */
     uint64_t accelerator_bytes;  /* memory that the accelerator takes; 0: there is none */
-    uint32_t plain_functions;    /* functions that it leaves to the index itself */
+    uint32_t unaccelerated_functions; /* functions that are answered from the index itself although there is an accelerator */
+    uint32_t address_sample_count; /* entries of the sample of the address table at the end of a GSYM file, which is searched
+                                  * first (docs/formats/gsym.md); 0: it has none */
     uint32_t format_version;     /* major << 16 | minor, as stored; of BSYM */
     uint32_t binary_count;       /* binaries of the image, for csn_index_binary(); 0: it is one itself */
+    uint32_t alias_count;        /* names on the device, for csn_index_alias() */
     uint32_t image_checksum;     /* of a ROM; 0: none */
-    uint32_t rename_count;       /* for csn_index_alias() */
-    uint32_t guide_count;        /* entries of the search guide of a GSYM file; 0: it has none */
-    uint64_t uuid_bytes;         /* of the file's UUID, of which uuid has the first 32 */
 };
-CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out);
+/* Fills *out; out_size is sizeof *out. Any thread. Cost: a copy of that size; no allocation. */
+CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out, size_t out_size);
 
 /* ---- looking up ---- */
 

@@ -81,6 +81,7 @@ struct csn_inline_node {
     uint32_t call_line;
     uint32_t range_count;    /* for csn_inline_node_range() */
     uint64_t ranges[6];      /* private */
+    uint64_t reserved[2];
 };
 struct csn_inline_iter {
     uint64_t state[8];       /* private */
@@ -101,6 +102,7 @@ struct csn_call_site {
     uint32_t flags;          /* CSN_CALL_SITE_ */
     uint32_t pattern_count;  /* for csn_call_site_pattern() */
     uint64_t patterns[3];    /* private */
+    uint64_t reserved;
 };
 struct csn_call_site_iter {
     uint64_t state[8];       /* private */

@@ -24,7 +24,8 @@ struct csn_process_maps_options {
     uint32_t max_mappings;                 /* of all processes together; 0: 8192. Beyond it, the oldest are forgotten */
     uint32_t flags;                        /* CSN_PROCESS_ */
 };
-#define CSN_PROCESS_MAPS_OPTIONS_INIT { sizeof(struct csn_process_maps_options), NULL, 0, 0 }
+#define CSN_PROCESS_MAPS_OPTIONS_INIT CSN_SIZED_INIT(csn_process_maps_options)
+CSN_API void csn_process_maps_options_init(struct csn_process_maps_options *options);
 
 enum {
     CSN_PROCESS_NO_FILES = 1 /* open no image: biases come from the maps alone. For maps of another machine */
@@ -59,7 +60,8 @@ struct csn_process_mapping {
     uint32_t flags;            /* CSN_MAPPING_ */
     uint32_t reserved;
 };
-#define CSN_PROCESS_MAPPING_INIT { sizeof(struct csn_process_mapping), 0, 0, 0, { NULL, 0 }, NULL, 0, 0, 0 }
+#define CSN_PROCESS_MAPPING_INIT CSN_SIZED_INIT(csn_process_mapping)
+CSN_API void csn_process_mapping_init(struct csn_process_mapping *mapping);
 
 CSN_API csn_status csn_process_maps_add_mapping(struct csn_process_maps *maps, uint64_t pid,
                                                 const struct csn_process_mapping *mapping, struct csn_error *err);

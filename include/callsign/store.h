@@ -36,7 +36,8 @@ struct csn_store_options {
     uint32_t max_open;                     /* indexes beside the given ones before csn_store_is_full(); 0: 1024 */
     uint32_t flags;                        /* CSN_STORE_ */
 };
-#define CSN_STORE_OPTIONS_INIT { sizeof(struct csn_store_options), NULL, NULL, 0, NULL, NULL, NULL, NULL, 0, 0 }
+#define CSN_STORE_OPTIONS_INIT CSN_SIZED_INIT(csn_store_options)
+CSN_API void csn_store_options_init(struct csn_store_options *options);
 
 enum {
     CSN_STORE_BESIDE = 1 /* look beside a module's path, too: PATH.gsym, then an index within PATH itself */
@@ -62,7 +63,8 @@ struct csn_store_module {
     const uint8_t *build_id; /* build id or UUID */
     size_t build_id_size;
 };
-#define CSN_STORE_MODULE_INIT { sizeof(struct csn_store_module), { NULL, 0 }, { NULL, 0 }, NULL, 0 }
+#define CSN_STORE_MODULE_INIT CSN_SIZED_INIT(csn_store_module)
+CSN_API void csn_store_module_init(struct csn_store_module *module);
 
 struct csn_store_explanation;
 

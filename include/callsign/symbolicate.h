@@ -24,7 +24,8 @@ struct csn_symbolicator_options {
     uint64_t cache_bytes;                  /* for places seen before, and as much for where tail calls lead; 0: 32 MiB. Passed
                                             * by what one stack needs at most */
 };
-#define CSN_SYMBOLICATOR_OPTIONS_INIT { sizeof(struct csn_symbolicator_options), NULL, 0, 0 }
+#define CSN_SYMBOLICATOR_OPTIONS_INIT CSN_SIZED_INIT(csn_symbolicator_options)
+CSN_API void csn_symbolicator_options_init(struct csn_symbolicator_options *options);
 
 CSN_API csn_status csn_symbolicator_create(const struct csn_symbolicator_options *options, struct csn_symbolicator **out,
                                            struct csn_error *err);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 #include "base/output_sink.h"
+#include "convert/convert_options.h"
 #include "convert/outputs/outputs.h"
 #include "formats/gsym/write/gsym_write_size.h"
 #include "model/model.h"
@@ -23,6 +24,10 @@ struct csn_builder {
     bool in_function, finished;
     uint64_t last_row;                 /* address of the last row of the function, or its start */
 };
+
+void csn_builder_options_init(struct csn_builder_options *options) {
+    *options = (struct csn_builder_options)CSN_BUILDER_OPTIONS_INIT;
+}
 
 csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out, struct csn_error *err) {
     struct csn_builder_options own = CSN_BUILDER_OPTIONS_INIT;
@@ -259,9 +264,10 @@ static csn_status save(struct csn_builder *b, const struct csni_sink *sink, stru
     struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
     if (!report) return csni_fail_memory(err, sizeof *report);
     csn_status status = finish(b, report, err);
-    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
-    options.format = b->options.format;
-    if (status >= 0) status = csni_output_of(options.format)->write(&b->model, &options, NULL, sink, report, err);
+    struct csni_convert_options options;
+    if (status >= 0) status = csni_convert_options_copy(NULL, &options, err);
+    options.common.format = b->options.format;
+    if (status >= 0) status = csni_output_of(b->options.format)->write(&b->model, &options.common, NULL, sink, report, err);
     csni_free(b->alloc, report, sizeof *report);
     return status;
 }

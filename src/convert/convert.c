@@ -5,10 +5,10 @@
 
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
-#include "base/options.h"
 #include "base/output_sink.h"
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/call_sites/finish_batches.h"
+#include "convert/convert_options.h"
 #include "convert/sources/inputs.h"
 #include "convert/outputs/outputs.h"
 #include "convert/outputs/segments.h"
@@ -18,12 +18,11 @@ enum { ARENA_CHUNK = 64 * 1024 };
 
 /* ---- steps ---- */
 
-static csn_status check_options(const struct csn_convert_options *given, struct csn_convert_options *out,
+static csn_status check_options(const struct csn_convert_options *given, struct csni_convert_options *own,
                                 struct csn_error *err) {
-    *out = (struct csn_convert_options)CSN_CONVERT_OPTIONS_INIT;
-    if (!given) return CSN_OK;
-    CSNI_TRY(csni_options_copy(out, sizeof *out, given, given->struct_size, err));
-    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS | CSN_CONVERT_KEEP_MANGLED;
+    CSNI_TRY(csni_convert_options_copy(given, own, err));
+    const struct csn_convert_options *out = &own->common;
+    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS;
     if (out->flags & ~known)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
     if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
@@ -37,12 +36,11 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     if (out->merged_functions > CSN_MERGE_LLVM)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "merged_functions is %u, need <= %d", out->merged_functions,
                          CSN_MERGE_LLVM);
-    bool known_version = !out->format_version || (out->format == CSN_FORMAT_BSYM && csni_bsym_is_written(out->format_version));
-    if (!known_version)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "version %u.%u of output format %u is not known",
-                         out->format_version >> 16, out->format_version & 0xffff, out->format);
-    if (out->tokens > CSN_TOKENS_NONE)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "token table %u is not known", out->tokens);
+    uint32_t version = own->bsym.version;
+    if (version && !csni_bsym_is_written(version))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "version %u.%u of BSYM is not known", version >> 16, version & 0xffff);
+    if (own->bsym.tokens > CSN_BSYM_TOKENS_NONE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "token table %u is not known", own->bsym.tokens);
     return CSN_OK;
 }
 
@@ -226,15 +224,16 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
-    struct csn_convert_options own;
+    struct csni_convert_options own;
     char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
     CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
     const struct csni_input input = { file_path, map.bytes, true };
     const struct destination segments = { .segments_path = out_path };
-    csn_status status = own.segment_size ? convert(&input, &own, &segments, report, err)
-                                         : convert_to_file(&input, &own, out_path, report, err);
+    bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
+    csn_status status = has_segments ? convert(&input, &own.common, &segments, report, err)
+                                    : convert_to_file(&input, &own.common, out_path, report, err);
     csni_file_map_close(&map);
     csni_input_path_free(alloc, file_path);
     return status;
@@ -243,9 +242,9 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
 static csn_status convert_to_memory(const struct csni_input *input, const struct csn_convert_options *options,
                                     struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_bytes result = { NULL, 0, csni_allocator_or_default(options->allocator) };
-    if (options->segment_size)
+    if (options->gsym->segment_size && csni_is_gsym(options->format))
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "segments are written to files only, the segment size is %llu",
-                         (unsigned long long)options->segment_size);
+                         (unsigned long long)options->gsym->segment_size);
     struct csni_sink sink = csni_memory_sink(&result);
     const struct destination to = { .sink = &sink };
     csn_status status = convert(input, options, &to, report, err);
@@ -256,22 +255,22 @@ static csn_status convert_to_memory(const struct csni_input *input, const struct
 
 csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                               struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err) {
-    struct csn_convert_options own;
+    struct csni_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
     const struct csni_input input = { NULL, { bytes, size }, false };
-    return convert_to_memory(&input, &own, out, report, err);
+    return convert_to_memory(&input, &own.common, out, report, err);
 }
 
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
                                       struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_map map;
-    struct csn_convert_options own;
+    struct csni_convert_options own;
     char *file_path;
     CSNI_TRY(check_options(options, &own, err));
-    const struct csn_allocator *alloc = csni_allocator_or_default(own.allocator);
+    const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
     CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
     const struct csni_input input = { file_path, map.bytes, true };
-    csn_status status = convert_to_memory(&input, &own, out, report, err);
+    csn_status status = convert_to_memory(&input, &own.common, out, report, err);
     csni_file_map_close(&map);
     csni_input_path_free(alloc, file_path);
     return status;

@@ -6,7 +6,7 @@
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
 #include "base/file_output.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 #include "base/output_sink.h"
 #include "embed/embed_private.h"
 #include "embed/new_object.h"
@@ -17,8 +17,12 @@ struct request {
     const struct csn_allocator *alloc;
 };
 
+void csn_embed_options_init(struct csn_embed_options *options) {
+    *options = (struct csn_embed_options)CSN_EMBED_OPTIONS_INIT;
+}
+
 static csn_status read_options(const struct csn_embed_options *given, struct request *out, struct csn_error *err) {
-    *out = (struct request){ .options = CSN_EMBED_OPTIONS_INIT };
+    csn_embed_options_init(&out->options);
     if (given) CSNI_TRY(csni_options_copy(&out->options, sizeof out->options, given, given->struct_size, err));
     out->alloc = csni_allocator_or_default(out->options.allocator);
     uint32_t unknown = out->options.flags & ~(uint32_t)(CSN_EMBED_LOADED | CSN_EMBED_DROP_SIGNATURE);

@@ -20,8 +20,8 @@ static void get_info(const struct csn_index *index, struct csn_index_info *out) 
     *out = (struct csn_index_info){ .format = CSN_FORMAT_BSYM, .big_endian = b->big, .address_size = 4,
                                     .base_address = base, .file_size = b->bytes.size, .function_count = b->symbol_count,
                                     .format_version = b->stored_version, .binary_count = b->segment_count,
-                                    .image_checksum = b->checksum, .rename_count = b->rename_count,
-                                    .accelerator_bytes = b->accel.memory_size, .plain_functions = b->accel.plain_count };
+                                    .image_checksum = b->checksum, .alias_count = b->rename_count,
+                                    .accelerator_bytes = b->accel.memory_size, .unaccelerated_functions = b->accel.plain_count };
 }
 
 /* ---- frames ---- */

@@ -31,8 +31,8 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
         .file_count = gsym->file_count,
         .string_bytes = gsym->strings.size,
         .accelerator_bytes = index->accel.memory_size,
-        .plain_functions = index->accel.plain_functions,
-        .guide_count = gsym->guide_count,
+        .unaccelerated_functions = index->accel.plain_functions,
+        .address_sample_count = gsym->guide_count,
     };
     if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }

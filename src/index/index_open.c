@@ -2,23 +2,15 @@
 #include "index/index_private.h"
 
 #include "base/core/alloc.h"
+#include "base/core/sized.h"
 
-/* Options from a caller built against another version of the header: what it does not have is default, what this
- * version does not know must be zero. */
-static csn_status read_options(const struct csn_index_options *options, struct csn_index_options *out,
-                               struct csn_error *err) {
-    *out = (struct csn_index_options)CSN_INDEX_OPTIONS_INIT;
-    if (!options) return CSN_OK;
-    size_t size = options->struct_size;
-    if (size < sizeof options->struct_size)
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_options.struct_size %zu, need >= %zu", size,
-                         sizeof options->struct_size);
-    for (size_t i = sizeof *out; i < size; i++)
-        if (((const char *)options)[i])
-            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, i, "csn_index_options byte %zu is set, know %zu bytes", i,
-                             sizeof *out);
-    memcpy(out, options, size < sizeof *out ? size : sizeof *out);
-    return CSN_OK;
+void csn_index_options_init(struct csn_index_options *options) {
+    *options = (struct csn_index_options)CSN_INDEX_OPTIONS_INIT;
+}
+
+static csn_status read_options(const struct csn_index_options *given, struct csn_index_options *out, struct csn_error *err) {
+    csn_index_options_init(out);
+    return given ? csni_options_copy(out, sizeof *out, given, given->struct_size, err) : CSN_OK;
 }
 
 /* The only table of formats. Bytes of none of them are opened as GSYM, for its message. */
@@ -106,4 +98,8 @@ void csn_index_close(struct csn_index *index) {
     csni_free(index->allocator, index, sizeof *index);
 }
 
-void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out) { index->format->get_info(index, out); }
+void csn_index_get_info(const struct csn_index *index, struct csn_index_info *out, size_t out_size) {
+    struct csn_index_info known;
+    index->format->get_info(index, &known);
+    csni_result_copy(out, out_size, &known, sizeof known);
+}

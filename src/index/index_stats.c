@@ -144,7 +144,7 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
                            struct csn_stats_sums *out, struct csn_error *err) {
     if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_stats without room for the sums");
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     struct csn_stats_sums sum = { .file_size = info.file_size };
     CSNI_TRY(part_bytes(index, &info, sum.part_bytes, err));
     struct totals totals = { .index = index, .out = &sum };

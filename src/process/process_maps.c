@@ -3,7 +3,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/vec.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 #include "base/text.h"
 #include "process/process_images.h"
 
@@ -33,6 +33,14 @@ static struct csn_str path_of(const struct kept_mapping *mapping) {
 }
 
 /* ---- the handle ---- */
+
+void csn_process_maps_options_init(struct csn_process_maps_options *options) {
+    *options = (struct csn_process_maps_options)CSN_PROCESS_MAPS_OPTIONS_INIT;
+}
+
+void csn_process_mapping_init(struct csn_process_mapping *mapping) {
+    *mapping = (struct csn_process_mapping)CSN_PROCESS_MAPPING_INIT;
+}
 
 csn_status csn_process_maps_create(const struct csn_process_maps_options *given, struct csn_process_maps **out,
                                    struct csn_error *err) {

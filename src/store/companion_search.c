@@ -4,7 +4,7 @@
 #include "store/companion_search.h"
 
 #include "base/core/fail.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 
 enum { ARENA_CHUNK = 4096 };
 
@@ -44,6 +44,10 @@ static csn_status set_up(struct csn_companion_search *search, struct csn_error *
         options->debug_dir_count = sizeof default_dirs / sizeof *default_dirs;
     }
     return CSN_OK;
+}
+
+void csn_companion_search_options_init(struct csn_companion_search_options *options) {
+    *options = (struct csn_companion_search_options)CSN_COMPANION_SEARCH_OPTIONS_INIT;
 }
 
 csn_status csn_companion_search_create(const struct csn_companion_search_options *given, struct csn_companion_search **out,

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/core/fail.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 
 enum { ARENA_CHUNK = 4096, MAX_OPEN_DEFAULT = 1024, ID_SIZE_MIN = 4, NAME_SHOWN_MAX = 128 };
 
@@ -42,6 +42,14 @@ static csn_status copy_folders(struct csn_store *store, struct csn_error *err) {
     }
     store->options.folders = copies;
     return CSN_OK;
+}
+
+void csn_store_options_init(struct csn_store_options *options) {
+    *options = (struct csn_store_options)CSN_STORE_OPTIONS_INIT;
+}
+
+void csn_store_module_init(struct csn_store_module *module) {
+    *module = (struct csn_store_module)CSN_STORE_MODULE_INIT;
 }
 
 csn_status csn_store_create(const struct csn_store_options *given, struct csn_store **out, struct csn_error *err) {
@@ -136,7 +144,7 @@ static struct csni_store_entry *open_entry(struct csn_store *store, struct csn_s
     entry->status = open_index(store, entry, why);
     if (entry->status == CSN_OK) {
         struct csn_index_info info;
-        csn_index_get_info(entry->index, &info);
+        csn_index_get_info(entry->index, &info, sizeof(info));
         entry->id = csni_store_id_of(info.uuid, info.uuid_size);
     } else {
         entry->index = NULL;

@@ -6,13 +6,17 @@
 #include "base/core/checked.h"
 #include "base/core/fail.h"
 #include "base/core/prefetch.h"
-#include "base/options.h"
+#include "base/core/sized.h"
 #include "symbolicate/choose.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 20, DEFAULT_CACHE_BYTES = 32 << 20, ARENA_CHUNK = 1 << 14 };
 /* Steps for one stack, and more for each frame: some nanoseconds each. */
 enum { BUDGET_MIN = 1 << 26, BUDGET_FRAME = 256 };
 enum { BLOCK_FRAMES = 64 }; /* looked up together */
+
+void csn_symbolicator_options_init(struct csn_symbolicator_options *options) {
+    *options = (struct csn_symbolicator_options)CSN_SYMBOLICATOR_OPTIONS_INIT;
+}
 
 csn_status csn_symbolicator_create(const struct csn_symbolicator_options *options, struct csn_symbolicator **out,
                                    struct csn_error *err) {

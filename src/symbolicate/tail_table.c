@@ -61,7 +61,7 @@ static int compare_hashes(const void *pa, const void *pb) {
 static bool make_table(const struct csn_allocator *alloc, struct csni_tail_table *table) {
     struct table_maker m = { .index = table->index, .entries.alloc = alloc, .budget = TABLE_BUDGET };
     struct csn_index_info info;
-    csn_index_get_info(table->index, &info);
+    csn_index_get_info(table->index, &info, sizeof(info));
     bool good = true;
     for (uint32_t i = 0; good && m.budget && m.entries.count <= TABLE_ENTRIES_MAX && i < info.function_count; i++) {
         struct csn_record record;

@@ -185,6 +185,12 @@ def test_a_segment_size_that_is_too_small(callsign, shapes, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_segments_of_another_format(callsign, shapes, tmp_path):
+    message = callsign.bad("convert", shapes.path, "-o", tmp_path / "out", "--to", "bsym", "--segment-size", "1M")
+    assert message.endswith("option '--segment-size' goes with '--to gsym', 'gsym-v2' or 'gsym-auto' only")
+    assert not list(tmp_path.iterdir())
+
+
 def test_damage_is_told(callsign, index, tmp_path):
     data = bytearray(index.read_bytes())
     struct.pack_into("<I", data, len(data) - 4, 77)  # the length of the last record's end mark

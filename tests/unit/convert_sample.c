@@ -444,7 +444,7 @@ const char *index_text(const void *bytes, size_t size) {
     assert_int_equal(csn_index_open_memory(bytes, size, NULL, &index, NULL), CSN_OK);
     assert_int_equal(csn_index_verify(index, say_problem, NULL, &counts, NULL), CSN_OK);
     assert_int_equal(counts.problems, 0);
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     for (uint32_t i = 0; i < info.function_count; i++) {
         struct csn_record record;
         assert_int_equal(csn_index_record(index, i, &record, NULL), CSN_OK);

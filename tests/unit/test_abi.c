@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -29,11 +30,11 @@ static const struct number layout[] = {
         AT(csn_index_info, address_size, 5), AT(csn_index_info, uuid_size, 6), AT(csn_index_info, revision, 7),
         AT(csn_index_info, base_address, 8), AT(csn_index_info, file_size, 16),
         AT(csn_index_info, function_count, 24), AT(csn_index_info, file_count, 28),
-        AT(csn_index_info, string_bytes, 32), AT(csn_index_info, uuid, 40),
-        AT(csn_index_info, accelerator_bytes, 72), AT(csn_index_info, plain_functions, 80),
-        AT(csn_index_info, format_version, 84), AT(csn_index_info, binary_count, 88),
-        AT(csn_index_info, image_checksum, 92), AT(csn_index_info, rename_count, 96), AT(csn_index_info, guide_count, 100),
-        AT(csn_index_info, uuid_bytes, 104),
+        AT(csn_index_info, string_bytes, 32), AT(csn_index_info, uuid, 40), AT(csn_index_info, uuid_bytes, 72),
+        AT(csn_index_info, accelerator_bytes, 80), AT(csn_index_info, unaccelerated_functions, 88),
+        AT(csn_index_info, address_sample_count, 92), AT(csn_index_info, format_version, 96),
+        AT(csn_index_info, binary_count, 100), AT(csn_index_info, alias_count, 104),
+        AT(csn_index_info, image_checksum, 108),
     SIZE(csn_frame, 72), AT(csn_frame, name, 0), AT(csn_frame, directory, 16), AT(csn_frame, base, 32),
         AT(csn_frame, offset, 48), AT(csn_frame, line, 56), AT(csn_frame, flags, 60), AT(csn_frame, reason, 64),
         AT(csn_frame, reserved, 68),
@@ -55,12 +56,13 @@ static const struct number layout[] = {
     SIZE(csn_row, 16), AT(csn_row, addr, 0), AT(csn_row, file, 8), AT(csn_row, line, 12),
     SIZE(csn_row_iter, 80), AT(csn_row_iter, state, 0),
     SIZE(csn_range, 16), AT(csn_range, start, 0), AT(csn_range, end, 8),
-    SIZE(csn_inline_node, 80), AT(csn_inline_node, name, 0), AT(csn_inline_node, depth, 16),
+    SIZE(csn_inline_node, 96), AT(csn_inline_node, name, 0), AT(csn_inline_node, depth, 16),
         AT(csn_inline_node, call_file, 20), AT(csn_inline_node, call_line, 24), AT(csn_inline_node, range_count, 28),
-        AT(csn_inline_node, ranges, 32),
+        AT(csn_inline_node, ranges, 32), AT(csn_inline_node, reserved, 80),
     SIZE(csn_inline_iter, 4160), AT(csn_inline_iter, state, 0), AT(csn_inline_iter, bases, 64),
-    SIZE(csn_call_site, 40), AT(csn_call_site, return_offset, 0), AT(csn_call_site, flags, 8),
+    SIZE(csn_call_site, 48), AT(csn_call_site, return_offset, 0), AT(csn_call_site, flags, 8),
         AT(csn_call_site, pattern_count, 12), AT(csn_call_site, patterns, 16),
+        AT(csn_call_site, reserved, 40),
     SIZE(csn_call_site_iter, 64), AT(csn_call_site_iter, state, 0),
     SIZE(csn_merged_iter, 64), AT(csn_merged_iter, state, 0),
     SIZE(csn_verify_counts, 96), AT(csn_verify_counts, functions, 0), AT(csn_verify_counts, rows, 8),
@@ -86,20 +88,27 @@ static const struct number layout[] = {
         AT(csn_builder_options, uuid_size, 32), AT(csn_builder_options, has_base_address, 40),
         AT(csn_builder_options, big_endian, 41), AT(csn_builder_options, reserved, 42), AT(csn_builder_options, format, 44),
     SIZE(csn_bytes, 24), AT(csn_bytes, ptr, 0), AT(csn_bytes, size, 8), AT(csn_bytes, allocator, 16),
-    SIZE(csn_convert_options, 144), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
+    SIZE(csn_convert_options, 152), AT(csn_convert_options, struct_size, 0), AT(csn_convert_options, allocator, 8),
         AT(csn_convert_options, threads, 16), AT(csn_convert_options, flags, 20),
         AT(csn_convert_options, max_decompressed_bytes, 24), AT(csn_convert_options, progress, 32),
         AT(csn_convert_options, progress_context, 40), AT(csn_convert_options, resolver, 48),
         AT(csn_convert_options, resolver_context, 56), AT(csn_convert_options, arch, 64),
-        AT(csn_convert_options, format, 72), AT(csn_convert_options, byte_order, 76),
-        AT(csn_convert_options, segment_size, 80), AT(csn_convert_options, merged_functions, 88),
-        AT(csn_convert_options, format_version, 92), AT(csn_convert_options, tokens, 96),
-        AT(csn_convert_options, section_revision, 100), AT(csn_convert_options, strings_in, 104),
-        AT(csn_convert_options, call_site_files, 112), AT(csn_convert_options, call_site_file_count, 120),
-        AT(csn_convert_options, rename, 128), AT(csn_convert_options, rename_context, 136),
+        AT(csn_convert_options, call_site_files, 72), AT(csn_convert_options, call_site_file_count, 80),
+        AT(csn_convert_options, merged_functions, 88), AT(csn_convert_options, byte_order, 92),
+        AT(csn_convert_options, rename, 96), AT(csn_convert_options, rename_context, 104),
+        AT(csn_convert_options, format, 112), AT(csn_convert_options, reserved, 116),
+        AT(csn_convert_options, gsym, 120), AT(csn_convert_options, gsection, 128),
+        AT(csn_convert_options, bsym, 136), AT(csn_convert_options, breakpad, 144),
+    SIZE(csn_gsym_options, 16), AT(csn_gsym_options, struct_size, 0), AT(csn_gsym_options, segment_size, 8),
+    SIZE(csn_gsection_options, 24), AT(csn_gsection_options, struct_size, 0), AT(csn_gsection_options, strings_in, 8),
+        AT(csn_gsection_options, revision, 16),
+    SIZE(csn_bsym_options, 16), AT(csn_bsym_options, struct_size, 0), AT(csn_bsym_options, version, 8),
+        AT(csn_bsym_options, tokens, 12),
+    SIZE(csn_breakpad_options, 16), AT(csn_breakpad_options, struct_size, 0),
+        AT(csn_breakpad_options, keep_mangled, 8),
     SIZE(csn_call_site_file, 24), AT(csn_call_site_file, name, 0), AT(csn_call_site_file, bytes, 8),
         AT(csn_call_site_file, size, 16),
-    SIZE(csn_image_info, 32), AT(csn_image_info, arch, 0), AT(csn_image_info, offset, 16), AT(csn_image_info, size, 24),
+    SIZE(csn_image_info, 64), AT(csn_image_info, arch, 0), AT(csn_image_info, offset, 16), AT(csn_image_info, size, 24),
     SIZE(csn_companion_request, 80), AT(csn_companion_request, struct_size, 0), AT(csn_companion_request, kind, 8),
         AT(csn_companion_request, crc, 12), AT(csn_companion_request, has_crc, 16),
         AT(csn_companion_request, has_debug_info, 17), AT(csn_companion_request, skip, 20),
@@ -120,7 +129,7 @@ static const struct number layout[] = {
         AT(csn_companion_search_options, progress, 80), AT(csn_companion_search_options, progress_context, 88),
         AT(csn_companion_search_options, dwo_dirs, 96), AT(csn_companion_search_options, dwo_dir_count, 104),
     SIZE(csn_event_count, 208), AT(csn_event_count, count, 0), AT(csn_event_count, example, 8),
-    SIZE(csn_convert_report, 13504), AT(csn_convert_report, units, 0), AT(csn_convert_report, units_failed, 8),
+    SIZE(csn_convert_report, 13600), AT(csn_convert_report, units, 0), AT(csn_convert_report, units_failed, 8),
         AT(csn_convert_report, functions_from_dwarf, 16), AT(csn_convert_report, functions_from_symbols, 24),
         AT(csn_convert_report, functions_written, 32), AT(csn_convert_report, functions_pruned, 40),
         AT(csn_convert_report, rows_written, 48), AT(csn_convert_report, inline_nodes_written, 56),
@@ -130,7 +139,7 @@ static const struct number layout[] = {
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
         AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, segments_written, 136),
         AT(csn_convert_report, functions_merged, 144), AT(csn_convert_report, functions_from_index, 152),
-        AT(csn_convert_report, reserved, 160), AT(csn_convert_report, events, 192),
+        AT(csn_convert_report, reserved, 160), AT(csn_convert_report, events, 288),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
@@ -148,11 +157,11 @@ static const struct number values[] = {
     VALUE(CSN_REASON_COMPLETE, 0), VALUE(CSN_REASON_BEFORE_FIRST, 1), VALUE(CSN_REASON_GAP, 2),
     VALUE(CSN_REASON_NO_LINE_TABLE, 3), VALUE(CSN_REASON_NO_ROW, 4), VALUE(CSN_REASON_BAD_FILE, 5),
     VALUE(CSN_CALL_SITE_INTERNAL, 1), VALUE(CSN_CALL_SITE_EXTERNAL, 2), VALUE(CSN_INLINE_DEPTH_MAX, 512),
-    VALUE(CSN_CONVERT_STRICT, 1), VALUE(CSN_CONVERT_CALL_SITES, 2), VALUE(CSN_CONVERT_KEEP_MANGLED, 256), VALUE(CSN_EVENT_CAPACITY, 64),
+    VALUE(CSN_CONVERT_STRICT, 1), VALUE(CSN_CONVERT_CALL_SITES, 2), VALUE(CSN_EVENT_CAPACITY, 64),
     VALUE(CSN_CLASS_NORMAL, 0), VALUE(CSN_CLASS_MERGED, 1), VALUE(CSN_CLASS_CLIPPED, 2), VALUE(CSN_CLASS_DROPPED, 3),
     VALUE(CSN_COMPANION_DEBUG_FILE, 0), VALUE(CSN_COMPANION_SUPPLEMENT, 1), VALUE(CSN_COMPANION_DWP, 2),
-    VALUE(CSN_SEARCH_DEBUGINFOD, 1), VALUE(CSN_COMPANION_DWO, 3), VALUE(CSN_COMPANION_OBJECT, 4), VALUE(CSN_COMPANION_MAP, 5), VALUE(CSN_TOKENS_BEST, 0),
-    VALUE(CSN_TOKENS_REFERENCE, 1), VALUE(CSN_TOKENS_NONE, 2), VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
+    VALUE(CSN_SEARCH_DEBUGINFOD, 1), VALUE(CSN_COMPANION_DWO, 3), VALUE(CSN_COMPANION_OBJECT, 4), VALUE(CSN_COMPANION_MAP, 5), VALUE(CSN_BSYM_TOKENS_BEST, 0),
+    VALUE(CSN_BSYM_TOKENS_REFERENCE, 1), VALUE(CSN_BSYM_TOKENS_NONE, 2), VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
     VALUE(CSN_PART_HEADER, 0), VALUE(CSN_PART_STRINGS, 4), VALUE(CSN_PART_PADDING, 11), VALUE(CSN_PART_CAPACITY, 24),
     VALUE(CSN_SHORTEN_NESTED, 1),
 };
@@ -177,6 +186,39 @@ static void expect_numbers(const struct number *numbers, size_t count) {
             fail_msg("%s is %lld, need %lld", numbers[i].what, (long long)numbers[i].is, (long long)numbers[i].want);
 }
 
+/* csn_x_init() does what CSN_X_INIT does, and leaves no field as it was. */
+#define INIT(type, macro) do {                                                  \
+        struct type made = macro, set;                                          \
+        memset(&set, 0xaa, sizeof set);                                         \
+        type##_init(&set);                                                      \
+        assert_int_equal(set.struct_size, sizeof set);                          \
+        assert_memory_equal(&set, &made, sizeof set);                           \
+        set.struct_size = 0;                                                    \
+        for (size_t i = 0; i < sizeof set; i++) assert_int_equal(((char *)&set)[i], 0);                          \
+    } while (0)
+
+static void initialisers(void **state) {
+    (void)state;
+    INIT(csn_index_options, CSN_INDEX_OPTIONS_INIT);
+    INIT(csn_builder_options, CSN_BUILDER_OPTIONS_INIT);
+    INIT(csn_convert_options, CSN_CONVERT_OPTIONS_INIT);
+    INIT(csn_gsym_options, CSN_GSYM_OPTIONS_INIT);
+    INIT(csn_gsection_options, CSN_GSECTION_OPTIONS_INIT);
+    INIT(csn_bsym_options, CSN_BSYM_OPTIONS_INIT);
+    INIT(csn_breakpad_options, CSN_BREAKPAD_OPTIONS_INIT);
+    INIT(csn_embed_options, CSN_EMBED_OPTIONS_INIT);
+    INIT(csn_companion_search_options, CSN_COMPANION_SEARCH_OPTIONS_INIT);
+    INIT(csn_symbolicator_options, CSN_SYMBOLICATOR_OPTIONS_INIT);
+    INIT(csn_store_options, CSN_STORE_OPTIONS_INIT);
+    INIT(csn_store_module, CSN_STORE_MODULE_INIT);
+    INIT(csn_process_maps_options, CSN_PROCESS_MAPS_OPTIONS_INIT);
+    INIT(csn_process_mapping, CSN_PROCESS_MAPPING_INIT);
+    struct csn_error made = CSN_ERROR_INIT, set;
+    memset(&set, 0xaa, sizeof set);
+    csn_error_init(&set);
+    assert_memory_equal(&set, &made, sizeof set);
+}
+
 static void structs(void **state) {
     (void)state;
     if (sizeof(void *) != 8) skip();
@@ -193,26 +235,6 @@ static void event_names(void **state) {
     assert_int_equal(CSN_EVENT_COUNT, sizeof events / sizeof *events);
     assert_true(CSN_EVENT_COUNT <= CSN_EVENT_CAPACITY);
     for (uint32_t e = 0; e < CSN_EVENT_COUNT; e++) assert_string_equal(csn_event_name(e), events[e]);
-}
-
-/* Initialisers leave nothing but the size. */
-static void initialisers(void **state) {
-    (void)state;
-    struct csn_index_options index = CSN_INDEX_OPTIONS_INIT;
-    struct csn_builder_options builder = CSN_BUILDER_OPTIONS_INIT;
-    struct csn_convert_options convert = CSN_CONVERT_OPTIONS_INIT;
-    struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
-    struct csn_error err = CSN_ERROR_INIT;
-    assert_int_equal(search.struct_size, sizeof search);
-    assert_int_equal(index.struct_size, sizeof index);
-    assert_int_equal(builder.struct_size, sizeof builder);
-    assert_int_equal(convert.struct_size, sizeof convert);
-    static const uint8_t zeros[sizeof(struct csn_error)];
-    assert_memory_equal(&err, zeros, sizeof err);
-    assert_memory_equal((uint8_t *)&index + sizeof(size_t), zeros, sizeof index - sizeof(size_t));
-    assert_memory_equal((uint8_t *)&builder + sizeof(size_t), zeros, sizeof builder - sizeof(size_t));
-    assert_memory_equal((uint8_t *)&search + sizeof(size_t), zeros, sizeof search - sizeof(size_t));
-    assert_memory_equal((uint8_t *)&convert + sizeof(size_t), zeros, sizeof convert - sizeof(size_t));
 }
 
 int main(void) {

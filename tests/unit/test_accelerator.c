@@ -34,8 +34,8 @@ static struct csn_index *open_all(struct csni_span file) {
 
 static uint32_t plain_functions(const struct csn_index *index) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
-    return info.accelerator_bytes ? info.plain_functions : info.function_count;
+    csn_index_get_info(index, &info, sizeof(info));
+    return info.accelerator_bytes ? info.unaccelerated_functions : info.function_count;
 }
 
 /* ---- the same answers ---- */
@@ -376,7 +376,7 @@ static void limits(void **state) {
         struct csn_index *fast = NULL;
         struct csn_index_info info;
         assert_int_equal(open_with(file, limit, NULL, &fast), CSN_OK);
-        csn_index_get_info(fast, &info);
+        csn_index_get_info(fast, &info, sizeof(info));
         assert_true(info.accelerator_bytes <= limit + CSNI_ACCEL_SLACK);
         if (plain_functions(fast) < least) least = plain_functions(fast);
         same_in(plain, fast, 0x1000, 0x1240);

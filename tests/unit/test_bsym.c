@@ -173,7 +173,7 @@ static void reads_v1_example(void **state) {
     (void)state;
     struct csn_index *index = open_bytes(v1_file, sizeof v1_file);
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     assert_int_equal(info.format, CSN_FORMAT_BSYM);
     assert_int_equal(info.format_version, 0x10000);
     assert_int_equal(info.function_count, 3);
@@ -207,9 +207,9 @@ static void reads_v23_example(void **state) {
     struct csn_verify_counts counts;
     char scratch[128];
     size_t need;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     assert_int_equal(info.image_checksum, 0x1234abcd);
-    assert_int_equal(info.rename_count, 1);
+    assert_int_equal(info.alias_count, 1);
     assert_string_equal(look_up(index, 0x80001000), "N::F(void*)+0");
     assert_string_equal(look_up(index, 0x80001010), "typeinfo for N+0");
     assert_string_equal(look_up_named(index, "ek.exe", 0), "N::F(void*)+0");
@@ -509,10 +509,10 @@ static void check_answers(const struct generated *g, const struct csn_bytes *fil
     assert_int_equal(csn_index_open_memory(file->ptr, file->size, &options, &fast, NULL), CSN_OK);
     struct csn_error first = CSN_ERROR_INIT;
     const struct csni_model *m = &g->sample.model;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     assert_int_equal(info.format_version, version);
     assert_int_equal(info.binary_count, m->image.binary_count);
-    assert_int_equal(info.rename_count, version >= CSNI_BSYM_2_1 ? m->image.rename_count : 0);
+    assert_int_equal(info.alias_count, version >= CSNI_BSYM_2_1 ? m->image.rename_count : 0);
     assert_int_equal(info.image_checksum, version >= CSNI_BSYM_2_2 ? m->image.checksum : 0);
     assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, &first), CSN_OK);
     assert_int_equal(counts.problems, 0);
@@ -541,7 +541,9 @@ static void check_second_round(const struct csn_bytes *file, uint32_t version) {
     struct csn_bytes again;
     struct csn_convert_report report;
     options.format = CSN_FORMAT_BSYM;
-    options.format_version = version;
+    struct csn_bsym_options bsym = CSN_BSYM_OPTIONS_INIT;
+    bsym.version = version;
+    options.bsym = &bsym;
     options.threads = 2;
     assert_int_equal(csn_convert_memory(file->ptr, file->size, &options, &again, &report, NULL), CSN_OK);
     expect_bytes(&again, file->ptr, file->size);
@@ -671,7 +673,7 @@ static void use(const uint8_t *bytes, size_t size) {
         struct csn_index_info info;
         struct csn_verify_counts counts;
         uint64_t problems = 0;
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         csn_index_verify(index, count_problem, &problems, &counts, NULL);
         assert_int_equal(problems, counts.problems);
         for (uint32_t i = 0; i < info.function_count && i < 64; i++) {

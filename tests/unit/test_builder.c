@@ -300,7 +300,7 @@ static void options_reach_the_file(void **state) {
         OK(csn_builder_save_memory(b, &out, NULL));
         expect_answers(&out);
         OK(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL));
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.base_address, 0x400);
         assert_int_equal(info.big_endian, big);
         assert_memory_equal(info.uuid, uuid, 20);
@@ -331,7 +331,7 @@ static void formats(void **state) {
         OK(csn_builder_save_memory(b, &out, NULL));
         expect_answers(&out);
         OK(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL));
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.format, want[i]);
         assert_int_equal(info.uuid_bytes, o.uuid_size);
         assert_memory_equal(info.uuid, uuid, o.uuid_size);

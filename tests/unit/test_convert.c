@@ -717,10 +717,20 @@ static void options_are_checked(void **state) {
     newer.more[5] = 1;
     newer.known.struct_size = sizeof newer;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(err.text, "byte 149 of the options is set, this version knows 144");
+    assert_string_equal(err.text, "byte 157 of the options is set, this version knows 152");
     newer.more[5] = 0;
     assert_int_equal(convert(file, &newer.known, &out, &err), CSN_OK);
     csn_bytes_free(&out);
+    /* So are the options of one format. */
+    struct csn_bsym_options bsym = CSN_BSYM_OPTIONS_INIT;
+    struct csn_convert_options with_bsym = CSN_CONVERT_OPTIONS_INIT;
+    with_bsym.bsym = &bsym;
+    bsym.version = 5 << 16;
+    assert_int_equal(convert(file, &with_bsym, &out, &err), CSN_E_UNSUPPORTED);
+    assert_string_equal(err.text, "version 5.0 of BSYM is not known");
+    bsym.struct_size = 3;
+    assert_int_equal(convert(file, &with_bsym, &out, &err), CSN_E_ARGUMENT);
+    assert_string_equal(err.text, "struct_size is 3, need at least 8");
     /* A caller of an older version with nothing but the size: whatever follows it is not looked at. */
     memset(&options, 0xff, sizeof options);
     options.struct_size = sizeof options.struct_size;

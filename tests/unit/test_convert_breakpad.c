@@ -29,6 +29,8 @@ static const char text[] =
     "INLINE_ORIGIN 1 _Z2cuv\n"
     "FILE 1 b.c\n";
 
+static const struct csn_breakpad_options *breakpad; /* of convert() */
+
 static csn_status convert(uint32_t format, uint32_t flags, const struct csn_allocator *alloc, struct csn_bytes *out,
                           struct csn_convert_report *report) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -36,6 +38,7 @@ static csn_status convert(uint32_t format, uint32_t flags, const struct csn_allo
     options.format = format;
     options.flags = flags;
     options.allocator = alloc;
+    options.breakpad = breakpad;
     return csn_convert_memory(text, strlen(text), &options, out, report, NULL);
 }
 
@@ -52,7 +55,7 @@ static void reports(void **state) {
     struct csn_index *index;
     struct csn_index_info info;
     assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     assert_int_equal(info.uuid_size, 8);
     assert_int_equal(info.base_address, 0);
     csn_index_close(index);
@@ -81,8 +84,11 @@ static void from_breakpad_to_breakpad(void **state) {
     for (int keep = 0; keep < 2; keep++) {
         static struct csn_convert_report report;
         struct csn_bytes out = { NULL, 0, NULL };
-        uint32_t flags = CSN_CONVERT_STRICT | (keep ? CSN_CONVERT_KEEP_MANGLED : 0u);
-        assert_int_equal(convert(CSN_FORMAT_BREAKPAD, flags, NULL, &out, &report), CSN_OK);
+        struct csn_breakpad_options options = CSN_BREAKPAD_OPTIONS_INIT;
+        options.keep_mangled = keep != 0;
+        breakpad = &options;
+        assert_int_equal(convert(CSN_FORMAT_BREAKPAD, CSN_CONVERT_STRICT, NULL, &out, &report), CSN_OK);
+        breakpad = NULL;
         const char *name = keep ? "_Z2cuv" : demangled;
         size_t head = (size_t)(strstr(want, "%s") - want), size = sizeof want - 1 - 2 + strlen(name);
         assert_int_equal(out.size, size);

@@ -27,7 +27,7 @@ static bool say_problem(void *context, const struct csn_error *err) {
 
 static void expect_answers(const struct csn_index *index, const char *what) {
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     for (uint32_t i = 0; i < info.function_count; i++) {
         struct csn_record record;
         struct csn_frame frames[4];

@@ -115,7 +115,9 @@ static void example_bytes(void **state) {
 
 static csn_status write_object(struct model_sample *s, uint32_t revision, struct csn_bytes *out, struct csn_error *err) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
-    options.section_revision = revision;
+    struct csn_gsection_options section = CSN_GSECTION_OPTIONS_INIT;
+    section.revision = revision;
+    options.gsection = &section;
     *out = (struct csn_bytes){ NULL, 0, s->alloc };
     struct csni_sink sink = csni_memory_sink(out);
     csn_status status = csni_write_gsection(&s->model, &options, NULL, &sink, &s->report, err);
@@ -191,7 +193,7 @@ static void example_answers(void **state) {
             struct csn_bytes object = object_of(&s, revisions[i]);
             struct csn_index *index = opened(object.ptr, object.size);
             struct csn_index_info info;
-            csn_index_get_info(index, &info);
+            csn_index_get_info(index, &info, sizeof(info));
             assert_int_equal(info.function_count, 2);
             assert_int_equal(info.file_count, 3);
             assert_int_equal(info.big_endian, big);
@@ -315,7 +317,7 @@ static void files_of_the_scripts(void **state) {
         struct csn_index_info info;
         struct csn_error err = CSN_ERROR_INIT;
         if (csn_index_open_file(files[i].path, NULL, &index, &err) < 0) fail_msg("%s: %s", files[i].path, err.text);
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.revision, files[i].revision);
         check_sound(index);
         bool has_inlines = files[i].revision != 'A';
@@ -444,7 +446,7 @@ static struct csn_bytes gsym_of(struct model_sample *s) {
 /* The answers at every address of every function, and around them. */
 static void compare_answers(const struct csn_index *want, const struct csn_index *got, bool with_inlines) {
     struct csn_index_info info;
-    csn_index_get_info(want, &info);
+    csn_index_get_info(want, &info, sizeof(info));
     for (uint32_t i = 0; i < info.function_count; i++) {
         struct csn_function function;
         assert_int_equal(csn_index_function(want, i, &function, NULL), CSN_OK);
@@ -516,7 +518,7 @@ static void build_id_that_is_lost(void **state) {
         struct csn_bytes object = object_of(&s, revisions[i]);
         struct csn_index *index = opened(object.ptr, object.size);
         struct csn_index_info info;
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         bool holds = revisions[i] == CSN_REVISION_F || revisions[i] == CSN_REVISION_G;
         assert_int_equal(info.uuid_size, holds ? sizeof id : 0);
         assert_int_equal(s.report.events[CSN_EVENT_PART_LOST].count, !holds);
@@ -534,7 +536,7 @@ static void use_everything(const void *bytes, size_t size) {
     struct csn_index_info info;
     struct csn_verify_counts counts;
     if (csn_index_open_memory(bytes, size, NULL, &index, NULL) < 0) return;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     csn_index_verify(index, NULL, NULL, &counts, NULL);
     for (uint32_t i = 0; i < info.function_count && i < 16; i++) {
         struct csn_record record;

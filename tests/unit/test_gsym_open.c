@@ -98,7 +98,7 @@ static void facts(void **state) {
             struct csn_index *index;
             assert_int_equal(csn_index_open_memory(file.ptr, file.size, NULL, &index, NULL), CSN_OK);
             struct csn_index_info info;
-            csn_index_get_info(index, &info);
+            csn_index_get_info(index, &info, sizeof(info));
             assert_int_equal(info.format, CSN_FORMAT_GSYM_V1);
             assert_int_equal(info.big_endian, big);
             assert_int_equal(info.address_size, width);

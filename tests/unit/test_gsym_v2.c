@@ -83,7 +83,7 @@ static void example(void **state) {
         struct csn_index_info info;
         struct csn_verify_counts counts;
         assert_int_equal(csn_index_open_memory(out.ptr, out.size, NULL, &index, NULL), CSN_OK);
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.format, CSN_FORMAT_GSYM_V2);
         assert_int_equal(info.big_endian, big);
         assert_int_equal(info.uuid_size, 0);
@@ -195,7 +195,7 @@ static void any_order(void **state) {
         struct csn_index *index;
         struct csn_index_info info;
         assert_int_equal(csn_index_open_memory(w.bytes, w.size, NULL, &index, NULL), CSN_OK);
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.uuid_size, 32);
         assert_int_equal(info.uuid_bytes, 40);
         assert_int_equal(info.uuid[31], 0xab);

@@ -181,7 +181,7 @@ static void base_address(void **state) {
         fill_two_functions(&s, 0x40);
         struct csn_bytes out = written(&s);
         struct csn_index *index = open_verified(&out, &counts);
-        csn_index_get_info(index, &info);
+        csn_index_get_info(index, &info, sizeof(info));
         assert_int_equal(info.base_address, cases[i].want);
         assert_int_equal(info.address_size, cases[i].width);
         assert_int_equal(csn_index_function(index, 0, &f, NULL), CSN_OK);
@@ -214,7 +214,7 @@ static void build_ids(void **state) {
             struct csn_verify_counts counts;
             assert_int_equal(status, CSN_OK);
             struct csn_index *index = open_verified(&out, &counts);
-            csn_index_get_info(index, &info);
+            csn_index_get_info(index, &info, sizeof(info));
             assert_int_equal(info.uuid_size, size);
             assert_memory_equal(info.uuid, uuid, size);
             csn_index_close(index);
@@ -474,7 +474,7 @@ static void expect_same(const struct csn_bytes *bytes, const struct csni_model *
     struct csn_verify_counts counts;
     struct csn_index_info info;
     struct csn_index *index = open_verified(bytes, &counts);
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     assert_int_equal(info.big_endian, m->image.big_endian);
     assert_int_equal(info.function_count, m->entry_count);
     assert_int_equal(info.file_count, m->file_count);

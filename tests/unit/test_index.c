@@ -235,7 +235,7 @@ static void options(void **state) {
     csn_index_close(index);
     longer.more = 1;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(err.text, "csn_index_options byte 32 is set, know 32 bytes");
+    assert_string_equal(err.text, "byte 32 of the options is set, this version knows 32");
     longer.known.struct_size = 0;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_ARGUMENT);
     /* Of an older caller only what it has is read. */
@@ -318,6 +318,31 @@ static void *look_up_all(void *context) {
     return (void *)frames_seen;
 }
 
+/* A program built against an older header has fewer fields, one built against a newer header more. */
+static void sized_info(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    struct csni_span file = build(&g, false);
+    struct csn_index *index;
+    assert_int_equal(csn_index_open_memory(file.ptr, file.size, NULL, &index, NULL), CSN_OK);
+    struct csn_index_info whole;
+    csn_index_get_info(index, &whole, sizeof whole);
+    assert_int_equal(whole.file_size, file.size);
+    for (size_t size = 0; size <= sizeof whole; size++) {
+        struct csn_index_info part;
+        memset(&part, 0xaa, sizeof part);
+        csn_index_get_info(index, &part, size);
+        assert_memory_equal(&part, &whole, size);
+        for (size_t i = size; i < sizeof part; i++) assert_int_equal(((uint8_t *)&part)[i], 0xaa);
+    }
+    struct { struct csn_index_info known; uint64_t more; } newer = { .more = 7 };
+    csn_index_get_info(index, &newer.known, sizeof newer);
+    assert_memory_equal(&newer.known, &whole, sizeof whole);
+    assert_int_equal(newer.more, 0);
+    csn_index_close(index);
+    wire_gsym_deinit(&g);
+}
+
 static void threads(void **state) {
     (void)state;
     struct wire_gsym g;
@@ -338,7 +363,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_files), cmocka_unit_test(unterminated_string), cmocka_unit_test(rows_and_inlines),
         cmocka_unit_test(call_sites_and_merged), cmocka_unit_test(options), cmocka_unit_test(memory),
-        cmocka_unit_test(files), cmocka_unit_test(threads),
+        cmocka_unit_test(files), cmocka_unit_test(sized_info), cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static uint64_t found_start(struct csn_store *store, struct csn_store_module mod
     if (status == CSN_NONE) return 0;
     assert_int_equal(status, CSN_OK);
     struct csn_index_info info;
-    csn_index_get_info(index, &info);
+    csn_index_get_info(index, &info, sizeof(info));
     return info.base_address;
 }
 

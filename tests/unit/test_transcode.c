@@ -308,7 +308,9 @@ static void segments_without_memory(void **state) {
         test_allocator_fail(&t, nth, 0);
         options.allocator = &t.base;
         options.threads = 1;
-        options.segment_size = file.size / 2;
+        struct csn_gsym_options gsym = CSN_GSYM_OPTIONS_INIT;
+        gsym.segment_size = file.size / 2;
+        options.gsym = &gsym;
         csn_status status = csn_convert_file(in, out, &options, &report, NULL);
         test_allocator_check_empty(&t);
         assert_true(status == CSN_OK || (status == CSN_E_MEMORY && t.refused));
@@ -328,7 +330,9 @@ static void segments_need_files(void **state) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     struct csn_bytes out;
     struct csn_error err = CSN_ERROR_INIT;
-    options.segment_size = 1000;
+    struct csn_gsym_options gsym = CSN_GSYM_OPTIONS_INIT;
+    gsym.segment_size = 1000;
+    options.gsym = &gsym;
     assert_int_equal(csn_convert_memory("MYSG", 4, &options, &out, &report, &err), CSN_E_ARGUMENT);
     assert_string_equal(err.text, "segments are written to files only, the segment size is 1000");
 }

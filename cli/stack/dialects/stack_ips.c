@@ -43,7 +43,7 @@ static bool add_images(struct stack_session *session, const json_t *report) {
             return false;
         const struct csn_index *index = session_index(session, module);
         struct csn_index_info info = { .base_address = 0 };
-        if (index) csn_index_get_info(index, &info);
+        if (index) csn_index_get_info(index, &info, sizeof(info));
         session->modules->items[module].bias = base - info.base_address;
     }
     return true;

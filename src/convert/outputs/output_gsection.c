@@ -19,8 +19,8 @@ struct output {
     struct csni_new_object made;
 };
 
-static csn_status read_options(struct output *o, const struct csn_convert_options *given, struct csn_error *err) {
-    uint32_t revision = given->section_revision ? given->section_revision : CSN_REVISION_B;
+static csn_status read_options(struct output *o, const struct csn_gsection_options *given, struct csn_error *err) {
+    uint32_t revision = given->revision ? given->revision : CSN_REVISION_B;
     o->options.script = revision == CSN_REVISION_B_SCRIPT;
     o->options.revision = o->options.script ? 'B' : (char)revision;
     if (!o->options.script && (revision < CSN_REVISION_A || revision > CSN_REVISION_G))
@@ -92,9 +92,9 @@ csn_status csni_write_gsection(const struct csni_model *model, const struct csn_
                                struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                struct csn_error *err) {
     struct output o = { .model = model, .object = model->object };
-    CSNI_TRY(read_options(&o, options, err));
+    CSNI_TRY(read_options(&o, options->gsection, err));
     o.options.strings_name = csni_str(csni_index_strings_name(o.object, o.options.revision > 'B'));
-    if (options->strings_in) CSNI_TRY(find_shared(&o, options->strings_in, err));
+    if (options->gsection->strings_in) CSNI_TRY(find_shared(&o, options->gsection->strings_in, err));
     if (o.options.revision >= 'F') return write_whole(&o, pool, sink, report, err);
     CSNI_TRY(csni_gsection_build(model, &o.options, &o.image, report, err));
     csn_status status = write_object(&o, (struct csni_span){ o.image.section.items, o.image.section.count },

@@ -23,7 +23,7 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
 static csn_status write_breakpad(const struct csni_model *model, const struct csn_convert_options *options,
                                  struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                  struct csn_error *err) {
-    csni_demangler *demangle = options->flags & CSN_CONVERT_KEEP_MANGLED ? NULL : csn_demangle;
+    csni_demangler *demangle = options->breakpad->keep_mangled ? NULL : csn_demangle;
     return csni_breakpad_write(model, demangle, pool, sink, report, err);
 }
 
@@ -31,9 +31,9 @@ static csn_status write_bsym(const struct csni_model *model, const struct csn_co
                              struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                              struct csn_error *err) {
     struct csn_str reference[CSNI_BSYM_REFERENCE_TOKENS];
-    struct csni_bsym_write_options own = { .version = options->format_version,
-                                           .own_tokens = options->tokens == CSN_TOKENS_BEST };
-    if (options->tokens == CSN_TOKENS_REFERENCE) {
+    struct csni_bsym_write_options own = { .version = options->bsym->version,
+                                           .own_tokens = options->bsym->tokens == CSN_BSYM_TOKENS_BEST };
+    if (options->bsym->tokens == CSN_BSYM_TOKENS_REFERENCE) {
         for (size_t i = 0; i < CSNI_BSYM_REFERENCE_TOKENS; i++) reference[i] = csni_str(csni_bsym_reference_tokens[i]);
         own.tokens = reference;
         own.token_count = CSNI_BSYM_REFERENCE_TOKENS;
@@ -50,6 +50,10 @@ static const struct csni_output outputs[] = {
     { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
     { CSN_FORMAT_BREAKPAD, "breakpad", false, write_breakpad },
 };
+
+bool csni_is_gsym(uint32_t format) {
+    return !format || format == CSN_FORMAT_GSYM_V1 || format == CSN_FORMAT_GSYM_V2 || format == CSN_FORMAT_GSYM_AUTO;
+}
 
 const struct csni_output *csni_output_of(uint32_t format) {
     if (!format) return &outputs[0];

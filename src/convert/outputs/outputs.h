@@ -18,6 +18,9 @@ struct csni_output {
 /* Counts what the model holds and `format` cannot. */
 void csni_report_unrepresentable(const struct csni_model *model, uint32_t format, struct csn_convert_report *report);
 
+/* Whether csn_gsym_options belong to the format. */
+bool csni_is_gsym(uint32_t format);
+
 /* Format 0 is the default. NULL: this library does not write it. */
 const struct csni_output *csni_output_of(uint32_t format);
 

@@ -177,10 +177,10 @@ static csn_status cut(struct segmenter *s, struct csn_error *err) {
     for (uint32_t i = 0; i < m->entry_count; i++) {
         uint64_t start = csni_model_function(m, &m->entries[i])->start;
         uint64_t size = csni_gsym_sizer_estimate(&s->sizer, s->string_bytes, s->used_files.count + 1);
-        if (size >= s->c->options.segment_size && (!s->current.functions || start != last)) {
+        if (size >= s->c->options.gsym->segment_size && (!s->current.functions || start != last)) {
             if (!s->current.functions)
                 return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a segment of no functions has %llu bytes, the segment size is "
-                                 "%llu", (ull)size, (ull)s->c->options.segment_size);
+                                 "%llu", (ull)size, (ull)s->c->options.gsym->segment_size);
             CSNI_TRY(end_segment(s, err));
             begin_segment(s);
         }
@@ -200,7 +200,7 @@ static csn_status write_text(struct csni_file_output *out, uint64_t *at, const c
 static csn_status fill_manifest(const struct segmenter *s, struct csni_file_output *out, struct csn_error *err) {
     char text[256];
     uint64_t at = 0;
-    int len = snprintf(text, sizeof text, "{\"segment_size\":%llu,\"segments\":[", (ull)s->c->options.segment_size);
+    int len = snprintf(text, sizeof text, "{\"segment_size\":%llu,\"segments\":[", (ull)s->c->options.gsym->segment_size);
     CSNI_TRY(write_text(out, &at, text, len, err));
     for (size_t i = 0; i < s->done.count; i++) {
         const struct segment *d = &s->done.items[i];

@@ -1,5 +1,5 @@
-/* Reading option structs of callers built against an older or a newer header. */
-#include "base/options.h"
+/* Options in, results out, of callers built against an older or a newer header. */
+#include "base/core/sized.h"
 
 #include <string.h>
 
@@ -16,4 +16,10 @@ csn_status csni_options_copy(void *out, size_t out_size, const void *given, size
     memcpy(out, given, given_size < out_size ? given_size : out_size);
     memcpy(out, &out_size, sizeof out_size);
     return CSN_OK;
+}
+
+void csni_result_copy(void *out, size_t out_size, const void *own, size_t own_size) {
+    size_t common = out_size < own_size ? out_size : own_size;
+    memcpy(out, own, common);
+    memset((char *)out + common, 0, out_size - common);
 }
