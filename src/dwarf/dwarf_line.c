@@ -1,4 +1,4 @@
-/* Line tables of DWARF 2 to 5: reading one, and the names of its files. */
+/* Line tables of DWARF 2 to 5: their life, and the names of their files. */
 #include "dwarf/dwarf_line.h"
 
 void csni_line_table_init(struct csni_line_table *table, const struct csn_allocator *alloc) {
@@ -12,37 +12,6 @@ void csni_line_table_deinit(struct csni_line_table *table) {
     csni_vec_deinit(&table->files);
     csni_vec_deinit(&table->rows);
     csni_vec_deinit(&table->sequences);
-}
-
-csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
-                                const struct csni_unit *unit, struct csn_error *err) {
-    table->directories.count = table->files.count = table->rows.count = table->sequences.count = 0;
-    table->version = 0;
-    table->size = 0;
-    table->address_size = unit->address_size;
-    table->line_str = dwarf->sections.line_str;
-    if (!unit->has_stmt_list) return CSN_NONE;
-    struct csni_span section = dwarf->sections.line;
-    if (unit->stmt_list >= section.size)
-        return csni_fail(err, CSN_E_FORMAT, csni_line_section, unit->stmt_list,
-                         "a line table is to be here, the section has %zu bytes", section.size);
-    struct csni_cursor c = csni_cursor_at(section, dwarf->sections.big_endian);
-    csni_cursor_seek(&c, unit->stmt_list);
-    struct csni_line_header h = { .off = unit->stmt_list };
-    CSNI_TRY(csni_line_read_lengths(&c, table, &h, err));
-    CSNI_TRY(csni_line_read_machine(&c, table, &h, err));
-    csn_status files;
-    if (table->version >= 5) {
-        files = csni_line_read_entries(&c, table, dwarf, unit, &h, false, err);
-        if (files == CSN_OK) files = csni_line_read_entries(&c, table, dwarf, unit, &h, true, err);
-    } else {
-        files = csni_line_read_old_tables(&c, table, &h, err);
-    }
-    if (files == CSN_E_MEMORY) return files;
-    /* Rows are good without some file's name: the program is run whatever the tables were like. */
-    csn_status rows = csni_line_run(table, dwarf, &h, files < 0 ? NULL : err);
-    csni_line_sort_sequences(table->sequences.items, table->sequences.count);
-    return files < 0 && rows != CSN_E_MEMORY ? files : rows;
 }
 
 static bool is_absolute(struct csn_str path) {

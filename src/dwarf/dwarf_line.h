@@ -30,11 +30,4 @@ csn_status csni_line_read_entries(struct csni_cursor *c, struct csni_line_table 
                                   const struct csni_unit *unit, const struct csni_line_header *h, bool files,
                                   struct csn_error *err);
 
-/* ---- the program (dwarf_line_program.c) ---- */
-
-csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf *dwarf,
-                         const struct csni_line_header *h, struct csn_error *err);
-/* By ascending `high`, stable. */
-void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count);
-
 #endif

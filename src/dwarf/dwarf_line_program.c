@@ -54,7 +54,7 @@ static bool sequence_before(const void *context, const void *pa, const void *pb)
 }
 
 /* Ascending by `high`; the row number, which is unique and ascends, makes it stable. Mostly they are in order already. */
-void csni_line_sort_sequences(struct csni_line_sequence *s, size_t count) {
+static void sort_sequences(struct csni_line_sequence *s, size_t count) {
     if (!csni_is_sorted(s, count, sizeof *s, sequence_before, NULL)) csni_heap_sort(s, count, sizeof *s, sequence_before, NULL);
 }
 
@@ -290,7 +290,7 @@ static inline csn_status run(struct csni_line_program *pr, const bool vliw, stru
                      "line sequence has no end before the end of the program at 0x%" PRIx64, pr->h->end);
 }
 
-csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf *dwarf,
+static csn_status run_program(struct csni_line_table *table, const struct csni_dwarf *dwarf,
                          const struct csni_line_header *h, struct csn_error *err) {
     const uint8_t *base = dwarf->sections.line.ptr;
     struct csni_line_program pr;
@@ -304,4 +304,37 @@ csn_status csni_line_run(struct csni_line_table *table, const struct csni_dwarf 
     choose_machine(&pr);
     fold_again(&pr);
     return h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+}
+
+/* ---- the whole table ---- */
+
+csn_status csni_line_table_read(struct csni_line_table *table, const struct csni_dwarf *dwarf,
+                                const struct csni_unit *unit, struct csn_error *err) {
+    table->directories.count = table->files.count = table->rows.count = table->sequences.count = 0;
+    table->version = 0;
+    table->size = 0;
+    table->address_size = unit->address_size;
+    table->line_str = dwarf->sections.line_str;
+    if (!unit->has_stmt_list) return CSN_NONE;
+    struct csni_span section = dwarf->sections.line;
+    if (unit->stmt_list >= section.size)
+        return csni_fail(err, CSN_E_FORMAT, csni_line_section, unit->stmt_list,
+                         "a line table is to be here, the section has %zu bytes", section.size);
+    struct csni_cursor c = csni_cursor_at(section, dwarf->sections.big_endian);
+    csni_cursor_seek(&c, unit->stmt_list);
+    struct csni_line_header h = { .off = unit->stmt_list };
+    CSNI_TRY(csni_line_read_lengths(&c, table, &h, err));
+    CSNI_TRY(csni_line_read_machine(&c, table, &h, err));
+    csn_status files;
+    if (table->version >= 5) {
+        files = csni_line_read_entries(&c, table, dwarf, unit, &h, false, err);
+        if (files == CSN_OK) files = csni_line_read_entries(&c, table, dwarf, unit, &h, true, err);
+    } else {
+        files = csni_line_read_old_tables(&c, table, &h, err);
+    }
+    if (files == CSN_E_MEMORY) return files;
+    /* Rows are good without some file's name: the program is run whatever the tables were like. */
+    csn_status rows = run_program(table, dwarf, &h, files < 0 ? NULL : err);
+    sort_sequences(table->sequences.items, table->sequences.count);
+    return files < 0 && rows != CSN_E_MEMORY ? files : rows;
 }

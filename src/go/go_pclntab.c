@@ -1,4 +1,4 @@
-/* The header of Go's function table, and the table of entries. */
+/* The header of Go's function table, and the names that it leads to. */
 #include "go/go_private.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static csn_status read_parts(struct csni_go_table *t, struct csn_error *err) {
     return part(t, first + GO_1_16_FUNCTIONS - GO_1_16_NAMES, &t->functions, err);
 }
 
-static csn_status read_header(struct csni_go_table *t, struct csn_error *err) {
+csn_status csni_go_read_header(struct csni_go_table *t, struct csn_error *err) {
     if (!read_magic(t->bytes, &t->version, &t->big_endian))
         return csni_fail(err, CSN_E_UNSUPPORTED, CSNI_GO_SECTION, 0, "no function table of Go 1.2 or later");
     t->quantum = t->bytes.ptr[GO_HEADER_QUANTUM];
@@ -84,7 +84,7 @@ static csn_status read_header(struct csni_go_table *t, struct csn_error *err) {
 
 bool csni_go_recognize(struct csni_span bytes) {
     struct csni_go_table t = { .bytes = bytes };
-    return read_header(&t, NULL) == CSN_OK && t.function_count;
+    return csni_go_read_header(&t, NULL) == CSN_OK && t.function_count;
 }
 
 bool csni_go_find(struct csni_span bytes, uint64_t from, uint64_t *off) {
@@ -95,24 +95,6 @@ bool csni_go_find(struct csni_span bytes, uint64_t from, uint64_t *off) {
         return true;
     }
     return false;
-}
-
-/* Where no moduledata is found, the header's own word serves, which later releases and relocated programs leave 0. */
-static void guess_text_start(struct csni_go_table *t) {
-    uint64_t start, place = t->addr + GO_HEADER_WORDS + (uint64_t)GO_1_18_TEXT_START * t->pointer_size;
-    t->text_start = t->image.text_start;
-    if (csni_go_pointer_at(t, place, &start) && start) t->text_start = start;
-}
-
-csn_status csni_go_open(const struct csni_go_image *image, uint64_t addr, struct csni_span bytes,
-                        const struct csn_allocator *alloc, struct csni_go_table *out, struct csn_error *err) {
-    struct csni_go_table t = { .alloc = alloc, .image = *image, .bytes = bytes, .addr = addr };
-    CSNI_TRY(read_header(&t, err));
-    if (t.version < CSNI_GO_1_18) t.has_func_data = true; /* absolute addresses stand in its place */
-    else if (csni_go_read_module(&t) != CSN_OK) guess_text_start(&t);
-    CSNI_TRY(csni_go_choose_lists(&t, err));
-    *out = t;
-    return CSN_OK;
 }
 
 /* ---- files and names ---- */

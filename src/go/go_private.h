@@ -22,12 +22,11 @@ bool csni_go_bytes_at(const struct csni_go_image *image, uint64_t addr, struct c
 /* The pointer at image address `addr`, as it is in memory of a program loaded where it was linked. */
 bool csni_go_pointer_at(const struct csni_go_table *table, uint64_t addr, uint64_t *out);
 
+/* Reads what begins the table: where its parts are. */
+csn_status csni_go_read_header(struct csni_go_table *table, struct csn_error *err);
+
 /* Finds the program's moduledata: sets text_start and func_data. CSN_NONE: there is none that agrees with the table. */
 csn_status csni_go_read_module(struct csni_go_table *table);
-
-/* Sets the numbers of the lists of inlined calls, which before 1.16 depend on a release that nothing names: those by which
- * the functions make sense. has_func_data becomes false where none do. CSN_E_MEMORY. */
-csn_status csni_go_choose_lists(struct csni_go_table *table, struct csn_error *err);
 
 /* A function record that is being read. */
 struct csni_go_record {

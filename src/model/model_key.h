@@ -14,10 +14,14 @@ static inline const struct csni_function *csni_key_function(const struct csni_mo
     return &m->batches[k->batch].functions[k->function];
 }
 
+/* ---- model_order.c ---- */
+
 /* Stable; the result is in `keys`, `spare` has room for as many. */
 void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t count);
 /* Then, functions of one start by end, and by how much is known of them, least first, so that the best known comes last. */
 void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count);
+
+/* ---- model_duplicates.c ---- */
 
 /* Whether name, rows and inlined calls are the same. */
 bool csni_model_same_function(const struct csni_model *m, const struct csni_key *a, const struct csni_key *b);
@@ -30,7 +34,9 @@ enum csni_verdict csni_model_judge(const struct csni_model *m, const struct csni
 void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report *report, enum csn_event event,
                           const struct csni_key *a, const struct csni_key *b);
 
-/* Fills entries and children from `count` sorted keys, as m->merge says; `keys` are put in another order (model_merge.c). */
+/* ---- model_merge.c ---- */
+
+/* Fills entries and children from `count` sorted keys, as m->merge says; `keys` are put in another order. */
 csn_status csni_model_merge(struct csni_model *m, struct csni_key *keys, size_t count, struct csn_convert_report *report,
                             struct csn_error *err);
 

@@ -107,7 +107,6 @@ void csni_add_relocation_counts(struct csni_object_private *priv, const struct c
 /* ---- ELF ---- */
 
 /* Whether reading this section means applying relocations to it. */
-const char *csni_elf_arch_name(uint32_t machine, bool is_64); /* empty: no name for it */
 bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t section);
 /* Applies them to `bytes`, the inflated content of the section. */
 csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,

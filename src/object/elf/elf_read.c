@@ -19,6 +19,22 @@ static uint64_t read_word(struct csni_cursor *c, const struct csni_object *objec
     return csni_cursor_uint(c, object->address_size);
 }
 
+/* As other containers name their machines. */
+static const char *arch_name(uint32_t machine, bool is_64) {
+    switch (machine) {
+    case EM_386: return "i386";
+    case EM_X86_64: return "x86_64";
+    case EM_ARM: return "arm";
+    case EM_AARCH64: return "arm64";
+    case EM_MIPS: return is_64 ? "mips64" : "mips";
+    case EM_PPC: return "ppc";
+    case EM_PPC64: return "ppc64";
+    case EM_S390: return is_64 ? "s390x" : "s390";
+    case EM_RISCV: return is_64 ? "riscv64" : "riscv32";
+    default: return "";
+    }
+}
+
 static csn_status read_ident(struct csni_object *object, struct csn_error *err) {
     struct csni_span file = object->file;
     if (file.size < EI_NIDENT)
@@ -281,7 +297,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     read_header(object, &header);
     object->kind = object_kind(header.type);
     object->machine = header.machine;
-    snprintf(object->arch, sizeof object->arch, "%s", csni_elf_arch_name(header.machine, object->address_size == 8));
+    snprintf(object->arch, sizeof object->arch, "%s", arch_name(header.machine, object->address_size == 8));
     CSNI_TRY(check_tables(object, &header, err));
     CSNI_TRY(read_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));

@@ -54,6 +54,9 @@ static inline struct csn_str csni_macho_plain_name(struct csn_str name) {
 }
 /* The Thumb bit of 32-bit arm code removed. */
 uint64_t csni_macho_code_addr(const struct csni_object *object, uint64_t addr);
+static inline bool csni_macho_is_in_section(const struct csni_section *s, uint64_t addr) {
+    return addr >= s->addr && addr - s->addr < s->size;
+}
 /* The section in memory that holds an address, CSNI_NO_SECTION without one. */
 uint32_t csni_macho_section_at(const struct csni_object *object, uint64_t addr);
 /* Bytes of a part of `count` entries; CSN_E_TRUNCATED names `what`. */

@@ -261,14 +261,6 @@ static csn_status read_command(struct csni_object_private *priv, const struct ma
     return CSN_OK;
 }
 
-csn_status csni_macho_part_bytes(const struct csni_object *object, const char *what, struct csni_macho_part part,
-                                 uint64_t entry_size, struct csni_span *out, struct csn_error *err) {
-    if (csni_span_sub(object->file, part.off, part.count * entry_size, out)) return CSN_OK;
-    return csni_fail(err, CSN_E_TRUNCATED, NULL, part.off,
-                     "%s: %" PRIu32 " entries of %" PRIu64 " bytes at 0x%" PRIx32 ", but the file has 0x%zx bytes", what,
-                     part.count, entry_size, part.off, object->file.size);
-}
-
 /* ---- the whole ---- */
 
 /* A dSYM does not tell what kind of image it belongs to; what can be loaded anywhere is the usual one. */

@@ -7,37 +7,6 @@
 #include "object/macho/macho_layout.h"
 #include "object/macho/macho_private.h"
 
-void csni_macho_decode_nlist(const struct csni_object *object, const uint8_t *at, struct csni_nlist *out) {
-    bool big = object->big_endian;
-    *out = (struct csni_nlist){
-        .name = csni_get32(at + NLIST_STRX, big), .type = at[NLIST_TYPE], .section = at[NLIST_SECT],
-        .desc = csni_get16(at + NLIST_DESC, big), .value = csni_get_sized(at + NLIST_VALUE, object->address_size, big),
-    };
-}
-
-csn_status csni_macho_symbol_table(const struct csni_object *object, struct csni_span *symbols, struct csni_span *strings,
-                                   struct csn_error *err) {
-    const struct csni_macho *own = csni_macho_own(object);
-    if (!own->has_symbols) return CSN_NONE;
-    CSNI_TRY(csni_macho_part_bytes(object, "symbol table", own->symbols, csni_macho_nlist_size(object), symbols, err));
-    return csni_macho_part_bytes(object, "symbol names", own->strings, 1, strings, err);
-}
-
-uint64_t csni_macho_code_addr(const struct csni_object *object, uint64_t addr) {
-    return object->machine == CPU_TYPE_ARM ? addr & ~(uint64_t)1 : addr;
-}
-
-static bool is_in_section(const struct csni_section *s, uint64_t addr) {
-    return addr >= s->addr && addr - s->addr < s->size;
-}
-
-uint32_t csni_macho_section_at(const struct csni_object *object, uint64_t addr) {
-    /* Symbols could not name more; and a hostile file's many sections are not to be searched for each of its many exports. */
-    for (uint32_t i = 1; i < object->section_count && i <= MAX_SECT; i++)
-        if ((object->sections[i].flags & CSNI_SECTION_ALLOC) && is_in_section(&object->sections[i], addr)) return i;
-    return CSNI_NO_SECTION;
-}
-
 static bool is_stab(const struct csni_symbol_iter *iter, uint64_t index) {
     return iter->symbols.ptr[index * iter->entry_size + NLIST_TYPE] & N_STAB;
 }
@@ -84,7 +53,7 @@ static enum csni_symbol_kind symbol_kind(const struct csni_object *object, const
     uint32_t type = section->type & SECTION_TYPE;
     if (type >= S_THREAD_LOCAL_REGULAR && type <= S_THREAD_LOCAL_ZEROFILL) return CSNI_SYMBOL_TLS;
     if (!(section->flags & CSNI_SECTION_EXEC)) return CSNI_SYMBOL_DATA;
-    if (!is_in_section(section, addr) || is_assembler_label(object, name)) return CSNI_SYMBOL_NONE;
+    if (!csni_macho_is_in_section(section, addr) || is_assembler_label(object, name)) return CSNI_SYMBOL_NONE;
     return CSNI_SYMBOL_FUNCTION;
 }
 

@@ -26,6 +26,8 @@ static inline const struct csni_pe *csni_pe_of(const struct csni_object *object)
     return csni_object_priv_const(object)->own;
 }
 
+/* Fills by_addr. */
+csn_status csni_pe_order_sections(struct csni_object_private *priv, struct csn_error *err);
 /* The section of an image with that address, or CSNI_NO_SECTION. One search. */
 uint32_t csni_pe_section_at(const struct csni_object *object, uint64_t addr);
 /* The bytes of an image from an RVA to the end of its section in the file. False when no section has that RVA. */

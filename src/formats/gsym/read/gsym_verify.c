@@ -1,12 +1,20 @@
 /* Checking every rule of a GSYM file that a lookup relies on, or that another reader may. Each problem is told once and
- * checking goes on behind it; of rows that break the same rule only the first of a table is told. Here: addresses and
- * records; the tables are checked in gsym_verify_tables.c. */
-#include "formats/gsym/read/gsym_verify.h"
-
+ * checking goes on behind it; of rows that break the same rule only the first of a table is told. */
 #include "base/core/endian.h"
 #include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym.h"
 
 typedef unsigned long long ull; /* for %llx */
+
+struct verifier {
+    const struct csni_gsym *gsym;
+    csn_verify_callback *callback;
+    void *context;
+    struct csn_verify_counts *counts;
+    struct csn_error err; /* the problem being told */
+    uint64_t work_left;   /* bytes of records, and ranges compared, that may still be read */
+    bool stopped;
+};
 
 /* The ranges of a node whose children are being read, with a cursor: siblings ascend in every file that a known writer
  * made, so that all of them together pass the ranges once. */
@@ -18,17 +26,146 @@ struct level {
 
 static const char record_name[] = "FunctionInfo";
 
-void csni_gsym_tell(struct csni_gsym_verifier *v) {
+/* The problem in v->err. */
+static void report_problem(struct verifier *v) {
     if (v->stopped) return;
     v->counts->problems++;
     if (v->callback && !v->callback(v->context, &v->err)) v->stopped = true;
 }
 
-void csni_gsym_check_strp(struct csni_gsym_verifier *v, const char *section, uint64_t at, const char *what, uint64_t strp) {
+/* A string table offset that stands at `at`. */
+static void check_strp(struct verifier *v, const char *section, uint64_t at, const char *what, uint64_t strp) {
     if (strp < v->gsym->strings.size || (strp == 0 && !v->gsym->strings.size)) return;
     csni_fail(&v->err, CSN_E_FORMAT, section, at, "%s: string 0x%llx, need < 0x%zx", what, (ull)strp,
               v->gsym->strings.size);
-    csni_gsym_tell(v);
+    report_problem(v);
+}
+
+/* ---- tables: directory, strings, files, search guide ---- */
+
+static const char directory_name[] = "directory";
+
+static void check_strings(struct verifier *v) {
+    const struct csni_gsym *g = v->gsym;
+    struct csni_span s = g->strings;
+    if (!s.size) return;
+    for (const uint8_t *p = s.ptr, *end = s.ptr + s.size; p && p < end; v->counts->strings++) {
+        p = memchr(p, 0, (size_t)(end - p));
+        if (p) p++;
+    }
+    if (s.ptr[0]) {
+        csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset, "first byte 0x%02x, need 0", s.ptr[0]);
+        report_problem(v);
+    }
+    if (!csni_gsym_strings_terminated(g)) {
+        csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset + s.size - 1, "last byte 0x%02x, need 0",
+                  s.ptr[s.size - 1]);
+        report_problem(v);
+    }
+    if (g->version == CSNI_GSYM_VERSION_1 && g->strings_offset < g->tables_end) {
+        csni_fail(&v->err, CSN_E_FORMAT, "string table", g->strings_offset, "begins at 0x%llx, need >= 0x%llx",
+                  (ull)g->strings_offset, (ull)g->tables_end);
+        report_problem(v);
+    }
+}
+
+static void check_file_table(struct verifier *v) {
+    const struct csni_gsym *g = v->gsym;
+    v->counts->files = g->file_count ? g->file_count - 1 : 0;
+    for (uint32_t k = 0; k < g->file_count && !v->stopped; k++) {
+        const uint8_t *entry = csni_gsym_file_entry(g, k);
+        uint64_t at = (uint64_t)(entry - g->bytes.ptr);
+        uint64_t directory = csni_gsym_strp(g, entry), base = csni_gsym_strp(g, entry + g->strp_size);
+        if (k == 0 && (directory || base)) {
+            csni_fail(&v->err, CSN_E_FORMAT, "file table", at, "file 0 is {0x%llx, 0x%llx}, need {0, 0}", (ull)directory,
+                      (ull)base);
+            report_problem(v);
+        }
+        check_strp(v, "file table", at, "directory", directory);
+        check_strp(v, "file table", at, "file name", base);
+    }
+}
+
+/* ---- the directory: what a lookup does not care about ---- */
+
+static uint64_t section_alignment(const struct csni_gsym *gsym, uint32_t type) {
+    switch (type) {
+    case CSNI_GSYM_SECTION_ADDRESSES: return gsym->address_size;
+    case CSNI_GSYM_SECTION_INFOS: return CSNI_GSYM_2_INFO_OFFSET_SIZE;
+    case CSNI_GSYM_SECTION_FILES:
+    case CSNI_GSYM_SECTION_RECORDS: return CSNI_GSYM_ALIGN;
+    default: return 1;
+    }
+}
+
+static void check_section(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry) {
+    const struct csni_gsym *g = v->gsym;
+    if (entry->offset < g->tables_end) {
+        csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx, need >= 0x%llx", entry->type,
+                  (ull)entry->offset, (ull)g->tables_end);
+        report_problem(v);
+    }
+    uint64_t align = section_alignment(g, entry->type);
+    if (entry->offset % align == 0) return;
+    csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx, need a multiple of %llu",
+              entry->type, (ull)entry->offset, (ull)align);
+    report_problem(v);
+}
+
+/* A section against those of known types in front of it. A second one of a type takes the place of the first, as it does
+ * for lookups. */
+static void check_against(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry,
+                          struct csni_gsym_entry *known) {
+    for (uint32_t type = 1; type < CSNI_GSYM_SECTION_KNOWN; type++) {
+        const struct csni_gsym_entry *other = &known[type];
+        if (!other->size || v->stopped) continue;
+        if (type == entry->type) {
+            csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "a second section of type %u, need one", type);
+            report_problem(v);
+        } else if (entry->offset < other->offset + other->size && other->offset < entry->offset + entry->size) {
+            csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "section of type %u at 0x%llx overlaps that of type %u "
+                      "at 0x%llx", entry->type, (ull)entry->offset, type, (ull)other->offset);
+            report_problem(v);
+        }
+    }
+    known[entry->type] = *entry;
+}
+
+static void check_directory(struct verifier *v) {
+    struct csni_gsym_entry known[CSNI_GSYM_SECTION_KNOWN] = { { 0 } }, entry = { 0 };
+    uint64_t at = CSNI_GSYM_2_HEADER_SIZE;
+    for (uint64_t idx = 0; csni_gsym_directory_entry(v->gsym, idx, &entry, NULL) == CSN_OK && !v->stopped; idx++) {
+        check_section(v, at, &entry);
+        if (entry.type < CSNI_GSYM_SECTION_KNOWN) check_against(v, at, &entry, known);
+        at += CSNI_GSYM_2_ENTRY_BYTES;
+    }
+    if (v->stopped || (!entry.offset && !entry.size)) return;
+    csni_fail(&v->err, CSN_E_FORMAT, directory_name, at, "end entry holds 0x%llx, 0x%llx, need 0, 0", (ull)entry.offset,
+              (ull)entry.size);
+    report_problem(v);
+}
+
+/* Lookups do not rely on it, but it ought to help them. */
+static void check_guide(struct verifier *v) {
+    const struct csni_gsym *g = v->gsym;
+    for (uint32_t k = 0; k < g->guide_count && !v->stopped; k++) {
+        const uint8_t *mark = g->guide + (size_t)k * g->address_size;
+        uint64_t offset = csni_get_sized(mark, g->address_size, g->big);
+        uint32_t idx = k << g->guide_shift;
+        uint64_t need = csni_gsym_address(g, idx) - g->base_address;
+        if (offset == need) continue;
+        csni_fail(&v->err, CSN_E_FORMAT, "search guide", (uint64_t)(mark - g->bytes.ptr),
+                  "entry %u is 0x%llx, need 0x%llx as the address table has for function %u", k, (ull)offset, (ull)need, idx);
+        report_problem(v);
+    }
+}
+
+/* Everything but addresses and records. */
+static void check_tables(struct verifier *v) {
+    if (v->gsym->version != CSNI_GSYM_VERSION_1) check_directory(v);
+    check_strings(v);
+    check_file_table(v);
+    check_guide(v);
 }
 
 /* ---- how much is read ---- */
@@ -40,7 +177,7 @@ static uint64_t work_allowed(const struct csni_gsym *gsym) {
 }
 
 /* Tells and ends checking when it takes too long. */
-static void spend(struct csni_gsym_verifier *v, uint64_t at, uint64_t work) {
+static void spend(struct verifier *v, uint64_t at, uint64_t work) {
     if (v->work_left >= work) {
         v->work_left -= work;
         return;
@@ -48,37 +185,37 @@ static void spend(struct csni_gsym_verifier *v, uint64_t at, uint64_t work) {
     csni_fail(&v->err, CSN_E_LIMIT, record_name, at, "records share bytes: 0x%llx read of a file of 0x%zx, need no more "
               "than %d times as many", (ull)(work_allowed(v->gsym) - v->work_left + work), v->gsym->bytes.size,
               CSNI_GSYM_SHARED_TIMES);
-    csni_gsym_tell(v);
+    report_problem(v);
     v->stopped = true;
 }
 
 /* ---- line tables ---- */
 
-static void check_row(struct csni_gsym_verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
+static void check_row(struct verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
                       const struct csn_row *row, uint64_t before, bool *told_order, bool *told_file) {
     uint64_t end = record->start + record->size;
     if (!*told_order && (row->addr < before || (record->size && row->addr >= end))) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "row at 0x%llx, need 0x%llx..0x%llx",
                   (ull)row->addr, (ull)before, (ull)(record->size ? end - 1 : UINT64_MAX));
-        csni_gsym_tell(v);
+        report_problem(v);
         *told_order = true;
     }
     if (!*told_file && row->file && row->file >= v->gsym->file_count) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "row at 0x%llx names file %u, need < %u",
                   (ull)row->addr, row->file, v->gsym->file_count);
-        csni_gsym_tell(v);
+        report_problem(v);
         *told_file = true;
     }
 }
 
-static void check_consumed(struct csni_gsym_verifier *v, const char *what, uint64_t at, uint64_t used, uint64_t size) {
+static void check_consumed(struct verifier *v, const char *what, uint64_t at, uint64_t used, uint64_t size) {
     if (used == size) return;
     csni_fail(&v->err, CSN_E_FORMAT, record_name, at, "%s uses %llu bytes of %llu, need all", what, (ull)used,
               (ull)size);
-    csni_gsym_tell(v);
+    report_problem(v);
 }
 
-static void check_lines(struct csni_gsym_verifier *v, const struct csni_gsym_record *record,
+static void check_lines(struct verifier *v, const struct csni_gsym_record *record,
                         const struct csni_gsym_payload *part) {
     struct csni_gsym_lines lines = { part->bytes, record->start, record_name, part->offset,
                                          part->bytes.ptr + part->bytes.size };
@@ -92,13 +229,13 @@ static void check_lines(struct csni_gsym_verifier *v, const struct csni_gsym_rec
         check_row(v, record, part, &row, before, &told_order, &told_file);
         before = row.addr;
     }
-    if (status < 0) csni_gsym_tell(v);
+    if (status < 0) report_problem(v);
     else check_consumed(v, "line table", part->offset, (uint64_t)(iter.p - iter.begin), part->bytes.size);
 }
 
 /* ---- inline trees ---- */
 
-static bool level_contains(struct csni_gsym_verifier *v, uint64_t at, struct level *level, struct csn_range range) {
+static bool level_contains(struct verifier *v, uint64_t at, struct level *level, struct csn_range range) {
     if (range.start < level->current.start) {
         level->next = level->all;
         level->current = (struct csn_range){ 0, 0 };
@@ -109,7 +246,7 @@ static bool level_contains(struct csni_gsym_verifier *v, uint64_t at, struct lev
 }
 
 /* `parent` is NULL for the root. */
-static void check_ranges(struct csni_gsym_verifier *v, const struct csni_gsym_record *record, uint64_t at,
+static void check_ranges(struct verifier *v, const struct csni_gsym_record *record, uint64_t at,
                          const struct csni_gsym_node *node, struct level *parent) {
     struct csni_span left = node->ranges;
     uint64_t end = record->start + record->size, before = 0;
@@ -118,18 +255,18 @@ static void check_ranges(struct csni_gsym_verifier *v, const struct csni_gsym_re
         if (range.end <= range.start || (k > 0 && range.start <= before)) {
             csni_fail(&v->err, CSN_E_FORMAT, record_name, at, "range %u of an inline node is 0x%llx..0x%llx, need it "
                       "not empty and to start behind 0x%llx", k, (ull)range.start, (ull)range.end, (ull)before);
-            csni_gsym_tell(v);
+            report_problem(v);
         } else if (parent ? !level_contains(v, at, parent, range)
                           : record->size && (range.start < record->start || range.end > end)) {
             csni_fail(&v->err, CSN_E_FORMAT, record_name, at, "range 0x%llx..0x%llx of an inline node is not within "
                       "%s", (ull)range.start, (ull)range.end, parent ? "a range of its parent" : "the function");
-            csni_gsym_tell(v);
+            report_problem(v);
         }
         before = range.end;
     }
 }
 
-static void check_inlines(struct csni_gsym_verifier *v, const struct csni_gsym_record *record,
+static void check_inlines(struct verifier *v, const struct csni_gsym_record *record,
                           const struct csni_gsym_payload *part) {
     struct csni_gsym_inline_iter iter;
     struct csni_gsym_node node;
@@ -141,18 +278,18 @@ static void check_inlines(struct csni_gsym_verifier *v, const struct csni_gsym_r
     bases[0] = record->start;
     while (!v->stopped && (status = csni_gsym_node_next(&iter, bases, &node, &depth, &v->err)) != CSN_NONE) {
         if (status < 0) {
-            csni_gsym_tell(v);
+            report_problem(v);
             return;
         }
         uint64_t at = part->offset + (uint64_t)(node.ranges.ptr - part->bytes.ptr);
         v->counts->inline_nodes += depth > 0;
         levels[depth] = (struct level){ node.ranges, node.ranges, node.base, { 0, 0 } };
         check_ranges(v, record, at, &node, depth ? &levels[depth - 1] : NULL);
-        csni_gsym_check_strp(v, record_name, at, "inline node", node.name);
+        check_strp(v, record_name, at, "inline node", node.name);
         if (node.call_file && node.call_file >= v->gsym->file_count) {
             csni_fail(&v->err, CSN_E_FORMAT, record_name, at, "inline node is called from file %u, need < %u",
                       node.call_file, v->gsym->file_count);
-            csni_gsym_tell(v);
+            report_problem(v);
         }
     }
     if (v->stopped) return;
@@ -161,7 +298,7 @@ static void check_inlines(struct csni_gsym_verifier *v, const struct csni_gsym_r
 
 /* ---- call sites, merged functions, records ---- */
 
-static void check_call_sites(struct csni_gsym_verifier *v, const struct csni_gsym_payload *part) {
+static void check_call_sites(struct verifier *v, const struct csni_gsym_payload *part) {
     struct csni_gsym_list list;
     struct csni_gsym_call_site site;
     csn_status status = csni_gsym_list_open(&list, v->gsym, part, &v->err);
@@ -169,16 +306,16 @@ static void check_call_sites(struct csni_gsym_verifier *v, const struct csni_gsy
         v->counts->call_sites++;
         for (uint32_t k = 0; k < site.pattern_count && !v->stopped; k++) {
             uint64_t at = part->offset + (uint64_t)(site.patterns - part->bytes.ptr) + (uint64_t)k * v->gsym->strp_size;
-            csni_gsym_check_strp(v, record_name, at, "pattern", csni_gsym_pattern(v->gsym, site.patterns, k));
+            check_strp(v, record_name, at, "pattern", csni_gsym_pattern(v->gsym, site.patterns, k));
         }
     }
-    if (status < 0) csni_gsym_tell(v);
+    if (status < 0) report_problem(v);
     else check_consumed(v, "call sites", part->offset, (uint64_t)(list.p - list.begin), part->bytes.size);
 }
 
-static uint64_t check_record(struct csni_gsym_verifier *v, const struct csni_gsym_record *record, bool merged);
+static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *record, bool merged);
 
-static void check_merged(struct csni_gsym_verifier *v, const struct csni_gsym_record *record,
+static void check_merged(struct verifier *v, const struct csni_gsym_record *record,
                          const struct csni_gsym_payload *part) {
     struct csni_gsym_list list;
     struct csni_gsym_record child;
@@ -189,11 +326,11 @@ static void check_merged(struct csni_gsym_verifier *v, const struct csni_gsym_re
         uint64_t used = check_record(v, &child, true);
         if (used) check_consumed(v, "merged function", child.offset, used, child.bytes.size);
     }
-    if (status < 0) csni_gsym_tell(v);
+    if (status < 0) report_problem(v);
     else check_consumed(v, "merged functions", part->offset, (uint64_t)(list.p - list.begin), part->bytes.size);
 }
 
-static void check_part(struct csni_gsym_verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
+static void check_part(struct verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
                        bool merged, uint32_t *seen) {
     /* A type that this version does not know is the format's way to grow, not a problem. */
     bool known = part->type <= CSNI_GSYM_PART_CALL_SITES;
@@ -201,7 +338,7 @@ static void check_part(struct csni_gsym_verifier *v, const struct csni_gsym_reco
     if (!known || v->stopped) return;
     if (*seen & 1u << part->type) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "a second part of type %u, need one", part->type);
-        csni_gsym_tell(v);
+        report_problem(v);
     }
     *seen |= 1u << part->type;
     switch (part->type) {
@@ -214,21 +351,21 @@ static void check_part(struct csni_gsym_verifier *v, const struct csni_gsym_reco
             break;
         }
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "a merged function holds merged functions");
-        csni_gsym_tell(v);
+        report_problem(v);
     }
 }
 
 /* The number of bytes of the record; 0 where its end could not be found. */
-static uint64_t check_record(struct csni_gsym_verifier *v, const struct csni_gsym_record *record, bool merged) {
+static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *record, bool merged) {
     if (record->name == 0) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record->offset + CSNI_GSYM_R_NAME, "name 0, need > 0");
-        csni_gsym_tell(v);
+        report_problem(v);
     }
-    csni_gsym_check_strp(v, record_name, record->offset + CSNI_GSYM_R_NAME, "name", record->name);
+    check_strp(v, record_name, record->offset + CSNI_GSYM_R_NAME, "name", record->name);
     if (record->size > UINT64_MAX - record->start) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record->offset, "function of 0x%x bytes at 0x%llx ends behind "
                   "the last address", record->size, (ull)record->start);
-        csni_gsym_tell(v);
+        report_problem(v);
     }
     uint64_t pos = v->gsym->parts_at;
     struct csni_gsym_payload part;
@@ -241,16 +378,16 @@ static uint64_t check_record(struct csni_gsym_verifier *v, const struct csni_gsy
         }
         check_part(v, record, &part, merged, &seen);
     }
-    if (status < 0) csni_gsym_tell(v);
+    if (status < 0) report_problem(v);
     if (status != CSN_NONE) return 0;
     if (part.bytes.size) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part.offset, "end mark holds %zu bytes, need 0", part.bytes.size);
-        csni_gsym_tell(v);
+        report_problem(v);
     }
     return pos;
 }
 
-static void check_order(struct csni_gsym_verifier *v, uint32_t idx) {
+static void check_order(struct verifier *v, uint32_t idx) {
     const struct csni_gsym *g = v->gsym;
     if (idx == 0) return;
     uint64_t before = csni_gsym_address(g, idx - 1) - g->base_address;
@@ -259,22 +396,22 @@ static void check_order(struct csni_gsym_verifier *v, uint32_t idx) {
     csni_fail(&v->err, CSN_E_FORMAT, "address table",
               (uint64_t)(g->addresses - g->bytes.ptr) + (uint64_t)idx * g->address_size,
               "entry %u is 0x%llx, need >= 0x%llx", idx, (ull)offset, (ull)before);
-    csni_gsym_tell(v);
+    report_problem(v);
 }
 
-static void check_function(struct csni_gsym_verifier *v, uint32_t idx) {
+static void check_function(struct verifier *v, uint32_t idx) {
     const struct csni_gsym *g = v->gsym;
     struct csni_gsym_record record;
     v->counts->functions++;
     check_order(v, idx);
     if (csni_gsym_record(g, idx, &record, &v->err) < 0) {
-        csni_gsym_tell(v);
+        report_problem(v);
         return;
     }
     if ((record.offset - g->records_offset) % CSNI_GSYM_ALIGN) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record.offset, "record of function %u, need a multiple of %d",
                   idx, CSNI_GSYM_ALIGN);
-        csni_gsym_tell(v);
+        report_problem(v);
     }
     uint64_t end = record.offset + check_record(v, &record, false);
     uint64_t strings_end = g->strings_offset + g->strings.size;
@@ -283,16 +420,16 @@ static void check_function(struct csni_gsym_verifier *v, uint32_t idx) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record.offset, "record of function %u ends at 0x%llx, need it "
                   "outside the tables (up to 0x%llx) and the strings (0x%llx..0x%llx)", idx, (ull)end,
                   (ull)g->tables_end, (ull)g->strings_offset, (ull)strings_end);
-        csni_gsym_tell(v);
+        report_problem(v);
     }
 }
 
 csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *callback, void *context,
                             struct csn_verify_counts *out) {
     struct csn_verify_counts counts = { 0 };
-    struct csni_gsym_verifier v = { .gsym = gsym, .callback = callback, .context = context, .counts = &counts,
+    struct verifier v = { .gsym = gsym, .callback = callback, .context = context, .counts = &counts,
                                     .work_left = work_allowed(gsym) };
-    csni_gsym_verify_tables(&v);
+    check_tables(&v);
     for (uint32_t idx = 0; idx < gsym->address_count && !v.stopped; idx++) check_function(&v, idx);
     *out = counts;
     return CSN_OK;

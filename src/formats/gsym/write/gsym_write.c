@@ -142,12 +142,6 @@ static csn_status lay_out(struct csni_gsym_writer *w, struct csn_error *err) {
     return CSN_OK;
 }
 
-void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes) {
-    w->guide = csni_gsym_plan_guide(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
-    w->strings_off = w->guide.end;
-    w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
-}
-
 /* Once the records are encoded: whether there is a guide hangs on their sizes. */
 static csn_status lay_out_rest(struct csni_gsym_writer *w, struct csn_error *err) {
     uint64_t line_bytes = 0;

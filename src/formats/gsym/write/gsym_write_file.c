@@ -6,10 +6,19 @@
 
 #include <string.h>
 
+#include "base/core/checked.h"
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 
 enum { STRING_CHUNK = 256 * 1024 }; /* bytes of strings that are written at once */
+
+/* ---- places ---- */
+
+void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes) {
+    w->guide = csni_gsym_plan_guide(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
+    w->strings_off = w->guide.end;
+    w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
+}
 
 /* ---- tables ---- */
 

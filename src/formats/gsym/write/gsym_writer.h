@@ -53,10 +53,10 @@ static inline unsigned csni_gsym_writer_directory_entries(const struct csni_gsym
     return w->model->image.uuid.size ? CSNI_GSYM_SECTION_KNOWN : CSNI_GSYM_SECTION_KNOWN - 1;
 }
 
+/* ---- gsym_write_file.c ---- */
+
 /* Where guide, strings and records are, if there are so many bytes of line tables. */
 void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes);
-
-/* ---- gsym_write_file.c ---- */
 
 /* A run is encoded. Where the sink takes bytes in any order, what can be is delivered: strings first, as soon as it is sure where
  * they begin, then the records of all runs that are there in order. Any worker. */

@@ -1,5 +1,7 @@
-/* Which of a function's lists tell of inlined calls. The numbers changed with releases that wrote the same table. */
+/* Opening Go's function table. */
 #include "go/go_private.h"
+
+/* ---- which of a function's lists tell of inlined calls: the numbers changed with releases that wrote the same table ---- */
 
 enum { SAMPLE = 512 }; /* functions with inlined calls that decide */
 
@@ -29,7 +31,9 @@ static csn_status try_lists(const struct csni_go_table *table, int64_t *score, s
     return status == CSN_E_MEMORY ? csni_fail_memory(err, 0) : CSN_OK;
 }
 
-csn_status csni_go_choose_lists(struct csni_go_table *table, struct csn_error *err) {
+/* Sets the numbers of the lists of inlined calls, which before 1.16 depend on a release that nothing names: those by which
+ * the functions make sense. has_func_data becomes false where none do. */
+static csn_status choose_lists(struct csni_go_table *table, struct csn_error *err) {
     static const uint8_t old[][2] = { { GO_PCDATA_INLINE_TREE_1_13, GO_FUNCDATA_INLINE_TREE_1_13 },
                                       { GO_PCDATA_INLINE_TREE_1_12, GO_FUNCDATA_INLINE_TREE_1_12 } };
     table->inline_pc_data = GO_PCDATA_INLINE_TREE;
@@ -48,5 +52,25 @@ csn_status csni_go_choose_lists(struct csni_go_table *table, struct csn_error *e
         table->inline_func_data = old[i][1];
     }
     table->has_func_data = best > 0;
+    return CSN_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Where no moduledata is found, the header's own word serves, which later releases and relocated programs leave 0. */
+static void guess_text_start(struct csni_go_table *t) {
+    uint64_t start, place = t->addr + GO_HEADER_WORDS + (uint64_t)GO_1_18_TEXT_START * t->pointer_size;
+    t->text_start = t->image.text_start;
+    if (csni_go_pointer_at(t, place, &start) && start) t->text_start = start;
+}
+
+csn_status csni_go_open(const struct csni_go_image *image, uint64_t addr, struct csni_span bytes,
+                        const struct csn_allocator *alloc, struct csni_go_table *out, struct csn_error *err) {
+    struct csni_go_table t = { .alloc = alloc, .image = *image, .bytes = bytes, .addr = addr };
+    CSNI_TRY(csni_go_read_header(&t, err));
+    if (t.version < CSNI_GO_1_18) t.has_func_data = true; /* absolute addresses stand in its place */
+    else if (csni_go_read_module(&t) != CSN_OK) guess_text_start(&t);
+    CSNI_TRY(choose_lists(&t, err));
+    *out = t;
     return CSN_OK;
 }
