@@ -6,6 +6,7 @@
 #include "stack/module_names.h"
 
 struct line_filler;
+struct profile_sample;
 struct stack_modules;
 struct stack_session;
 
@@ -39,6 +40,9 @@ struct line_frame {
     uint64_t pid;           /* 0: the text names none */
     uint32_t flags;         /* CSN_STACK_ */
     size_t fill_at, fill_end; /* the part of the line that a name replaces */
+    size_t number_at, number_end; /* the frame's number; equal: inlined calls do not count */
+    uint64_t number;
+    const struct profile_sample *sample; /* the sample that the stack begins; NULL: none */
 };
 
 struct stack_dialect {

@@ -10,6 +10,17 @@ void fill_part(struct line_filler *f, size_t from, size_t to) {
 
 void fill_ending(struct line_filler *f) { out_bytes(f->out, f->ending.ptr, f->ending.len); }
 
+void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {
+    const struct line_frame *at = f->at;
+    if (at->number_at == at->number_end || f->added + k == 0) {
+        fill_part(f, 0, to);
+        return;
+    }
+    fill_part(f, 0, at->number_at);
+    out_decimal(f->out, at->number + f->added + k);
+    fill_part(f, at->number_end, to);
+}
+
 void fill_file(struct line_filler *f, uint32_t k, bool base_only) {
     const struct csn_frame *frame = &f->answer->frames[k];
     if (!base_only) {
@@ -60,7 +71,7 @@ void fill_behind_line(struct line_filler *f) {
 /* ---- any frame ---- */
 
 static void fill_same_name(struct line_filler *f, uint32_t same_name) {
-    fill_part(f, 0, f->at->fill_at);
+    fill_numbered(f, 0, f->at->fill_at);
     out_text(f->out, " (one of ");
     out_decimal(f->out, same_name);
     out_text(f->out, " functions of this name)");
@@ -78,17 +89,20 @@ static void fill_reasoning(struct line_filler *f, const struct stack_session *se
 }
 
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
-               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at) {
+               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added) {
     struct csn_str text = line_text(line);
     const struct csn_stack_answer *answer = &session->answers[frame];
-    struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at };
+    struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at,
+                             *added };
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     if (symbol && symbol->same_name > 1) {
         fill_same_name(&f, symbol->same_name);
     } else if (symbol || !answer->frame_count) {
-        out_bytes(output->out, line.ptr, line.len);
+        fill_numbered(&f, 0, text.len);
+        fill_ending(&f);
     } else {
         dialect->fill(&f);
+        if (at->number_at < at->number_end) *added += answer->frame_count - 1;
         if (output->explain && answer->candidate_count > 1) fill_reasoning(&f, session, frame);
     }
 }

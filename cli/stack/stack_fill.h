@@ -12,18 +12,22 @@ struct line_filler {
     const struct csn_stack_answer *answer;
     struct csn_str text, ending;  /* the line, and what ends it */
     const struct line_frame *at;
+    uint64_t added;               /* lines of inlined calls before it in this stack */
 };
 
 /* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
- * cannot be chosen, keeps its line. `line` is whole, its newline included. */
+ * cannot be chosen, keeps its line. `line` is whole, its newline included. *added counts the lines that inlined calls added to the
+ * stack: the numbers of the frames after them grow by it. */
 void fill_line(struct stack_output *output, const struct stack_session *session, size_t frame,
-               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at);
+               const struct stack_dialect *dialect, struct csn_str line, const struct line_frame *at, uint64_t *added);
 
 /* ---- for dialects ---- */
 
 /* The bytes [from, to) of the line as they were; what ends it. */
 void fill_part(struct line_filler *f, size_t from, size_t to);
 void fill_ending(struct line_filler *f);
+/* The line up to `to`, with the number of the k-th line that it becomes. */
+void fill_numbered(struct line_filler *f, uint32_t k, size_t to);
 /* The function of frame k of the answer; where nothing chose among several, all that remain. */
 void fill_name(struct line_filler *f, uint32_t k);
 /* Whether frame k has a file and line of its own: those of another function with the same code are none. */

@@ -366,9 +366,36 @@ static void put_json_frame(struct stack_output *output, const struct stack_sessi
     json_end_object(json);
 }
 
+/* The time is a number with all the digits that it was printed with. */
+static void put_json_sample(struct json_out *json, const struct profile_sample *sample) {
+    if (!sample->known) return;
+    json_member_text(json, "comm", sample->command);
+    json_member_number(json, "pid", sample->pid);
+    json_member_number(json, "tid", sample->thread);
+    json_key(json, "time");
+    out_text(json->out, sample->time);
+    json->comma = true;
+    if (sample->event[0]) json_member_text(json, "event", sample->event);
+}
+
+static void put_text_sample(struct out_buffer *out, const struct profile_sample *sample) {
+    if (!sample->known) return;
+    out_safe(out, (struct csn_str){ sample->command, strlen(sample->command) });
+    out_char(out, ' ');
+    out_decimal(out, sample->pid);
+    out_char(out, '/');
+    out_decimal(out, sample->thread);
+    out_char(out, ' ');
+    out_text(out, sample->time);
+    if (sample->event[0]) out_text(out, ": ");
+    out_safe(out, (struct csn_str){ sample->event, strlen(sample->event) });
+    out_char(out, '\n');
+}
+
 static void put_json_stack(struct stack_output *output, const struct stack_session *session) {
     struct json_out json = json_on(output->out);
     json_begin_object(&json);
+    put_json_sample(&json, &session->sample);
     json_key(&json, "frames");
     json_begin_array(&json);
     for (size_t i = 0; i < session->frame_count; i++) {
@@ -387,6 +414,7 @@ void output_stack(struct stack_output *output, const struct stack_session *sessi
         return;
     }
     if (output->stack_count++) out_char(output->out, '\n');
+    put_text_sample(output->out, &session->sample);
     for (size_t i = 0; i < session->frame_count; i++) {
         expect_pieces(output, session, i);
         put_text_frame(output, session, i);

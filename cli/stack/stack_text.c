@@ -103,7 +103,8 @@ static void fill_held(struct stack_text *text) {
         }
         /* The text of a dialect's own stays where it is; that of the line has moved. */
         if (held->module_at != SIZE_MAX) held->read.module.ptr = line.ptr + held->module_at;
-        fill_line(text->output, text->session, held->frame, text->dialects[text->current], line, &held->read);
+        fill_line(text->output, text->session, held->frame, text->dialects[text->current], line, &held->read,
+                  &text->added_lines);
     }
 }
 
@@ -153,6 +154,7 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
                      const struct line_frame *frame) {
     text->current = dialect;
     if (kind == KIND_INSIDE) return hold_line(text, line, NULL);
+    if (frame->sample) text->session->sample = *frame->sample;
     if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
     return hold_line(text, line, frame);
 }
@@ -168,7 +170,10 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     if (text->modules.no_memory) return false;
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
     /* Ended before the frame is added: the stack has the modules of its own process. */
+    struct profile_sample sample = text->session->sample;
     if ((!goes_on || is_full(text)) && !end_stack(text)) return false;
+    if (goes_on) text->session->sample = sample;
+    else text->added_lines = 0;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, &frame);
     pass_line(text, line);
     return true;

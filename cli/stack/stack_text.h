@@ -20,6 +20,7 @@ struct stack_text {
     size_t held_count, held_capacity;
     char *bytes;                  /* their text */
     size_t byte_count, byte_capacity;
+    uint64_t added_lines;         /* of inlined calls, in the stack so far */
 };
 
 /* `dialects` are tried in their order; of `forced` (NULL: none) alone, where it is given. False: no memory; so everywhere here. */

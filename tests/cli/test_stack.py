@@ -1,5 +1,6 @@
 """callsign stack: JSON in and out, each dialect of text, the ways to an index, hostile input."""
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -695,3 +696,32 @@ def test_more_indexes_than_stay_open(callsign, tmp_path):
     got = [(f.get("module"), f.get("address"), [x["function"] for x in f["frames"]]) for f in stacks if f.get("module") != "/nowhere/lib"]
     assert got == [(name, hex(0x2008 + 0x40 * int(name[1:]) + (0x20 if name[0] == "b" else 0)), ["probe"])
                    for group in groups for name in group]
+
+
+def test_sanitizer_numbers_are_those_of_asan_symbolize(callsign, tmp_path):
+    """Inlined calls are frames of their own and count: each line's number and function is that of clang's own script."""
+    clang, script, symbolizer = need("clang-22"), need("asan_symbolize-22"), need("llvm-symbolizer-22")
+    (tmp_path / "bad.c").write_text(
+        "#include <stdlib.h>\nstatic inline __attribute__((always_inline)) int innermost(char *p, int i) { return p[i]; }\n"
+        "static inline __attribute__((always_inline)) int inlined(char *p, volatile int *i) { return innermost(p, *i); }\n"
+        "__attribute__((noinline)) int bad(int n) {\n    char *p = malloc(4);\n    volatile int i = n + 8;\n"
+        "    int r = inlined(p, &i);\n    free(p);\n    return r + 1;\n}\n"
+        "int main(int c, char **v) { (void)v; return bad(c) == 3; }\n")
+    done = subprocess.run([clang, "-g", "-O1", "-fsanitize=address", "-Wl,--build-id", "bad.c", "-o", "bad"], cwd=tmp_path,
+                          capture_output=True)
+    if done.returncode:
+        pytest.skip("no AddressSanitizer run time")
+    report = subprocess.run([str(tmp_path / "bad")], capture_output=True, text=True, env={"ASAN_OPTIONS": "symbolize=0"}).stderr
+    theirs = subprocess.run([script], input=report, capture_output=True, text=True, check=True,
+                            env=os.environ | {"LLVM_SYMBOLIZER_PATH": symbolizer}).stdout
+    callsign.good("convert", tmp_path / "bad", "-o", tmp_path / "bad.gsym", "--quiet")
+    ours = callsign.good("stack", "--in-place", "--index", tmp_path / "bad.gsym", stdin=report)
+
+    def lines_of(text):
+        found = [re.match(r" +#(\d+) (0x[0-9a-f]+) +(?:in (\S+) \S*bad\.c:(\d+))?", line) for line in text.splitlines()]
+        return [m.groups() for m in found if m]
+    wanted = [(number, address, name, line) for number, address, name, line in lines_of(theirs)]
+    assert [w[2] for w in wanted[:4]] == ["innermost", "inlined", "bad", "main"]
+    # The run time and libc have no index here, and keep their lines.
+    assert lines_of(ours) == [w if w[2] in ("innermost", "inlined", "bad", "main") else (w[0], w[1], None, None) for w in wanted]
+    assert [int(w[0]) for w in lines_of(ours)][:6] == list(range(6))

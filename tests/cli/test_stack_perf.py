@@ -115,7 +115,7 @@ template <class T> static inline __attribute__((always_inline)) long mix(T a, lo
 }
 __attribute__((noinline)) long leaf(const Item &i) { return mix(i.key, i.value); }
 extern "C" int compare(const void *a, const void *b) {
-    long x = leaf(*(const Item *)a), y = leaf(*(const Item *)b);
+    long x = leaf(*(const Item *)a) + mix(1L, 2), y = leaf(*(const Item *)b) + mix(((const Item *)a)->key, 3);
     return x < y ? -1 : x > y;
 }
 static inline __attribute__((always_inline)) void sort_all(Item *v, long n) { std::qsort(v, n, sizeof(Item), compare); }
@@ -163,3 +163,77 @@ def test_a_real_recording(callsign, tmp_path, graph):
         assert [(f["function"], f.get("line", 0)) for f in frames] == wanted, hex(addr)
         names |= {name for name, _ in wanted}
     assert {"_Z4leafRK4Item", "compare"} < names
+
+
+FIELDS = """\
+app  4242/4243 [001] 012.345678:     250000 cycles:u: 
+	            1004 (/nowhere/app)
+	            2010 main+0x10 (/nowhere/app)
+  main.cc:20 (discriminator 2)
+	           27249 __libc_start+0x79 (/usr/lib/nowhere/libc.so.6)
+  libc.so.6[27249]
+
+Web Content  7 12.345679: sched:sched_switch: prev_comm=app ==> next_comm=b
+	            1004 area+0x4 (/nowhere/app)
+  main.cc:9
+	            2010 main+0x10 (/nowhere/app)
+  main.cc:20
+
+     app  4242 [001] 12.345680:     250000 cycles:u:  55d000002004 main+0x4 (/nowhere/app)
+  main.cc:20
+"""
+
+
+def test_fields_of_perf_script(callsign, symbols):
+    """-F +srcline and chains without symbols, in the format of perf 6.1 (sample__fprintf_callchain in tools/perf/util)."""
+    out = callsign.good("stack", "--json", "--symbols", symbols, stdin=MMAPS.replace("3131", "4242") + FIELDS).splitlines()
+    answers = [json.loads(line) for line in out]
+    assert [[f["frames"][-1]["function"] if f["frames"] else None for f in a["frames"]] for a in answers] \
+        == [["square", "main", None], ["square", "main"], ["main"]]
+    heads = [{k: v for k, v in a.items() if k != "frames"} for a in answers]
+    assert heads == [{"comm": "app", "pid": 4242, "tid": 4243, "time": 12.345678, "event": "cycles:u"},
+                     {"comm": "Web Content", "pid": 7, "tid": 7, "time": 12.345679, "event": "sched:sched_switch"},
+                     {"comm": "app", "pid": 4242, "tid": 4242, "time": 12.345680, "event": "cycles:u"}]
+    assert '"time":12.345680,' in out[2]
+    text = callsign.good("stack", "--symbols", symbols, stdin=MMAPS + FIELDS)
+    assert text.startswith("app 4242/4243 12.345678: cycles:u\n#0   app 0x1004: square")
+    assert "\n\nWeb Content 7/7 12.345679: sched:sched_switch\n#0 " in text
+    filled = callsign.good("stack", "--in-place", "--symbols", symbols, stdin=FIELDS)
+    assert filled == FIELDS.replace("1004 (/", "1004 square+0x4 (/").replace("area+", "square+")
+
+
+def test_fields_of_a_real_recording(callsign, tmp_path):
+    """Whatever perf prints beside them, the chains are the same."""
+    perf = need("perf")
+    (tmp_path / "work.cc").write_text(WORK)
+    subprocess.run([need("g++"), "-g", "-O2", "-fno-omit-frame-pointer", "work.cc", "-o", "work"], check=True, cwd=tmp_path)
+    done = subprocess.run([perf, "record", "-e", "cpu-clock", "-F", "999", "-g", "-o", "data", "./work"], cwd=tmp_path,
+                          capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"perf cannot record here: {done.stderr[:200]}")
+    callsign.good("convert", tmp_path / "work", "-o", tmp_path / "work.gsym", "-q")
+
+    def stacks(*fields):
+        text = subprocess.run([perf, "script", "-i", "data", "--no-inline", *fields], check=True, cwd=tmp_path, capture_output=True,
+                              text=True).stdout
+        out = callsign.good("stack", "--json", "--index", tmp_path / "work.gsym", stdin=text).splitlines()
+        return [json.loads(line) for line in out]
+
+    def frames_of(answers):
+        return [[f["frames"][-1]["function"] if f["frames"] else None for f in a["frames"]] for a in answers]
+
+    plain = stacks()
+    if len(plain) < 5:
+        pytest.skip(f"perf saw only {len(plain)} samples")
+    assert any("_Z4leafRK4Item" in names for names in frames_of(plain))
+    for fields in (["-F", "+srcline"], ["-F", "+pid"], ["-F", "comm,pid,tid,time,event,ip,sym,symoff,dso,srcline"]):
+        answers = stacks(*fields)
+        assert frames_of(answers) == frames_of(plain)
+        assert [a["time"] for a in answers] == [a["time"] for a in plain]
+        assert {a["comm"] for a in answers} == {"work"} and {a["event"] for a in answers} == {"cpu-clock"}
+
+    def program_frames(answers):
+        return [[name for name in names if name] for names in frames_of(answers)]
+    # Without their names the kernel's modules are not placed; the program's frames are.
+    assert program_frames(stacks("-F", "ip,dso")) == program_frames(plain)
+    assert program_frames(stacks("-F", "comm,tid,time,event,ip,dso")) == program_frames(plain)

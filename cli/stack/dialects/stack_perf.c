@@ -2,6 +2,8 @@
  *
  *     app  4242 [001] 12.345678:     1 cycles:u:                 a sample, its chain below
  *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
+ *                 1139 (/path/app)                               the same with -F ip,dso
+ *       main.c:12                                                with -F +srcline, of the frame above
  *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
  *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
@@ -13,9 +15,13 @@
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
+#include "stack/profile_sample.h"
 #include "stack/stack_modules.h"
 
 struct perf_state {
+    struct profile_sample sample; /* of the last line that heads one */
+    bool sample_used;       /* its stack has begun */
+    bool after_frame;       /* the line before is a frame */
     uint64_t kernel_start;  /* where the kernel's text begins, as a map or a function tells; 0: not known */
     bool in_kernel;         /* the frame before is one of the kernel */
     bool after_head;        /* the line before heads a sample: its chain may follow */
@@ -41,11 +47,13 @@ static bool read_frame(struct line_scan *s, struct line_frame *out) {
     struct line_scan path = { { line.ptr, close }, symbol_from };
     size_t slash;
     if (scan_find(&path, " (/", &slash)) open = slash + 1;
-    if (open <= symbol_from || line.ptr[open - 1] != ' ') return false;
+    struct line_scan unnamed = { { line.ptr, close }, symbol_from };
+    if (scan_text(&unnamed, "(/")) open = symbol_from;
+    if (open < symbol_from || line.ptr[open - 1] != ' ') return false;
     out->module = (struct csn_str){ line.ptr + open + 1, close - open - 1 };
-    out->symbol = (struct csn_str){ line.ptr + symbol_from, open - 1 - symbol_from };
+    out->symbol = (struct csn_str){ line.ptr + symbol_from, open > symbol_from ? open - 1 - symbol_from : 0 };
     struct line_scan name = { { line.ptr, open - 1 }, symbol_from };
-    if (scan_find_last(&name, '+', &plus)) {
+    if (open > symbol_from && scan_find_last(&name, '+', &plus)) {
         struct line_scan offset = { name.line, plus + 1 };
         out->symbol.len = plus - symbol_from;
         out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
@@ -127,18 +135,55 @@ static bool is_time(struct csn_str word) {
            && scan_at_end(&s);
 }
 
-/* The process of "app  4242/4242 [001] 12.345678: ...": the last number in front of the processor and the time. */
-static bool read_head(struct line_scan *s, uint64_t *pid) {
+static void copy_word(char *out, size_t size, struct csn_str text) {
+    size_t len = text.len < size ? text.len : size - 1;
+    memcpy(out, text.ptr, len);
+    out[len] = 0;
+}
+
+/* "4242", or "4242/4243" with the thread. */
+static bool read_pid(struct csn_str word, struct profile_sample *out) {
+    struct line_scan s = scan_on(word);
+    if (!scan_number(&s, 10, &out->pid)) return false;
+    out->thread = out->pid;
+    if (scan_char(&s, '/') && !scan_number(&s, 10, &out->thread)) return false;
+    return scan_at_end(&s);
+}
+
+/* "250000 cycles:u:" after the time; the period may be missing. */
+static void read_event(struct line_scan s, struct profile_sample *out) {
+    struct csn_str word;
+    uint64_t period;
+    out->event[0] = 0;
+    scan_blanks(&s);
+    struct line_scan before = s;
+    if (scan_number(&s, 10, &period) && scan_blanks(&s)) before = s;
+    if (scan_word(&before, &word) && word.len > 1 && word.ptr[word.len - 1] == ':')
+        copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
+}
+
+/* "app  4242/4242 [001] 12.345678: ...": the last number before the processor and the time is the process, what stands before it is
+ * the command. */
+static bool read_head(struct line_scan *s, struct profile_sample *out) {
     struct csn_str word;
     bool found = false;
+    *out = (struct profile_sample){ .known = true };
+    scan_blanks(s);
+    size_t from = s->at;
     while (scan_blanks(s), scan_word(s, &word)) {
-        struct line_scan number = scan_on(word);
-        uint64_t value, thread;
-        if (is_time(word)) return found;
-        if (!scan_number(&number, 10, &value)) continue;
-        if (!scan_at_end(&number) && !(scan_char(&number, '/') && scan_number(&number, 10, &thread) && scan_at_end(&number)))
-            continue;
-        *pid = value;
+        struct profile_sample number;
+        if (is_time(word)) {
+            while (word.len > 1 && word.ptr[0] == '0' && word.ptr[1] != '.') word = (struct csn_str){ word.ptr + 1, word.len - 1 };
+            copy_word(out->time, sizeof(out->time), (struct csn_str){ word.ptr, word.len - 1 });
+            if (found) read_event(*s, out);
+            return found;
+        }
+        if (!read_pid(word, &number)) continue;
+        out->pid = number.pid;
+        out->thread = number.thread;
+        size_t end = (size_t)(word.ptr - s->line.ptr);
+        while (end > from && (s->line.ptr[end - 1] == ' ' || s->line.ptr[end - 1] == '\t')) end--;
+        copy_word(out->command, sizeof(out->command), (struct csn_str){ s->line.ptr + from, end - from });
         found = true;
     }
     return false;
@@ -162,6 +207,7 @@ static bool is_inlined(struct csn_str module) {
 
 /* A frame of a chain, which has been read. */
 static enum line_kind chain_frame(struct perf_state *perf, bool open, struct line_frame *out) {
+    perf->after_frame = true;
     /* The frame that it was inlined into brings it along. */
     if (is_inlined(out->module)) return KIND_INSIDE;
     bool first = perf->after_head || !open;
@@ -172,6 +218,8 @@ static enum line_kind chain_frame(struct perf_state *perf, bool open, struct lin
     bool entered = from_kernel && !perf->in_kernel;
     place_frame(out, true);
     if (first || entered) out->flags = CSN_STACK_EXACT;
+    if (first && perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
+    perf->sample_used |= first;
     return first ? KIND_FIRST : KIND_FRAME;
 }
 
@@ -191,6 +239,11 @@ static bool heads_chain(struct csn_str line) {
     return line.len && line.ptr[line.len - 1] == ':';
 }
 
+/* "  main.c:12" */
+static bool is_source_line(struct csn_str line) {
+    return line.len > 2 && line.ptr[0] == ' ' && line.ptr[1] == ' ' && line.ptr[2] != ' ';
+}
+
 static enum line_kind read_perf_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                      struct line_frame *out) {
     struct perf_state *perf = state;
@@ -202,17 +255,22 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
         if (read_frame(&s, out)) return chain_frame(perf, open, out);
         s.at = 0;
     }
-    perf->after_head = false;
-    uint64_t pid = 0;
-    if (!read_head(&s, &pid)) return KIND_NONE;
+    struct profile_sample sample;
+    bool after_frame = perf->after_frame;
+    perf->after_head = perf->after_frame = false;
+    if (!read_head(&s, &sample)) return open && after_frame && is_source_line(line) ? KIND_INSIDE : KIND_NONE;
+    perf->sample = sample;
+    perf->sample_used = false;
     if (heads_chain(line)) {
         perf->after_head = true;
         return KIND_CONTEXT;
     }
     if (!read_single(&s, out)) return KIND_NONE;
+    perf->sample_used = perf->after_frame = true;
+    out->sample = &perf->sample;
     place_frame(out, false);
     out->by_maps = true;
-    out->pid = pid;
+    out->pid = sample.pid;
     return KIND_FIRST;
 }
 

@@ -34,8 +34,10 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
 }
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
-    uint64_t number;
-    if (!scan_number(s, 10, &number) || !scan_blanks(s)) return KIND_NONE;
+    out->number_at = s->at;
+    if (!scan_number(s, 10, &out->number)) return KIND_NONE;
+    out->number_end = s->at;
+    if (!scan_blanks(s)) return KIND_NONE;
     bool has_pc = scan_hex(s, &out->pc);
     out->fill_at = has_pc ? s->at : s->at - 1;
     out->fill_end = s->line.len;
@@ -45,7 +47,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
         out->site = SITE_PC;
         out->value = out->pc;
     }
-    return number ? KIND_FRAME : KIND_FIRST;
+    return out->number ? KIND_FRAME : KIND_FIRST;
 }
 
 /* "0x7f0000000000-0x7f0000001000 /path" of "Process memory map" or "Process module map". */
@@ -77,10 +79,11 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
     return read_map(modules, &s);
 }
 
-/* " in main /src/main.cc:12"; an inlined call is a line of its own. Without a line, the module stays. */
+/* " in main /src/main.cc:12"; an inlined call is a line of its own, with a number of its own, as asan_symbolize writes them. Without a
+ * line, the module stays. */
 static void fill_sanitizer(struct line_filler *f) {
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
-        fill_part(f, 0, f->at->fill_at);
+        fill_numbered(f, k, f->at->fill_at);
         out_text(f->out, f->at->pc ? " in " : " ");
         fill_name(f, k);
         out_char(f->out, ' ');
