@@ -153,13 +153,19 @@ enum csn_part {
     CSN_PART_RECORD_OFFSETS, /* where each function's record stands */
     CSN_PART_FILES,          /* the file table, without its strings */
     CSN_PART_STRINGS,
-    CSN_PART_RECORDS,        /* of each record: size, name, headers of its parts, end mark */
+    CSN_PART_RECORDS,        /* of each record: size, name, headers of its parts, end mark; BSYM: the symbols */
     CSN_PART_LINES,          /* line tables */
     CSN_PART_INLINES,        /* trees of inlined calls */
     CSN_PART_MERGED,         /* merged functions, all of their records */
     CSN_PART_CALL_SITES,
-    CSN_PART_OTHER,          /* parts of types that this version does not know, and what it does not tell apart */
+    CSN_PART_OTHER,          /* parts of types that this version does not know */
     CSN_PART_PADDING,        /* bytes that nothing refers to: alignment, gaps, what is behind damage */
+    CSN_PART_OBJECT,         /* the rest of an object file in which the index is a section; strings that it shares with others */
+    CSN_PART_BINARIES,       /* BSYM: the binaries of an image */
+    CSN_PART_PREFIXES,       /* BSYM: entries of prefix tables that symbols use */
+    CSN_PART_TOKENS,         /* BSYM: the table of tokens */
+    CSN_PART_ALIASES,        /* BSYM: other names of binaries */
+    CSN_PART_PACKED,         /* BSYM 3: a compressed body, of whatever it holds */
     CSN_PART_COUNT,
     CSN_PART_CAPACITY = 24       /* parts that the structs below have room for: their size stays when parts are added */
 };
@@ -171,7 +177,7 @@ struct csn_function_stats {
     struct csn_function function;
     uint32_t idx;
     uint32_t file;                   /* of its first row that names one; 0: none */
-    uint64_t record_bytes;           /* all of its record */
+    uint64_t record_bytes;           /* all of its record; BSYM: the symbol and its name */
     uint64_t line_bytes, inline_bytes, merged_bytes, call_site_bytes;
     uint64_t rows, inline_nodes, call_sites, merged_functions; /* nodes without the root */
     uint64_t code_bytes;
@@ -183,7 +189,7 @@ struct csn_function_stats {
 
 /* Sums over the whole index. */
 struct csn_stats_sums {
-    uint64_t file_size;
+    uint64_t file_size;              /* of the whole file, also where the index is a section of it */
     uint64_t part_bytes[CSN_PART_CAPACITY]; /* by enum csn_part; they add up to file_size, each byte counted once */
     uint64_t functions, damaged_functions;
     uint64_t rows, inline_nodes, call_sites, merged_functions;
@@ -196,7 +202,7 @@ typedef bool csn_stats_callback(void *context, const struct csn_function_stats *
 
 /* Tells where the bytes of the file go, and how much of the code has lines and comes from inlined calls. `callback` may be
  * NULL. A damaged record is counted as far as it can be read. CSN_E_LIMIT: records share their bytes far more than those of
- * a real index. Cost: decodes everything once, some 100 MB a second; allocates 8 bytes a function. */
+ * a real index. Cost: decodes everything once, some 100 MB a second; allocates 8 bytes a function (BSYM: 24). */
 CSN_API csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *callback, void *context,
                                    struct csn_stats_sums *out, struct csn_error *err);
 

@@ -193,10 +193,20 @@ static const struct csni_index_binaries binaries = {
     .binary = get_binary, .alias = get_alias, .find = find_binary, .lookup = look_up_in_binary,
 };
 
+static csn_status part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
+    return csni_bsym_part_bytes(&index->bsym, index->allocator, out, err);
+}
+
+static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out) {
+    uint32_t symbol = (uint32_t)((uint64_t)(record->bytes - index->bsym.symbols) / index->bsym.symbol_size);
+    out->record_bytes = csni_bsym_record_bytes(&index->bsym, symbol);
+    return CSN_OK;
+}
+
 const struct csni_index_format csni_index_bsym = {
     .recognize = csni_bsym_recognize, .open = open_bsym, .close = close_bsym, .get_info = get_info, .lookup = look_up,
     .lookup_refs = look_up_refs, .lookup_batch = csni_index_lookup_each, .prefetch = prefetch, .resolve = resolve,
     .resolve_into = resolve_into, .file = no_file, .string = string, .record = record,
     .function_start = function_start, .function = function, .verify = verify,
-    .binaries = &binaries,
+    .part_bytes = part_bytes, .record_sizes = record_sizes, .binaries = &binaries,
 };

@@ -139,8 +139,45 @@ static csn_status verify(const struct csn_index *index, csn_verify_callback *cal
     return csni_gsection_verify(&index->section, callback, context, out);
 }
 
+/* ---- where the bytes go ---- */
+
+/* Whether the image has a section of that name that begins where the strings do. */
+static bool is_section_of(struct csni_span image, const char *name, struct csni_span strings) {
+    struct csni_span section;
+    return csni_section_find(image, csni_str(name), &section, NULL) == CSN_OK && section.ptr == strings.ptr;
+}
+
+/* Strings in a section that serves nothing but the index, as `convert --to gsym-section` makes it. */
+static uint64_t own_strings(const struct csn_index *index) {
+    static const char *const names[] = { ".gsymstrtab", ".gsym_strtab", "__gsym_strtab", ".gsymstr" };
+    struct csni_span strings = index->gsym.strings, image;
+    if (!csni_section_find_recognize(index->whole) || csni_span_holds(index->gsym.bytes, strings.ptr)) return 0;
+    uint32_t count = csni_section_find_images(index->whole);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!csni_section_find_image(index->whole, i, &image) || !csni_span_holds(image, strings.ptr)) continue;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (is_section_of(image, names[k], strings)) return strings.size;
+    }
+    return 0;
+}
+
+static csn_status part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
+    uint64_t strings = own_strings(index);
+    if (strings > out[CSN_PART_OBJECT]) strings = out[CSN_PART_OBJECT];
+    out[CSN_PART_OBJECT] -= strings;
+    out[CSN_PART_STRINGS] += strings;
+    return csni_gsection_part_bytes(&index->section, index->allocator, out, err);
+}
+
+static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out) {
+    struct csni_gsym_record known;
+    CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));
+    return csni_gsection_record_sizes(&index->section, &known, &out->record_bytes, &out->line_bytes, &out->inline_bytes);
+}
+
 const struct csni_index_format csni_index_gsection = {
     .recognize = csni_gsection_recognize, .open = open_section, .close = close_section, .get_info = get_info, .lookup = look_up,
     .lookup_refs = look_up_refs, .lookup_batch = csni_index_lookup_each, .resolve = resolve, .file = file, .string = string,
     .record = record, .function_start = function_start, .function = function, .find_part = find_part, .verify = verify,
+    .part_bytes = part_bytes, .record_sizes = record_sizes,
 };

@@ -58,9 +58,9 @@ csn_status csn_index_open_memory(const void *bytes, size_t size, const struct cs
                                  struct csn_index **out, struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
-    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator) };
+    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .whole = { bytes, size } };
     struct csni_index_source source;
-    CSNI_TRY(find_section(&source, (struct csni_span){ bytes, size }, &known, err));
+    CSNI_TRY(find_section(&source, index.whole, &known, err));
     return create(&index, &source, &known, out, err);
 }
 
@@ -71,8 +71,9 @@ static csn_status open_path(const char *path, const struct csn_index_options *op
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .mapped = true };
     CSNI_TRY(csni_file_map_open(&index.map, path, err));
+    index.whole = index.map.bytes;
     struct csni_index_source source;
-    csn_status status = find_section(&source, index.map.bytes, &known, err);
+    csn_status status = find_section(&source, index.whole, &known, err);
     if (embedded && status == CSN_NONE && csni_index_gsection.recognize(index.map.bytes)) status = CSN_OK;
     /* Damaged headers: nothing is found by them. */
     if (embedded && (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT)) status = CSN_NONE;

@@ -78,9 +78,10 @@ struct csni_index_format {
                             struct csni_gsym_payload *out, struct csn_error *err);
     csn_status (*verify)(const struct csn_index *index, csn_verify_callback *callback, void *context,
                          struct csn_verify_counts *out, struct csn_error *err);
-    /* The sizes of all parts, CSN_PART_. NULL: strings, and everything else as one part. */
+    /* Adds every byte of the index to its part, CSN_PART_. Strings that it has elsewhere in the file, and nobody else, are taken
+     * from CSN_PART_OBJECT. */
     csn_status (*part_bytes)(const struct csn_index *index, uint64_t *out, struct csn_error *err);
-    /* The sizes in one record. NULL: they are not counted. */
+    /* The sizes in one record. */
     csn_status (*record_sizes)(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out);
 
     const struct csni_index_binaries *binaries; /* NULL: an index is of one image */
@@ -99,6 +100,7 @@ struct csn_index {
     const struct csn_allocator *allocator;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
     bool mapped;
+    struct csni_span whole; /* what was opened: the index, or an object file that carries it */
 };
 
 /* The image of an object file that carries an index, and the section that holds it. `arch` NULL: of the only one of a universal

@@ -6,17 +6,16 @@
 const char *csn_part_name(uint32_t part) {
     static const char *const names[CSN_PART_COUNT] = {
         "header", "address_table", "record_offsets", "file_table", "strings", "record_headers", "line_tables",
-        "inline_trees", "merged_functions", "call_sites", "other", "padding",
+        "inline_trees", "merged_functions", "call_sites", "other", "padding", "object", "binaries", "prefix_tables", "tokens",
+        "aliases", "compressed",
     };
     return part < CSN_PART_COUNT ? names[part] : NULL;
 }
 
-static csn_status part_bytes(const struct csn_index *index, const struct csn_index_info *info, uint64_t *out,
-                             struct csn_error *err) {
-    if (index->format->part_bytes) return index->format->part_bytes(index, out, err);
-    out[CSN_PART_STRINGS] = info->string_bytes;
-    out[CSN_PART_OTHER] = info->file_size - info->string_bytes;
-    return CSN_OK;
+/* Adds up to the whole file, of which the index may be a section. */
+static csn_status part_bytes(const struct csn_index *index, uint64_t index_size, uint64_t *out, struct csn_error *err) {
+    out[CSN_PART_OBJECT] = index->whole.size > index_size ? index->whole.size - index_size : 0;
+    return index->format->part_bytes(index, out, err);
 }
 
 /* ---- one function ---- */
@@ -111,7 +110,7 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     *out = (struct csn_function_stats){ .idx = idx, .damaged = 1 };
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     const struct csni_index_format *format = totals->index->format;
-    csn_status status = format->record_sizes ? format->record_sizes(totals->index, &record, out) : CSN_OK;
+    csn_status status = format->record_sizes(totals->index, &record, out);
     totals->decoded += out->record_bytes;
     if (totals->decoded / CSNI_GSYM_SHARED_TIMES > totals->out->file_size + CSNI_GSYM_SHARED_FREE)
         return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
@@ -145,8 +144,9 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
     if (!out) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_stats without room for the sums");
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
-    struct csn_stats_sums sum = { .file_size = info.file_size };
-    CSNI_TRY(part_bytes(index, &info, sum.part_bytes, err));
+    uint64_t whole = index->whole.size > info.file_size ? index->whole.size : info.file_size;
+    struct csn_stats_sums sum = { .file_size = whole };
+    CSNI_TRY(part_bytes(index, info.file_size, sum.part_bytes, err));
     struct totals totals = { .index = index, .out = &sum };
     for (uint32_t idx = 0; idx < info.function_count; idx++) {
         struct csn_function_stats function;

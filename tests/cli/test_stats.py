@@ -2,6 +2,8 @@
 import json
 import struct
 
+import pytest
+
 import programs
 from gsym_bytes import Bytes
 
@@ -66,6 +68,54 @@ def test_sums_agree_with_the_dump(callsign, shapes_index):
     assert "file" not in by_name["_start"]
     largest = [f["bytes"] for f in answer["largest_functions"]]
     assert largest == sorted(largest, reverse=True)
+
+
+@pytest.mark.parametrize("revision", ["A", "B", "B-script", "C", "D", "E", "F", "G"])
+def test_sections(callsign, shapes, tmp_path, revision):
+    """Every revision: alone in an object file, and embedded in the program."""
+    section, program = tmp_path / "section.o", tmp_path / "program"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, shapes.path, "-o", section)
+    callsign.good("embed", section, shapes.path, "-o", program)
+    for file in (section, program):
+        answer = stats(callsign, file)
+        found = parts(answer)
+        assert answer["file_size"] == file.stat().st_size
+        assert found["other"] == 0 and found["object"] > 0 and found["header"] in (28, 32, 48)
+        assert min(found[name] for name in ("address_table", "record_offsets", "file_table", "record_headers", "line_tables")) > 0
+        assert (found["inline_trees"] > 0) == (revision != "A")
+        assert found["padding"] < 16 * answer["functions"]
+        assert found["strings"] > 0
+        largest = answer["largest_functions"]
+        assert all(0 < f["line_bytes"] + f["inline_bytes"] < f["bytes"] for f in largest if "file" in f)
+        assert sum(f["line_bytes"] for f in largest) == found["line_tables"]
+
+
+@pytest.mark.parametrize("revision", ["A", "B"])
+def test_strings_of_another_section(callsign, shapes, tmp_path, revision):
+    """They belong to the program, and count as that."""
+    section, program = tmp_path / "section.o", tmp_path / "program"
+    callsign.good("convert", "-q", "--to", "gsym-section", "--revision", revision, "--strings-in", ".debug_str", shapes.path, "-o", section)
+    callsign.good("embed", section, shapes.path, "-o", program)
+    answer = stats(callsign, program)
+    assert answer["file_size"] == program.stat().st_size
+    assert parts(answer)["strings"] == parts(answer)["other"] == 0 and parts(answer)["object"] > 0
+    assert "100.0" not in callsign.good("stats", program).split("code\n")[0]
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0", "2.1", "2.2", "2.3"])
+def test_bsym(callsign, shapes, tmp_path, version):
+    index = tmp_path / "shapes.bsym"
+    callsign.good("convert", "-q", "--to", "bsym", "--bsym-version", version, shapes.path, "-o", index)
+    answer = stats(callsign, index)
+    found = parts(answer)
+    assert answer["file_size"] == index.stat().st_size
+    assert found["other"] == 0 and found["padding"] <= 8 and found["strings"] > 0
+    assert found["record_headers"] == 4 + 12 * answer["functions"]
+    assert found["binaries"] == 4 + 20
+    assert (found["tokens"] > 0) == (version != "1.0")
+    assert found["header"] == {"1.0": 16, "2.0": 20, "2.1": 24, "2.2": 28, "2.3": 28}[version]
+    assert all(f["bytes"] > 12 for f in answer["largest_functions"])
+    callsign.good("verify", index)
 
 
 def test_an_object_file(callsign, shapes, shapes_index):

@@ -325,6 +325,21 @@ static void later_minor(void **state) {
 static void put32(uint8_t *file, size_t at, uint32_t value) { csni_put32(file + at, value, false); }
 
 /* Two symbols and a label of one unit, in little-endian order as on the machines that wrote such files. */
+/* The parts are the whole file, and the larger part of it is of that kind. */
+static void expect_parts(const struct csn_index *index, uint64_t size, enum csn_part main_part) {
+    struct csn_stats_sums sums;
+    assert_int_equal(csn_index_stats(index, NULL, NULL, &sums, NULL), CSN_OK);
+    uint64_t sum = 0;
+    for (uint32_t part = 0; part < CSN_PART_CAPACITY; part++) {
+        sum += sums.part_bytes[part];
+        assert_true(sums.part_bytes[part] <= sums.part_bytes[main_part] + 100);
+    }
+    assert_int_equal(sums.file_size, size);
+    assert_int_equal(sum, size);
+    assert_int_equal(sums.part_bytes[CSN_PART_OTHER], 0);
+    assert_true(sums.part_bytes[main_part] > 0);
+}
+
 static size_t make_v3(uint8_t *file, bool packed) {
     uint8_t body[36 + 3 * 20 + 64] = { 0 };
     static const char strings[] = "\0\x08\\r\\a.dll\x0az:\\a\\b.exe\x01N\x03" "F()\x01" "L";
@@ -373,6 +388,7 @@ static void version_3(void **state) {
         assert_string_equal(look_up(index, 0x80020002), "F()+2");
         assert_string_equal(look_up_named(index, "b.exe", 0x1f000), "F()+0");
         assert_string_equal(look_up_named(index, "a.dll", 2), "N::F()+2");
+        expect_parts(index, size, packed ? CSN_PART_PACKED : CSN_PART_RECORDS);
         csn_index_close(index);
         for (size_t cut = 0; cut < size; cut++) {
             uint8_t *bytes = malloc(cut ? cut : 1);
@@ -797,6 +813,20 @@ static csn_status open_with(void *context, const struct csn_allocator *alloc) {
     return status;
 }
 
+/* Opens, and adds up where the bytes go. */
+static csn_status stats_with(void *context, const struct csn_allocator *alloc) {
+    const struct csni_span *bytes = context;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    struct csn_index *index;
+    struct csn_stats_sums sums;
+    options.allocator = alloc;
+    csn_status status = csn_index_open_memory(bytes->ptr, bytes->size, &options, &index, NULL);
+    if (status < 0) return status;
+    status = csn_index_stats(index, NULL, NULL, &sums, NULL);
+    csn_index_close(index);
+    return status;
+}
+
 static void memory_runs_out(void **state) {
     (void)state;
     static struct generated g;
@@ -808,6 +838,7 @@ static void memory_runs_out(void **state) {
     assert_true(test_allocator_sweep(convert_with, &text, 0) > 10);
     assert_true(test_allocator_sweep(open_with, &v23, 0) > 3);
     assert_true(test_allocator_sweep(open_with, &packed, 0) > 3);
+    assert_true(test_allocator_sweep(stats_with, &v23, 0) > 4);
 }
 
 int main(void) {

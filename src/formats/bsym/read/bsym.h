@@ -155,6 +155,14 @@ void csni_bsym_prefetch(const struct csni_bsym *b, uint64_t addr);
  * *out_how: enum csn_binary_match. Cost: all names of binaries once. */
 csn_status csni_bsym_find(const struct csni_bsym *b, struct csn_str name, uint32_t *out_segment, uint32_t *out_how);
 
+/* ---- where the bytes go ---- */
+
+/* Adds every byte of the file to one of part_bytes (by enum csn_part). Memory: 24 bytes a symbol for as long as it runs. */
+csn_status csni_bsym_part_bytes(const struct csni_bsym *b, const struct csn_allocator *allocator, uint64_t *part_bytes,
+                                struct csn_error *err);
+/* Those of a symbol: its record and its name. */
+uint64_t csni_bsym_record_bytes(const struct csni_bsym *b, uint32_t symbol);
+
 /* ---- checking ---- */
 
 csn_status csni_bsym_verify(const struct csni_bsym *b, csn_verify_callback *callback, void *context,

@@ -50,6 +50,12 @@ csn_status csni_gsection_part_next(const struct csni_gsection *g, const struct c
                                    struct csni_gsym_payload *out, struct csn_error *err);
 csn_status csni_gsection_part_find(const struct csni_gsection *g, const struct csni_gsym_record *record, uint32_t type,
                                    struct csni_gsym_payload *out, struct csn_error *err);
+/* Adds every byte of the section to one of part_bytes (by enum csn_part); strings elsewhere are no part of it. */
+csn_status csni_gsection_part_bytes(const struct csni_gsection *g, const struct csn_allocator *allocator, uint64_t *part_bytes,
+                                    struct csn_error *err);
+/* The size of a record and of its line table and inline tree, up to damage, which is returned. */
+csn_status csni_gsection_record_sizes(const struct csni_gsection *g, const struct csni_gsym_record *record, uint64_t *out_all,
+                                      uint64_t *out_lines, uint64_t *out_inlines);
 /* How the length of a part relates to what was decoded of it. */
 enum csni_gsection_length { CSNI_LENGTH_REGULAR, CSNI_LENGTH_SELF_COUNTING, CSNI_LENGTH_PADDED, CSNI_LENGTH_EMPTY,
                             CSNI_LENGTH_UNKNOWN_TYPE, CSNI_LENGTH_WRONG };

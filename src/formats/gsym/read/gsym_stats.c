@@ -7,22 +7,7 @@
 #include "base/core/alloc.h"
 #include "base/core/sort.h"
 
-/* Everything below `claimed` has been counted. */
-struct sweep {
-    uint64_t *part_bytes;
-    uint64_t claimed, counted;
-};
-
-static void claim(struct sweep *sweep, enum csn_part part, uint64_t start, uint64_t size) {
-    uint64_t end = start + size;
-    if (start < sweep->claimed) start = sweep->claimed;
-    if (end <= start) return;
-    sweep->part_bytes[part] += end - start;
-    sweep->counted += end - start;
-    sweep->claimed = end;
-}
-
-static enum csn_part part_of(uint32_t type) {
+enum csn_part csni_gsym_stats_part(uint32_t type) {
     switch (type) {
     case CSNI_GSYM_PART_END: return CSN_PART_RECORDS;
     case CSNI_GSYM_PART_LINES: return CSN_PART_LINES;
@@ -33,17 +18,24 @@ static enum csn_part part_of(uint32_t type) {
     }
 }
 
-static void claim_record(struct sweep *sweep, const struct csni_gsym *gsym, const struct csni_gsym_record *record) {
-    uint64_t pos = gsym->parts_at;
+static csn_status next_part(const void *context, const struct csni_gsym_record *record, uint64_t *pos,
+                            struct csni_gsym_payload *out) {
+    return csni_gsym_part_next(context, record, pos, out, NULL);
+}
+
+static void claim_record(struct csni_byte_sweep *sweep, const struct csni_gsym_stats_source *source,
+                         const struct csni_gsym_record *record) {
+    uint64_t pos = source->gsym->parts_at;
     struct csni_gsym_payload part;
-    csn_status status;
-    claim(sweep, CSN_PART_RECORDS, record->offset, gsym->parts_at);
-    do {
-        status = csni_gsym_part_next(gsym, record, &pos, &part, NULL);
-        if (status < 0) return;
-        claim(sweep, CSN_PART_RECORDS, part.offset - CSNI_GSYM_PART_HEADER_SIZE, CSNI_GSYM_PART_HEADER_SIZE);
-        claim(sweep, part_of(part.type), part.offset, part.bytes.size);
-    } while (status == CSN_OK);
+    csni_sweep_claim(sweep, CSN_PART_RECORDS, record->offset, pos);
+    for (;;) {
+        uint64_t header = record->offset + pos;
+        csn_status status = source->next(source->context, record, &pos, &part);
+        if (status == CSN_NONE) csni_sweep_claim(sweep, CSN_PART_RECORDS, header, source->end_mark);
+        if (status != CSN_OK) return;
+        csni_sweep_claim(sweep, CSN_PART_RECORDS, header, part.offset - header);
+        csni_sweep_claim(sweep, csni_gsym_stats_part(part.type), part.offset, part.bytes.size);
+    }
 }
 
 /* ---- records by place ---- */
@@ -61,21 +53,17 @@ static void sort_offsets(uint64_t *offsets, size_t count) {
 
 /* ---- the sweep ---- */
 
-struct region {
-    enum csn_part part;
-    uint64_t start, size;
-};
 enum { REGION_COUNT = 7 };
 
 static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
     return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
 }
 
-/* The tables by ascending place: version 2 may have them anywhere. Sections of types that are not known stay padding. */
-static void find_regions(const struct csni_gsym *gsym, struct region *out) {
+/* The tables: version 2 may have them anywhere. Sections of types that are not known stay padding. */
+static void find_regions(const struct csni_gsym *gsym, struct csni_byte_region out[REGION_COUNT]) {
     uint64_t count = gsym->address_count;
     bool first_version = gsym->version == CSNI_GSYM_VERSION_1;
-    const struct region found[REGION_COUNT] = {
+    const struct csni_byte_region found[REGION_COUNT] = {
         { CSN_PART_HEADER, 0, first_version ? CSNI_GSYM_HEADER_SIZE : gsym->tables_end },
         { CSN_PART_HEADER, place_of(gsym, gsym->uuid.ptr), gsym->uuid.size },
         { CSN_PART_ADDRESSES, place_of(gsym, gsym->addresses), count * gsym->address_size },
@@ -86,34 +74,30 @@ static void find_regions(const struct csni_gsym *gsym, struct region *out) {
           CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)gsym->file_count * 2 * gsym->strp_size },
         { CSN_PART_STRINGS, gsym->strings_offset, gsym->strings.size },
     };
-    for (size_t i = 0; i < REGION_COUNT; i++) {
-        size_t at = i;
-        for (; at && out[at - 1].start > found[i].start; at--) out[at] = out[at - 1];
-        out[at] = found[i];
-    }
+    memcpy(out, found, sizeof found);
 }
 
-static void sweep_file(const struct csni_gsym *gsym, const uint64_t *offsets, uint64_t *part_bytes) {
-    struct sweep sweep = { .part_bytes = part_bytes };
-    struct region regions[REGION_COUNT];
-    size_t next = 0;
-    find_regions(gsym, regions);
+static void sweep_file(const struct csni_gsym_stats_source *source, const uint64_t *offsets, uint64_t *part_bytes) {
+    const struct csni_gsym *gsym = source->gsym;
+    struct csni_byte_sweep sweep = { .part_bytes = part_bytes };
+    unsigned next = 0;
     for (uint32_t i = 0; i <= gsym->address_count; i++) {
         uint64_t offset = i < gsym->address_count ? offsets[i] : UINT64_MAX;
-        for (; next < REGION_COUNT && regions[next].start <= offset; next++)
-            claim(&sweep, regions[next].part, regions[next].start, regions[next].size);
+        for (; next < source->region_count && source->regions[next].start <= offset; next++)
+            csni_sweep_claim(&sweep, source->regions[next].part, source->regions[next].start, source->regions[next].size);
         /* One that begins in bytes already counted is shared, or nonsense that could be made to take for ever. */
         if (offset == UINT64_MAX || offset < sweep.claimed) continue;
         uint64_t end = gsym->records_offset + gsym->records.size;
         struct csni_span rest = { gsym->bytes.ptr + offset, (size_t)(end - offset) };
         struct csni_gsym_record record;
-        if (csni_gsym_record_at(gsym, rest, offset, 0, &record, NULL) == CSN_OK) claim_record(&sweep, gsym, &record);
+        if (csni_gsym_record_at(gsym, rest, offset, 0, &record, NULL) == CSN_OK) claim_record(&sweep, source, &record);
     }
     part_bytes[CSN_PART_PADDING] += gsym->bytes.size - sweep.counted;
 }
 
-csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_allocator *allocator, uint64_t *part_bytes,
-                                struct csn_error *err) {
+csn_status csni_gsym_stats_sweep(const struct csni_gsym_stats_source *source, const struct csn_allocator *allocator,
+                                 uint64_t *part_bytes, struct csn_error *err) {
+    const struct csni_gsym *gsym = source->gsym;
     size_t size = gsym->address_count * sizeof(uint64_t); /* no more than the tables take, which are in memory */
     uint64_t *offsets = csni_alloc(allocator, size);
     if (size && !offsets) return csni_fail_memory(err, size);
@@ -122,9 +106,18 @@ csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_a
         offsets[i] = offset < gsym->records.size ? gsym->records_offset + offset : UINT64_MAX; /* nowhere */
     }
     sort_offsets(offsets, gsym->address_count);
-    sweep_file(gsym, offsets, part_bytes);
+    sweep_file(source, offsets, part_bytes);
     csni_free(allocator, offsets, size);
     return CSN_OK;
+}
+
+csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_allocator *allocator, uint64_t *part_bytes,
+                                struct csn_error *err) {
+    struct csni_byte_region regions[REGION_COUNT];
+    struct csni_gsym_stats_source source = { gsym, regions, REGION_COUNT, next_part, gsym, CSNI_GSYM_PART_HEADER_SIZE };
+    find_regions(gsym, regions);
+    csni_sort_regions(regions, REGION_COUNT);
+    return csni_gsym_stats_sweep(&source, allocator, part_bytes, err);
 }
 
 csn_status csni_gsym_record_sizes(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
