@@ -8,6 +8,7 @@
 #include "base/core/fail.h"
 #include "names/d/dlang.h"
 #include "names/itanium/itanium.h"
+#include "names/msvc/msvc.h"
 #include "names/name_memory.h"
 #include "names/name_text.h"
 #include "names/rust/rust.h"
@@ -45,8 +46,13 @@ static bool demangle_versioned(struct csn_str name, struct csni_name_memory *mem
     return !text->too_long;
 }
 
+/* Types in run-time type information begin with '.'. */
+static bool may_be_msvc(struct csn_str name) {
+    return name.ptr[0] == '?' || (name.ptr[0] == '.' && name.ptr[1] == '?' && name.ptr[2] == 'A');
+}
+
 static bool may_be_mangled(struct csn_str name) {
-    return name.len > 2 && name.ptr[0] == '_' && memchr("ZRD_", name.ptr[1], 4);
+    return name.len > 2 && (may_be_msvc(name) || (name.ptr[0] == '_' && memchr("ZRD_", name.ptr[1], 4)));
 }
 
 csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err) {
@@ -56,7 +62,7 @@ csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_
     struct csni_name_memory memory;
     csni_name_memory_init(&memory, block, sizeof(block));
     struct csni_name_text text = { .out = out, .cap = cap };
-    bool done = demangle_versioned(name, &memory, &text);
+    bool done = may_be_msvc(name) ? csni_msvc_demangle(name, &memory, &text) : demangle_versioned(name, &memory, &text);
     size_t lacking = memory.failed;
     csni_name_memory_deinit(&memory);
     if (lacking) return csni_fail_memory(err, lacking);
