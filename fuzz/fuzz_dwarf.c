@@ -53,13 +53,13 @@ static void read_values(struct state *s, const struct csni_unit *unit, const str
     }
     s->ranges.count = 0;
     agree(csni_die_ranges(s->dwarf, die, &s->ranges, &s->err), &s->err);
-    csni_scopes_take_effort(s->scopes);
+    csni_scopes_take_cost(s->scopes);
     csn_status status = csni_scopes_name(s->scopes, unit, die, &s->arena, &text, &s->err);
     agree(status, &s->err);
-    uint64_t effort = csni_scopes_take_effort(s->scopes);
+    uint64_t cost = csni_scopes_take_cost(s->scopes);
     csn_status again = csni_scopes_name_at(s->scopes, unit, die->unit, die->off, &s->arena, &same, &s->err);
     if (status < 0) require(again < 0); /* what was found to be damaged is not looked at again for the reason */
-    else require(again == status && csni_scopes_take_effort(s->scopes) == effort);
+    else require(again == status && csni_scopes_take_cost(s->scopes) == cost);
     if (status == CSN_OK) {
         require(text.len > 0 && csni_str_equal(text, same));
         touch(text);

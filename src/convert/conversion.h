@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/core/budget.h"
 #include "base/thread_pool.h"
 #include "dwarf/dwarf.h"
 #include "model/model.h"
@@ -42,8 +43,7 @@ struct csni_conversion {
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
      * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
-    atomic_uint_least64_t effort_max;
-    atomic_uint_least64_t effort;
+    struct csni_shared_budget budget;
 };
 
 /* Whether `addr` is in executable memory, or the image tells nothing about that. */

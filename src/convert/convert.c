@@ -172,7 +172,7 @@ static csn_status commit_and_release(struct csni_conversion *c, struct csni_file
 }
 
 /* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections, which sources add. */
-enum { EFFORT_FREE = 1 << 22 };
+enum { BUDGET_BASE = 1 << 22 };
 
 /* Where the output goes: one of the first two. */
 struct destination {
@@ -186,7 +186,7 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
                           const struct destination *to, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_conversion c = { .report = report, .options = *options, .input = *input,
                                  .segments_path = to->segments_path };
-    atomic_init(&c.effort_max, EFFORT_FREE);
+    csni_shared_budget_init(&c.budget, BUDGET_BASE);
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };

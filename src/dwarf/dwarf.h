@@ -242,7 +242,7 @@ csn_status csni_scopes_name_at(struct csni_scopes *scopes, const struct csni_uni
                                struct csn_error *err);
 /* How much looking up names took since this was last asked, in a measure of its own that depends on the names alone. A hostile
  * file makes one name take a thousand times what others do. */
-uint64_t csni_scopes_take_effort(struct csni_scopes *scopes);
+uint64_t csni_scopes_take_cost(struct csni_scopes *scopes);
 
 /* ---- line tables ---- */
 

@@ -86,7 +86,7 @@ csn_status csni_find_names(struct csni_name_reader *r, const struct csni_die *di
     chain.seen[0] = (struct csni_place){ die->unit, die->off };
     struct csni_die other;
     for (;;) {
-        r->effort += CSNI_NAME_STEP_EFFORT;
+        r->cost += CSNI_NAME_STEP_COST;
         CSNI_TRY(take_names(r, die, names, err));
         if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -137,7 +137,7 @@ csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, 
     size_t count;
     const union csni_step *fields = fields_at(place, &attributes, &count);
     if (!fields) return CSN_NONE;
-    uint64_t off, effort = CSNI_NAME_STEP_EFFORT;
+    uint64_t off, cost = CSNI_NAME_STEP_COST;
     enum csni_at decides = CSNI_AT_LINKAGE_NAME;
     if (fields->value & name && !qualified && !(fields->value & (linkage | elsewhere))) {
         decides = CSNI_AT_NAME;
@@ -147,12 +147,12 @@ csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, 
         place.off = place.unit->off + off;
         fields = fields_at(place, &attributes, &count);
         if (!fields) return CSN_NONE;
-        effort += CSNI_NAME_STEP_EFFORT;
+        cost += CSNI_NAME_STEP_COST;
     }
     if (!field_value(fields, count, attributes, decides, DW_FORM_strp, big, &off)) return CSN_NONE;
     struct csn_str text;
     if (string_at(r, place.unit->dwarf->sections.str, off, &text, NULL) != CSN_OK || !text.len) return CSN_NONE;
-    r->effort += effort;
+    r->cost += cost;
     *out = text;
     return CSN_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "dwarf/dwarf_private.h"
 
-/* Effort of a DIE that is looked at for a name: it comes from anywhere in memory. */
-enum { CSNI_NAME_STEP_EFFORT = 8 };
+/* Cost of a DIE that is looked at for a name: it comes from anywhere in memory. */
+enum { CSNI_NAME_STEP_COST = 8 };
 
 struct csni_place {
     const struct csni_unit *unit;
@@ -22,7 +22,7 @@ struct csni_name_reader {
     const struct csni_dwarf *dwarf;
     struct csn_str *strings;    /* by hash of the offset: units name the same ones over and over, and looking for their end
                                  * waits for memory */
-    uint64_t effort;
+    uint64_t cost;
 };
 
 csn_status csni_name_reader_init(struct csni_name_reader *reader, const struct csni_dwarf *dwarf, struct csn_error *err);
@@ -33,7 +33,7 @@ csn_status csni_find_names(struct csni_name_reader *reader, const struct csni_di
                            struct csni_plain_names *names, struct csn_error *err);
 /* A part of a name that is in no file at hand. The name is better left out than half right. */
 csn_status csni_check_missing(const struct csni_die *die, enum csni_at at, struct csn_error *err);
-/* The whole name of the DIE at a place, where its own attributes decide it and nothing is odd, at the effort of finding it the
+/* The whole name of the DIE at a place, where its own attributes decide it and nothing is odd, at the cost of finding it the
  * long way. `qualified`: a plain name does not do. CSN_NONE: it takes the long way. */
 csn_status csni_quick_name(struct csni_name_reader *reader, struct csni_place place, bool qualified, struct csn_str *out);
 

@@ -181,7 +181,7 @@ static csn_status find_node(struct csni_scope_indexes *s, struct csni_scope_inde
     for (uint32_t level = 0;; level++) {
         if (level == MAX_SEGMENTS)
             return csni_fail(err, CSN_E_LIMIT, csni_unit_section(unit), off, "more than %d scopes are around a DIE", MAX_SEGMENTS);
-        s->effort++;
+        s->cost++;
         uint32_t n = last_at_or_before(index, &index->segments.items[segment], off);
         if (n == NO_NODE) return CSN_NONE;
         if (index->nodes.items[n].off == off) {

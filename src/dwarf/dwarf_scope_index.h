@@ -16,7 +16,7 @@ struct csni_scope_indexes {
     size_t count;                    /* of both */
     size_t nodes;                    /* of all indexes; at the limit they are dropped */
     size_t limit, rebuilt;
-    uint64_t effort;                 /* steps that searches took so far */
+    uint64_t cost;                 /* steps that searches took so far */
 };
 
 csn_status csni_scope_indexes_init(struct csni_scope_indexes *indexes, const struct csni_dwarf *dwarf,

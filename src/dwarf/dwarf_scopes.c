@@ -22,7 +22,7 @@ struct known_name {
     struct csn_str name;
     bool final;        /* holds for whatever has this DIE as its origin; else that one's own place may qualify it */
     bool joined;       /* put together, not a view of a section */
-    uint64_t effort;   /* that it took, so that the sum does not depend on what is in the cache */
+    uint64_t cost;   /* that it took, so that the sum does not depend on what is in the cache */
 };
 
 struct cached_name {
@@ -128,7 +128,7 @@ static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, 
     if (search->steps == MAX_CONTEXT_STEPS || search->depth == MAX_CHAIN) return CSN_NONE;
     search->steps++;
     search->depth++;
-    s->reader.effort += CSNI_NAME_STEP_EFFORT;
+    s->reader.cost += CSNI_NAME_STEP_COST;
     csn_status status = context_by(s, die, CSNI_AT_SPECIFICATION, search, out, err);
     if (status == CSN_NONE) status = context_by(s, die, CSNI_AT_ABSTRACT_ORIGIN, search, out, err);
     if (status == CSN_NONE && die->tag != DW_TAG_inlined_subroutine) {
@@ -234,18 +234,18 @@ static csn_status name_of_origin(struct csni_scopes *s, struct csni_place place,
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
         struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
-        uint64_t before = s->reader.effort + s->indexes.effort;
+        uint64_t before = s->reader.cost + s->indexes.cost;
         CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
         made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
-        made.known.effort = s->reader.effort + s->indexes.effort - before;
-        s->reader.effort = before;
-        s->indexes.effort = 0;
+        made.known.cost = s->reader.cost + s->indexes.cost - before;
+        s->reader.cost = before;
+        s->indexes.cost = 0;
         if (made.known.joined) s->joined_bytes += made.known.name.len;
         *slot = made;
     }
     *out = slot->known;
-    s->reader.effort += slot->known.effort;
+    s->reader.cost += slot->known.cost;
     return slot->status;
 }
 
@@ -296,8 +296,8 @@ csn_status csni_scopes_name_at(struct csni_scopes *s, const struct csni_unit *la
     return csni_scopes_name(s, language_unit, &die, arena, out, err);
 }
 
-uint64_t csni_scopes_take_effort(struct csni_scopes *s) {
-    uint64_t effort = s->reader.effort + s->indexes.effort;
-    s->reader.effort = s->indexes.effort = 0;
-    return effort;
+uint64_t csni_scopes_take_cost(struct csni_scopes *s) {
+    uint64_t cost = s->reader.cost + s->indexes.cost;
+    s->reader.cost = s->indexes.cost = 0;
+    return cost;
 }

@@ -57,7 +57,7 @@ static bool read_new(const struct csni_go_reader *r, struct csni_span tree, uint
 
 static csn_status read_number(struct csni_go_reader *r, struct csni_span tree, uint32_t unit, struct csni_go_number *n,
                               struct csn_error *err) {
-    CSNI_TRY(csni_go_spend(r, 1, err));
+    CSNI_TRY(csni_go_charge(r, 1, err));
     bool read = r->table->version < CSNI_GO_1_20 ? read_old(r->table, tree, unit, n) : read_new(r, tree, unit, n);
     if (!read)
         return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, 0, "inlined call %d lies outside of its section's bytes, 0x%zx are left",
@@ -142,7 +142,7 @@ static csn_status go_through_parts(struct csni_go_reader *r, bool fill, struct c
         const struct csni_go_value *v = &r->inlined.items[i];
         if (v->value < 0) continue;
         for (uint32_t at = position_of(r, r->numbers.count, v->value); at != NOWHERE; at = n[at].parent_position) {
-            CSNI_TRY(csni_go_spend(r, 1, err));
+            CSNI_TRY(csni_go_charge(r, 1, err));
             bool touches = n[at].part_count && n[at].last_end == v->start;
             n[at].last_end = v->end;
             if (!touches) n[at].part_count++;

@@ -131,7 +131,7 @@ csn_status csni_go_name(struct csni_go_reader *r, uint32_t off, struct csn_str *
                          t->bytes.size);
     struct csn_str name;
     bool ended = csni_span_cstr(t->names, off, &name);
-    CSNI_TRY(csni_go_spend(r, name.len, err));
+    CSNI_TRY(csni_go_charge(r, name.len, err));
     if (!ended) return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, place, "function name has no end");
     *out = name;
     return CSN_OK;

@@ -4,6 +4,7 @@
 #define CSNI_GO_PCLNTAB_H
 
 #include "base/core/alloc.h"
+#include "base/core/budget.h"
 #include "base/core/span.h"
 #include "base/core/vec.h"
 
@@ -103,7 +104,7 @@ struct csni_go_number {               /* of an inlined call, while a function is
 
 struct csni_go_reader {
     const struct csni_go_table *table;
-    uint64_t effort, effort_max;      /* many functions can name one long list */
+    struct csni_budget budget;        /* many functions can name one long list */
     csni_go_values files, lines, inlined;
     CSNI_VEC(struct csni_go_row) rows;
     CSNI_VEC(struct csni_go_number) numbers;

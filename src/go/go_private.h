@@ -37,8 +37,8 @@ struct csni_go_record {
     uint64_t pc_data, func_data; /* offsets of the lists in `bytes` */
 };
 
-/* Counts effort; CSN_E_LIMIT when it is too much. */
-csn_status csni_go_spend(struct csni_go_reader *reader, uint64_t amount, struct csn_error *err);
+/* CSN_E_LIMIT: the budget is exhausted. */
+csn_status csni_go_charge(struct csni_go_reader *reader, uint64_t amount, struct csn_error *err);
 
 /* Reads the value table at `off` of pc_values; 0 is no table. Neighbours of one value are joined, what is behind `size` is cut off. `*end`: how
  * far the table reaches. */

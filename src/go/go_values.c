@@ -5,10 +5,11 @@
 #include <inttypes.h>
 
 /* Real programs take 0.4 to 0.6 for a byte of the table. */
-enum { EFFORT_FREE = 1 << 22, EFFORT_A_BYTE = 32 };
+enum { BUDGET_BASE = 1 << 22, BUDGET_A_BYTE = 32 };
 
 void csni_go_reader_init(struct csni_go_reader *r, const struct csni_go_table *table) {
-    *r = (struct csni_go_reader){ .table = table, .effort_max = EFFORT_FREE + EFFORT_A_BYTE * (uint64_t)table->bytes.size };
+    *r = (struct csni_go_reader){ .table = table,
+                                  .budget = csni_budget_for(BUDGET_BASE, table->bytes.size, BUDGET_A_BYTE) };
     r->files.alloc = r->lines.alloc = r->inlined.alloc = r->rows.alloc = r->numbers.alloc = table->alloc;
     r->calls.alloc = r->parts.alloc = table->alloc;
 }
@@ -24,11 +25,11 @@ void csni_go_reader_deinit(struct csni_go_reader *r) {
     csni_vec_deinit(&r->parts);
 }
 
-csn_status csni_go_spend(struct csni_go_reader *r, uint64_t amount, struct csn_error *err) {
-    r->effort += amount;
-    if (r->effort <= r->effort_max) return CSN_OK;
+csn_status csni_go_charge(struct csni_go_reader *r, uint64_t amount, struct csn_error *err) {
+    if (csni_budget_charge(&r->budget, amount)) return CSN_OK;
     return csni_fail(err, CSN_E_LIMIT, CSNI_GO_SECTION, 0,
-                     "functions share more than real programs do: over %" PRIu64 " values and name bytes", r->effort_max);
+                     "functions share more than real programs do: over %" PRIu64 " values and name bytes",
+                     r->budget.limit);
 }
 
 /* ---- values by address ---- */
@@ -68,7 +69,7 @@ csn_status csni_go_read_values(struct csni_go_reader *r, uint32_t off, uint32_t 
         if (!coded && !first) break;
         value += coded & 1 ? ~(coded >> 1) : coded >> 1;
         uint64_t next = at + (uint64_t)varint(&c) * t->quantum;
-        CSNI_TRY(csni_go_spend(r, 1, err));
+        CSNI_TRY(csni_go_charge(r, 1, err));
         if (c.failed || next > UINT32_MAX) break;
         *end = (uint32_t)next;
         if (next > size) next = size;

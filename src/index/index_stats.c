@@ -1,5 +1,6 @@
 /* Statistics of an index: the sizes of its parts, which each format counts itself, and what the functions hold, which is
  * found through the iterators that every format has. */
+#include "base/core/budget.h"
 #include "formats/gsym/gsym_layout.h"
 #include "index/index_private.h"
 
@@ -101,7 +102,8 @@ static csn_status count_parts(const struct csn_index *index, const struct csn_re
 struct totals {
     const struct csn_index *index;
     struct csn_stats_sums *out;
-    uint64_t code_end, decoded;
+    uint64_t code_end;
+    struct csni_budget decoded; /* bytes of records */
 };
 
 static csn_status count_function(struct totals *totals, uint32_t idx, struct csn_function_stats *out,
@@ -111,11 +113,11 @@ static csn_status count_function(struct totals *totals, uint32_t idx, struct csn
     if (csn_index_record(totals->index, idx, &record, NULL) < 0) return CSN_OK;
     const struct csni_index_format *format = totals->index->format;
     csn_status status = format->record_sizes(totals->index, &record, out);
-    totals->decoded += out->record_bytes;
-    if (totals->decoded / CSNI_GSYM_SHARED_TIMES > totals->out->file_size + CSNI_GSYM_SHARED_FREE)
+    uint64_t decoded = totals->decoded.spent + out->record_bytes;
+    if (!csni_budget_charge(&totals->decoded, out->record_bytes))
         return csni_fail(err, CSN_E_LIMIT, NULL, record.offset,
                          "%u functions share %llu bytes of records, need no more than %d times as many as the file has", idx,
-                         (unsigned long long)totals->decoded, CSNI_GSYM_SHARED_TIMES);
+                         (unsigned long long)decoded, CSNI_GSYM_SHARED_TIMES);
     if (status < 0 || csn_record_function(totals->index, &record, &out->function, NULL) < 0) return CSN_OK;
     uint64_t start = out->function.start, end = start + out->function.size;
     struct code code = { start > totals->code_end ? start : totals->code_end, end };
@@ -148,6 +150,7 @@ csn_status csn_index_stats(const struct csn_index *index, csn_stats_callback *ca
     struct csn_stats_sums sum = { .file_size = whole };
     CSNI_TRY(part_bytes(index, info.file_size, sum.part_bytes, err));
     struct totals totals = { .index = index, .out = &sum };
+    totals.decoded = csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, whole, CSNI_GSYM_SHARED_TIMES);
     for (uint32_t idx = 0; idx < info.function_count; idx++) {
         struct csn_function_stats function;
         CSNI_TRY(count_function(&totals, idx, &function, err));

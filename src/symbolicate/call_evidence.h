@@ -6,6 +6,7 @@
 #include <callsign/symbolicate.h>
 
 #include "base/arena.h"
+#include "base/core/budget.h"
 
 struct csni_call_evidence {
     const struct csn_str *patterns; /* for the callee's name, of all call sites of the return address */
@@ -19,6 +20,6 @@ struct csni_call_evidence {
 /* Reads the call sites of `record` that return to `ret` (or to ret + 1, with `either`). Patterns are views into the index, in
  * an array in `arena`. False: no memory. */
 bool csni_call_evidence_read(const struct csn_index *index, const struct csn_record *record, uint64_t ret, bool either,
-                             struct csni_arena *arena, uint64_t *budget, struct csni_call_evidence *out);
+                             struct csni_arena *arena, struct csni_budget *budget, struct csni_call_evidence *out);
 
 #endif

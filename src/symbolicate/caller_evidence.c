@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "symbolicate/candidate_match.h"
-#include "symbolicate/step_budget.h"
 #include "symbolicate/tail_ends.h"
 
 /* CALLERS_MAX: remaining records of a caller that are read. */
@@ -41,7 +40,7 @@ static bool reached(struct csni_stack_walk *walk, const struct csni_frame_state 
                     struct csn_str **names, uint32_t *count) {
     const struct csni_site *site = callee->site;
     *count = 0;
-    if (!tails->count || !csni_budget_take(walk->budget, (uint64_t)site->name_count * tails->count)) return true;
+    if (!tails->count || !csni_budget_charge(walk->budget, (uint64_t)site->name_count * tails->count)) return true;
     *names = csni_arena_alloc(&walk->s->arena, site->name_count * sizeof(**names));
     if (!*names) return false;
     for (uint32_t i = 0; i < site->name_count; i++)
@@ -95,7 +94,7 @@ static bool keep_own(struct csni_stack_walk *walk, struct caller_walk *callers, 
     callers->outward = callers->outward && (own->flags & CSN_CALL_SITE_EXTERNAL);
     if (!callers->outward) return true;
     if (!callers->own) {
-        callers->outward = csni_budget_take(walk->budget, (uint64_t)callers->callers * STEPS_PER_CALLER);
+        callers->outward = csni_budget_charge(walk->budget, (uint64_t)callers->callers * STEPS_PER_CALLER);
         if (!callers->outward) return true;
         callers->own = csni_arena_alloc(&walk->s->arena, callers->callers * sizeof(*callers->own));
         if (!callers->own) return false;
@@ -138,7 +137,7 @@ static bool read_remaining_callers(struct csni_stack_walk *walk, size_t caller, 
     struct caller_walk callers = { .at = at, .outward = walk->frames[caller - 1].module != at->module };
     uint32_t undecided = answer->chosen == CSN_NOT_CHOSEN ? CSN_STACK_NOTE_CALLER_UNDECIDED : 0;
     bool too_many = site->truncated || answer->remaining_count > CALLERS_MAX;
-    if (too_many || !csni_budget_take(walk->budget, (uint64_t)site->record_count * answer->remaining_count)) {
+    if (too_many || !csni_budget_charge(walk->budget, (uint64_t)site->record_count * answer->remaining_count)) {
         out->whole.notes = CSN_STACK_NOTE_CALLER_UNDECIDED;
         return true;
     }

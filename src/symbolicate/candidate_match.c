@@ -3,7 +3,6 @@
 
 #include "base/core/span.h"
 #include "symbolicate/candidate_match.h"
-#include "symbolicate/step_budget.h"
 #include "symbolicate/tail_ends.h"
 
 enum {
@@ -35,14 +34,14 @@ static bool match_pattern(struct csni_stack_walk *walk, const struct csni_site *
         out->unknown = true;
         return true;
     }
-    csni_budget_take(walk->budget, pattern.len / PATTERN_BYTES);
+    csni_budget_charge(walk->budget, pattern.len / PATTERN_BYTES);
     struct csn_str name = pattern; /* that is compared letter for letter */
     bool bare = csni_pattern_is_plain(pattern, &name);
     bool exact = bare || csni_pattern_is_exact(pattern);
     if (!exact) bare = is_bare_name(site, pattern);
     uint64_t steps = exact || bare ? 1 : EXPRESSION_COST + pattern.len / PATTERN_BYTES;
     for (uint32_t i = 0; i < site->name_count; i++) {
-        if (!csni_budget_take(walk->budget, steps)) {
+        if (!csni_budget_charge(walk->budget, steps)) {
             out->notes |= CSN_STACK_NOTE_LIMIT;
             out->unknown = true;
             return true;
@@ -53,7 +52,7 @@ static bool match_pattern(struct csni_stack_walk *walk, const struct csni_site *
         if (match == CSNI_MATCH_MEMORY) return false;
         out->notes |= note_of(match);
         if (match > CSNI_MATCH_YES) {
-            csni_budget_take(walk->budget, GIVE_UP_COST);
+            csni_budget_charge(walk->budget, GIVE_UP_COST);
             out->unknown = true;
             return true;
         }
@@ -70,7 +69,7 @@ bool csni_match_candidates(struct csni_stack_walk *walk, const struct csni_site 
     *out = (struct csni_candidate_match){ 0 };
     struct csni_arena *arena = &walk->s->arena;
     /* Each name costs a step: no memory for what cannot be paid, of a million frames. */
-    if (*walk->budget < site->name_count) {
+    if (csni_budget_left(walk->budget) < site->name_count) {
         out->notes = CSN_STACK_NOTE_LIMIT;
         out->unknown = true;
         return true;
@@ -97,7 +96,7 @@ bool csni_match_tail_calls(struct csni_stack_walk *walk, size_t i, const struct 
     struct csni_tail_ends tails;
     if (!csni_tail_ends_follow(walk, evidence, caller->module, &tails)) return false;
     match->notes |= tails.notes;
-    if (!csni_budget_take(walk->budget, (uint64_t)site->name_count * tails.count)) return true;
+    if (!csni_budget_charge(walk->budget, (uint64_t)site->name_count * tails.count)) return true;
     for (uint32_t k = 0; k < site->name_count; k++) {
         const struct csni_tail_end *end = csni_tail_ends_find(&tails, site->names[k], callee->module);
         if (!end) continue;
@@ -122,7 +121,7 @@ bool csni_match_tail_called_siblings(struct csni_stack_walk *walk, const struct 
         struct csni_tail_ends tails;
         if (!csni_tail_ends_of_candidate(walk, site, match->names[i], callee->module, &tails)) return false;
         uint64_t steps = (uint64_t)site->name_count * (tails.count + match->count);
-        if (tails.count && !csni_budget_take(walk->budget, steps)) tails.notes |= CSN_STACK_NOTE_LIMIT;
+        if (tails.count && !csni_budget_charge(walk->budget, steps)) tails.notes |= CSN_STACK_NOTE_LIMIT;
         match->notes |= tails.notes & CSN_STACK_NOTE_LIMIT;
         match->unknown = match->notes & CSN_STACK_NOTE_LIMIT;
         if (match->unknown) return true;

@@ -1,7 +1,6 @@
 /* Expectations of external calls, carried inwards. */
 #include "symbolicate/expectation.h"
 
-#include "symbolicate/step_budget.h"
 
 enum { STEPS_PER_OWN = 16 };
 
@@ -32,7 +31,7 @@ static bool expect_beyond(struct csni_stack_walk *walk, size_t i, const struct c
     }
     if (!match->count && !match->unknown) return true;
     *met = true;
-    if (!match->unknown && evidence->pattern_count > 1 && csni_budget_take(walk->budget, evidence->pattern_count))
+    if (!match->unknown && evidence->pattern_count > 1 && csni_budget_charge(walk->budget, evidence->pattern_count))
         return remove_met_patterns(walk, match, evidence);
     evidence->pattern_count = 0;
     return true;
@@ -60,7 +59,7 @@ bool csni_expectations_add(struct csni_expectations *expectations, struct csni_s
         if (!own.pattern_count) return true;
         if (met) new.met_in = callee->module;
         if (!new.own) {
-            if (!csni_budget_take(walk->budget, (uint64_t)caller->own_count * STEPS_PER_OWN)) return true;
+            if (!csni_budget_charge(walk->budget, (uint64_t)caller->own_count * STEPS_PER_OWN)) return true;
             new.own = csni_arena_alloc(&walk->s->arena, caller->own_count * sizeof(*new.own));
             if (!new.own) return false;
         }
@@ -122,7 +121,7 @@ static bool find_allowed(struct csni_stack_walk *walk, size_t i, const struct cs
         if (!csni_match_candidates(walk, at->site, &expectation->own[k], false, &match)) return false;
         if (match.count && !match.unknown && !csni_match_tail_called_siblings(walk, at, &match)) return false;
         uint64_t steps = (uint64_t)match.count * (out->count + (walk->answers[i].remaining ? walk->answers[i].remaining_count : 0));
-        if (match.count > 1 && !csni_budget_take(walk->budget, steps)) match.notes |= CSN_STACK_NOTE_LIMIT;
+        if (match.count > 1 && !csni_budget_charge(walk->budget, steps)) match.notes |= CSN_STACK_NOTE_LIMIT;
         out->notes |= match.notes;
         out->unknown = match.unknown || (match.notes & CSN_STACK_NOTE_LIMIT);
         if (out->unknown) return true;

@@ -7,7 +7,6 @@
 #include "base/core/hash.h"
 #include "base/core/span.h"
 #include "symbolicate/record_frames.h"
-#include "symbolicate/step_budget.h"
 
 enum { FRAMES_MAX = CSN_INLINE_DEPTH_MAX + 1, LOOKUP_COST = 16, BYTES_PER_STEP = 64 };
 
@@ -53,7 +52,7 @@ static uint32_t intern_name(struct csni_site *site, struct name_table *table, st
     return site->name_count - 1;
 }
 
-static csn_status name_records(struct csni_site *site, struct csni_arena *arena, uint64_t *budget, struct csn_error *err) {
+static csn_status name_records(struct csni_site *site, struct csni_arena *arena, struct csni_budget *budget, struct csn_error *err) {
     uint32_t count = site->record_count;
     site->names = csni_arena_alloc(arena, count * sizeof(*site->names));
     uint32_t *name_of = csni_arena_alloc(arena, count * sizeof(*name_of));
@@ -67,7 +66,7 @@ static csn_status name_records(struct csni_site *site, struct csni_arena *arena,
     for (uint32_t k = 0; k < count; k++) {
         struct csn_function function;
         CSNI_TRY(csn_record_function(site->index, &site->records[k], &function, err));
-        if (!csni_budget_take(budget, function.name.len / BYTES_PER_STEP) && k) {
+        if (!csni_budget_charge(budget, function.name.len / BYTES_PER_STEP) && k) {
             site->record_count = k;
             site->truncated = true;
             break;
@@ -80,7 +79,7 @@ static csn_status name_records(struct csni_site *site, struct csni_arena *arena,
 
 /* ---- the records ---- */
 
-static csn_status count_merged(struct csni_site *site, const struct csn_record *record, uint64_t *budget,
+static csn_status count_merged(struct csni_site *site, const struct csn_record *record, struct csni_budget *budget,
                                uint32_t *out, struct csn_error *err) {
     struct csn_merged_iter iter;
     struct csn_record child;
@@ -90,7 +89,7 @@ static csn_status count_merged(struct csni_site *site, const struct csn_record *
         csn_status status = csn_merged_iter_next(&iter, &child, err);
         if (status < 0) return status;
         if (status == CSN_NONE) return CSN_OK;
-        if (*out + 1 == CSNI_RECORDS_MAX || !csni_budget_take(budget, 8)) {
+        if (*out + 1 == CSNI_RECORDS_MAX || !csni_budget_charge(budget, 8)) {
             site->truncated = true;
             return CSN_OK;
         }
@@ -117,13 +116,13 @@ static csn_status keep_merged(struct csni_site *site, const struct csn_record *r
 
 /* A record does not know where it ends: writers put the next one after it. */
 static void charge_for_record(const struct csn_index *index, uint32_t idx, const struct csn_record *record,
-                            uint64_t *budget) {
+                            struct csni_budget *budget) {
     struct csn_record next;
     bool follows = csn_index_record(index, idx + 1, &next, NULL) == CSN_OK && next.offset > record->offset;
-    csni_budget_take(budget, (follows ? next.offset - record->offset : record->size) / BYTES_PER_STEP);
+    csni_budget_charge(budget, (follows ? next.offset - record->offset : record->size) / BYTES_PER_STEP);
 }
 
-static csn_status find_records(struct csni_site *site, uint32_t idx, struct csni_arena *arena, uint64_t *budget,
+static csn_status find_records(struct csni_site *site, uint32_t idx, struct csni_arena *arena, struct csni_budget *budget,
                                struct csn_error *err) {
     struct csn_record record;
     struct csn_function function;
@@ -143,12 +142,12 @@ static csn_status find_records(struct csni_site *site, uint32_t idx, struct csni
 }
 
 csn_status csni_site_locate(const struct csn_index *index, uint64_t addr, unsigned shift, struct csni_arena *arena,
-                            uint64_t *budget, struct csni_site *out) {
+                            struct csni_budget *budget, struct csni_site *out) {
     struct csn_frame_ref refs[FRAMES_MAX];
     struct csn_lookup found;
     struct csn_error err = CSN_ERROR_INIT;
     *out = (struct csni_site){ .index = index, .addr = addr, .shift = (uint8_t)shift };
-    if (!csni_budget_take(budget, LOOKUP_COST)) {
+    if (!csni_budget_charge(budget, LOOKUP_COST)) {
         out->status = CSN_E_LIMIT;
         out->error = "the work budget of this stack is used up: this frame was not looked up";
         return CSN_OK;
@@ -168,7 +167,7 @@ csn_status csni_site_locate(const struct csn_index *index, uint64_t addr, unsign
 /* ---- functions folded away ---- */
 
 const struct csni_folded_frames *csni_site_folded_frames(struct csni_site *site, uint32_t k, struct csni_arena *arena,
-                                                         uint64_t *budget) {
+                                                         struct csni_budget *budget) {
     size_t size = site->record_count * sizeof(*site->folded_frames);
     if (!site->folded_frames) {
         site->folded_frames = csni_arena_alloc(arena, size);
@@ -178,7 +177,7 @@ const struct csni_folded_frames *csni_site_folded_frames(struct csni_site *site,
     struct csni_folded_frames *folded = &site->folded_frames[k];
     if (folded->frames || folded->error) return folded;
     struct csn_error err = CSN_ERROR_INIT;
-    csni_budget_take(budget, site->records[k].size / BYTES_PER_STEP);
+    csni_budget_charge(budget, site->records[k].size / BYTES_PER_STEP);
     folded->status = csni_record_frames(site->index, &site->records[k], site->addr, arena, &folded->frames,
                                          &folded->count, &err);
     if (folded->status == CSN_E_MEMORY) return NULL;
@@ -216,7 +215,7 @@ static bool cache_evidence(struct csni_site *site, const struct csni_call_eviden
 }
 
 bool csni_site_evidence(struct csni_site *site, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
-                        uint64_t *budget, struct csni_call_evidence *out) {
+                        struct csni_budget *budget, struct csni_call_evidence *out) {
     const struct csn_record *record = &site->records[k];
     uint64_t ret = site->addr + site->shift;
     /* A frame looked up at its own address always has both return addresses; others only with `either`. */

@@ -6,6 +6,7 @@
 #include <callsign/symbolicate.h>
 
 #include "base/arena.h"
+#include "base/core/budget.h"
 #include "symbolicate/call_evidence.h"
 
 /* The frames of a function that was folded away. */
@@ -42,15 +43,15 @@ enum { CSNI_RECORDS_MAX = 1 << 16 };
 /* Looks `addr` up. Damage is part of the answer; only CSN_E_MEMORY is a failure. With a budget of 0 afterwards
  * the site may be incomplete. */
 csn_status csni_site_locate(const struct csn_index *index, uint64_t addr, unsigned shift, struct csni_arena *arena,
-                            uint64_t *budget, struct csni_site *out);
+                            struct csni_budget *budget, struct csni_site *out);
 
 /* The frames of record `k` > 0. NULL: no memory. */
 const struct csni_folded_frames *csni_site_folded_frames(struct csni_site *site, uint32_t k, struct csni_arena *arena,
-                                                         uint64_t *budget);
+                                                         struct csni_budget *budget);
 
 /* The evidence of record `k` about a call that returns to the site's frame. Cached with the site, in `kept`, unless the budget
  * cut it short or it depends on the frame; what is not cached is in `arena`. False: no memory. */
 bool csni_site_evidence(struct csni_site *site, uint32_t k, bool either, struct csni_arena *kept, struct csni_arena *arena,
-                        uint64_t *budget, struct csni_call_evidence *out);
+                        struct csni_budget *budget, struct csni_call_evidence *out);
 
 #endif

@@ -63,7 +63,7 @@ static bool is_site_of(const struct csni_site *site, const struct csn_index *ind
 }
 
 struct csni_site *csni_site_cache_find(struct csni_site_cache *cache, const struct csn_index *index, uint64_t addr,
-                                       unsigned shift, uint64_t hash, uint64_t *budget) {
+                                       unsigned shift, uint64_t hash, struct csni_budget *budget) {
     if (2 * (cache->count + 1) > cache->slots.count && !grow_slots(cache)) return NULL;
     size_t mask = cache->slots.count - 1, i = (size_t)hash & mask;
     for (; cache->slots.items[i].site; i = (i + 1) & mask) {
@@ -72,7 +72,7 @@ struct csni_site *csni_site_cache_find(struct csni_site_cache *cache, const stru
     }
     struct csni_site *site = csni_arena_alloc(&cache->arena, sizeof(*site));
     if (!site || csni_site_locate(index, addr, shift, &cache->arena, budget, site) < 0) return NULL;
-    if (*budget == 0) cache->incomplete = true;
+    if (csni_budget_is_exhausted(budget)) cache->incomplete = true;
     cache->slots.items[i] = (struct csni_site_slot){ hash, site };
     cache->count++;
     return site;

@@ -2,6 +2,7 @@
 #ifndef CSNI_SITE_CACHE_H
 #define CSNI_SITE_CACHE_H
 
+#include "base/core/budget.h"
 #include "base/core/vec.h"
 #include "symbolicate/site.h"
 
@@ -32,6 +33,6 @@ void csni_site_cache_prefetch_site(const struct csni_site_cache *cache, uint64_t
 
 /* The site from the cache, or located now. NULL: no memory. */
 struct csni_site *csni_site_cache_find(struct csni_site_cache *cache, const struct csn_index *index, uint64_t addr,
-                                       unsigned shift, uint64_t hash, uint64_t *budget);
+                                       unsigned shift, uint64_t hash, struct csni_budget *budget);
 
 #endif

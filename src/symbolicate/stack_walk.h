@@ -2,6 +2,7 @@
 #ifndef CSNI_STACK_WALK_H
 #define CSNI_STACK_WALK_H
 
+#include "base/core/budget.h"
 #include "symbolicate/symbolicator.h"
 
 struct csni_frame_state {
@@ -20,7 +21,7 @@ struct csni_stack_walk {
     struct csni_frame_state *frames;
     struct csn_stack_answer *answers;
     size_t count;
-    uint64_t *budget;
+    struct csni_budget *budget;
     uint32_t *tail_tables;    /* by module: 1 + number of its table, 0: none; NULL until they are needed */
 };
 

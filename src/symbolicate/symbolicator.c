@@ -111,7 +111,7 @@ static void prefetch_texts(const struct csni_site *site) {
     if (site->evidence.pattern_count) csni_prefetch(site->evidence.patterns[0].ptr);
 }
 
-static bool find_site(struct csn_symbolicator *s, struct csni_frame_state *at, uint64_t *budget) {
+static bool find_site(struct csn_symbolicator *s, struct csni_frame_state *at, struct csni_budget *budget) {
     const struct csn_index *index = index_at(s, at);
     if (!index) return true;
     at->site = csni_site_cache_find(&s->sites, index, at->addr - at->shift, at->shift, at->hash, budget);
@@ -191,7 +191,7 @@ static bool choose_in_chain(struct csni_stack_walk *walk) {
 
 static csn_status answer_stack(struct csn_symbolicator *s, const struct csn_stack_frame *frames, size_t count,
                                const struct csn_stack_answer **out, struct csn_error *err) {
-    uint64_t budget = BUDGET_MIN + (uint64_t)count * BUDGET_FRAME;
+    struct csni_budget budget = csni_budget_for(BUDGET_MIN, count, BUDGET_FRAME);
     size_t state_bytes = 0, answer_bytes = 0;
     struct csni_stack_walk walk = { .s = s, .count = count, .budget = &budget };
     if (csni_mul_size(count, sizeof(*walk.frames), &state_bytes)) walk.frames = csni_arena_alloc(&s->arena, state_bytes);

@@ -5,7 +5,6 @@
 
 #include "base/core/hash.h"
 #include "base/core/span.h"
-#include "symbolicate/step_budget.h"
 
 enum {
     CALLS_MAX = 8,              /* tail calls one after the other */
@@ -37,7 +36,7 @@ static uint32_t callee_module(uint32_t flags, uint32_t module) {
 static void read_name(struct follower *f, struct csn_str pattern, struct csn_str *out) {
     bool copied = memchr(pattern.ptr, '\\', pattern.len);
     char *scratch = NULL;
-    if (!csni_budget_take(f->walk->budget, 1 + pattern.len / (copied ? COPIED_BYTES_PER_STEP : NAME_BYTES_PER_STEP))) {
+    if (!csni_budget_charge(f->walk->budget, 1 + pattern.len / (copied ? COPIED_BYTES_PER_STEP : NAME_BYTES_PER_STEP))) {
         give_up(f, CSN_STACK_NOTE_LIMIT);
     } else if (copied && !(scratch = csni_arena_alloc(&f->walk->s->arena, pattern.len))) {
         f->no_memory = f->unknown = true;
@@ -71,7 +70,7 @@ static void follow_record(struct follower *f, const struct csn_index *index, con
     struct csn_call_site call;
     if (csn_call_site_iter_init(&iter, index, record, NULL) != CSN_OK) return;
     while (!f->unknown && csn_call_site_iter_next(&iter, &call, NULL) == CSN_OK) {
-        if (!csni_budget_take(f->walk->budget, 1)) give_up(f, CSN_STACK_NOTE_LIMIT);
+        if (!csni_budget_charge(f->walk->budget, 1)) give_up(f, CSN_STACK_NOTE_LIMIT);
         if (!(call.flags & CSN_CALL_SITE_TAIL)) continue;
         struct csni_tail_end *caller = &f->out->ends[from];
         struct csni_tail_end end = { .module = callee_module(call.flags, module), .start = caller->start,
@@ -87,7 +86,7 @@ static void follow_record(struct follower *f, const struct csn_index *index, con
 }
 
 static bool find_record(const struct csn_index *index, const struct csni_tail_entry *entry, struct csn_record *out,
-                        uint64_t *budget) {
+                        struct csni_budget *budget) {
     struct csn_merged_iter iter;
     struct csn_record record;
     if (csn_index_record(index, entry->function, out, NULL) != CSN_OK) return false;
@@ -95,7 +94,7 @@ static bool find_record(const struct csn_index *index, const struct csni_tail_en
     record = *out;
     if (csn_merged_iter_init(&iter, index, &record, NULL) != CSN_OK) return false;
     for (uint32_t k = 0; k < entry->child; k++)
-        if (!csni_budget_take(budget, 1) || csn_merged_iter_next(&iter, out, NULL) != CSN_OK) return false;
+        if (!csni_budget_charge(budget, 1) || csn_merged_iter_next(&iter, out, NULL) != CSN_OK) return false;
     return true;
 }
 
@@ -106,12 +105,12 @@ static void follow_in_module(struct follower *f, uint32_t module, uint32_t from)
     const struct csni_tail_table *table = &walk->s->tail_tables.items.items[walk->tail_tables[module] - 1];
     struct csn_str name = f->out->ends[from].name;
     uint64_t hash = f->out->ends[from].hash, steps = 4 + name.len / NAME_BYTES_PER_STEP;
-    if (table->given_up || !csni_budget_take(walk->budget, 16)) give_up(f, CSN_STACK_NOTE_LIMIT);
+    if (table->given_up || !csni_budget_charge(walk->budget, 16)) give_up(f, CSN_STACK_NOTE_LIMIT);
     size_t i = csni_tail_table_first(table, hash);
     for (; !f->unknown && i < table->count && table->entries[i].hash == hash; i++) {
         struct csn_record record;
         struct csn_function function;
-        if (!csni_budget_take(walk->budget, steps)) give_up(f, CSN_STACK_NOTE_LIMIT);
+        if (!csni_budget_charge(walk->budget, steps)) give_up(f, CSN_STACK_NOTE_LIMIT);
         else if (!find_record(table->index, &table->entries[i], &record, walk->budget)) give_up(f, CSN_STACK_NOTE_LIMIT);
         else if (csn_record_function(table->index, &record, &function, NULL) == CSN_OK && csni_str_equal(function.name, name))
             follow_record(f, table->index, &record, module, from);
@@ -129,7 +128,7 @@ static bool find_table(struct follower *f, uint32_t module, uint32_t *tables) {
     struct csn_symbolicator *s = f->walk->s;
     const struct csn_index *index = s->modules[module].index;
     if (!index || tables[module] || f->unknown) return true;
-    if (!csni_budget_take(f->walk->budget, 1 + s->tail_tables.items.count / 8)) give_up(f, CSN_STACK_NOTE_LIMIT);
+    if (!csni_budget_charge(f->walk->budget, 1 + s->tail_tables.items.count / 8)) give_up(f, CSN_STACK_NOTE_LIMIT);
     uint32_t table = csni_tail_tables_get(&s->tail_tables, index);
     tables[module] = table + 1;
     return table != UINT32_MAX;
@@ -175,7 +174,7 @@ bool csni_tail_ends_follow(struct csni_stack_walk *walk, const struct csni_call_
                             struct csni_tail_ends *out) {
     struct follower f = { .walk = walk, .out = out };
     out->count = out->notes = 0;
-    if (!csni_budget_take(walk->budget, 1)) { /* not even the tables are looked for, for each of many frames */
+    if (!csni_budget_charge(walk->budget, 1)) { /* not even the tables are looked for, for each of many frames */
         out->notes = CSN_STACK_NOTE_LIMIT;
         return true;
     }
@@ -191,11 +190,11 @@ bool csni_tail_ends_follow(struct csni_stack_walk *walk, const struct csni_call_
 bool csni_tail_ends_of_candidate(struct csni_stack_walk *walk, const struct csni_site *site, uint32_t name,
                                   uint32_t module, struct csni_tail_ends *out) {
     struct follower f = { .walk = walk, .out = out };
-    bool any = false, paid = csni_budget_take(walk->budget, 1 + site->record_count / RECORDS_PER_STEP);
+    bool any = false, paid = csni_budget_charge(walk->budget, 1 + site->record_count / RECORDS_PER_STEP);
     out->count = out->notes = 0;
     for (uint32_t k = 0; k < site->record_count && !any && paid; k++)
         any = site->name_of[k] == name && csni_record_has_tail_call(site->index, &site->records[k], walk->budget);
-    if (!*walk->budget) out->notes = CSN_STACK_NOTE_LIMIT;
+    if (csni_budget_is_exhausted(walk->budget)) out->notes = CSN_STACK_NOTE_LIMIT;
     if (!any) return true;
     if (!find_tables(&f)) return false;
     struct csn_str own = site->names[name];

@@ -6,7 +6,6 @@
 
 #include "base/core/hash.h"
 #include "base/core/search.h"
-#include "symbolicate/step_budget.h"
 
 enum {
     TABLE_BUDGET = 1 << 26,  /* steps for one table, as many as a stack may cost */
@@ -17,14 +16,14 @@ enum {
 struct table_maker {
     const struct csn_index *index;
     CSNI_VEC(struct csni_tail_entry) entries;
-    uint64_t budget;
+    struct csni_budget budget;
 };
 
-bool csni_record_has_tail_call(const struct csn_index *index, const struct csn_record *record, uint64_t *budget) {
+bool csni_record_has_tail_call(const struct csn_index *index, const struct csn_record *record, struct csni_budget *budget) {
     struct csn_call_site_iter iter;
     struct csn_call_site call;
     if (csn_call_site_iter_init(&iter, index, record, NULL) != CSN_OK) return false;
-    while (csni_budget_take(budget, 1) && csn_call_site_iter_next(&iter, &call, NULL) == CSN_OK)
+    while (csni_budget_charge(budget, 1) && csn_call_site_iter_next(&iter, &call, NULL) == CSN_OK)
         if (call.flags & CSN_CALL_SITE_TAIL) return true;
     return false;
 }
@@ -32,7 +31,7 @@ bool csni_record_has_tail_call(const struct csn_index *index, const struct csn_r
 /* False: no memory. */
 static bool add_record(struct table_maker *m, const struct csn_record *record, const struct csn_function *function,
                        uint32_t idx, uint32_t child) {
-    csni_budget_take(&m->budget, 4 + function->name.len / NAME_BYTES_PER_STEP);
+    csni_budget_charge(&m->budget, 4 + function->name.len / NAME_BYTES_PER_STEP);
     if (!function->has_call_sites || !csni_record_has_tail_call(m->index, record, &m->budget)) return true;
     struct csni_tail_entry entry = { csni_hash_bytes(function->name.ptr, function->name.len), idx, child };
     return csni_vec_push(&m->entries, entry);
@@ -42,7 +41,7 @@ static bool add_children(struct table_maker *m, const struct csn_record *record,
     struct csn_merged_iter iter;
     struct csn_record child;
     if (csn_merged_iter_init(&iter, m->index, record, NULL) != CSN_OK) return true;
-    for (uint32_t k = 1; m->budget && csn_merged_iter_next(&iter, &child, NULL) == CSN_OK; k++) {
+    for (uint32_t k = 1; !csni_budget_is_exhausted(&m->budget) && csn_merged_iter_next(&iter, &child, NULL) == CSN_OK; k++) {
         struct csn_function function;
         if (csn_record_function(m->index, &child, &function, NULL) == CSN_OK && !add_record(m, &child, &function, idx, k))
             return false;
@@ -59,18 +58,18 @@ static int compare_hashes(const void *pa, const void *pb) {
 
 /* Damaged records have no tail calls. */
 static bool make_table(const struct csn_allocator *alloc, struct csni_tail_table *table) {
-    struct table_maker m = { .index = table->index, .entries.alloc = alloc, .budget = TABLE_BUDGET };
+    struct table_maker m = { .index = table->index, .entries.alloc = alloc, .budget.limit = TABLE_BUDGET };
     struct csn_index_info info;
     csn_index_get_info(table->index, &info, sizeof(info));
     bool good = true;
-    for (uint32_t i = 0; good && m.budget && m.entries.count <= TABLE_ENTRIES_MAX && i < info.function_count; i++) {
+    for (uint32_t i = 0; good && !csni_budget_is_exhausted(&m.budget) && m.entries.count <= TABLE_ENTRIES_MAX && i < info.function_count; i++) {
         struct csn_record record;
         struct csn_function function;
         if (csn_index_record(table->index, i, &record, NULL) != CSN_OK) continue;
         if (csn_record_function(table->index, &record, &function, NULL) != CSN_OK) continue;
         good = add_record(&m, &record, &function, i, 0) && (!function.has_merged || add_children(&m, &record, i));
     }
-    table->given_up = !m.budget || m.entries.count > TABLE_ENTRIES_MAX;
+    table->given_up = csni_budget_is_exhausted(&m.budget) || m.entries.count > TABLE_ENTRIES_MAX;
     if (good && !table->given_up && m.entries.count) {
         qsort(m.entries.items, m.entries.count, sizeof(*m.entries.items), compare_hashes);
         table->entries = csni_alloc(alloc, m.entries.count * sizeof(*table->entries));

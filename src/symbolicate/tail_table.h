@@ -5,6 +5,7 @@
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 
+#include "base/core/budget.h"
 #include "base/core/vec.h"
 
 struct csni_tail_entry {
@@ -32,6 +33,6 @@ void csni_tail_tables_clear(struct csni_tail_tables *tables);
 uint32_t csni_tail_tables_get(struct csni_tail_tables *tables, const struct csn_index *index);
 /* The lower bound of a hash. */
 size_t csni_tail_table_first(const struct csni_tail_table *table, uint64_t hash);
-bool csni_record_has_tail_call(const struct csn_index *index, const struct csn_record *record, uint64_t *budget);
+bool csni_record_has_tail_call(const struct csn_index *index, const struct csn_record *record, struct csni_budget *budget);
 
 #endif

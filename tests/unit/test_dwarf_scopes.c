@@ -201,8 +201,8 @@ static void deep_nesting(void **state) {
     end(&t);
 }
 
-/* The effort of a name is the same whether it comes from the cache or not. */
-static void effort(void **state) {
+/* The cost of a name is the same whether it comes from the cache or not. */
+static void cost(void **state) {
     (void)state;
     struct scopes t;
     begin(&t);
@@ -217,13 +217,13 @@ static void effort(void **state) {
         wire_u32(&t.s.info, to);
     }
     ready(&t);
-    assert_int_equal(csni_scopes_take_effort(t.scopes), 0);
+    assert_int_equal(csni_scopes_take_cost(t.scopes), 0);
     expect(&t, last, "S::f");
-    uint64_t first = csni_scopes_take_effort(t.scopes);
+    uint64_t first = csni_scopes_take_cost(t.scopes);
     assert_true(first > 16);
-    assert_int_equal(csni_scopes_take_effort(t.scopes), 0);
+    assert_int_equal(csni_scopes_take_cost(t.scopes), 0);
     expect(&t, last, "S::f");
-    assert_int_equal(csni_scopes_take_effort(t.scopes), first);
+    assert_int_equal(csni_scopes_take_cost(t.scopes), first);
     end(&t);
 }
 
@@ -234,7 +234,7 @@ int main(void) {
         cmocka_unit_test(damaged_subtree),
         cmocka_unit_test(siblings_that_lie),
         cmocka_unit_test(deep_nesting),
-        cmocka_unit_test(effort),
+        cmocka_unit_test(cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

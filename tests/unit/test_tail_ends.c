@@ -283,7 +283,7 @@ static void damaged_indexes(void **state) {
 enum { LONG = 512, NAMESAKES = 12, ENOUGH = 1 << 26 };
 
 /* Follows a call of a function with a name of `len` bytes, of which there are several. */
-static void follow_namesakes(struct world *w, size_t len, uint64_t *budget, struct csni_tail_ends *out) {
+static void follow_namesakes(struct world *w, size_t len, struct csni_budget *budget, struct csni_tail_ends *out) {
     char name[LONG + 1] = "", pattern[LONG + 3];
     memset(name, 'n', len);
     static const struct sample_site calls[] = { { 0, TAIL | EX, { "^two$" } } };
@@ -306,12 +306,12 @@ static void follow_namesakes(struct world *w, size_t len, uint64_t *budget, stru
 /* Each of several functions of one name is read with its name: in a small file those can be many, and it can be long. */
 static void long_names(void **state) {
     struct csni_tail_ends tails;
-    uint64_t for_short = ENOUGH, for_long = ENOUGH, none = 0;
+    struct csni_budget for_short = { .limit = ENOUGH }, for_long = { .limit = ENOUGH }, none = { .limit = 0 };
     follow_namesakes(*state, 1, &for_short, &tails);
     assert_int_equal(tails.count, 2);
     follow_namesakes(*state, LONG, &for_long, &tails);
     assert_int_equal(tails.count, 2);
-    assert_true(for_short - for_long >= NAMESAKES * (LONG / 64));
+    assert_true(for_long.spent - for_short.spent >= NAMESAKES * (LONG / 64));
     follow_namesakes(*state, 1, &none, &tails);
     assert_int_equal(tails.count, 0);
     assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);
@@ -326,12 +326,12 @@ static void many_records(void **state) {
     struct csni_site site = { .index = w->index[LIB], .record_count = CSNI_RECORDS_MAX, .name_of = name_of,
                               .records = records };
     struct csni_tail_ends tails;
-    uint64_t budget = ENOUGH;
+    struct csni_budget budget = { .limit = ENOUGH };
     struct csni_stack_walk walk = { .s = w->s, .budget = &budget };
     assert_true(csni_tail_ends_of_candidate(&walk, &site, 0, LIB, &tails));
     assert_int_equal(tails.notes, 0);
-    assert_true(ENOUGH - budget >= CSNI_RECORDS_MAX / 8);
-    budget = CSNI_RECORDS_MAX / 16;
+    assert_true(budget.spent >= CSNI_RECORDS_MAX / 8);
+    budget = (struct csni_budget){ .limit = CSNI_RECORDS_MAX / 16 };
     assert_true(csni_tail_ends_of_candidate(&walk, &site, 0, LIB, &tails));
     assert_int_equal(tails.count, 0);
     assert_int_equal(tails.notes, CSN_STACK_NOTE_LIMIT);

@@ -111,15 +111,14 @@ static csn_status add_string(struct making *m, struct csn_str s, uint32_t *out) 
 }
 
 /* Long names can be named often. */
-static csn_status spend(const struct making *m, size_t bytes) {
-    struct csni_conversion *c = m->finishing->conversion;
-    return atomic_fetch_add(&c->effort, bytes) + bytes <= atomic_load(&c->effort_max) ? CSN_OK : CSN_E_LIMIT;
+static csn_status charge_bytes(const struct making *m, size_t bytes) {
+    return csni_shared_budget_charge(&m->finishing->conversion->budget, bytes) ? CSN_OK : CSN_E_LIMIT;
 }
 
 /* "^name$" with everything escaped that a regular expression would take for more than itself. */
 static csn_status exact_pattern(struct making *m, struct csn_str name, uint32_t *out) {
     if (m->bare) return add_string(m, name, out);
-    CSNI_TRY(spend(m, name.len));
+    CSNI_TRY(charge_bytes(m, name.len));
     char *text = csni_arena_alloc(m->arena, 2 * name.len + 2);
     if (!text) return CSN_E_MEMORY;
     char *p = text;
@@ -137,7 +136,7 @@ static csn_status search_pattern(struct making *m, struct csn_str pattern, uint3
     bool bare_name = true;
     for (size_t i = 0; i < pattern.len; i++) bare_name = bare_name && !is_meta(pattern.ptr[i]);
     if (!bare_name || m->bare) return add_string(m, pattern, out);
-    CSNI_TRY(spend(m, pattern.len));
+    CSNI_TRY(charge_bytes(m, pattern.len));
     char *text = csni_arena_alloc(m->arena, pattern.len + 2);
     if (!text) return CSN_E_MEMORY;
     text[0] = '(';

@@ -37,7 +37,7 @@ enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
 enum { PORTION = 4 << 20 };
 #endif
-enum { EFFORT_A_BYTE = 8 };
+enum { BUDGET_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -106,7 +106,7 @@ static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     if (!r->wants_supplement) return CSN_OK;
     CSNI_TRY(csni_supplement_open(r->conversion, r->object, &r->supplement, err));
     r->dwarf->supplement = r->supplement.dwarf;
-    atomic_fetch_add(&r->conversion->effort_max, EFFORT_A_BYTE * r->supplement.size);
+    csni_shared_budget_raise(&r->conversion->budget, BUDGET_A_BYTE * r->supplement.size);
     return CSN_OK;
 }
 
@@ -167,7 +167,7 @@ static void count_work(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
         if (r->section[i] == CSNI_NO_SECTION) continue;
         uint64_t size = r->object->sections[r->section[i]].size;
-        atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);
+        csni_shared_budget_raise(&c->budget, BUDGET_A_BYTE * size);
         if (i == INFO || i == TYPES) c->progress_total += size;
     }
 }

@@ -13,7 +13,7 @@ static const struct {
 } section_names[SECTIONS] = { { "info", true },        { "types", true },    { "abbrev", true },    { "str", true },
                               { "str_offsets", true }, { "rnglists", true }, { "cu_index", false }, { "tu_index", false } };
 
-enum { EFFORT_A_BYTE = 8 };
+enum { BUDGET_A_BYTE = 8 };
 
 struct opening {
     struct csni_object *object;
@@ -112,7 +112,7 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
     CSNI_TRY(csni_dwarf_prepare_all(o.dwarf, pool, err));
     CSNI_TRY(csni_split_index(o.dwarf, err));
     for (uint32_t i = 0; i < SECTIONS; i++) size += o.bytes[i].size;
-    atomic_fetch_add(&c->effort_max, EFFORT_A_BYTE * size);
+    csni_shared_budget_raise(&c->budget, BUDGET_A_BYTE * size);
     return CSN_OK;
 }
 

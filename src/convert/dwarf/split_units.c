@@ -14,7 +14,7 @@
 
 enum {
     MAX_PACKAGES = 64,
-    EFFORT_SHARE = 16 /* bytes of a unit that count as one: a few of a file's units may be used again and again */
+    BUDGET_SHARE = 16 /* bytes of a unit that count as one: a few of a file's units may be used again and again */
 };
 
 enum { NONE = CSNI_NO_SKELETON };
@@ -325,7 +325,7 @@ static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job
     /* Packages stay open for their strings; .dwo files do not. */
     source.damage = s->skeletons[skeleton].found ? NULL : &file->dwarf->damage; /* a package's has been told */
     source.lasting = s->skeletons[skeleton].found ? CSNI_LASTING_STRINGS : CSNI_LASTING_NONE;
-    atomic_fetch_add(&s->c->effort, (unit->end - unit->off) / EFFORT_SHARE);
+    csni_shared_budget_charge(&s->c->budget, (unit->end - unit->off) / BUDGET_SHARE);
     return csni_unit_convert_from(job, &source, out, err);
 }
 

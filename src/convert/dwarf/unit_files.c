@@ -10,7 +10,7 @@ struct path {
 };
 
 static csn_status path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
-    CSNI_TRY(csni_unit_spend(job, room));
+    CSNI_TRY(csni_unit_charge(job, room));
     path->text = csni_arena_alloc(job->arena, room);
     path->len = 0;
     return path->text ? CSN_OK : CSN_E_MEMORY;
@@ -75,7 +75,7 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
     if (alone || (name.len && memchr(name.ptr, '/', name.len))) return add_long_name(job, directory, relative, name, out);
     uint32_t place = job->lines.version >= 5 ? dwarf_file : dwarf_file - 1, directory_number;
     CSNI_TRY(directory_string(job, directory, relative, job->lines.files.items[place].directory, &directory_number));
-    CSNI_TRY(csni_unit_spend(job, name.len));
+    CSNI_TRY(csni_unit_charge(job, name.len));
     const char *copy = csni_arena_copy(job->arena, name.ptr, name.len);
     if (!copy) return CSN_E_MEMORY;
     uint32_t base = csni_batch_add_string(job->writer, (struct csn_str){ copy, name.len });

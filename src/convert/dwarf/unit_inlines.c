@@ -74,7 +74,7 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
     csn_status status = csni_die_ranges(job->dwarf, die, &job->ranges, NULL);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) csni_unit_note_damaged_ranges(job, die, out->first_range);
-    CSNI_TRY(csni_unit_spend(job, job->ranges.count - out->first_range));
+    CSNI_TRY(csni_unit_charge(job, job->ranges.count - out->first_range));
     if (!stand_apart(job->ranges.items + out->first_range, job->ranges.count - out->first_range))
         csni_unit_join_ranges(job, out->first_range);
     out->range_count = (uint32_t)job->ranges.count - out->first_range;
@@ -197,7 +197,7 @@ csn_status csni_unit_add_inlines(struct csni_unit_job *job, struct csni_open_fun
     bool cut_off = end - start == UINT32_MAX; /* of a function that was larger */
     int64_t kept = f->ranges_nest && !cut_off ? add_nested(job, f, start, end) : add_any(job, f, start, end);
     if (kept < 0) return CSN_E_MEMORY;
-    CSNI_TRY(csni_unit_spend(job, (uint64_t)kept));
+    CSNI_TRY(csni_unit_charge(job, (uint64_t)kept));
     if (!kept && !f->inlined_elsewhere)
         csni_batch_note(job->writer, CSN_EVENT_INLINE_WITHOUT_RANGES, "function at 0x%llx", (unsigned long long)start);
     return CSN_OK;

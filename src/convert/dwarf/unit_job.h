@@ -99,7 +99,7 @@ struct csni_unit_job {
     struct csni_scopes *scopes;
     const struct csni_unit *unit, *line_unit;
     enum csni_lasting lasting;
-    uint64_t effort;
+    uint64_t spent;                    /* of the conversion's budget */
     struct csni_line_table lines;
     bool only_code_counts;             /* functions without code count for nothing, nor do their inlined calls, */
     bool code_only;                    /* and types need not be told from what is in such functions */
@@ -128,10 +128,10 @@ csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dw
                                  struct csn_error *err);
 void csni_unit_job_deinit(struct csni_unit_job *job);
 
-/* Counts effort; CSN_E_LIMIT where this unit alone takes more than all may, which ends the conversion. */
-static inline csn_status csni_unit_spend(struct csni_unit_job *job, uint64_t amount) {
-    job->effort += amount;
-    return job->effort <= atomic_load_explicit(&job->conversion->effort_max, memory_order_relaxed) ? CSN_OK : CSN_E_LIMIT;
+/* CSN_E_LIMIT: this unit alone spends more than all may, which ends the conversion. */
+static inline csn_status csni_unit_charge(struct csni_unit_job *job, uint64_t amount) {
+    job->spent += amount;
+    return job->spent <= csni_shared_budget_limit(&job->conversion->budget) ? CSN_OK : CSN_E_LIMIT;
 }
 
 /* The innermost function that is open, or NULL. */

@@ -19,7 +19,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     csn_status status = csni_line_table_read(&job->lines, job->line_dwarf, job->line_unit, &err);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_LINE_TABLE, "%s", csn_error_text(&err));
-    CSNI_TRY(csni_unit_spend(job, job->lines.size));
+    CSNI_TRY(csni_unit_charge(job, job->lines.size));
     job->has_lines = status != CSN_NONE && job->lines.version;
     size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
     size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
@@ -92,7 +92,7 @@ static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct
     const struct csni_line_sequence *s = job->lines.sequences.items;
     size_t count = job->lines.sequences.count, end = *first + 1, best = *first;
     while (end < count && s[end].high == s[*first].high) end++;
-    CSNI_TRY(csni_unit_spend(job, end - *first));
+    CSNI_TRY(csni_unit_charge(job, end - *first));
     uint64_t file, line, behind = UINT64_MAX;
     bool has_line;
     if (end == *first + 1 || !find_declaration(job, f, &file, &line, &has_line) || !has_line) return CSN_OK;
@@ -250,7 +250,7 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
         changes = file == c->file && s->first_line == c->line;
     }
     size_t many = folded ? (rows[stop - 1].changes - changes) / (CSNI_ROW_SUPERSEDED_MAX + 1) : 0;
-    CSNI_TRY(csni_unit_spend(c->job, many));
+    CSNI_TRY(csni_unit_charge(c->job, many));
     struct csni_row *out = csni_batch_reserve_rows(w, (size_t)(stop - row) + many + 1);
     if (!out) return CSN_E_MEMORY;
     size_t before = w->rows.count, given = c->given;
@@ -269,12 +269,12 @@ static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last
     bool all = job->conversion->options.merged_functions == CSN_MERGE_LLVM;
     for (size_t i = first; i < last && covered < end && t->sequences.items[i].low < end && !c.stop; i++) {
         const struct csni_line_sequence *s = &t->sequences.items[i];
-        CSNI_TRY(csni_unit_spend(job, 1));
+        CSNI_TRY(csni_unit_charge(job, 1));
         if (s->low < covered) continue;
         if (!all) covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
-        CSNI_TRY(csni_unit_spend(job, stop > row ? stop - row : 0));
+        CSNI_TRY(csni_unit_charge(job, stop > row ? stop - row : 0));
         if (stop > row) CSNI_TRY(copy_sequence(&c, s, row, stop));
     }
     return CSN_OK;

@@ -73,7 +73,7 @@ static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
 }
 
 static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
-    CSNI_TRY(csni_unit_spend(job, s->len));
+    CSNI_TRY(csni_unit_charge(job, s->len));
     if (lasts(job, *s)) return CSN_OK;
     const char *copy = csni_arena_copy(job->arena, s->ptr, s->len);
     if (!copy) return CSN_E_MEMORY;
@@ -119,7 +119,7 @@ static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_n
     csn_status status = find_name(job, pending, &name, NULL);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0 && job->dwarf->supplement) note_supplement(job, pending);
-    CSNI_TRY(csni_unit_spend(job, csni_scopes_take_effort(job->scopes)));
+    CSNI_TRY(csni_unit_charge(job, csni_scopes_take_cost(job->scopes)));
     if (status != CSN_OK) return CSN_OK;
     CSNI_TRY(keep(job, &name));
     job->writer->strings.items[pending->string] = name;

@@ -48,7 +48,7 @@ static struct csni_function *find_told(const struct told *told, const struct csn
 }
 
 static csn_status add_symbol(struct csni_unit_job *job, const struct told *told, const struct csni_listed_symbol *symbol) {
-    CSNI_TRY(csni_unit_spend(job, 1));
+    CSNI_TRY(csni_unit_charge(job, 1));
     uint32_t name = csni_batch_add_string(job->writer, symbol->name);
     struct csni_function *known = find_told(told, symbol);
     if (known) { /* skeletons have plain names, without scopes, or none */

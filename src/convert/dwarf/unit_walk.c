@@ -74,7 +74,7 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
         return CSN_NONE;
     }
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
-    CSNI_TRY(csni_unit_spend(job, all));
+    CSNI_TRY(csni_unit_charge(job, all));
     out->own_count = count_usable(job, out->first_own);
     if (!out->own_count) {
         if (all && wants_homeless(job->conversion)) find_removed(job, job->ranges.items[out->first_own], out);
@@ -146,7 +146,7 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_fun
     /* All of these are looked at for each part of a function, though that takes little. */
     size_t looked_at = job->ranges.count - (f->first_range + f->range_count) + job->inlined.count - f->first_inlined +
                        job->calls.count - f->first_call;
-    CSNI_TRY(csni_unit_spend(job, looked_at / 16));
+    CSNI_TRY(csni_unit_charge(job, looked_at / 16));
     uint64_t start;
     image_address(job, r.low, &start);
     csni_batch_begin_function(job->writer, start, (uint32_t)(r.high - r.low), f->name, CSNI_SOURCE_DWARF);
@@ -268,13 +268,13 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     return closing < 0 ? closing : status;
 }
 
-static bool overspent(const struct csni_unit_job *job) { return job->effort > atomic_load(&job->conversion->effort_max); }
+static bool overspent(const struct csni_unit_job *job) { return job->spent > csni_shared_budget_limit(&job->conversion->budget); }
 
 /* The sum over all units: whether it is too large does not depend on which unit was read when. */
-static csn_status check_effort(struct csni_unit_job *job, struct csn_error *err) {
+static csn_status charge_conversion(struct csni_unit_job *job, struct csn_error *err) {
     struct csni_conversion *c = job->conversion;
-    uint64_t max = atomic_load(&c->effort_max);
-    if (atomic_fetch_add(&c->effort, job->effort) + job->effort <= max) return CSN_OK;
+    uint64_t max = csni_shared_budget_limit(&c->budget);
+    if (csni_shared_budget_charge(&c->budget, job->spent)) return CSN_OK;
     return csni_fail(err, CSN_E_LIMIT, NULL, 0,
                      "ranges, rows, inlined calls and names come to over %llu, the limit for debug information of this size",
                      (unsigned long long)max);
@@ -287,7 +287,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
     job->unit = source->unit;
     job->line_unit = source->line_unit;
     job->lasting = source->lasting;
-    job->effort = 0;
+    job->spent = 0;
     job->lines_read = job->has_lines = false;
     job->open.count = job->functions.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
     csni_batch_begin(job->writer, job->arena);
@@ -319,7 +319,7 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
                         csn_error_text(source->damage));
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
-    CSNI_TRY(check_effort(job, err));
+    CSNI_TRY(charge_conversion(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);
 }

@@ -1,6 +1,7 @@
 /* BSYM as a source: its binaries, symbols and renames. */
 #include <stdio.h>
 
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "formats/bsym/read/bsym.h"
 #include "convert/sources/source.h"
@@ -15,17 +16,17 @@ struct reader {
     struct csni_conversion *c;
     const struct csni_bsym *bsym;
     struct csni_batch_writer *w;
-    uint64_t bytes_left;     /* of expanded names */
+    struct csni_budget names; /* bytes of those that are expanded */
     struct csni_binary *binaries;
 };
 
 static csn_status read_name(struct reader *r, const struct csni_bsym_name *name, struct csn_str *out, struct csn_error *err) {
     struct csni_arena *arena = &r->c->arenas[0];
     uint64_t size = csni_bsym_expand(r->bsym, name, 0, NULL, 0);
-    if (size > NAME_MAX_BYTES || size > r->bytes_left)
+    uint64_t left = csni_budget_left(&r->names);
+    if (size > NAME_MAX_BYTES || !csni_budget_charge(&r->names, size))
         return csni_fail(err, CSN_E_LIMIT, "BSYM", 0, "a name of %llu bytes, %llu are left for all that follow",
-                         (unsigned long long)size, (unsigned long long)r->bytes_left);
-    r->bytes_left -= size;
+                         (unsigned long long)size, (unsigned long long)left);
     char *text = csni_arena_alloc(arena, (size_t)size);
     if (!text) return csni_fail_memory(err, size);
     csni_bsym_expand(r->bsym, name, 0, text, (size_t)size);
@@ -130,7 +131,7 @@ csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err) {
     struct csni_bsym bsym;
     CSNI_TRY(csni_bsym_open(&bsym, c->input.file, c->alloc, err));
     struct reader r = { .c = c, .bsym = &bsym, .w = &c->writers[0],
-                        .bytes_left = EXPANSION_FREE + (uint64_t)EXPANSION_FACTOR * c->input.file.size };
+                        .names = csni_budget_for(EXPANSION_FREE, c->input.file.size, EXPANSION_FACTOR) };
     csni_batch_begin(r.w, &c->arenas[0]);
     csn_status status = read_all(&r, err);
     csni_bsym_close(&bsym, c->alloc);

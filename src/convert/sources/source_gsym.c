@@ -2,6 +2,7 @@
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
 #include <stdlib.h>
 
+#include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/core/hash.h"
 #include "convert/sources/source.h"
@@ -19,7 +20,7 @@ struct reader {
     struct csni_batch_writer *w;
     struct strp_map strings;
     CSNI_VEC(struct csni_part) parts; /* of one inline node */
-    uint64_t work_left;               /* bytes of records: those of a hostile file may overlap */
+    struct csni_budget budget;        /* bytes of records: those of a hostile file may overlap */
 };
 
 /* ---- strings and files ---- */
@@ -234,11 +235,10 @@ static csn_status find_parts(struct reader *r, const struct csni_gsym_record *re
                             (unsigned long long)record->start);
     }
     if (status < 0) note_damage(r, &err);
-    if (pos > r->work_left)
+    if (!csni_budget_charge(&r->budget, pos))
         return csni_fail(failure, CSN_E_LIMIT, "FunctionInfo", record->offset,
                          "functions share records: they have more than four times the %zu bytes of the file",
                          r->gsym.bytes.size);
-    r->work_left -= pos;
     return CSN_OK;
 }
 
@@ -307,7 +307,7 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     c->image.base_address = r.gsym.base_address;
     c->image.big_endian = r.gsym.big;
     c->image.uuid = r.gsym.uuid;
-    r.work_left = 4 * (uint64_t)file.size;
+    r.budget = csni_budget_for(0, file.size, 4);
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);
     csn_status status = read_functions(&r, err);

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/core/budget.h"
 #include "base/core/checked.h"
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
@@ -248,17 +249,17 @@ static bool find_build_id(struct csni_span notes, uint64_t align, bool big, stru
     return false;
 }
 
-/* Looks in `size` bytes of notes at `off`. `budget`: bytes to look at in all of the file, so that headers which all name
- * the same bytes cost no more than honest ones. */
-static bool look_for_build_id(struct csni_object *object, uint64_t off, uint64_t size, uint64_t align, uint64_t *budget) {
+/* Looks in `size` bytes of notes at `off`. `budget`: of bytes in the whole file, so that headers which all name the same bytes cost
+ * no more than honest ones. */
+static bool look_for_build_id(struct csni_object *object, uint64_t off, uint64_t size, uint64_t align,
+                              struct csni_budget *budget) {
     struct csni_span notes;
-    if (size > *budget || !csni_span_sub(object->file, off, size, &notes)) return false;
-    *budget -= size;
+    if (!csni_span_sub(object->file, off, size, &notes) || !csni_budget_charge(budget, size)) return false;
     return find_build_id(notes, align == 8 ? 8 : 4, object->big_endian, &object->build_id);
 }
 
 /* Notes of sections with `name`, or of all note sections when it is NULL. */
-static bool find_build_id_in_sections(struct csni_object *object, const char *name, uint64_t *budget) {
+static bool find_build_id_in_sections(struct csni_object *object, const char *name, struct csni_budget *budget) {
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
         if (name ? !csni_str_is(s->name, name) : s->type != SHT_NOTE) continue;
@@ -270,7 +271,7 @@ static bool find_build_id_in_sections(struct csni_object *object, const char *na
 
 /* Sections first: in a debug-only file, program headers point to bytes that are not there. */
 static void read_build_id(struct csni_object *object, const struct elf_header *h) {
-    uint64_t budget = 4 * (uint64_t)object->file.size;
+    struct csni_budget budget = csni_budget_for(0, object->file.size, 4);
     if (find_build_id_in_sections(object, ".note.gnu.build-id", &budget)) return;
     if (find_build_id_in_sections(object, NULL, &budget)) return;
     for (uint32_t i = 0; i < h->phnum; i++) {

@@ -1,6 +1,7 @@
 /* Building an accelerator: functions to segments in address order, segments to blocks. */
 #include "formats/gsym/read/gsym_accel_build.h"
 
+#include "base/core/budget.h"
 #include "base/core/checked.h"
 #include "base/core/file_map.h"
 #include "formats/gsym/gsym_layout.h"
@@ -26,7 +27,7 @@ struct build {
     struct csni_accel_trees trees;
     uint64_t first, covered;
     uint64_t max_bytes;
-    uint64_t work_left;  /* bytes of records: those of a hostile file may overlap */
+    struct csni_budget budget; /* bytes of records: those of a hostile file may overlap */
     uint32_t plain_functions;
 };
 
@@ -115,13 +116,11 @@ static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsy
     return status < 0 ? CSN_NONE : CSN_OK;
 }
 
-static bool take_work(struct build *b, const struct parts *parts) {
+static bool charge_parts(struct build *b, const struct parts *parts) {
     uint64_t size = 1;
     if (parts->lines.bytes.ptr) size += parts->lines.bytes.size;
     if (parts->inlines.bytes.ptr) size += parts->inlines.bytes.size;
-    if (size > b->work_left) return false;
-    b->work_left -= size;
-    return true;
+    return csni_budget_charge(&b->budget, size);
 }
 
 /* What the functions so far will take in all, nearly; the rest of the limit is for buckets that hold little. */
@@ -142,7 +141,7 @@ static csn_status add_function(struct build *b, uint32_t idx, uint64_t limit) {
     if (record.name > UINT32_MAX) return CSN_NONE;
     uint64_t start = record.start, end = limit;
     if (record.size && limit - start > record.size) end = start + record.size;
-    if (is_full(b, idx) || !take_work(b, &parts)) return CSN_NONE;
+    if (is_full(b, idx) || !charge_parts(b, &parts)) return CSN_NONE;
     csn_status status = CSN_OK;
     if (parts.lines.bytes.ptr) status = read_rows(b, &parts.lines, start, end);
     b->trees.changes.count = 0;
@@ -371,7 +370,7 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
     if (!gsym->address_count || !max_bytes) return CSN_OK;
     struct build b = { .gsym = gsym, .allocator = allocator, .max_bytes = max_bytes,
                        .first = csni_gsym_address(gsym, 0), .covered = find_covered(gsym, max_bytes),
-                       .work_left = (uint64_t)gsym->bytes.size * 2 + gsym->address_count };
+                       .budget = csni_budget_for(gsym->address_count, gsym->bytes.size, 2) };
     if (!b.covered) return CSN_OK;
     b.segments.alloc = b.rows.alloc = allocator;
     csni_accel_trees_init(&b.trees, allocator);

@@ -1,5 +1,6 @@
 /* Checking every rule of a GSYM file that a lookup relies on, or that another reader may. Each problem is told once and
  * checking goes on behind it; of rows that break the same rule only the first of a table is told. */
+#include "base/core/budget.h"
 #include "base/core/endian.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/read/gsym.h"
@@ -12,7 +13,7 @@ struct verifier {
     void *context;
     struct csn_verify_counts *counts;
     struct csn_error err; /* the problem being told */
-    uint64_t work_left;   /* bytes of records, and ranges compared, that may still be read */
+    struct csni_budget budget; /* of bytes of records, and ranges compared */
     bool stopped;
 };
 
@@ -172,18 +173,16 @@ static void check_tables(struct verifier *v) {
 
 /* Where a few records are made to serve for very many functions, or siblings lead up and down the ranges of their parent,
  * checking would take for ever. */
-static uint64_t work_allowed(const struct csni_gsym *gsym) {
-    return ((uint64_t)gsym->bytes.size + CSNI_GSYM_SHARED_FREE) * CSNI_GSYM_SHARED_TIMES;
+static struct csni_budget budget_for(const struct csni_gsym *gsym) {
+    return csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, gsym->bytes.size, CSNI_GSYM_SHARED_TIMES);
 }
 
-/* Tells and ends checking when it takes too long. */
-static void spend(struct verifier *v, uint64_t at, uint64_t work) {
-    if (v->work_left >= work) {
-        v->work_left -= work;
-        return;
-    }
+/* Reports, and ends checking, when it takes too long. */
+static void charge(struct verifier *v, uint64_t at, uint64_t steps) {
+    uint64_t sum = v->budget.spent + steps;
+    if (csni_budget_charge(&v->budget, steps)) return;
     csni_fail(&v->err, CSN_E_LIMIT, record_name, at, "records share bytes: 0x%llx read of a file of 0x%zx, need no more "
-              "than %d times as many", (ull)(work_allowed(v->gsym) - v->work_left + work), v->gsym->bytes.size,
+              "than %d times as many", (ull)sum, v->gsym->bytes.size,
               CSNI_GSYM_SHARED_TIMES);
     report_problem(v);
     v->stopped = true;
@@ -240,7 +239,7 @@ static bool level_contains(struct verifier *v, uint64_t at, struct level *level,
         level->next = level->all;
         level->current = (struct csn_range){ 0, 0 };
     }
-    for (; range.start >= level->current.end && level->next.size && !v->stopped; spend(v, at, 1))
+    for (; range.start >= level->current.end && level->next.size && !v->stopped; charge(v, at, 1))
         level->current = csni_gsym_range(&level->next, level->base);
     return range.start >= level->current.start && range.end <= level->current.end;
 }
@@ -334,7 +333,7 @@ static void check_part(struct verifier *v, const struct csni_gsym_record *record
                        bool merged, uint32_t *seen) {
     /* A type that this version does not know is the format's way to grow, not a problem. */
     bool known = part->type <= CSNI_GSYM_PART_CALL_SITES;
-    spend(v, record->offset, CSNI_GSYM_PART_HEADER_SIZE + (known ? part->bytes.size : 0));
+    charge(v, record->offset, CSNI_GSYM_PART_HEADER_SIZE + (known ? part->bytes.size : 0));
     if (!known || v->stopped) return;
     if (*seen & 1u << part->type) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "a second part of type %u, need one", part->type);
@@ -428,7 +427,7 @@ csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *c
                             struct csn_verify_counts *out) {
     struct csn_verify_counts counts = { 0 };
     struct verifier v = { .gsym = gsym, .callback = callback, .context = context, .counts = &counts,
-                                    .work_left = work_allowed(gsym) };
+                                    .budget = budget_for(gsym) };
     check_tables(&v);
     for (uint32_t idx = 0; idx < gsym->address_count && !v.stopped; idx++) check_function(&v, idx);
     *out = counts;
