@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/fail.h"
-#include "base/core/file_map.h"
 #include "base/output_sink.h"
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/call_sites/finish_batches.h"
@@ -201,15 +200,6 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
 
 /* ---- public calls ---- */
 
-/* The file at `path`, or inside the bundle there, mapped. */
-static csn_status map_input(const char *path, const struct csn_allocator *alloc, struct csni_file_map *map,
-                            char **file_path, struct csn_error *err) {
-    CSNI_TRY(csni_input_path(path, alloc, file_path, err));
-    csn_status status = csni_file_map_open(map, *file_path, err);
-    if (status < 0) csni_input_path_free(alloc, *file_path);
-    return status;
-}
-
 static csn_status convert_to_file(const struct csni_input *input, const struct csn_convert_options *options,
                                   const char *out_path, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_output out;
@@ -223,19 +213,17 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
 
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_file_map map;
+    struct csni_input_file file;
     struct csni_convert_options own;
-    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
     const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
-    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
-    const struct csni_input input = { file_path, map.bytes, true };
+    CSNI_TRY(csni_input_file_open(&file, path, alloc, err));
+    const struct csni_input input = { file.path, file.map.bytes, true };
     const struct destination segments = { .segments_path = out_path };
     bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
     csn_status status = has_segments ? convert(&input, &own.common, &segments, report, err)
                                     : convert_to_file(&input, &own.common, out_path, report, err);
-    csni_file_map_close(&map);
-    csni_input_path_free(alloc, file_path);
+    csni_input_file_close(&file);
     return status;
 }
 
@@ -263,16 +251,14 @@ csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_c
 
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
                                       struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_file_map map;
+    struct csni_input_file file;
     struct csni_convert_options own;
-    char *file_path;
     CSNI_TRY(check_options(options, &own, err));
     const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
-    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
-    const struct csni_input input = { file_path, map.bytes, true };
+    CSNI_TRY(csni_input_file_open(&file, path, alloc, err));
+    const struct csni_input input = { file.path, file.map.bytes, true };
     csn_status status = convert_to_memory(&input, &own.common, out, report, err);
-    csni_file_map_close(&map);
-    csni_input_path_free(alloc, file_path);
+    csni_input_file_close(&file);
     return status;
 }
 
@@ -299,11 +285,9 @@ csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_imag
 csn_status csn_image_list_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
                                struct csn_error *err) {
     const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
-    struct csni_file_map map;
-    char *file_path;
-    CSNI_TRY(map_input(path, alloc, &map, &file_path, err));
-    csn_status status = csn_image_list_memory(map.bytes.ptr, map.bytes.size, out, capacity, count, err);
-    csni_file_map_close(&map);
-    csni_input_path_free(alloc, file_path);
+    struct csni_input_file file;
+    CSNI_TRY(csni_input_file_open(&file, path, alloc, err));
+    csn_status status = csn_image_list_memory(file.map.bytes.ptr, file.map.bytes.size, out, capacity, count, err);
+    csni_input_file_close(&file);
     return status;
 }

@@ -1,11 +1,9 @@
 /* What is given to convert. */
-#define _GNU_SOURCE
 #include "convert/sources/inputs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/core/fail.h"
 #include "convert/sources/source.h"
@@ -39,11 +37,6 @@ const struct csni_input_kind *csni_input_kind_of(struct csni_span file) {
 
 /* ---- dSYM bundles: folders with one DWARF file inside, named like the image ---- */
 
-static bool is_directory(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
 /* first + second in one string. */
 static char *joined(const struct csn_allocator *alloc, const char *first, const char *second) {
     size_t a = strlen(first), b = strlen(second);
@@ -54,7 +47,7 @@ static char *joined(const struct csn_allocator *alloc, const char *first, const 
     return out;
 }
 
-void csni_input_path_free(const struct csn_allocator *alloc, char *path) {
+static void free_path(const struct csn_allocator *alloc, char *path) {
     if (path) csni_free(alloc, path, strlen(path) + 1);
 }
 
@@ -80,21 +73,41 @@ static csn_status only_entry(const struct csn_allocator *alloc, const char *fold
     closedir(dir);
     if (status == CSN_OK && !found) status = csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s is empty", folder);
     if (status == CSN_OK) *out = found;
-    else csni_input_path_free(alloc, found);
+    else free_path(alloc, found);
     return status;
 }
 
-csn_status csni_input_path(const char *path, const struct csn_allocator *alloc, char **out, struct csn_error *err) {
-    *out = NULL;
-    if (!is_directory(path)) {
-        *out = joined(alloc, path, "");
-        return *out ? CSN_OK : csni_fail_memory(err, strlen(path) + 1);
-    }
+/* The path of the DWARF file in the bundle at `path`. */
+static csn_status find_in_bundle(const struct csn_allocator *alloc, const char *path, char **out, struct csn_error *err) {
     char *folder = joined(alloc, path, "/Contents/Resources/DWARF/"), *name = NULL;
     csn_status status = folder ? only_entry(alloc, folder, &name, err) : csni_fail_memory(err, strlen(path));
     if (status == CSN_OK) *out = joined(alloc, folder, name);
     if (status == CSN_OK && !*out) status = csni_fail_memory(err, strlen(folder) + strlen(name));
-    csni_input_path_free(alloc, folder);
-    csni_input_path_free(alloc, name);
+    free_path(alloc, folder);
+    free_path(alloc, name);
     return status;
+}
+
+csn_status csni_input_file_open(struct csni_input_file *file, const char *path, const struct csn_allocator *alloc,
+                                struct csn_error *err) {
+    struct csn_error inner = CSN_ERROR_INIT;
+    *file = (struct csni_input_file){ .alloc = alloc };
+    csn_status status = csni_file_map_open(&file->map, path, &inner);
+    if (status == CSN_OK) {
+        file->path = joined(alloc, path, "");
+        if (!file->path) status = csni_fail_memory(err, strlen(path) + 1);
+    } else if (inner.os_error == EISDIR) {
+        status = find_in_bundle(alloc, path, &file->path, err);
+        if (status == CSN_OK) status = csni_file_map_open(&file->map, file->path, err);
+    } else if (err) {
+        *err = inner;
+    }
+    if (status != CSN_OK) csni_input_file_close(file);
+    return status;
+}
+
+void csni_input_file_close(struct csni_input_file *file) {
+    csni_file_map_close(&file->map);
+    free_path(file->alloc, file->path);
+    file->path = NULL;
 }

@@ -2,6 +2,7 @@
 #ifndef CSNI_INPUTS_H
 #define CSNI_INPUTS_H
 
+#include "base/core/file_map.h"
 #include "convert/conversion.h"
 
 /* A kind of file that convert reads: a row of the table in inputs.c. */
@@ -14,10 +15,15 @@ struct csni_input_kind {
 /* NULL: of no kind that is known. */
 const struct csni_input_kind *csni_input_kind_of(struct csni_span file);
 
-/* A path to a dSYM bundle leads to the DWARF file inside, Contents/Resources/DWARF/NAME; every other path is taken as it is.
- * *out is NUL-terminated memory of `alloc`: free with csni_input_path_free(). CSN_E_NOT_FOUND, CSN_E_ARGUMENT (several files)
- * name the folder. */
-csn_status csni_input_path(const char *path, const struct csn_allocator *alloc, char **out, struct csn_error *err);
-void csni_input_path_free(const struct csn_allocator *alloc, char *path);
+struct csni_input_file {
+    const struct csn_allocator *alloc;
+    char *path;               /* of the file that is mapped */
+    struct csni_file_map map;
+};
+/* Maps the file at `path`. In a dSYM bundle, which is a folder, that is the DWARF file Contents/Resources/DWARF/NAME. CSN_E_NOT_FOUND,
+ * CSN_E_ARGUMENT (several files) name the folder. */
+csn_status csni_input_file_open(struct csni_input_file *file, const char *path, const struct csn_allocator *alloc,
+                                struct csn_error *err);
+void csni_input_file_close(struct csni_input_file *file);
 
 #endif
