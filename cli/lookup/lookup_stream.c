@@ -206,9 +206,11 @@ static void start_worker(struct lookup_stream *stream) {
 }
 
 static unsigned usable_cores(void) {
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
     cpu_set_t set;
-    CPU_ZERO(&set);
-    long count = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
+#endif
     return count < 1 ? 1 : (unsigned)count;
 }
 

@@ -1,6 +1,5 @@
 /* Output files that appear whole or not at all. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 
 #include "base/file_output.h"
 

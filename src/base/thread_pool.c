@@ -14,6 +14,9 @@
 
 enum { MAX_THREADS = 256 };
 
+/* musl gives a thread 128 KiB and macOS 512, and demangling alone takes up to 600: the size is set, not left to them. */
+static const size_t WORKER_STACK_BYTES = (size_t)4 << 20;
+
 struct worker {
     struct csni_pool *pool;
     pthread_t thread;
@@ -112,11 +115,11 @@ static void *thread_main(void *argument) {
 }
 
 static uint32_t usable_cores(void) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    long count = 0;
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+    cpu_set_t set; /* too small on a machine with more than 1,024 cores */
     if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
-    else count = sysconf(_SC_NPROCESSORS_ONLN); /* a machine with more cores than the set holds */
+#endif
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (uint32_t)count;
 }
 
@@ -130,21 +133,30 @@ static void block_signals(sigset_t *old) {
 }
 
 /* Starts what it can: with fewer threads the work takes longer, but it gets done. */
-static void start_threads(struct csni_pool *pool) {
+static void start_threads(struct csni_pool *pool, size_t stack_bytes) {
     sigset_t old;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return;
+    bool sized = pthread_attr_setstacksize(&attributes, stack_bytes) == 0;
     block_signals(&old);
-    while (pool->worker_count < pool->worker_room) {
+    while (sized && pool->worker_count < pool->worker_room) {
         struct worker *worker = &pool->workers[pool->worker_count];
-        if (pthread_create(&worker->thread, NULL, thread_main, worker) != 0) break;
+        if (pthread_create(&worker->thread, &attributes, thread_main, worker) != 0) break;
         pool->worker_count++;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
 }
 
 static size_t pool_size(uint32_t workers) { return sizeof(struct csni_pool) + workers * sizeof(struct worker); }
 
 csn_status csni_pool_create(uint32_t threads, const struct csn_allocator *alloc, struct csni_pool **out,
                             struct csn_error *err) {
+    return csni_pool_create_sized(threads, WORKER_STACK_BYTES, alloc, out, err);
+}
+
+csn_status csni_pool_create_sized(uint32_t threads, size_t stack_bytes, const struct csn_allocator *alloc,
+                                  struct csni_pool **out, struct csn_error *err) {
     if (!threads) threads = usable_cores();
     if (threads > MAX_THREADS) threads = MAX_THREADS;
     struct csni_pool *pool = csni_alloc_zeroed(alloc, 1, pool_size(threads));
@@ -159,7 +171,7 @@ csn_status csni_pool_create(uint32_t threads, const struct csn_allocator *alloc,
         pool->workers[i].pool = pool;
         pool->workers[i].idx = i;
     }
-    if (threads > 1) start_threads(pool);
+    if (threads > 1) start_threads(pool, stack_bytes);
     *out = pool;
     return CSN_OK;
 }

@@ -13,6 +13,9 @@ typedef csn_status csni_pool_task(void *context, uint32_t worker, size_t item, s
 /* threads 0: one per core that this process may use. threads 1: no thread is made. */
 csn_status csni_pool_create(uint32_t threads, const struct csn_allocator *alloc, struct csni_pool **out,
                             struct csn_error *err);
+/* The same with stacks of another size than the pool's own choice. */
+csn_status csni_pool_create_sized(uint32_t threads, size_t stack_bytes, const struct csn_allocator *alloc,
+                                  struct csni_pool **out, struct csn_error *err);
 void csni_pool_destroy(struct csni_pool *pool); /* NULL is fine */
 uint32_t csni_pool_workers(const struct csni_pool *pool);
 

@@ -199,23 +199,40 @@ static void as_many_threads_as_cores(void **state) {
 /* A stack larger than the address space: no thread can be made. */
 static void without_threads_the_caller_works(void **state) {
     (void)state;
-    pthread_attr_t old, huge;
-    assert_int_equal(pthread_getattr_default_np(&old), 0);
-    assert_int_equal(pthread_attr_init(&huge), 0);
-    assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << (sizeof(size_t) * 8 - 2)), 0);
-    assert_int_equal(pthread_setattr_default_np(&huge), 0);
+    size_t huge = (size_t)1 << (sizeof(size_t) * 8 - 2);
     struct csni_pool *pool = NULL;
     struct test_allocator t;
     test_allocator_init(&t);
-    csn_status status = csni_pool_create(7, &t.base, &pool, NULL);
-    assert_int_equal(pthread_setattr_default_np(&old), 0);
-    assert_int_equal(status, CSN_OK);
+    assert_int_equal(csni_pool_create_sized(7, huge, &t.base, &pool, NULL), CSN_OK);
     assert_int_equal(csni_pool_workers(pool), 1);
     check_sum(pool, 1000);
     csni_pool_destroy(pool);
     test_allocator_check_empty(&t);
+}
+
+static csn_status use_stack(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)context, (void)worker, (void)err;
+    volatile uint8_t bytes[1 << 20];
+    for (size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = (uint8_t)item;
+    return bytes[1024 * (item % 1024)] == (uint8_t)item ? CSN_OK : CSN_E_FORMAT;
+}
+
+/* A C library may give a thread 128 KiB (musl), where demangling alone needs 600: the size is the pool's own. */
+static void stacks_have_room_for_demangling(void **state) {
+    (void)state;
+    pthread_attr_t old, small;
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_getattr_default_np(&old), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, (size_t)1 << 18), 0);
+    assert_int_equal(pthread_setattr_default_np(&small), 0);
+    struct csni_pool *pool = NULL;
+    assert_int_equal(csni_pool_create(4, NULL, &pool, NULL), CSN_OK);
+    assert_int_equal(csni_pool_workers(pool), 4);
+    for (int round = 0; round < 50; round++) assert_int_equal(csni_pool_run(pool, 64, use_stack, NULL, NULL), CSN_OK);
+    csni_pool_destroy(pool);
+    assert_int_equal(pthread_setattr_default_np(&old), 0);
+    pthread_attr_destroy(&small);
     pthread_attr_destroy(&old);
-    pthread_attr_destroy(&huge);
 }
 
 static csn_status create(void *context, const struct csn_allocator *alloc) {
@@ -310,6 +327,7 @@ int main(void) {
         cmocka_unit_test(a_success_leaves_the_error_alone),
         cmocka_unit_test(as_many_threads_as_cores),
         cmocka_unit_test(without_threads_the_caller_works),
+        cmocka_unit_test(stacks_have_room_for_demangling),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(something_aside),
         cmocka_unit_test(loops_beside_something),

@@ -18,11 +18,20 @@
 
 #include <immintrin.h>
 
+/* csni_has_byte_blocks() checks each instruction set of the attribute: emulators and hypervisors may hide single ones.
+ * Older versions of clang cannot check for lzcnt. */
+#if defined(__clang__) && __clang_major__ < 19
+#define CSNI_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,pclmul")))
+#define CSNI_HAS_LZCNT true
+#else
 #define CSNI_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,pclmul")))
+#define CSNI_HAS_LZCNT __builtin_cpu_supports("lzcnt")
+#endif
 #define CSNI_AVX2_INLINE static inline __attribute__((always_inline)) CSNI_AVX2
 
 static inline bool csni_has_byte_blocks(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("pclmul");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul") && CSNI_HAS_LZCNT;
 }
 
 enum { CSNI_BLOCK = 64 };

@@ -1,6 +1,5 @@
 /* Mapping files, and pages that can be given back. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 
 #include "base/core/file_map.h"
 

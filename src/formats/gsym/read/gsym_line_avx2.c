@@ -48,7 +48,7 @@ AVX2_INLINE __m256i divide(__m256i v, __m256i scale) {
 }
 
 /* Bits up to and with the highest of `v`, which is not 0. */
-AVX2_INLINE uint64_t up_to_highest(uint64_t v) { return ~(uint64_t)0 >> _lzcnt_u64(v); }
+AVX2_INLINE uint64_t up_to_highest(uint64_t v) { return ~(uint64_t)0 >> (uint64_t)__builtin_clzll(v); }
 
 /* Bits below the lowest of `v`; all where it is 0. */
 AVX2_INLINE uint64_t below_lowest(uint64_t v) { return (v & (0 - v)) - 1; }
@@ -129,7 +129,7 @@ AVX2_INLINE uint64_t rows_within_254(struct csni_block advances, uint64_t positi
     uint8_t sums[BLOCK];
     _mm256_storeu_si256((__m256i *)(void *)sums, lo);
     _mm256_storeu_si256((__m256i *)(void *)(sums + BLOCK / 2), hi);
-    *sum_out = sums[BLOCK - 1 - _lzcnt_u64(within)];
+    *sum_out = sums[BLOCK - 1 - (uint64_t)__builtin_clzll(within)];
     return up_to_highest(within);
 }
 
@@ -225,8 +225,8 @@ AVX2 bool csni_line_scan_avx2(struct csni_line_scan *state, uint64_t addr) {
         add_lines(&sums, b, deltas, special, scan.min, &m);
         scan.addr += advance;
         scan.any = true;
-        if (m.set_file) scan.file_at = scan.p + BLOCK - _lzcnt_u64(m.set_file);
-        scan.p += BLOCK - _lzcnt_u64(rows);
+        if (m.set_file) scan.file_at = scan.p + BLOCK - (uint64_t)__builtin_clzll(m.set_file);
+        scan.p += BLOCK - (uint64_t)__builtin_clzll(rows);
         if (found || at_end) {
             done = true;
             break;
