@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Picked when a recipe runs, because `make demo` and `make check` may install CMake first.
 CMAKE ?= $$(scripts/pick-cmake)
 
-.PHONY: all demo check check-corpus bench fuzz install uninstall clean help
+.PHONY: all demo check check-full check-corpus bench fuzz install uninstall clean help
 
 all:
 	@$(CMAKE) --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
@@ -20,8 +20,12 @@ demo:
 	@scripts/demo
 
 check:
-	@scripts/install-deps build demo test
+	@scripts/install-deps build demo test machines
 	@scripts/check
+
+check-full:
+	@scripts/install-deps build demo test machines
+	@scripts/check --full
 
 check-corpus:
 	@scripts/install-deps build demo test bench
@@ -54,6 +58,7 @@ help:
 	@echo "make               the release build: build/release/callsign and the libraries beside it"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
 	@echo "make check         installs what the tests need, then all tests, plain and under sanitizers (about 8 minutes)"
+	@echo "make check-full    the same with fuzzing, every other machine and the long tests (about 40 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"

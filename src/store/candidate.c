@@ -1,6 +1,5 @@
 /* One candidate: opened, proved to belong to the image, handed out or passed over. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* The stock resolver: its options, and one request from start to end. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include "store/companion_search.h"
 
 #include "base/core/fail.h"

@@ -1,6 +1,5 @@
 /* What is found by its build id, whatever kind it is of: in the trees of the debug directories, and on servers. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include "store/debuginfod.h"
 #include "store/store_paths.h"
 

@@ -1,6 +1,5 @@
 /* Where an image's own debug information may be. The order: docs/companions.md. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* Maps of binaries that a build log names: below the root of the build tree, which the log lies in, or which the user names. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <stdio.h>
 
 #include "store/companion_search.h"

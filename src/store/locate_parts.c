@@ -1,6 +1,5 @@
 /* Where parts of debug information may be: dwz supplements, split DWARF, object files of a debug map. */
 #define _GNU_SOURCE
-#define _FILE_OFFSET_BITS 64
 #include <errno.h>
 #include <stdlib.h>
 

@@ -110,7 +110,7 @@ class Page:
 def page(tmp_path_factory):
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
-        pytest.skip("no chromium: the page of 'stats --html' is not clicked through (package chromium)")
+        pytest.skip("chromium is not installed (the page of 'stats --html' is not clicked through)")
     page = Page(browser, tmp_path_factory.mktemp("profile"))
     yield page
     page.close()

@@ -16,18 +16,23 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT = 120
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "plain_build: measures or limits memory, which a sanitizer's build cannot do")
+
+
 class Callsign:
     """Runs the command. Text goes in and comes out as UTF-8, whatever the locale is."""
 
     def __init__(self, path):
         self.path = str(path)
+        self.prefix = os.environ.get("CALLSIGN_PREFIX", "").split()  # words before the command
 
     def run(self, *args, stdin="", env=None, **more):
         if isinstance(stdin, str):
             stdin = stdin.encode()
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
-        done = subprocess.run([self.path, *map(str, args)], input=stdin, timeout=TIMEOUT,
+        done = subprocess.run([*self.prefix, self.path, *map(str, args)], input=stdin, timeout=TIMEOUT,
                               env={**os.environ, "DEBUGINFOD_URLS": "", **(env or {})}, **more)
         for name in ("stdout", "stderr"):
             if getattr(done, name) is not None:
