@@ -17,7 +17,7 @@ TIMEOUT = 120
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "plain_build: measures or limits memory, which a sanitizer's build cannot do")
+    config.addinivalue_line("markers", "plain_build: limits memory or links the libraries, which a sanitizer's build cannot take")
 
 
 class Callsign:

@@ -79,6 +79,7 @@ def test_console_blocks_run_as_printed(clone):
     assert done.returncode == 0 and len(outputs) == len(expected), f"stopped after\n{text}"
 
 
+@pytest.mark.plain_build
 def test_c_example_compiles_and_runs(clone):
     """The README's C program, built by the command above it (see the console blocks) from the text in the README."""
     source, = re.findall(r"^```c\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S | re.M)

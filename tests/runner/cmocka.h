@@ -23,7 +23,10 @@ struct CMUnitTest {
 
 int runner_run(const char *group, const struct CMUnitTest *tests, size_t count, int (*setup)(void **), int (*teardown)(void **));
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define RUNNER_NORETURN __attribute__((noreturn))
+#define RUNNER_PRINTF(n) __attribute__((format(gnu_printf, n, n + 1)))
+#elif defined(__GNUC__)
 #define RUNNER_NORETURN __attribute__((noreturn))
 #define RUNNER_PRINTF(n) __attribute__((format(printf, n, n + 1)))
 #else

@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#ifdef _WIN32
+#include <windows.h>
+#endif
 
 #include <callsign/base.h>
 
@@ -85,10 +88,21 @@ csn_status csni_fail(struct csn_error *err, csn_status code, const char *section
     return code;
 }
 
+static void name_os_error(int number, char *out, size_t size) {
+#ifdef _WIN32
+    DWORD got = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)number, 0, out,
+                               (DWORD)size, NULL);
+    while (got && (out[got - 1] == '\n' || out[got - 1] == '\r' || out[got - 1] == '.')) out[--got] = 0;
+    if (!got) snprintf(out, size, "error %d", number);
+#else
+    if (strerror_r(number, out, size) != 0) snprintf(out, size, "error %d", number);
+#endif
+}
+
 csn_status csni_fail_os(struct csn_error *err, int os_error, const char *what) {
     if (!err) return CSN_E_IO;
     char reason[96];
-    if (strerror_r(os_error, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", os_error);
+    name_os_error(os_error, reason, sizeof reason);
     if (!what || !*what) {
         fill(err, CSN_E_IO, os_error, NULL, 0, reason);
         return CSN_E_IO;

@@ -5,7 +5,12 @@
 #include <callsign/error.h>
 
 #if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+/* Callsign's own files are compiled with __USE_MINGW_ANSI_STDIO: "%zu" and "%llu" are as in C99. */
+#define CSNI_PRINTF(f, a) __attribute__((format(gnu_printf, f, a)))
+#else
 #define CSNI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#endif
 #define CSNI_COLD __attribute__((cold, noinline))
 #else
 #define CSNI_PRINTF(f, a)

@@ -1,4 +1,5 @@
-/* Mapping files, and pages that can be given back. */
+/* Mapping files, and pages that can be given back: POSIX. file_map_windows.c is the other one. */
+#ifndef _WIN32
 #define _GNU_SOURCE
 
 #include "base/core/file_map.h"
@@ -6,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,9 +64,24 @@ static csn_status map_bytes(struct csni_file_map *map, int fd, uint64_t size, st
     return CSN_OK;
 }
 
+/* Without memfd_create (macOS, FreeBSD before 13): a file without a name. */
+static int open_memory_file(void) {
+#ifdef __linux__
+    return memfd_create("callsign", MFD_CLOEXEC);
+#else
+    char name[] = "/tmp/callsign-XXXXXX";
+    int fd = mkstemp(name);
+    if (fd >= 0) {
+        unlink(name);
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+    return fd;
+#endif
+}
+
 static csn_status map_unsized(struct csni_file_map *map, int fd, struct csn_error *err) {
     uint64_t size;
-    int copy = memfd_create("callsign", MFD_CLOEXEC);
+    int copy = open_memory_file();
     if (copy < 0) return csni_fail_os(err, errno, "cannot keep a copy of it");
     csn_status status = copy_fd(fd, copy, &size, err);
     if (status >= 0) status = map_bytes(map, copy, size, err);
@@ -140,7 +157,17 @@ void csni_pages_populate(void *ptr, size_t size) {
 #endif
 }
 
-void csni_pages_discard(void *ptr, size_t size) { advise_whole_pages(ptr, size, MADV_DONTNEED); }
+/* Only Linux promises zeros after MADV_DONTNEED; a new mapping over the old one reads as zero everywhere. */
+void csni_pages_discard(void *ptr, size_t size) {
+#ifdef __linux__
+    advise_whole_pages(ptr, size, MADV_DONTNEED);
+#else
+    size_t page = page_size(), head = (page - (uintptr_t)ptr % page) % page;
+    if (!ptr || size < head + page) return;
+    mmap((void *)((uintptr_t)ptr + head), (size - head) / page * page, PROT_READ | PROT_WRITE,
+         MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#endif
+}
 
 void csni_pages_prefer_huge(void *ptr, size_t size) {
 #ifdef MADV_HUGEPAGE
@@ -151,3 +178,4 @@ void csni_pages_prefer_huge(void *ptr, size_t size) {
     (void)size;
 #endif
 }
+#endif
