@@ -4,6 +4,7 @@
  *
  * The file's first mapping has no access; each page's first read is a signal, which counts the page and gives access to it.
  * At the end a line on stderr: "touched N pages of M". */
+#undef _FILE_OFFSET_BITS /* mmap() and mmap64() are both defined here */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdbool.h>

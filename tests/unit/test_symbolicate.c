@@ -131,8 +131,16 @@ static void by_the_caller(void **state) {
     EXPECT(w, "area|square|circle|plain?", A(APP, 0x1004));
 }
 
+/* Patterns that are more than a name are expressions. */
+static void skip_without_expressions(void) {
+#ifndef CSNI_HAVE_PCRE2
+    skip();
+#endif
+}
+
 static void chains_of_merged_functions(void **state) {
     struct world *w = *state;
+    skip_without_expressions();
     /* Each sibling speaks with its own call sites. */
     EXPECT(w, "leaf_two<caller@1 square<caller@2 caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1210));
     EXPECT(w, "leaf_one<caller@1 circle<pattern@2 caller", A(APP, 0x1104), A(APP, 0x1008), A(APP, 0x1290));
@@ -193,6 +201,7 @@ static void callbacks_through_a_known_library(void **state) {
 /* The caller is one of several: what all of them hand to the library is known. */
 static void callbacks_of_undecided_callers(void **state) {
     struct world *w = *state;
+    skip_without_expressions();
     EXPECT(w, "leaf_two<outer@2 - square|circle? caller", A(APP, 0x1104), A(STRIPPED, 0x10), A(APP, 0x1018), A(APP, 0x1230));
     EXPECT(w, "leaf_two<outer@2 qsort square|circle? caller", A(APP, 0x1104), A(LIB, 0x110), A(APP, 0x1018), A(APP, 0x1230));
     /* They name different ones, or one of them names nobody. */
@@ -214,6 +223,7 @@ static void unreliable_frames(void **state) {
 
 static void several_callees(void **state) {
     struct world *w = *state;
+    skip_without_expressions();
     EXPECT(w, "square|circle? caller", A(APP, 0x1004), A(APP, 0x1230));
     EXPECT(w, "square<pattern@1 caller", A(APP, 0x1004), A(APP, 0x1270));
     EXPECT(w, "circle<pattern@1 caller", A(APP, 0x1004), A(APP, 0x1290));
@@ -447,6 +457,7 @@ static csn_status run_once(void *context, const struct csn_allocator *alloc) {
 }
 
 static void out_of_memory(void **state) {
+    skip_without_expressions();
     assert_true(test_allocator_sweep(run_once, *state, 0) > 5);
     assert_true(test_allocator_sweep(run_once, *state, 1) > 5);
 }
