@@ -142,7 +142,7 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     while (result == LINE_WHOLE && is_blank(line) && !run->values->in_place);
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
     if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
-    else if (kind != KIND_TEXT && !stack_json_available()) good = false;
+    else if (kind == KIND_JSON && !run->values->in_place && !stack_json_available()) good = false;
     else if (kind == KIND_IPS) good = read_report(run, &input, path, line);
     else if (kind == KIND_JSON && !run->values->in_place) good = read_json(run, &input, path, line, result);
     else good = read_text(run, &input, path, line, result);

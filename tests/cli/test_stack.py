@@ -301,6 +301,66 @@ def test_ips(callsign, app):
     assert done.returncode == 1 and done.stdout == text[:-40]
 
 
+APPLE = """\
+{"app_name":"app","bug_type":"309"}\r
+{
+  "usedImages" : [\r
+    {"size":32768,"path":"\\/nowhere\\/app","base":4372725760,"uuid":"01020304-0506-0708-090a-0b0c0d0e0f10"}],
+  "lastExceptionBacktrace" : [{"imageOffset":4,"imageIndex":0}],
+  "threads" : [{"triggered":true,"threadState":{"x":[{"value":18446744073709551615},{"value":-9223372036854775808}], "far": 1e400},
+    "name":"caf\xe9 \\ud83d", "queue" : "a", "queue" : "b", "load":1.50,
+    "frames":[
+      {"imageOffset":4,"imageIndex":0},
+      { "imageOffset" : 4112, "sourceLine" : 1, "imageIndex" : 0, "symbol" : "old" },\r
+      {"imageOffset":18446744073709551616,"imageIndex":0}, {"imageOffset":4,"imageIndex":9}, {}, 7	]
+    }]
+}
+
+Model: Mac14,2, BootROM 8422
+""".encode("latin-1")
+
+
+def test_ips_in_place_changes_nothing_else(callsign, app):
+    """Spacing, escapes, line ends, duplicate keys, numbers of any size, bytes that are no UTF-8 and lines after the report stay."""
+    done = subprocess.run([callsign.path, "stack", "--in-place", "--index", app], input=APPLE, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    lines, wanted = done.stdout.split(b"\n"), APPLE.split(b"\n")
+    assert len(lines) == len(wanted)
+    different = [i for i, (ours, original) in enumerate(zip(lines, wanted)) if ours != original]
+    assert different == [8, 9]    # the exception's only frame has no caller: area or square
+    assert lines[8] == wanted[8].replace(b"}", b',"symbol":"square","symbolLocation":4,"sourceFile":"main.cc","sourceLine":9}')
+    assert lines[9] == (b'      { "imageOffset" : 4112, "sourceLine" : 20, "imageIndex" : 0, "symbol" : "main", "symbolLocation" : 16,'
+                        b' "sourceFile" : "main.cc" },\r')
+    without = subprocess.run([callsign.path, "stack", "--in-place", "--format", "ips"], input=APPLE, capture_output=True)
+    assert (without.returncode, without.stdout) == (0, APPLE)
+    answers = subprocess.run([callsign.path, "stack", "--json", "--index", app], input=APPLE, capture_output=True).stdout
+    assert [[function_of(f) for f in json.loads(line)["frames"]] for line in answers.splitlines()] \
+        == [["square", "main", None, None, None, None], ["area"]]
+
+
+def test_ips_inlined_calls_are_frames_of_their_own(callsign, shapes, shapes_index):
+    """Before the frame that they were inlined into, marked as Apple's own symbolicated reports mark them."""
+    names = [line.split() for line in subprocess.run(["nm", shapes.path], capture_output=True, text=True, check=True).stdout.splitlines()]
+    found = None
+    for start in sorted(int(n[0], 16) for n in names if len(n) == 3 and n[1] in "tT"):
+        for offset in range(0, 64):
+            frames = json.loads(callsign.run("lookup", "--json", shapes_index, hex(start + offset)).stdout)["frames"]
+            found = found or ((start + offset, frames) if len(frames) > 1 else None)
+        if found:
+            break
+    address, frames = found
+    report = {"usedImages": [{"path": "/x/shapes", "base": 0, "size": 1 << 40}],
+              "threads": [{"frames": [{"imageIndex": 0, "imageOffset": address}]}]}
+    text = json.dumps(report, indent=2)
+    filled = json.loads(callsign.good("stack", "--in-place", "--format", "ips", "--index", shapes_index, stdin=text))
+    ours = filled["threads"][0]["frames"]
+    assert [f["symbol"] for f in ours] == [f["function"] for f in frames]
+    assert [f.get("sourceLine") for f in ours] == [f.get("line") for f in frames]
+    assert [f["symbolLocation"] for f in ours] == [f["offset"] for f in frames]
+    assert [f.get("inline", False) for f in ours] == [True] * (len(frames) - 1) + [False]
+    assert all(f["imageOffset"] == address and f["imageIndex"] == 0 for f in ours)
+
+
 def test_samples_of_several_processes(callsign, app):
     """The same image at two places: each sample belongs to its own process."""
     text = ""

@@ -1,60 +1,174 @@
-/* Apple's .ips reports: a line of JSON about the report, then the report as JSON. */
-#include "stack/dialects/stack_json.h"
-
+/* Apple's .ips reports: a line of JSON about the report, then the report as JSON. In place, only what is filled in changes: the report
+ * is read as spans of its own text, and everything between the new members is copied. */
+#define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#if defined(CALLSIGN_HAVE_JANSSON)
+#include "stack/dialects/stack_json.h"
+#include "ui/json_out.h"
+#include "ui/json_span.h"
 
-#include "ui/jansson_in.h"
-
-
-static struct csn_str text_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_string(value)) return (struct csn_str){ "", 0 };
-    return (struct csn_str){ json_string_value(value), json_string_length(value) };
+static struct csn_str rest_after(struct csn_str text, struct csn_str part) {
+    const char *end = part.ptr + part.len;
+    return (struct csn_str){ end, (size_t)(text.ptr + text.len - end) };
 }
 
-static uint64_t number_of(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
+static uint64_t find_number(struct csn_str object, const char *key, bool *found) {
+    struct csn_str value;
+    uint64_t number = 0;
+    *found = json_span_find(object, key, &value) && json_span_u64(value, &number);
+    return number;
 }
 
 bool stack_ips_recognize(struct csn_str line) {
-    json_t *root = json_loadb(line.ptr, line.len, 0, NULL);
-    bool is = json_is_object(root) && json_object_get(root, "bug_type") && !json_object_get(root, "frames");
-    json_decref(root);
-    return is;
+    struct csn_str root, value;
+    struct json_fault fault;
+    return json_span_value(line, &root, &fault) && json_span_find(root, "bug_type", &value) && !json_span_find(root, "frames", &value);
 }
 
+/* ---- the images ---- */
+
 /* Offsets in an image count from its header; an index counts from where the image's file puts that header. */
-static bool add_images(struct stack_session *session, const json_t *report) {
-    const json_t *images = json_object_get(report, "usedImages");
-    session_use(session, false);
-    session_clear_modules(session);
-    for (size_t i = 0; i < json_array_size(images); i++) {
-        const json_t *image = json_array_get(images, i);
-        struct module_names names = { .name = text_of(image, "path") };
-        if (!names.name.len) names.name = text_of(image, "name");
-        build_id_parse(text_of(image, "uuid"), &names.id);
-        uint32_t module;
-        uint64_t base = number_of(image, "base"), size = number_of(image, "size");
-        if (!session_add_module(session, &names, base, base + size < base ? UINT64_MAX : base + size, 0, &module))
-            return false;
-        const struct csn_index *index = session_index(session, module);
-        struct csn_index_info info = { .base_address = 0 };
-        if (index) csn_index_get_info(index, &info, sizeof(info));
-        session->modules->items[module].bias = base - info.base_address;
-    }
+static bool add_image(struct stack_session *session, struct csn_str image, char *scratch) {
+    struct module_names names = { .name = { "", 0 } };
+    struct csn_str value;
+    bool found;
+    uint32_t module;
+    size_t used = 0;
+    if (json_span_find(image, "path", &value)) used = json_span_text(value, scratch);
+    if (!used && json_span_find(image, "name", &value)) used = json_span_text(value, scratch);
+    names.name = (struct csn_str){ scratch, used };
+    if (json_span_find(image, "uuid", &value))
+        build_id_parse((struct csn_str){ scratch + used, json_span_text(value, scratch + used) }, &names.id);
+    uint64_t base = find_number(image, "base", &found), size = find_number(image, "size", &found);
+    if (!session_add_module(session, &names, base, base + size < base ? UINT64_MAX : base + size, 0, &module)) return false;
+    session->modules->items[module].bias = base - session_image_base(session, module);
     return true;
 }
 
-static bool add_frames(struct stack_session *session, const json_t *frames) {
+static bool add_images(struct stack_session *session, struct csn_str report) {
+    struct csn_str images = { "", 0 }, key, image;
+    session_use(session, false);
+    session_clear_modules(session);
+    if (!json_span_find(report, "usedImages", &images)) return true;
+    char *scratch = malloc(images.len + 1); /* two strings of an image are shorter */
+    bool good = scratch != NULL;
+    struct json_items items = json_items_of(images);
+    while (good && json_items_next(&items, &key, &image)) good = add_image(session, image, scratch);
+    free(scratch);
+    return good;
+}
+
+/* ---- writing frames ---- */
+
+/* A member that a frame gets. */
+struct ips_member {
+    const char *key;
+    enum { MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TRUE } kind;
+    struct csn_str text;
+    uint64_t number;
+};
+enum { MEMBERS_MAX = 5 };
+
+struct ips_writer {
+    struct stack_output *output;
+    const char *copied; /* up to there the report has been written */
+};
+
+static void copy_until(struct ips_writer *w, const char *end) {
+    if (end > w->copied) out_bytes(w->output->out, w->copied, (size_t)(end - w->copied));
+    w->copied = end;
+}
+
+static void put_member_value(struct ips_writer *w, const struct ips_member *member) {
+    struct json_out json = json_on(w->output->out);
+    if (member->kind == MEMBER_TEXT) json_string(&json, member->text);
+    else if (member->kind == MEMBER_NUMBER) json_number(&json, member->number);
+    else json_bool(&json, true);
+}
+
+/* Of frame `k` of the answer; the outermost function is the frame's own, as in reports that Apple symbolicated. */
+static unsigned make_members(struct ips_writer *w, const struct csn_stack_answer *answer, uint32_t k, struct ips_member *out) {
+    const struct csn_frame *frame = &answer->frames[k];
+    unsigned count = 0;
+    out[count++] = (struct ips_member){ "symbol", MEMBER_TEXT, name_text(w->output->names, frame->name), 0 };
+    out[count++] = (struct ips_member){ "symbolLocation", MEMBER_NUMBER, { "", 0 }, frame->offset };
+    if (frame->base.len) out[count++] = (struct ips_member){ "sourceFile", MEMBER_TEXT, frame->base, 0 };
+    if (frame->line) out[count++] = (struct ips_member){ "sourceLine", MEMBER_NUMBER, { "", 0 }, frame->line };
+    if (k + 1 < answer->frame_count) out[count++] = (struct ips_member){ "inline", MEMBER_TRUE, { "", 0 }, 0 };
+    return count;
+}
+
+/* The frame's own text, with the values of members that are there replaced and others behind the last one, spaced as the first. */
+static void put_frame(struct ips_writer *w, struct csn_str frame, const struct ips_member *members, unsigned count) {
+    struct out_buffer *out = w->output->out;
+    struct json_items items = json_items_of(frame);
+    struct csn_str key, value, blanks = { "", 0 }, colon = { ":", 1 };
+    const char *end = frame.ptr + 1;
+    bool first = true, done[MEMBERS_MAX] = { false };
+    w->copied = frame.ptr;
+    while (json_items_next(&items, &key, &value)) {
+        if (first) {
+            blanks = (struct csn_str){ frame.ptr + 1, (size_t)(key.ptr - frame.ptr - 1) };
+            colon = (struct csn_str){ key.ptr + key.len, (size_t)(value.ptr - (key.ptr + key.len)) };
+        }
+        first = false;
+        end = value.ptr + value.len;
+        for (unsigned i = 0; i < count; i++) {
+            if (!json_span_equals(key, members[i].key)) continue;
+            copy_until(w, value.ptr);
+            put_member_value(w, &members[i]);
+            w->copied = end;
+            done[i] = true;
+        }
+    }
+    copy_until(w, end);
+    for (unsigned i = 0; i < count; i++) {
+        if (done[i]) continue;
+        if (!first) out_char(out, ',');
+        first = false;
+        out_bytes(out, blanks.ptr, blanks.len);
+        out_char(out, '"');
+        out_text(out, members[i].key);
+        out_char(out, '"');
+        out_bytes(out, colon.ptr, colon.len);
+        put_member_value(w, &members[i]);
+    }
+    copy_until(w, frame.ptr + frame.len);
+}
+
+static struct csn_str blanks_before(struct csn_str frame) {
+    const char *from = frame.ptr;
+    while (strchr(" \t\r\n", from[-1]) && from[-1]) from--;
+    return (struct csn_str){ from, (size_t)(frame.ptr - from) };
+}
+
+/* An inlined call becomes a frame of its own before the one that it was inlined into. */
+static void fill_frame(struct ips_writer *w, struct csn_str frame, const struct csn_stack_answer *answer) {
+    if (!answer->frame_count || (answer->candidate_count > 1 && answer->chosen == CSN_NOT_CHOSEN)) return;
+    struct csn_str blanks = blanks_before(frame);
+    copy_until(w, frame.ptr);
+    for (uint32_t k = 0; k < answer->frame_count; k++) {
+        struct ips_member members[MEMBERS_MAX];
+        unsigned count = make_members(w, answer, k, members);
+        put_frame(w, frame, members, count);
+        if (k + 1 == answer->frame_count) break;
+        out_char(w->output->out, ',');
+        out_bytes(w->output->out, blanks.ptr, blanks.len);
+    }
+}
+
+/* ---- the stacks ---- */
+
+static bool add_frames(struct stack_session *session, struct csn_str frames) {
+    struct json_items items = json_items_of(frames);
+    struct csn_str key, frame;
     session_begin_stack(session);
-    for (size_t i = 0; i < json_array_size(frames); i++) {
-        const json_t *frame = json_array_get(frames, i);
-        uint64_t offset = number_of(frame, "imageOffset"), image = number_of(frame, "imageIndex");
-        bool known = json_is_integer(json_object_get(frame, "imageIndex")) && image < session->modules->count;
+    while (json_items_next(&items, &key, &frame)) {
+        bool has_offset, has_image;
+        uint64_t offset = find_number(frame, "imageOffset", &has_offset), image = find_number(frame, "imageIndex", &has_image);
+        bool known = has_image && image < session->modules->count;
         uint64_t base = known ? session->modules->items[image].start - session->modules->items[image].bias : 0;
         if (!session_add_frame(session, base + offset, known ? (uint32_t)image : NO_MODULE, known ? CSN_STACK_ADDRESS : 0))
             return false;
@@ -62,105 +176,72 @@ static bool add_frames(struct stack_session *session, const json_t *frames) {
     return true;
 }
 
-static json_t *bytes_json(struct csn_str text) {
-    json_t *value = json_stringn(text.ptr, text.len);
-    return value ? value : json_stringn("?", 1);
-}
-
-/* The outermost function goes where Apple's tools put the symbol; the inlined ones before it, as they do. */
-static void fill_frame(json_t *frame, const struct csn_stack_answer *answer, struct stack_output *output) {
-    if (!answer->frame_count || (answer->candidate_count > 1 && answer->chosen == CSN_NOT_CHOSEN)) return;
-    const struct csn_frame *own = &answer->frames[answer->frame_count - 1], *inner = &answer->frames[0];
-    json_object_set_new(frame, "symbol", bytes_json(name_text(output->names, own->name)));
-    json_object_set_new(frame, "symbolLocation", json_integer((json_int_t)own->offset));
-    if (inner->base.len) json_object_set_new(frame, "sourceFile", bytes_json(inner->base));
-    if (inner->line) json_object_set_new(frame, "sourceLine", json_integer(inner->line));
-    if (answer->frame_count < 2) return;
-    json_t *list = json_array();
-    for (uint32_t i = 0; i + 1 < answer->frame_count; i++) {
-        json_t *item = json_object();
-        json_object_set_new(item, "symbol", bytes_json(name_text(output->names, answer->frames[i].name)));
-        if (answer->frames[i].base.len) json_object_set_new(item, "sourceFile", bytes_json(answer->frames[i].base));
-        if (answer->frames[i].line) json_object_set_new(item, "sourceLine", json_integer(answer->frames[i].line));
-        json_array_append_new(list, item);
-    }
-    json_object_set_new(frame, "inlineFrames", list);
-}
-
-static bool answer_thread(struct stack_session *session, json_t *thread, bool in_place, struct stack_output *output) {
-    json_t *frames = json_object_get(thread, "frames");
+/* `w`: NULL where the stack is written on its own. */
+static bool answer_frames(struct stack_session *session, struct csn_str frames, struct ips_writer *w, struct stack_output *output) {
     struct csn_error err = CSN_ERROR_INIT;
-    if (!json_is_array(frames)) return true;
+    if (!json_span_is_array(frames)) return true;
     if (!add_frames(session, frames) || session_answer(session, &err) < 0) {
-        if (!in_place) output_error(output, err.text[0] ? csn_error_text(&err) : "out of memory");
+        if (!w) output_error(output, err.text[0] ? csn_error_text(&err) : "out of memory");
         return false;
     }
-    if (!in_place) output_stack(output, session);
-    for (size_t i = 0; in_place && i < session->frame_count; i++)
-        fill_frame(json_array_get(frames, i), &session->answers[i], output);
+    if (!w) output_stack(output, session);
+    struct json_items items = json_items_of(frames);
+    struct csn_str key, frame;
+    for (size_t i = 0; w && i < session->frame_count && json_items_next(&items, &key, &frame); i++)
+        if (frame.ptr[0] == '{') fill_frame(w, frame, &session->answers[i]);
     return true;
 }
 
-static int put_json(const char *text, size_t size, void *out) {
-    out_bytes(out, text, size);
-    return 0;
+static bool answer_threads(struct stack_session *session, struct csn_str threads, struct ips_writer *w, struct stack_output *output) {
+    struct json_items items = json_items_of(threads);
+    struct csn_str key, thread, frames;
+    while (json_items_next(&items, &key, &thread))
+        if (json_span_find(thread, "frames", &frames) && !answer_frames(session, frames, w, output)) return false;
+    return true;
 }
 
-static bool answer_report(struct stack_session *session, json_t *report, bool in_place, struct stack_output *output) {
-    json_t *threads = json_object_get(report, "threads"), *last = json_object_get(report, "lastExceptionBacktrace");
-    bool good = add_images(session, report);
-    for (size_t i = 0; good && i < json_array_size(threads); i++)
-        good = answer_thread(session, json_array_get(threads, i), in_place, output);
-    if (good && json_is_array(last)) {
-        json_t *thread = json_pack("{s:O}", "frames", last);
-        good = thread && answer_thread(session, thread, in_place, output);
-        json_decref(thread);
+/* In place, in the order of the text. */
+static bool answer_report(struct stack_session *session, struct csn_str report, struct ips_writer *w, struct stack_output *output) {
+    struct csn_str threads = { "", 0 }, last = { "", 0 };
+    json_span_find(report, "threads", &threads);
+    json_span_find(report, "lastExceptionBacktrace", &last);
+    if (!add_images(session, report)) return false;
+    bool last_first = w && last.len && threads.len && last.ptr < threads.ptr;
+    if (last_first && !answer_frames(session, last, w, output)) return false;
+    if (!answer_threads(session, threads, w, output)) return false;
+    return last_first || answer_frames(session, last, w, output);
+}
+
+/* The report behind its first line; a report without that line is one too. */
+static bool find_report(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
+    struct csn_str head, report, threads;
+    if (!json_span_value(text, &head, fault)) return false;
+    *out = head;
+    if (json_span_find(head, "threads", &threads)) return true;
+    struct csn_str rest = rest_after(text, head);
+    if (!json_span_value(rest, &report, fault)) {
+        fault->at += (size_t)(rest.ptr - text.ptr);
+        return false;
     }
-    return good;
+    *out = report;
+    return true;
+}
+
+static void put_fault(struct stack_output *output, struct csn_str text, const struct json_fault *fault) {
+    char message[200];
+    size_t line = 1;
+    for (size_t i = 0; i < fault->at; i++) line += text.ptr[i] == '\n';
+    snprintf(message, sizeof(message), "not an .ips report: line %zu: %s", line, fault->text);
+    output_error(output, message);
 }
 
 bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
-    const char *newline = text.len ? memchr(text.ptr, '\n', text.len) : NULL;
-    struct csn_str head = { text.ptr, newline ? (size_t)(newline + 1 - text.ptr) : text.len };
-    struct csn_str body = { text.ptr + head.len, text.len - head.len };
-    json_error_t fault;
-    /* A report without its first line is one too. */
-    json_t *report = json_loadb(body.ptr, body.len, JSON_ALLOW_NUL | JSON_DISABLE_EOF_CHECK, &fault);
-    if (!report || !json_object_get(report, "threads")) {
-        json_decref(report);
-        report = json_loadb(text.ptr, text.len, JSON_ALLOW_NUL, &fault);
-        head.len = 0;
-    }
-    bool good = json_is_object(report) && answer_report(session, report, in_place, output);
-    if (!json_is_object(report)) {
-        char message[200];
-        snprintf(message, sizeof(message), "not an .ips report: line %d: %s", fault.line, fault.text);
-        if (!in_place) output_error(output, message);
-    }
-    if (in_place) {
-        if (good) {
-            out_bytes(output->out, head.ptr, head.len);
-            json_dump_callback(report, put_json, output->out, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
-            out_char(output->out, '\n');
-        } else {
-            out_bytes(output->out, text.ptr, text.len);
-        }
-    }
-    json_decref(report);
+    struct csn_str report;
+    struct json_fault fault = { "not an object", 0 };
+    struct ips_writer w = { output, text.ptr };
+    bool good = find_report(text, &report, &fault) && report.ptr[0] == '{';
+    if (good) good = answer_report(session, report, in_place ? &w : NULL, output);
+    else if (!in_place) put_fault(output, text, &fault);
+    if (in_place) copy_until(&w, text.ptr + text.len);
     return good;
 }
-
-#else
-
-bool stack_ips_recognize(struct csn_str line) {
-    (void)line;
-    return false;
-}
-
-bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
-    (void)session, (void)text, (void)in_place;
-    output_error(output, "this build cannot read JSON: it was made without jansson");
-    return false;
-}
-
-#endif
