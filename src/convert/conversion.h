@@ -34,11 +34,11 @@ struct csni_conversion {
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;
     uint32_t workers;
-    struct csni_arena *arenas;        /* one per worker, and one for what is done aside */
+    struct csni_arena *arenas;        /* one per worker, and one for the background task */
     struct csni_batch_writer *writers; /* the same */
     struct csni_batch *batches;
     uint32_t batch_count, batch_room;
-    uint64_t symbols_left_out;        /* that would be dropped as duplicates: see described.h */
+    uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,

@@ -146,7 +146,7 @@ static void release_content(struct csni_conversion *c) {
     csni_companions_release(c);
 }
 
-static csn_status release_aside(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status release_in_background(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)item;
     (void)err;
@@ -159,7 +159,7 @@ static csn_status release_aside(void *context, uint32_t worker, size_t item, str
 static csn_status commit_and_release(struct csni_conversion *c, struct csni_file_output *file, struct csn_error *err) {
     csn_status status = CSN_OK;
     if (file && c->pool) {
-        csni_pool_start(c->pool, release_aside, c);
+        csni_pool_start(c->pool, release_in_background, c);
         status = csni_file_output_commit(file, err);
         (void)csni_pool_join(c->pool, NULL);
     } else {

@@ -40,7 +40,7 @@ void csni_batch_begin(struct csni_batch_writer *w, struct csni_arena *arena) {
     memset(w->note_counts, 0, sizeof w->note_counts);
     w->arena = arena;
     w->binary = 0;
-    w->failed = w->overflow = w->has_homeless = false;
+    w->failed = w->overflow = w->has_unplaced = false;
     APPEND(w, strings, ((struct csn_str){ "", 0 }));
     APPEND(w, files, ((struct csni_file){ 0, 0 }));
 }
@@ -76,17 +76,17 @@ static bool fits(const struct csni_batch_writer *w) {
 }
 
 /* Puts functions without a place behind the others and takes them from their count. */
-static bool move_homeless(struct csni_batch_writer *w, struct csni_batch *batch) {
-    uint32_t all = batch->function_count, count = 0, homeless = 0;
+static bool move_unplaced(struct csni_batch_writer *w, struct csni_batch *batch) {
+    uint32_t all = batch->function_count, count = 0, unplaced = 0;
     struct csni_function *apart = csni_arena_alloc(w->arena, all * sizeof *apart);
     if (!apart) return false;
     for (uint32_t i = 0; i < all; i++) {
-        if (batch->functions[i].homeless) apart[homeless++] = batch->functions[i];
+        if (batch->functions[i].unplaced) apart[unplaced++] = batch->functions[i];
         else batch->functions[count++] = batch->functions[i];
     }
-    if (homeless) memcpy(batch->functions + count, apart, homeless * sizeof *apart);
+    if (unplaced) memcpy(batch->functions + count, apart, unplaced * sizeof *apart);
     batch->function_count = count;
-    batch->homeless_count = homeless;
+    batch->unplaced_count = unplaced;
     return true;
 }
 
@@ -99,7 +99,7 @@ csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out
         !COPY(files, file_count, files))
         return csni_fail_memory(err, w->rows.count * sizeof *w->rows.items);
     CSNI_TRY(finish_notes(w, &batch, err));
-    if (w->has_homeless && !move_homeless(w, &batch)) return csni_fail_memory(err, batch.function_count);
+    if (w->has_unplaced && !move_unplaced(w, &batch)) return csni_fail_memory(err, batch.function_count);
     *out = batch;
     return CSN_OK;
 }
@@ -127,11 +127,11 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
     APPEND(w, functions, f);
 }
 
-void csni_batch_mark_homeless(struct csni_batch_writer *w) {
+void csni_batch_mark_unplaced(struct csni_batch_writer *w) {
     if (w->failed) return;
-    w->functions.items[w->functions.count - 1].homeless = true;
+    w->functions.items[w->functions.count - 1].unplaced = true;
     w->functions.items[w->functions.count - 1].source = CSNI_SOURCE_FOLDED;
-    w->has_homeless = true;
+    w->has_unplaced = true;
 }
 
 static struct csni_function *last_function(struct csni_batch_writer *w) {

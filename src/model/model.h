@@ -39,12 +39,12 @@ struct csni_call_site {
 };
 enum {
     CSNI_SITE_TAIL = 0x100, /* a tail call, which returns to nowhere in this function */
-    CSNI_SITE_LOST = 0x200  /* of a homeless function: where it returns to is not known */
+    CSNI_SITE_LOST = 0x200  /* of a unplaced function: where it returns to is not known */
 };
 
 enum csni_source {
     CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD, CSNI_SOURCE_INDEX,
-    CSNI_SOURCE_FOLDED /* DWARF of a function whose code the linker took out for another's: see csni_batch_mark_homeless() */
+    CSNI_SOURCE_FOLDED /* DWARF of a function that the linker folded into another: see csni_batch_mark_unplaced() */
 };
 
 struct csni_function {
@@ -61,7 +61,7 @@ struct csni_function {
     bool weak : 1;  /* a symbol that gives way to others of its name */
     bool local : 1; /* a symbol that only its own object file sees */
     bool label : 1; /* of assembler source, where one piece of code may have several */
-    bool homeless; /* its place is not known */
+    bool unplaced; /* its place is not known */
     uint32_t merged_count; /* of an exact model: the functions behind this one in the batch that are merged into it */
 };
 
@@ -94,7 +94,7 @@ struct csni_batch {
     struct csni_note *notes;
     uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
         note_count;
-    uint32_t homeless_count;  /* functions behind the last one whose place is not known: they are in no index, unless a
+    uint32_t unplaced_count;  /* functions behind the last one whose place is not known: they are in no index, unless a
                                * source finds it and counts them among the others */
     /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
     uint32_t *string_numbers, *file_numbers;
@@ -113,7 +113,7 @@ struct csni_batch_writer {
     uint64_t note_counts[CSN_EVENT_COUNT];
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
-    bool has_homeless;
+    bool has_unplaced;
     uint32_t binary;          /* of functions that begin from now on: see csni_function; csni_batch_begin() sets 0 */
     bool failed;              /* out of memory, or more than 2^32 of something: csni_batch_finish() says which */
     bool overflow;
@@ -135,7 +135,7 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source);
 /* The function begun last has no place of its own: the linker let another function's code stand for its. */
-void csni_batch_mark_homeless(struct csni_batch_writer *w);
+void csni_batch_mark_unplaced(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
 /* The same for many rows: room for `count` more behind those that are there, NULL when out of memory; then how many were

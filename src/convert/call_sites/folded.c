@@ -118,17 +118,17 @@ static void recover_sites(struct csni_conversion *c, const struct csni_name_tabl
 
 /* Puts functions that have a place by now in front of those that have none. */
 static csn_status move_placed(struct csni_conversion *c, struct csni_batch *batch, struct csn_error *err) {
-    uint32_t first = batch->function_count, count = batch->homeless_count, placed = 0, left = 0;
+    uint32_t first = batch->function_count, count = batch->unplaced_count, placed = 0, left = 0;
     struct csni_function *apart = csni_arena_alloc(&c->arenas[0], count * sizeof *apart);
     if (!apart) return csni_fail_memory(err, count * sizeof *apart);
     struct csni_function *f = batch->functions + first;
     for (uint32_t i = 0; i < count; i++) {
-        if (f[i].homeless) apart[left++] = f[i];
+        if (f[i].unplaced) apart[left++] = f[i];
         else f[placed++] = f[i];
     }
     if (left) memcpy(f + placed, apart, left * sizeof *apart);
     batch->function_count += placed;
-    batch->homeless_count = left;
+    batch->unplaced_count = left;
     c->report->functions_from_dwarf += placed;
     return CSN_OK;
 }
@@ -137,7 +137,7 @@ csn_status csni_place_folded(struct csni_conversion *c, struct csni_name_table *
     for (uint32_t b = 0; b < c->batch_count; b++) {
         struct csni_batch *batch = &c->batches[b];
         bool found = false;
-        for (uint32_t i = 0; i < batch->homeless_count; i++) {
+        for (uint32_t i = 0; i < batch->unplaced_count; i++) {
             struct csni_function *f = &batch->functions[batch->function_count + i];
             size_t count;
             struct csni_named *named = csni_name_table_find(t, batch->strings[f->name], &count);
@@ -145,7 +145,7 @@ csn_status csni_place_folded(struct csni_conversion *c, struct csni_name_table *
             if (!symbol) continue;
             symbol->taken = found = true;
             f->start = symbol->start;
-            f->homeless = false;
+            f->unplaced = false;
             recover_sites(c, t, batch, f);
         }
         if (found) CSNI_TRY(move_placed(c, batch, err));

@@ -38,7 +38,7 @@ static csn_status order_by_start(struct csni_name_table *t, struct csn_error *er
     }
     for (uint32_t i = 0; i < t->count; i++) {
         const struct csni_named *n = &t->by_name[i];
-        if (!csni_named_function(t, n)->homeless && !n->by_other_name)
+        if (!csni_named_function(t, n)->unplaced && !n->by_other_name)
             keys[t->placed++] = (struct by_start_key){ n->start, n->batch, n->function, i };
     }
     if (t->placed) qsort(keys, t->placed, sizeof *keys, by_start);
@@ -62,9 +62,9 @@ static void add_names(struct csni_name_table *t, size_t *n) {
     const struct csni_conversion *c = t->conversion;
     for (uint32_t b = 0; b < c->batch_count; b++) {
         const struct csni_batch *batch = &c->batches[b];
-        for (uint32_t f = 0; f < batch->function_count + batch->homeless_count; f++) {
+        for (uint32_t f = 0; f < batch->function_count + batch->unplaced_count; f++) {
             struct csn_str name = batch->strings[batch->functions[f].name];
-            uint64_t start = batch->functions[f].homeless ? UINT64_MAX : batch->functions[f].start;
+            uint64_t start = batch->functions[f].unplaced ? UINT64_MAX : batch->functions[f].start;
             uint64_t other = other_hash(&batch->functions[f], name);
             struct csni_named named = { csni_hash_bytes(name.ptr, name.len), start, b, f, false, false };
             if (t->by_name) t->by_name[*n] = named;

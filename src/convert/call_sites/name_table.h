@@ -14,7 +14,7 @@ struct csni_named {
 
 struct csni_name_table {
     const struct csni_conversion *conversion;
-    struct csni_named *by_name;   /* by hash, start, then in order of input; homeless functions behind all others of a hash */
+    struct csni_named *by_name;   /* by hash, start, order of input; of a hash, unplaced functions come last */
     size_t count;
     uint32_t *by_start;           /* indexes in by_name of functions with a place: by start, then in order of input */
     size_t placed;

@@ -31,7 +31,7 @@ csn_status csni_tail_calls_find(struct csni_tail_calls *calls, const struct csni
     calls->items.alloc = c->alloc;
     for (uint32_t b = 0; b < c->batch_count; b++) {
         const struct csni_batch *batch = &c->batches[b];
-        for (uint32_t f = 0; f < batch->function_count + batch->homeless_count; f++)
+        for (uint32_t f = 0; f < batch->function_count + batch->unplaced_count; f++)
             CSNI_TRY(add_function(calls, batch, b, &batch->functions[f], err));
     }
     if (calls->items.count) qsort(calls->items.items, calls->items.count, sizeof *calls->items.items, by_hash);

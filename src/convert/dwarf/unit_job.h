@@ -48,7 +48,7 @@ struct csni_open_die {
 /* A function that encloses the place where the walk is. */
 struct csni_open_function {
     bool ignored;                      /* left out */
-    bool is_homeless;                  /* has no code of its own in the image, but counts */
+    bool is_unplaced;                  /* has no code of its own in the image, but counts */
     bool has_no_die;                   /* a symbol tells of it */
     bool has_stmt_sequence;
     bool ranges_nest;                  /* its ranges are apart and all of them become functions, and each range of an inlined
@@ -59,7 +59,7 @@ struct csni_open_function {
     uint32_t first_own, own_count;     /* ranges that become functions, as the DIE lists them, in `ranges` */
     uint32_t first_range, range_count; /* all ranges of the DIE, ascending and joined, in `ranges` */
     uint64_t die_off, stmt_sequence;
-    struct csni_address_range removed; /* of a homeless function: where it would be */
+    struct csni_address_range removed; /* of a unplaced function: where it would be */
 };
 
 typedef CSNI_VEC(uint32_t) csni_numbers;

@@ -132,7 +132,7 @@ static void drop_nameless(struct csni_unit_job *job) {
     for (size_t i = 0; i < w->functions.count; i++) {
         const struct csni_function *f = &w->functions.items[i];
         if (w->strings.items[f->name].len) w->functions.items[kept++] = *f;
-        else if (!f->homeless)
+        else if (!f->unplaced)
             csni_batch_note(w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of unit 0x%llx",
                             (unsigned long long)f->start, (unsigned long long)job->unit->off);
     }

@@ -20,7 +20,7 @@ static bool image_address(const struct csni_unit_job *job, uint64_t addr, uint64
 }
 
 /* Whether functions that the linker folded into others are of use: all of them, or who is called by them. */
-static bool wants_homeless(const struct csni_conversion *c) {
+static bool wants_unplaced(const struct csni_conversion *c) {
     if (c->options.merged_functions == CSN_MERGE_LLVM) return false;
     return c->options.merged_functions != CSN_MERGE_NONE || c->options.flags & CSN_CONVERT_CALL_SITES;
 }
@@ -53,7 +53,7 @@ static void find_removed(const struct csni_unit_job *job, struct csni_address_ra
     if (job->map ? image_address(job, r.low, &start) : !marked || csni_in_text(job->conversion, r.low)) return;
     if (job->unit->address_size == 4) size &= UINT32_MAX;
     if (!size || size > UINT32_MAX) return;
-    out->is_homeless = true;
+    out->is_unplaced = true;
     out->removed = (struct csni_address_range){ r.low, r.low + size };
 }
 
@@ -77,8 +77,8 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
     CSNI_TRY(csni_unit_charge(job, all));
     out->own_count = count_usable(job, out->first_own);
     if (!out->own_count) {
-        if (all && wants_homeless(job->conversion)) find_removed(job, job->ranges.items[out->first_own], out);
-        else if (!all && wants_homeless(job->conversion)) out->is_homeless = lost_addresses(job, die);
+        if (all && wants_unplaced(job->conversion)) find_removed(job, job->ranges.items[out->first_own], out);
+        else if (!all && wants_unplaced(job->conversion)) out->is_unplaced = lost_addresses(job, die);
         job->ranges.count = out->first_own;
         return CSN_NONE;
     }
@@ -105,7 +105,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
     f.first_call = (uint32_t)job->calls.count;
     csn_status status = read_function_ranges(job, die, &f);
     if (status < 0) return status;
-    f.ignored = status == CSN_NONE && !f.is_homeless;
+    f.ignored = status == CSN_NONE && !f.is_unplaced;
     if (!f.ignored) {
         uint64_t all_ones = job->unit->offset_size == 8 ? UINT64_MAX : UINT32_MAX;
         f.has_stmt_sequence = csni_attr_unsigned(die, CSNI_AT_STMT_SEQUENCE, &f.stmt_sequence) == CSN_OK &&
@@ -159,9 +159,9 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_fun
 }
 
 /* What is told of a function without a place. */
-static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_function *f) {
+static csn_status write_unplaced(struct csni_unit_job *job, struct csni_open_function *f) {
     csni_batch_begin_function(job->writer, 0, (uint32_t)(f->removed.high - f->removed.low), f->name, CSNI_SOURCE_FOLDED);
-    csni_batch_mark_homeless(job->writer);
+    csni_batch_mark_unplaced(job->writer);
     if (job->map) {
         CSNI_TRY(csni_unit_add_rows(job, f, f->removed.low, f->removed.high));
     } else if (job->has_lines) {
@@ -181,7 +181,7 @@ static csn_status write_homeless(struct csni_unit_job *job, struct csni_open_fun
 static csn_status close_function(struct csni_unit_job *job) {
     struct csni_open_function *f = &job->functions.items[--job->functions.count];
     if (f->ignored) return CSN_OK;
-    if (f->is_homeless) return write_homeless(job, f);
+    if (f->is_unplaced) return write_unplaced(job, f);
     for (uint32_t i = 0; i < f->own_count; i++)
         CSNI_TRY(write_function(job, f, job->ranges.items[f->first_own + i]));
     job->inlined.count = f->first_inlined;
@@ -206,7 +206,7 @@ static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die
     uint64_t is_tail = 0;
     if (csni_attr_unsigned(die, CSNI_AT_TAIL_CALL, &is_tail) == CSN_OK && is_tail) call.flags = CSNI_SITE_TAIL;
     else if (csni_attr_address(job->dwarf, die, CSNI_AT_RETURN_PC, &call.return_pc, NULL) != CSN_OK) return CSN_OK;
-    bool inside = f->is_homeless || call.flags & CSNI_SITE_TAIL;
+    bool inside = f->is_unplaced || call.flags & CSNI_SITE_TAIL;
     for (uint32_t i = 0; i < f->own_count && !inside; i++) {
         struct csni_address_range r = job->ranges.items[f->first_own + i];
         inside = returns_into(call.return_pc, r.low, r.high);
@@ -254,7 +254,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
     walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     /* Types in functions may hold code, but for those of C. */
-    job->only_code_counts = walk.no_call_sites && !wants_homeless(job->conversion);
+    job->only_code_counts = walk.no_call_sites && !wants_unplaced(job->conversion);
     walk.bare = job->only_code_counts ? CSNI_BARE_CODELESS : 0;
     job->code_only = walk.in_c && job->only_code_counts;
     while (status == CSN_OK) {

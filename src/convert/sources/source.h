@@ -40,8 +40,8 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
 /* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
  * table. */
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
-/* Functions from symbol tables: one batch. An ELF image's own table is read aside, beside the sources that come before:
- * csni_source_symbols() adds its batch behind theirs. */
+/* Functions from symbol tables: one batch. An ELF image's own table is read by a background task, while other sources are read;
+ * csni_source_symbols() adds its batch after theirs. */
 struct csni_symbol_source {
     struct csni_conversion *conversion;
     struct csni_object *debug;        /* the image's debug file; NULL: none */

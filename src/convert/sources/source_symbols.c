@@ -5,14 +5,14 @@
 
 #include "base/core/fail.h"
 #include "convert/companions.h"
-#include "convert/sources/described.h"
+#include "convert/sources/covered_ranges.h"
 #include "convert/sources/source.h"
 
 /* The symbols of one object on their way into a batch. */
 struct reading {
     struct csni_conversion *conversion;
     struct csni_batch_writer *writer;
-    struct csni_described described;
+    struct csni_covered_ranges covered;
 };
 
 static void add_symbol(struct reading *r, const struct csni_symbol *s) {
@@ -24,7 +24,7 @@ static void add_symbol(struct reading *r, const struct csni_symbol *s) {
     if (s->size > size)
         csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
                         (unsigned long long)s->addr, (unsigned long long)s->size);
-    if (csni_described_has(&r->described, s->addr, (uint32_t)size)) {
+    if (csni_covered_ranges_have(&r->covered, s->addr, (uint32_t)size)) {
         c->symbols_left_out++;
         return;
     }
@@ -134,9 +134,9 @@ static csn_status add_functions_without_symbols(struct csni_conversion *c, struc
     return status;
 }
 
-/* ---- beside other sources ---- */
+/* ---- as a background task ---- */
 
-static csn_status read_aside(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status read_in_background(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     (void)item;
     struct csni_symbol_source *s = context;
@@ -155,20 +155,21 @@ void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_convers
     *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
     if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
     s->begun = open_table(c->object, debug, &s->iter, NULL) == CSN_OK;
-    if (s->begun) csni_pool_start(c->pool, read_aside, s);
+    if (s->begun) csni_pool_start(c->pool, read_in_background, s);
 }
 
-/* What was read aside was read before it was known which functions are described. */
-static csn_status leave_out_described(struct csni_symbol_source *s, struct csn_error *err) {
-    struct csni_described described;
+/* The background task read its table before it was known which ranges are covered. */
+static csn_status leave_out_covered(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_covered_ranges covered;
     struct csni_batch *b = &s->batch;
-    CSNI_TRY(csni_described_make(&described, s->conversion, err));
+    CSNI_TRY(csni_covered_ranges_make(&covered, s->conversion, err));
     uint32_t kept = 0;
     for (uint32_t i = 0; i < b->function_count; i++)
-        if (!csni_described_has(&described, b->functions[i].start, b->functions[i].size)) b->functions[kept++] = b->functions[i];
+        if (!csni_covered_ranges_have(&covered, b->functions[i].start, b->functions[i].size))
+            b->functions[kept++] = b->functions[i];
     s->conversion->symbols_left_out += b->function_count - kept;
     b->function_count = kept;
-    csni_described_deinit(&described);
+    csni_covered_ranges_deinit(&covered);
     return CSN_OK;
 }
 
@@ -217,10 +218,10 @@ static csn_status find_frame_bounds(struct csni_conversion *c, struct csn_error 
 static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     struct reading r = { .conversion = c, .writer = &c->writers[0] };
-    CSNI_TRY(csni_described_make(&r.described, c, err));
+    CSNI_TRY(csni_covered_ranges_make(&r.covered, c, err));
     csni_batch_begin(r.writer, &c->arenas[0]);
     csn_status status = read_tables(&r, s->debug, err);
-    csni_described_deinit(&r.described);
+    csni_covered_ranges_deinit(&r.covered);
     if (status < 0) return status;
     if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, r.writer, err));
     return csni_batch_finish(r.writer, &s->batch, err);
@@ -235,7 +236,7 @@ static bool lacks_sizes(const struct csni_batch *b) {
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
-    if (s->begun) CSNI_TRY(leave_out_described(s, err));
+    if (s->begun) CSNI_TRY(leave_out_covered(s, err));
     if (lacks_sizes(&s->batch)) CSNI_TRY(find_frame_bounds(c, err));
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);

@@ -1,4 +1,4 @@
-/* The functions of one chunk: FUNC with its line records and INLINE records; PUBLIC and STACK records are set aside. */
+/* The functions of one chunk: FUNC with its line records and INLINE records; PUBLIC and STACK records are kept for later. */
 #include <stdlib.h>
 
 #include "base/core/fail.h"
