@@ -7,7 +7,7 @@ find_package(Threads REQUIRED)
 add_library(csn-dependencies INTERFACE)
 target_link_libraries(csn-dependencies INTERFACE Threads::Threads)
 set(CSN_PRIVATE_LIBS "-pthread")   # for static linking by others: Libs.private
-set(CSN_PRIVATE_LIBRARIES "")      # the same as library names, for the CMake package
+set(CSN_PRIVATE_DEPENDENCIES "")   # the same by their names in cmake/package/callsign-dependencies.cmake
 set(CSN_PRIVATE_REQUIRES "")       # Requires.private
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h)
@@ -22,7 +22,7 @@ else()
     target_include_directories(csn-dependencies SYSTEM INTERFACE ${XXHASH_INCLUDE_DIR})
 endif()
 
-function(csn_optional name module library)
+function(csn_optional name module)
     if(NOT CALLSIGN_OPTIONAL)
         return()
     endif()
@@ -35,13 +35,13 @@ function(csn_optional name module library)
     target_link_libraries(csn-dependencies INTERFACE PkgConfig::${name})
     target_compile_definitions(csn-dependencies INTERFACE CSNI_HAVE_${name} CSNI_${name}_VERSION="${${name}_VERSION}")
     set(CSN_PRIVATE_REQUIRES ${CSN_PRIVATE_REQUIRES} ${module} PARENT_SCOPE)
-    set(CSN_PRIVATE_LIBRARIES ${CSN_PRIVATE_LIBRARIES} ${library} PARENT_SCOPE)
+    set(CSN_PRIVATE_DEPENDENCIES ${CSN_PRIVATE_DEPENDENCIES} ${module} PARENT_SCOPE)
 endfunction()
-csn_optional(LIBDEFLATE libdeflate deflate)
-csn_optional(ZSTD libzstd zstd)
-csn_optional(LIBLZMA liblzma lzma)
-csn_optional(PCRE2 libpcre2-8 pcre2-8)
-csn_optional(LIBYAML yaml-0.1 yaml)
+csn_optional(LIBDEFLATE libdeflate)
+csn_optional(ZSTD libzstd)
+csn_optional(LIBLZMA liblzma)
+csn_optional(PCRE2 libpcre2-8)
+csn_optional(LIBYAML yaml-0.1)
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.
@@ -49,7 +49,6 @@ message(STATUS "libdebuginfod: looked for at run time")
 target_link_libraries(csn-dependencies INTERFACE ${CMAKE_DL_LIBS})
 foreach(library ${CMAKE_DL_LIBS})
     string(APPEND CSN_PRIVATE_LIBS " -l${library}")
-    list(APPEND CSN_PRIVATE_LIBRARIES ${library})
 endforeach()
 
 list(JOIN CSN_PRIVATE_REQUIRES ", " CSN_PRIVATE_REQUIRES)

@@ -3,9 +3,10 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/callsign DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(TARGETS callsign-static callsign-shared callsign-lookup-static callsign-lookup-shared
-        EXPORT callsign-targets
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/callsign)
+install(TARGETS callsign-shared callsign-lookup-shared callsign-lookup-static EXPORT callsign-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS callsign-static EXPORT callsign-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 file(GLOB MAN_PAGES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 install(FILES ${MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
@@ -13,14 +14,29 @@ install(FILES completions/callsign.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bas
 install(FILES completions/callsign.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _callsign)
 install(FILES completions/callsign.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# Folders below the prefix are written relative to the .pc file, so that the prefix may be moved.
+cmake_path(IS_ABSOLUTE CMAKE_INSTALL_LIBDIR is_absolute)
+if(is_absolute)
+    set(CSN_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+else()
+    cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE up)
+    set(CSN_PC_PREFIX "\${pcfiledir}/${up}")
+    string(REGEX REPLACE "/$" "" CSN_PC_PREFIX "${CSN_PC_PREFIX}")
+endif()
+foreach(folder INCLUDEDIR LIBDIR)
+    set(CSN_PC_${folder} "\${prefix}")
+    cmake_path(APPEND CSN_PC_${folder} "${CMAKE_INSTALL_${folder}}")
+endforeach()
 foreach(name callsign callsign-lookup)
-    configure_file(${name}.pc.in ${name}.pc @ONLY)
+    configure_file(cmake/package/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/callsign)
-configure_package_config_file(cmake/callsign-config.cmake.in callsign-config.cmake INSTALL_DESTINATION ${package_dir})
+list(JOIN CSN_PRIVATE_DEPENDENCIES " " CSN_PRIVATE_DEPENDENCIES)
+configure_package_config_file(cmake/package/callsign-config.cmake.in callsign-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(callsign-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/callsign-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/callsign-config-version.cmake
+              cmake/package/callsign-dependencies.cmake
         DESTINATION ${package_dir})
 install(EXPORT callsign-targets NAMESPACE callsign:: DESTINATION ${package_dir})
+install(EXPORT callsign-static-targets NAMESPACE callsign:: DESTINATION ${package_dir})

@@ -39,6 +39,11 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gsym/write/gsym_li
 
 # csn_library(NAME OBJECTS...): NAME.a as target NAME-static, NAME.so as NAME-shared.
 function(csn_library name)
+    # Below 1.0 each minor version may change the interface, so the soname has it.
+    set(soversion ${PROJECT_VERSION_MAJOR})
+    if(PROJECT_VERSION_MAJOR EQUAL 0)
+        string(APPEND soversion .${PROJECT_VERSION_MINOR})
+    endif()
     foreach(kind STATIC SHARED)
         string(TOLOWER ${kind} suffix)
         set(target ${name}-${suffix})
@@ -49,7 +54,7 @@ function(csn_library name)
         target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:csn-flags>)
     endforeach()
     set_target_properties(${name}-shared PROPERTIES
-        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+        VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/callsign.map)
     target_link_options(${name}-shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/callsign.map)
     # A sanitizer's run-time library is the program's to bring.
@@ -62,6 +67,17 @@ csn_library(callsign-lookup ${CSN_LOOKUP_OBJECTS})
 csn_library(callsign ${CSN_LOOKUP_OBJECTS} ${CSN_OBJECTS})
 target_link_libraries(callsign-shared PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
 target_link_libraries(callsign-static PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
-foreach(library ${CSN_PRIVATE_LIBRARIES} Threads::Threads)
-    target_link_libraries(callsign-static PRIVATE $<INSTALL_INTERFACE:${library}>)
+# Of an installed library they are found by callsign-dependencies.cmake.
+foreach(dependency ${CSN_PRIVATE_DEPENDENCIES})
+    target_link_libraries(callsign-static PRIVATE $<INSTALL_INTERFACE:callsign::dependency-${dependency}>)
+endforeach()
+target_link_libraries(callsign-static PRIVATE $<INSTALL_INTERFACE:Threads::Threads> $<INSTALL_INTERFACE:${CMAKE_DL_LIBS}>)
+
+# The names that users know, of an installation and of the tree added as a subdirectory.
+foreach(kind callsign lookup)
+    string(REPLACE "lookup" "callsign-lookup" target ${kind})
+    set_target_properties(${target}-shared PROPERTIES EXPORT_NAME ${kind})
+    set_target_properties(${target}-static PROPERTIES EXPORT_NAME ${kind}-static)
+    add_library(callsign::${kind} ALIAS ${target}-shared)
+    add_library(callsign::${kind}-static ALIAS ${target}-static)
 endforeach()

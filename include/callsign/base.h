@@ -103,10 +103,10 @@ enum csn_format {
 };
 
 #define CSN_VERSION_MAJOR 0
-#define CSN_VERSION_MINOR 1
+#define CSN_VERSION_MINOR 2
 #define CSN_VERSION_PATCH 0
 
-/* The version of the library that is running, as "0.1.0". */
+/* The version of the library that is running, as "0.2.0". */
 CSN_API const char *csn_version(void);
 
 #ifdef __cplusplus

@@ -28,6 +28,9 @@ struct csn_index_options {
      * itself: answers never differ. */
     uint64_t accelerator_bytes;
     const char *arch;                      /* of a universal file with several indexes: which image; NULL: the only one */
+    csn_name_callback *demangle;           /* for csn_index_frame_name(); NULL: names are given as stored. csn_rename_demangled() of
+                                            * names.h is one. Called by the threads that ask for names, several at once */
+    void *demangle_context;
 };
 #define CSN_INDEX_OPTIONS_INIT CSN_SIZED_INIT(csn_index_options)
 CSN_API void csn_index_options_init(struct csn_index_options *options);
@@ -124,6 +127,17 @@ struct csn_frame {
  * Serves: GSYM "address table" and "FunctionInfo". */
 CSN_API csn_status csn_index_lookup(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
                                     size_t *out_count, struct csn_error *err);
+
+/* The name of a frame for people: demangled by csn_index_options.demangle if that is set and knows the name, otherwise as stored.
+ * `out` gets up to cap - 1 bytes and a NUL; with cap 0 it may be NULL. Returns the bytes needed without the NUL: where that is
+ * not less than cap, call again with more (what stands in `out` then is cut, or empty). `frame` is one of this index.
+ * Any thread that the callback allows. Cost and signal-safety: those of the callback; without it a copy of the name. */
+CSN_API size_t csn_index_frame_name(const struct csn_index *index, const struct csn_frame *frame, char *out, size_t cap);
+
+/* The path of a frame's file: directory and base name, with a '/' between them where one is missing ('\\' in a directory that has
+ * backslashes only). Empty when the file is unknown. `out`, `cap` and the result are as in csn_index_frame_name().
+ * Any thread; no allocation; async-signal-safe. */
+CSN_API size_t csn_frame_path(const struct csn_frame *frame, char *out, size_t cap);
 
 /* A frame whose strings have not been looked at: what csn_index_lookup_refs() finds without touching the string and
  * file tables. Turn it into a csn_frame with csn_index_resolve(). */

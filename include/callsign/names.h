@@ -33,7 +33,9 @@ enum {
 CSN_API csn_status csn_shorten_name(struct csn_str name, uint32_t flags, char *out, size_t cap, size_t *out_len,
                                     struct csn_error *err);
 
-/* For csn_convert_options.rename: names are demangled, where they are mangled, and shortened. `context` is not used. */
+/* A csn_name_callback for csn_index_options.demangle and csn_convert_options.rename: csn_demangle(). `context` is not used. */
+CSN_API csn_status csn_rename_demangled(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
+/* The same, and names are shortened as by csn_shorten_name(), without or with CSN_SHORTEN_NESTED. */
 CSN_API csn_status csn_rename_short(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
 CSN_API csn_status csn_rename_short_nested(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len);
 

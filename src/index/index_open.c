@@ -54,11 +54,17 @@ static csn_status create(struct csn_index *index, const struct csni_index_source
     return CSN_OK;
 }
 
+static struct csn_index index_with(const struct csn_index_options *options) {
+    return (struct csn_index){ .allocator = csni_allocator_or_default(options->allocator), .demangle = options->demangle,
+                               .demangle_context = options->demangle_context };
+}
+
 csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
                                  struct csn_index **out, struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
-    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .whole = { bytes, size } };
+    struct csn_index index = index_with(&known);
+    index.whole = (struct csni_span){ bytes, size };
     struct csni_index_source source;
     CSNI_TRY(find_section(&source, index.whole, &known, err));
     return create(&index, &source, &known, out, err);
@@ -69,7 +75,8 @@ static csn_status open_path(const char *path, const struct csn_index_options *op
                             struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
-    struct csn_index index = { .allocator = csni_allocator_or_default(known.allocator), .mapped = true };
+    struct csn_index index = index_with(&known);
+    index.mapped = true;
     CSNI_TRY(csni_file_map_open(&index.map, path, err));
     index.whole = index.map.bytes;
     struct csni_index_source source;

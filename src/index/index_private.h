@@ -98,6 +98,8 @@ struct csn_index {
     struct csni_gsection section;
     struct csni_gsym_accel accel; /* of GSYM, if csn_index_options.accelerator_bytes is set */
     const struct csn_allocator *allocator;
+    csn_name_callback *demangle; /* of the options; NULL: none */
+    void *demangle_context;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
     bool mapped;
     struct csni_span whole; /* what was opened: the index, or an object file that carries it */

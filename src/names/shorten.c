@@ -383,6 +383,11 @@ static csn_status rename_with(uint32_t flags, struct csn_str name, char *out, si
     return csn_shorten_name(plain, flags, out, cap, out_len, NULL);
 }
 
+csn_status csn_rename_demangled(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len) {
+    (void)context;
+    return csn_demangle(name, out, cap, out_len, NULL);
+}
+
 csn_status csn_rename_short(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len) {
     (void)context;
     return rename_with(0, name, out, cap, out_len);

@@ -24,7 +24,7 @@ static const struct number layout[] = {
     SIZE(csn_str, 16), AT(csn_str, ptr, 0), AT(csn_str, len, 8),
     SIZE(csn_allocator, 32), AT(csn_allocator, alloc, 0), AT(csn_allocator, realloc, 8), AT(csn_allocator, free, 16),
         AT(csn_allocator, context, 24),
-    SIZE(csn_index_options, 32), AT(csn_index_options, struct_size, 0), AT(csn_index_options, allocator, 8),
+    SIZE(csn_index_options, 48), AT(csn_index_options, struct_size, 0), AT(csn_index_options, allocator, 8),
         AT(csn_index_options, accelerator_bytes, 16), AT(csn_index_options, arch, 24),
     SIZE(csn_index_info, 112), AT(csn_index_info, format, 0), AT(csn_index_info, big_endian, 4),
         AT(csn_index_info, address_size, 5), AT(csn_index_info, uuid_size, 6), AT(csn_index_info, revision, 7),

@@ -235,7 +235,7 @@ static void options(void **state) {
     csn_index_close(index);
     *(uint8_t *)&longer.more = 1; /* the same byte on every machine */
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_UNSUPPORTED);
-    assert_string_equal(err.text, "byte 32 of the options is set, this version knows 32");
+    assert_string_equal(err.text, "byte 48 of the options is set, this version knows 48");
     longer.known.struct_size = 0;
     assert_int_equal(csn_index_open_memory(file.ptr, file.size, &longer.known, &index, &err), CSN_E_ARGUMENT);
     /* Of an older caller only what it has is read. */
@@ -343,6 +343,79 @@ static void sized_info(void **state) {
     wire_gsym_deinit(&g);
 }
 
+static void expect_path(const char *directory, const char *base, const char *want) {
+    struct csn_frame frame = { .directory = { directory, strlen(directory) }, .base = { base, strlen(base) } };
+    size_t len = strlen(want);
+    assert_int_equal(csn_frame_path(&frame, NULL, 0), len);
+    for (size_t cap = 1; cap < len + 3; cap++) {
+        char out[64];
+        memset(out, '#', sizeof out);
+        assert_int_equal(csn_frame_path(&frame, out, cap), len);
+        size_t stored = len < cap ? len : cap - 1;
+        assert_memory_equal(out, want, stored);
+        assert_int_equal(out[stored], 0);
+        for (size_t i = stored + 1; i < sizeof out; i++) assert_int_equal(out[i], '#');
+    }
+}
+
+static void paths(void **state) {
+    (void)state;
+    expect_path("/src", "a.c", "/src/a.c");
+    expect_path("/src/", "a.c", "/src/a.c");
+    expect_path("", "a.c", "a.c");
+    expect_path("/src", "", "/src");
+    expect_path("", "", "");
+    expect_path("C:\\src", "a.c", "C:\\src\\a.c");
+    expect_path("C:\\src\\", "a.c", "C:\\src\\a.c");
+    expect_path("/odd\\name", "a.c", "/odd\\name/a.c");
+}
+
+/* "x" in brackets; "no" is not known. */
+static csn_status in_brackets(void *context, struct csn_str name, char *out, size_t cap, size_t *out_len) {
+    ++*(int *)context;
+    if (name.len == 2) return CSN_NONE;
+    *out_len = name.len + 2;
+    if (*out_len > cap) return CSN_E_LIMIT;
+    out[0] = '<';
+    memcpy(out + 1, name.ptr, name.len);
+    out[name.len + 1] = '>';
+    return CSN_OK;
+}
+
+/* The lookup-only library demangles through a callback of the caller. */
+static void names_for_people(void **state) {
+    (void)state;
+    struct wire_gsym g;
+    struct csni_span file = build(&g, false);
+    struct csn_index *plain, *index;
+    struct csn_index_options known = CSN_INDEX_OPTIONS_INIT;
+    int calls = 0;
+    known.demangle = in_brackets;
+    known.demangle_context = &calls;
+    assert_int_equal(csn_index_open_memory(file.ptr, file.size, NULL, &plain, NULL), CSN_OK);
+    assert_int_equal(csn_index_open_memory(file.ptr, file.size, &known, &index, NULL), CSN_OK);
+    struct csn_frame main_frame = { .name = CSN_STR("main") }, no = { .name = CSN_STR("no") };
+    char out[16];
+    assert_int_equal(csn_index_frame_name(plain, &main_frame, out, sizeof out), 4);
+    assert_string_equal(out, "main");
+    assert_int_equal(csn_index_frame_name(plain, &main_frame, out, 3), 4);
+    assert_string_equal(out, "ma");
+    assert_int_equal(calls, 0);
+    assert_int_equal(csn_index_frame_name(index, &main_frame, NULL, 0), 6);
+    for (size_t cap = 1; cap < 7; cap++) {
+        assert_int_equal(csn_index_frame_name(index, &main_frame, out, cap), 6);
+        assert_string_equal(out, "");
+    }
+    assert_int_equal(csn_index_frame_name(index, &main_frame, out, 7), 6);
+    assert_string_equal(out, "<main>");
+    assert_int_equal(calls, 8);
+    assert_int_equal(csn_index_frame_name(index, &no, out, sizeof out), 2);
+    assert_string_equal(out, "no");
+    csn_index_close(index);
+    csn_index_close(plain);
+    wire_gsym_deinit(&g);
+}
+
 static void threads(void **state) {
     (void)state;
     struct wire_gsym g;
@@ -363,7 +436,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_and_files), cmocka_unit_test(unterminated_string), cmocka_unit_test(rows_and_inlines),
         cmocka_unit_test(call_sites_and_merged), cmocka_unit_test(options), cmocka_unit_test(memory),
-        cmocka_unit_test(files), cmocka_unit_test(sized_info), cmocka_unit_test(threads),
+        cmocka_unit_test(files), cmocka_unit_test(sized_info), cmocka_unit_test(paths), cmocka_unit_test(names_for_people), cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
