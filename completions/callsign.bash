@@ -70,7 +70,7 @@ _callsign() {
             esac
             ;;
         embed)
-            options="-o --out --revision --strings-in --loaded --drop-signature --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --revision --strings-in --loaded --drop-signature --force --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --revision) values="A B B-script C D E F G" ;;
                 --strings-in) values=".strtab .dynstr .debug_str" ;;

@@ -144,6 +144,7 @@ complete -c callsign -n '__fish_seen_subcommand_from embed' -s o -l out -r -F -d
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l revision -x -a 'A B B-script C D E F G' -d 'make a section GSYM of 2017 of INDEX first'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l strings-in -x -a '.strtab .dynstr .debug_str' -d 'where a section GSYM is made'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l loaded -d 'load the section with the program, where that can be done'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l force -d 'also an index of another build than OBJECT'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l drop-signature -d 'remove a code signature, which the change makes void'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal Mach-O file'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-file -r -F -d 'the images debug file or dSYM bundle'

@@ -38,7 +38,7 @@ static void check(const struct csn_bytes *made) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
     struct csn_bytes once, again, taken;
-    options.flags = CSN_EMBED_DROP_SIGNATURE;
+    options.flags = CSN_EMBED_FORCE | (size & 1 ? CSN_EMBED_DROP_SIGNATURE : 0u);
     if (csn_extract_memory(data, size, &options, &taken, NULL) >= 0) {
         if (csn_embed_memory(taken.ptr, taken.size, data, size, &options, &once, NULL) >= 0) csn_bytes_free(&once);
         csn_bytes_free(&taken);

@@ -19,7 +19,7 @@
 
 struct embed_values {
     const char *out, *revision, *strings_in;
-    bool loaded, drop_signature;
+    bool loaded, drop_signature, force;
     struct companion_values companions;
 };
 
@@ -33,7 +33,9 @@ static const struct option_spec embed_options[] = {
     { .name = "loaded", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, loaded),
       .help = "load the section with the program, where that can be done:\nin object files that are yet to be linked, and in PE" },
     { .name = "drop-signature", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, drop_signature),
-      .help = "remove a code signature, which the change makes void;\nsigned files are refused otherwise" },
+      .help = "remove a code signature, which the change makes void;\notherwise one without a certificate is made anew, and files\nwith another one are refused" },
+    { .name = "force", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, force),
+      .help = "also an index of another build than OBJECT" },
 };
 
 static bool is_index(const char *path) {
@@ -64,9 +66,8 @@ static void report_losses(const char *path, const struct csn_convert_report *rep
 }
 
 /* A section GSYM made of what is no index yet, or is to be one of another revision. */
-static csn_status make_section(const struct embed_values *values, const char *path, struct csn_bytes *out, struct csn_error *err) {
-    struct csn_convert_report *report = calloc(1, sizeof(*report));
-    if (!report) return CSN_E_MEMORY;
+static csn_status make_section(const struct embed_values *values, const char *path, struct csn_convert_report *report,
+                               struct csn_bytes *out, struct csn_error *err) {
     struct progress_bar bar;
     struct companion_search search;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -83,7 +84,6 @@ static csn_status make_section(const struct embed_values *values, const char *pa
     progress_end(&bar);
     companion_search_end(&search);
     if (status >= 0) report_losses(path, report);
-    free(report);
     return status;
 }
 
@@ -92,15 +92,18 @@ static const char *failure_text(csn_status status, const struct csn_error *err) 
 }
 
 static enum exit_code embed(const struct embed_values *values, const char *index, const char *object,
-                            const struct csn_embed_options *options) {
+                            struct csn_embed_options *options) {
+    static struct csn_convert_report report;
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_bytes made = { 0 };
     bool is_made = values->revision || values->strings_in || !is_index(index);
-    csn_status status = is_made ? make_section(values, index, &made, &err) : CSN_OK;
+    csn_status status = is_made ? make_section(values, index, &report, &made, &err) : CSN_OK;
     if (status < 0) {
         cli_error(index, "%s", failure_text(status, &err));
         return EXIT_FAILED;
     }
+    options->index_uuid = is_made ? report.uuid : NULL; /* revisions A to E have no place for it */
+    options->index_uuid_size = report.uuid_size;
     if (is_made) status = csn_embed_memory_in_file(made.ptr, made.size, object, values->out, options, &err);
     else status = csn_embed_file(index, object, values->out, options, &err);
     csn_bytes_free(&made);
@@ -124,7 +127,8 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
     options.arch = values->companions.arch;
-    options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u);
+    options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u) |
+                    (values->force ? CSN_EMBED_FORCE : 0u);
     enum exit_code code = embed(values, operands[0], operands[1], &options);
     progress_pass_on_signal();
     return code;

@@ -209,7 +209,10 @@ struct csn_convert_report {
     uint64_t segments_written;                         /* 0: the index is one file */
     uint64_t functions_merged;                         /* written as merged functions of others */
     uint64_t functions_from_index;                     /* an index in a section of the input */
-    uint64_t reserved[16];
+    uint8_t uuid[32];                                  /* build id or UUID of the input: its first bytes */
+    uint32_t uuid_size;                                /* bytes used */
+    uint32_t reserved0;
+    uint64_t reserved[11];
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 

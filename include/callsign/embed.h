@@ -14,7 +14,10 @@ extern "C" {
 
 enum {
     CSN_EMBED_LOADED = 1,         /* load the section with the program: in relocatable ELF files; PE sections are kept */
-    CSN_EMBED_DROP_SIGNATURE = 2  /* remove a code signature, which the change makes void; else such files are refused */
+    /* Remove a code signature, which the change makes void. Else one without a certificate ("ad hoc") is made anew, and files with
+     * another one are refused. */
+    CSN_EMBED_DROP_SIGNATURE = 2,
+    CSN_EMBED_FORCE = 4           /* also an index of another build id than the object's */
 };
 
 struct csn_embed_options {
@@ -23,6 +26,8 @@ struct csn_embed_options {
     const char *arch;                      /* image of a universal file; NULL: the only one */
     uint32_t flags;                        /* CSN_EMBED_ */
     uint32_t reserved;
+    const uint8_t *index_uuid;             /* build id of what the index was made from, where it has no place for one itself; or NULL */
+    size_t index_uuid_size;                /* bytes */
 };
 #define CSN_EMBED_OPTIONS_INIT CSN_SIZED_INIT(csn_embed_options)
 CSN_API void csn_embed_options_init(struct csn_embed_options *options);
@@ -31,8 +36,11 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
  * an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. An index that is there already is replaced. The same
  * input gives the same bytes; permissions are those of the object. `out_path` is the old file or the whole new one, and may
  * be `object_path`.
+ * Strings of a section of their own get the section name that the object's container can have. Build ids are compared as far as
+ * both are known.
  * CSN_E_UNSUPPORTED: this container, a signed file, no room for another load command ...; CSN_E_FORMAT, CSN_E_TRUNCATED: the
- * object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture; CSN_E_ARGUMENT: several images. */
+ * object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture; CSN_E_ARGUMENT: several images, or
+ * an index of another build. */
 CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
                                   const struct csn_embed_options *options, struct csn_error *err);
 /* The same in memory. */

@@ -88,6 +88,9 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
                               struct csn_error *err) {
     const struct csni_output *output = csni_output_of(c->options.format);
     fill_model(c, model);
+    size_t uuid = c->image.uuid.size < sizeof c->report->uuid ? c->image.uuid.size : sizeof c->report->uuid;
+    c->report->uuid_size = (uint32_t)uuid;
+    if (uuid) memcpy(c->report->uuid, c->image.uuid.ptr, uuid);
     model->keeps_aliases = output->holds_binaries;
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);

@@ -28,13 +28,17 @@ void csni_assembly_add(struct csni_assembly *a, struct csni_span bytes) {
     if (bytes.size) add(a, bytes, NULL);
 }
 
+bool csni_assembly_add_own(struct csni_assembly *a, uint8_t *own, size_t size) {
+    if (own && add(a, (struct csni_span){ own, size }, own)) return true;
+    csni_free(a->pieces.alloc, own, size);
+    a->failed = true;
+    return false;
+}
+
 uint8_t *csni_assembly_add_zeros(struct csni_assembly *a, size_t size) {
     if (!size || a->failed) return NULL;
     uint8_t *own = csni_alloc_zeroed(a->pieces.alloc, 1, size);
-    if (own && add(a, (struct csni_span){ own, size }, own)) return own;
-    csni_free(a->pieces.alloc, own, size);
-    a->failed = true;
-    return NULL;
+    return csni_assembly_add_own(a, own, size) ? own : NULL;
 }
 
 uint8_t *csni_assembly_add_copy(struct csni_assembly *a, struct csni_span bytes) {

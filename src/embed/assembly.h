@@ -24,6 +24,8 @@ void csni_assembly_deinit(struct csni_assembly *a);
 void csni_assembly_add(struct csni_assembly *a, struct csni_span bytes);
 /* `size` zeros, to be filled in before the assembly is written; NULL when out of memory, or for size 0. */
 uint8_t *csni_assembly_add_zeros(struct csni_assembly *a, size_t size);
+/* Memory of the assembly's allocator, which becomes its own in any case; false when out of memory. */
+bool csni_assembly_add_own(struct csni_assembly *a, uint8_t *own, size_t size);
 /* A copy, to be changed before the assembly is written; NULL when out of memory. */
 uint8_t *csni_assembly_add_copy(struct csni_assembly *a, struct csni_span bytes);
 /* Zeros up to a multiple of `align`, a power of two. */

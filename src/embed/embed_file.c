@@ -25,7 +25,7 @@ static csn_status read_options(const struct csn_embed_options *given, struct req
     csn_embed_options_init(&out->options);
     if (given) CSNI_TRY(csni_options_copy(&out->options, sizeof out->options, given, given->struct_size, err));
     out->alloc = csni_allocator_or_default(out->options.allocator);
-    uint32_t unknown = out->options.flags & ~(uint32_t)(CSN_EMBED_LOADED | CSN_EMBED_DROP_SIGNATURE);
+    uint32_t unknown = out->options.flags & ~(uint32_t)(CSN_EMBED_LOADED | CSN_EMBED_DROP_SIGNATURE | CSN_EMBED_FORCE);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown embedding flags 0x%x", unknown);
     return CSN_OK;
 }
@@ -69,13 +69,35 @@ static void close_images(struct images *images, const struct request *r) {
 
 /* ---- embedding ---- */
 
+static void put_id(struct csni_span id, char *out, size_t size) {
+    size_t len = 0;
+    for (size_t i = 0; i < id.size && len + 3 <= size; i++) len += (size_t)snprintf(out + len, size - len, "%02x", id.ptr[i]);
+    if (!id.size) out[0] = 0;
+}
+
+/* Formats differ in how much of a build id they hold. */
+static csn_status check_build(const struct csni_payload *payload, const struct csni_object *object, const struct request *r,
+                              struct csn_error *err) {
+    struct csni_span id = payload->uuid, other = object->build_id;
+    if (!id.size && r->options.index_uuid) id = (struct csni_span){ r->options.index_uuid, r->options.index_uuid_size };
+    size_t size = id.size < other.size ? id.size : other.size;
+    if (!size || r->options.flags & CSN_EMBED_FORCE || memcmp(id.ptr, other.ptr, size) == 0) return CSN_OK;
+    char texts[2][65];
+    put_id(id, texts[0], sizeof texts[0]);
+    put_id(other, texts[1], sizeof texts[1]);
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the index is of build id %s, the object of %s (--force embeds it all the same)",
+                     texts[0], texts[1]);
+}
+
 /* *out_object holds bytes of `out`, too: close it once that is written, also after a failure. */
-static csn_status embed_in_image(struct csni_span image, const struct csni_payload *payload, const struct request *r,
+static csn_status embed_in_image(struct csni_span image, struct csni_payload *payload, const struct request *r,
                                  struct csni_object **out_object, struct csni_assembly *out, struct csn_error *err) {
     struct csni_object_options options = { .allocator = r->alloc, .max_decompressed_bytes = CSNI_EMBED_INFLATE_MAX };
     struct csni_embed e = { .payload = payload, .flags = r->options.flags };
     CSNI_TRY(csni_object_open(image, &options, out_object, err));
     e.object = *out_object;
+    CSNI_TRY(check_build(payload, e.object, r, err));
+    CSNI_TRY(csni_payload_fit(payload, e.object, err));
     switch (e.object->container) {
     case CSNI_CONTAINER_ELF: return csni_embed_elf(&e, out, err);
     case CSNI_CONTAINER_MACHO: return csni_embed_macho(&e, out, err);

@@ -8,6 +8,7 @@
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "embed/embed_private.h"
+#include "embed/macho_signature.h"
 #include "object/macho/macho_layout.h"
 
 #include <callsign/embed.h>
@@ -22,7 +23,7 @@ enum { LC_SYMSEG = 0x3, LC_TWOLEVEL_HINTS = 0x16, LC_CODE_SIGNATURE = 0x1d, LC_S
 static const uint32_t LC_DYLD_CHAINED_FIXUPS = 0x80000034;
 
 enum { PAGE = 0x4000, /* the largest of any machine */
-       SECTION_ALIGN = 16, SECTION_ALIGN_BITS = 4, TAIL_ALIGN = 8, HEADER_NCMDS = 16, HEADER_SIZEOFCMDS = 20, ADDED_MAX = 2 };
+       SECTION_ALIGN = 16, SECTION_ALIGN_BITS = 4, TAIL_ALIGN = 8, SIGNATURE_ALIGN = 16, HEADER_NCMDS = 16, HEADER_SIZEOFCMDS = 20, ADDED_MAX = 2 };
 
 /* Where fields of segment commands stand, in both widths. */
 struct fields {
@@ -49,7 +50,10 @@ struct macho {
     struct section added[ADDED_MAX];
     unsigned added_count;
     uint64_t linkedit;         /* place of its command; 0: none, or it is not the last in the file */
-    uint64_t signature;        /* place of its command, to be dropped; 0: none */
+    uint64_t signature;        /* place of its command; 0: none */
+    bool resigns;              /* it is made anew, else dropped */
+    struct csni_macho_signature old;
+    uint64_t sign_off, sign_size; /* of the new one */
     uint64_t only_segment;     /* of an object: place of its command */
     uint64_t room_end;         /* where the first bytes stand that load commands must not run into */
     uint64_t data_end, vm_end; /* of all segments */
@@ -112,14 +116,26 @@ static csn_status survey(struct macho *x, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* One without a certificate is made anew, as linkers and strip do. */
+static csn_status read_signature(struct macho *x, uint64_t off, uint64_t size, struct csn_error *err) {
+    struct csni_span bytes;
+    if (!csni_span_sub(x->file, off, size, &bytes))
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, x->signature, "signature of 0x%llx bytes at 0x%llx, the file has 0x%zx", (ull)size,
+                         (ull)off, x->file.size);
+    csn_status status = csni_macho_signature_read(bytes, &x->old, err);
+    if (status == CSN_NONE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature,
+                         "the image is signed, and the signature would be void; embed before signing, or drop the signature");
+    x->resigns = status == CSN_OK;
+    return status;
+}
+
 static csn_status check_feasible(struct macho *x, struct csn_error *err) {
     if (get32(x, 12) == MH_FILESET) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "a file set: embed into its members");
     if (x->is_object && !x->only_segment) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an object file without a segment");
     if (!x->signature) return CSN_OK;
-    if (!(x->e->flags & CSN_EMBED_DROP_SIGNATURE))
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature,
-                         "the image is signed, and the signature would be void; embed before signing, or drop the signature");
     uint64_t off = get32(x, x->signature + 8), size = get32(x, x->signature + 12);
+    if (!(x->e->flags & CSN_EMBED_DROP_SIGNATURE)) CSNI_TRY(read_signature(x, off, size, err));
     if (!x->linkedit || off < get_word(x, x->linkedit + x->f->fileoff) || off + size != x->file.size)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature, "the signature, 0x%llx bytes at 0x%llx, does not end the file",
                          (ull)size, (ull)off);
@@ -159,7 +175,7 @@ static uint64_t place_sections(struct macho *x, uint64_t off, uint64_t addr) {
 
 static csn_status place_in_image(struct macho *x, struct csn_error *err) {
     uint64_t grown = x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
-    uint64_t need = commands_end(x) + grown - (x->signature ? LINKEDIT_DATA_COMMAND_SIZE : 0);
+    uint64_t need = commands_end(x) + grown - (x->signature && !x->resigns ? LINKEDIT_DATA_COMMAND_SIZE : 0);
     bool is_free = need <= x->room_end;
     for (uint64_t i = commands_end(x); is_free && i < need; i++) is_free = x->file.ptr[i] == 0;
     if (!is_free)
@@ -176,12 +192,17 @@ static csn_status place_in_image(struct macho *x, struct csn_error *err) {
         x->segment_addr = get_word(x, x->linkedit + x->f->vmaddr);
         x->moved_by = x->segment_size;
     } else {
+        if (x->resigns)
+            return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->signature, "the image is signed, and __LINKEDIT is not its last segment");
         x->linkedit = 0;
         x->segment_off = csni_align_up(x->end, PAGE);
         x->segment_addr = csni_align_up(x->vm_end, PAGE);
         x->moved_from = x->end;
     }
     place_sections(x, x->segment_off, x->segment_addr);
+    if (!x->resigns) return CSN_OK;
+    x->sign_off = csni_align_up(x->end + x->moved_by, SIGNATURE_ALIGN);
+    x->sign_size = csni_macho_signature_size(&x->old, x->sign_off);
     return CSN_OK;
 }
 
@@ -268,9 +289,10 @@ static void change_segment(const struct macho *x, uint64_t at, uint8_t *p) {
     move_field(x, p + f->fileoff, f->word);
     if (at == x->linkedit) {
         uint64_t size = x->end - get_word(x, at + f->fileoff), room = get_word(x, at + f->vmsize);
+        if (x->resigns) size = x->sign_off + x->sign_size - moved(x, get_word(x, at + f->fileoff));
         csni_put_sized(p + f->vmaddr, get_word(x, at + f->vmaddr) + x->moved_by, f->word, x->big);
         if (x->end != x->file.size) csni_put_sized(p + f->filesize, size, f->word, x->big);
-        if (x->end != x->file.size && csni_align_up(size, PAGE) < room)
+        if (x->resigns || (x->end != x->file.size && csni_align_up(size, PAGE) < room))
             csni_put_sized(p + f->vmsize, csni_align_up(size, PAGE), f->word, x->big);
     }
     if (at == x->only_segment) {
@@ -290,7 +312,12 @@ static uint8_t *put_commands(const struct macho *x, uint8_t *out) {
     uint64_t at = x->f->header_size;
     for (uint32_t i = 0; i < x->command_count; i++) {
         uint32_t type = get32(x, at), size = get32(x, at + 4);
-        if (at != x->signature) {
+        if (at == x->signature && x->resigns) {
+            memcpy(p, x->file.ptr + at, size);
+            csni_put32(p + 8, (uint32_t)x->sign_off, x->big);
+            csni_put32(p + 12, (uint32_t)x->sign_size, x->big);
+            p += size;
+        } else if (at != x->signature) {
             if (at == x->linkedit && !x->is_object) p = put_segment(x, p);
             memcpy(p, x->file.ptr + at, size);
             if (is_segment(x, at)) change_segment(x, at, p);
@@ -314,7 +341,7 @@ static csn_status put_headers(const struct macho *x, struct csni_assembly *out, 
     if (!headers) return csni_fail_memory(err, size);
     memcpy(headers, x->file.ptr, x->f->header_size);
     const uint8_t *end = put_commands(x, headers);
-    uint32_t count = x->command_count + !x->is_object - (x->signature != 0);
+    uint32_t count = x->command_count + !x->is_object - (x->signature && !x->resigns);
     csni_put32(headers + HEADER_NCMDS, count, x->big);
     csni_put32(headers + HEADER_SIZEOFCMDS, (uint32_t)(end - headers - (ptrdiff_t)x->f->header_size), x->big);
     if (x->moved_from < kept || x->moved_from > x->end)
@@ -337,7 +364,10 @@ static csn_status assemble(const struct macho *x, struct csni_assembly *out, str
     if (out->size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the image would have 0x%llx bytes, its sections hold 0x%x", (ull)out->size,
                          UINT32_MAX);
-    return out->failed ? csni_fail_memory(err, out->size) : CSN_OK;
+    if (out->failed) return csni_fail_memory(err, out->size);
+    if (!x->resigns) return CSN_OK;
+    csni_assembly_add_zeros(out, (size_t)(x->sign_off - out->size));
+    return csni_macho_signature_add(&x->old, out, err);
 }
 
 csn_status csni_embed_macho(const struct csni_embed *e, struct csni_assembly *out, struct csn_error *err) {

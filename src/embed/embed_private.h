@@ -12,6 +12,10 @@ struct csni_payload {
     struct csni_span strings;       /* of a section of their own; empty: there is none */
     struct csn_str strings_name;
     struct csni_object *from;       /* the object it was taken from; NULL: from a file of its own */
+    struct csni_span uuid;          /* build id; empty: not known */
+    const struct csn_allocator *alloc;
+    uint8_t *own;                   /* memory that `index` needs */
+    size_t own_size;
 };
 
 static inline uint64_t csni_payload_size(const struct csni_payload *p) {
@@ -25,6 +29,8 @@ static inline uint64_t csni_payload_size(const struct csni_payload *p) {
 csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
                              struct csn_error *err);
 void csni_payload_release(struct csni_payload *p);
+/* Makes it one for that object: the section of its strings, unless it is shared, gets the name that the container has. */
+csn_status csni_payload_fit(struct csni_payload *p, const struct csni_object *object, struct csn_error *err);
 /* Adds the section's bytes. */
 void csni_payload_add(const struct csni_payload *p, struct csni_assembly *out);
 

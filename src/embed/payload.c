@@ -1,9 +1,16 @@
 /* The index that is put into an object: taken from a file or from another object. */
 #include "base/core/fail.h"
 #include "embed/embed_private.h"
+#include "embed/new_object.h"
 #include "formats/gsection/read/gsection.h"
 #include "formats/gsym/read/gsym.h"
 #include "object/find/section_find.h"
+
+/* Damage is not looked at here: the index goes in as it is. */
+static void read_uuid(struct csni_payload *p, struct csni_span file) {
+    struct csni_gsym gsym;
+    if (csni_gsym_parse(&gsym, file, NULL) == CSN_OK) p->uuid = gsym.uuid;
+}
 
 static csn_status open_object(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
                               struct csn_error *err) {
@@ -14,7 +21,10 @@ static csn_status open_object(struct csni_payload *p, struct csni_span file, con
     if (status < 0) return status;
     if (status == CSN_NONE) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "carries no index: there is no section .gsym");
     p->index.pieces[0] = section;
-    if (csni_gsection_is_whole(section)) return CSN_OK;
+    if (csni_gsection_is_whole(section)) {
+        read_uuid(p, section);
+        return CSN_OK;
+    }
     struct csni_gsection_home home = { image, csni_section_find };
     struct csni_gsection g;
     CSNI_TRY(csni_gsection_parse(&g, section, &home, err));
@@ -29,9 +39,10 @@ static csn_status open_object(struct csni_payload *p, struct csni_span file, con
 
 csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, const struct csn_allocator *alloc,
                              struct csn_error *err) {
-    *p = (struct csni_payload){ .from = NULL };
+    *p = (struct csni_payload){ .from = NULL, .alloc = alloc };
     if (csni_gsym_recognize(file)) {
         p->index.pieces[0] = file;
+        read_uuid(p, file);
         return CSN_OK;
     }
     csn_status status = open_object(p, file, alloc, err);
@@ -41,7 +52,24 @@ csn_status csni_payload_open(struct csni_payload *p, struct csni_span file, cons
 
 void csni_payload_release(struct csni_payload *p) {
     csni_object_close(p->from);
+    csni_free(p->alloc, p->own, p->own_size);
     p->from = NULL;
+    p->own = NULL;
+}
+
+static bool is_own_section(struct csn_str name) {
+    return name.len > 6 && (memcmp(name.ptr, ".gsym", 5) == 0 || memcmp(name.ptr, "__gsym", 6) == 0);
+}
+
+csn_status csni_payload_fit(struct csni_payload *p, const struct csni_object *object, struct csn_error *err) {
+    if (!p->strings_name.len || p->from->container == object->container || !is_own_section(p->strings_name)) return CSN_OK;
+    struct csni_gsection_home home = { p->from->file, csni_section_find };
+    struct csni_gsection g;
+    struct csn_str name = csni_str(csni_index_strings_name(object, false));
+    CSNI_TRY(csni_gsection_parse(&g, p->index.pieces[0], &home, err));
+    CSNI_TRY(csni_gsection_rename_strings(&g, name, p->alloc, &p->index, &p->own, &p->own_size, err));
+    p->strings_name = name;
+    return CSN_OK;
 }
 
 void csni_payload_add(const struct csni_payload *p, struct csni_assembly *out) {
@@ -54,9 +82,10 @@ csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan 
     *out = CSNI_STRINGS_NONE;
     *out_section = CSNI_NO_SECTION;
     if (!p->strings_name.len) return CSN_OK;
-    if (p->from->container != e->object->container)
+    bool is_own = is_own_section(p->strings_name);
+    if (p->from->container != e->object->container && !is_own)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                         "the index names section %.*s of another kind of object file; make it from one of this kind",
+                         "the index shares strings of a section %.*s of another kind of object file; make it from this object",
                          (int)p->strings_name.len, p->strings_name.ptr);
     *out = CSNI_STRINGS_NEW;
     for (uint32_t i = 1; i < e->object->section_count && *out_section == CSNI_NO_SECTION; i++)
@@ -65,8 +94,6 @@ csn_status csni_plan_strings(const struct csni_embed *e, enum csni_strings_plan 
     struct csni_span there;
     CSNI_TRY(csni_object_read_section(e->object, *out_section, &there, err));
     bool fits = there.size <= p->strings.size && (!there.size || memcmp(there.ptr, p->strings.ptr, there.size) == 0);
-    bool is_own = p->strings_name.len > 5 && (memcmp(p->strings_name.ptr, ".gsym", 5) == 0 ||
-                                              memcmp(p->strings_name.ptr, "__gsym", 6) == 0);
     *out = fits && there.size == p->strings.size ? CSNI_STRINGS_THERE : CSNI_STRINGS_REPLACE;
     if (fits || is_own) return CSN_OK;
     return csni_fail(err, CSN_E_FORMAT, NULL, 0,

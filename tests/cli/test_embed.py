@@ -1,6 +1,9 @@
 """callsign embed, extract and convert --to gsym-section: programs of real compilers, looked at by the tools people use."""
+import hashlib
+import json
 import os
 import stat
+import struct
 import subprocess
 
 import pytest
@@ -159,6 +162,47 @@ def test_windows(callsign, tmp_path, machine, link):
         assert "already" in callsign.bad("embed", index, out, "-o", tmp_path / "twice.exe")
 
 
+def index_base(callsign, index):
+    return int(json.loads(callsign.good("dump", "--json", index).splitlines()[0])["header"]["base_address"], 16)
+
+
+def signature_command(data):
+    at = 32
+    for _ in range(int.from_bytes(data[16:20], "little")):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 0x1d:
+            return at
+        at += size
+    raise AssertionError("no signature")
+
+
+def signature_place(data):
+    return struct.unpack_from("<II", data, signature_command(data) + 8)
+
+
+def check_signature(path, before=None):
+    """Checks every page of an ad-hoc signature as the kernel does; what it says of the image must be what it said before."""
+    data = path.read_bytes()
+    at, size = signature_place(data)
+    assert at % 16 == 0 and at + size == len(data)
+    magic, length, count = struct.unpack_from(">III", data, at)
+    assert magic == 0xfade0cc0 and length <= size
+    places = dict(struct.unpack_from(">II", data, at + 12 + 8 * i) for i in range(count))
+    blobs = {slot: data[at + off:at + off + int.from_bytes(data[at + off + 4:at + off + 8], "big")] for slot, off in places.items()}
+    cd = blobs.pop(0)
+    magic, length, version, flags, hashes, ident, specials, codes, limit = struct.unpack_from(">9I", cd)
+    assert (magic, length, version, flags) == (0xfade0c02, len(cd), 0x20400, 0x20002)
+    assert cd[36:40] == bytes([32, 2, 0, 12]) and limit == at and codes == -(-limit // 4096)
+    for page in range(codes):
+        expected = hashlib.sha256(data[page * 4096:min(limit, page * 4096 + 4096)]).digest()
+        assert cd[hashes + 32 * page:hashes + 32 * page + 32] == expected, f"page {page}"
+    assert hashes + 32 * codes == len(cd)
+    found = {"identifier": cd[ident:cd.index(0, ident)], "segment": cd[64:88], "special": cd[hashes - 32 * specials:hashes],
+             "blobs": blobs, "flags": flags}
+    assert before is None or found == before
+    return found
+
+
 LIBRARY = """--- !tapi-tbd
 tbd-version: 4
 targets: [ x86_64-macos, arm64-macos ]
@@ -202,12 +246,14 @@ def test_macho(callsign, macho, tmp_path, arch, kind):
     assert "twice" in answer
     signed = "LC_CODE_SIGNATURE" in run(macho, "llvm-objdump-22", "-m", "--private-headers", program)
     assert signed == (arch == "arm64" and kind in ("exe", "dylib"))
-    drop = ["--drop-signature"] if signed else []
-    if signed:
-        assert "signed" in callsign.bad("embed", index, program, "-o", tmp_path / "out")
-    for flags in ([], ["--revision", "B"]):
+    for flags in ([], ["--revision", "B"], ["--drop-signature"]):
         out = tmp_path / "out"
-        callsign.good("embed", program if flags else index, program, *flags, *drop, "-o", out)
+        callsign.good("embed", program if "B" in flags else index, program, *flags, "-o", out)
+        if signed and "B" not in flags:
+            resigned = "LC_CODE_SIGNATURE" in run(macho, "llvm-objdump-22", "-m", "--private-headers", out)
+            assert resigned == (not flags)
+        if signed and "--drop-signature" not in flags:
+            check_signature(out, check_signature(program))
         assert callsign.good("lookup", out, at) == answer
         for tool, *options in (["llvm-readobj-22", "-h", "-S", "--macho-segment", "-r", "--symbols"],
                                ["llvm-objdump-22", "-m", "--private-headers", "--rebase", "--bind", "--exports-trie"]):
@@ -219,11 +265,95 @@ def test_macho(callsign, macho, tmp_path, arch, kind):
                          .splitlines()[1:] for path in (program, out))
         assert before == after
         callsign.good("extract", out, "-o", tmp_path / "back")
-        if not flags:
+        if "B" not in flags:
             assert (tmp_path / "back").read_bytes() == index.read_bytes()
         if kind in ("exe", "dylib"):
             run(tmp_path, "llvm-strip-22", out, "-o", "stripped")
             assert callsign.good("lookup", tmp_path / "stripped", at) == answer
+            if signed and "--drop-signature" not in flags:
+                check_signature(tmp_path / "stripped")  # of llvm-strip: the checker knows what it checks
+
+
+def test_macho_signatures(callsign, macho, tmp_path):
+    """Entitlements stay; a certificate's signature is refused; so is a damaged one."""
+    program, out = macho / "arm64.exe", tmp_path / "out"
+    index, _ = wanted(callsign, program)
+    at, size = signature_place(program.read_bytes())
+    data = bytearray(program.read_bytes())
+    directory = at + int.from_bytes(data[at + 16:at + 20], "big")
+    # A signature with entitlements, as `codesign -s -` makes it: two special hashes, two blobs.
+    entitlements = b"\xfa\xde\x71\x71" + (8 + 16).to_bytes(4, "big") + b"<plist></plist>\0"
+    old = bytes(data[directory:directory + int.from_bytes(data[directory + 4:directory + 8], "big")])
+    hashes, ident = int.from_bytes(old[16:20], "big"), int.from_bytes(old[20:24], "big")
+    special = b"\7" * 32 + bytes(32)
+    made = bytearray(old[:hashes] + special + old[hashes:])
+    made[4:8] = len(made).to_bytes(4, "big")
+    made[12:16] = (2).to_bytes(4, "big")
+    made[16:20] = (hashes + len(special)).to_bytes(4, "big")
+    made[24:28] = (2).to_bytes(4, "big")
+    places = (28, 28 + len(made))
+    blob = b"\xfa\xde\x0c\xc0" + (28 + len(made) + len(entitlements)).to_bytes(4, "big") + (2).to_bytes(4, "big")
+    blob += (0).to_bytes(4, "big") + places[0].to_bytes(4, "big") + (5).to_bytes(4, "big") + places[1].to_bytes(4, "big")
+    blob += bytes(made) + entitlements
+    command = signature_command(data)
+    signed = bytearray(data[:at] + blob)
+    signed[command + 12:command + 16] = len(blob).to_bytes(4, "little")
+    (tmp_path / "entitled").write_bytes(signed)
+    callsign.good("embed", index, tmp_path / "entitled", "-o", out)
+    found = check_signature(out)
+    assert found["special"] == special and found["blobs"] == {5: entitlements} and found["flags"] == 0x20002
+    assert found["identifier"] == old[ident:old.index(0, ident)]
+    for change, what in ((directory + 15, "embed before signing"), (at + 3, "outside of the signature"), (directory + 37, "embed before signing")):
+        bad = bytearray(data)
+        bad[change] = 0
+        (tmp_path / "bad").write_bytes(bad)
+        assert what in callsign.bad("embed", index, tmp_path / "bad", "-o", tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("revision", ["A", "B", "B-script"])
+@pytest.mark.parametrize("source", ["gsym", "sym"])
+@pytest.mark.parametrize("target", ["arm64.exe", "x86_64.o", "i686", "x86_64"])
+def test_sections_of_an_index_for_any_container(callsign, macho, tmp_path, revision, source, target):
+    """The index says nothing of a container: the section is made for that of the object."""
+    if "." in target:
+        program, nm, strings = macho / target, "llvm-nm-22", "__gsym_strtab"
+    else:
+        program, nm, strings = build(tmp_path, f"{target}-w64-mingw32-gcc", name="program.exe"), f"{target}-w64-mingw32-nm", ".gsymstr"
+    at = address(program, nm)
+    index, answer = wanted(callsign, program, at)
+    if source == "sym":
+        base = index_base(callsign, index)
+        callsign.good("convert", "-q", "--to", "breakpad", "--mangled", index, "-o", tmp_path / "program.sym")
+        index, at = tmp_path / "program.sym", hex(int(at, 16) - base)
+        answer = callsign.good("lookup", index, at)
+    out = tmp_path / "out"
+    callsign.good("embed", index, program, "--revision", revision, "-o", out)
+    found = callsign.good("lookup", out, at)
+    assert found == answer or (revision == "A" and found.splitlines()[-1].split(" at ")[0].strip().startswith(("0x", "twice")))
+    callsign.good("verify", out)
+    names = run(tmp_path, need("llvm-readobj-22"), "-S", out)
+    assert f"Name: {strings} " in names or f"Name: {strings}\n" in names
+    callsign.good("extract", out, "-o", tmp_path / "back")
+    assert callsign.good("lookup", tmp_path / "back", at) == found
+
+
+def test_another_build(callsign, tmp_path):
+    """An index of other code would give wrong answers."""
+    program = build(tmp_path, "gcc", "-Wl,--build-id=0x0102030405060708")
+    index, _ = wanted(callsign, program)
+    other, out = build(tmp_path, "gcc", "-Wl,--build-id=0x0102030405060709", name="other"), tmp_path / "out"
+    for given in ([index], [program], [program, "--revision", "B"], [program, "--revision", "G"]):
+        line = callsign.bad("embed", given[0], other, *given[1:], "-o", out)
+        assert "the index is of build id 0102030405060708, the object of 0102030405060709" in line and "--force" in line
+        assert not out.exists()
+        callsign.good("embed", given[0], other, *given[1:], "--force", "-o", out)
+        out.unlink()
+    callsign.good("convert", "-q", "--to", "breakpad", program, "-o", tmp_path / "program.sym")
+    assert "build id" in callsign.bad("embed", tmp_path / "program.sym", other, "-o", out)
+    callsign.good("embed", tmp_path / "program.sym", program, "-o", out)
+    plain = build(tmp_path, "gcc", "-Wl,--build-id=none", name="plain")
+    callsign.good("embed", index, plain, "-o", out)  # nothing to compare
 
 
 def test_macho_without_room(callsign, macho, tmp_path):

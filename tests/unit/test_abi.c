@@ -139,7 +139,7 @@ static const struct number layout[] = {
         AT(csn_convert_report, inflated_bytes, 112), AT(csn_convert_report, output_bytes, 120),
         AT(csn_convert_report, functions_from_go, 128), AT(csn_convert_report, segments_written, 136),
         AT(csn_convert_report, functions_merged, 144), AT(csn_convert_report, functions_from_index, 152),
-        AT(csn_convert_report, reserved, 160), AT(csn_convert_report, events, 288),
+        AT(csn_convert_report, uuid, 160), AT(csn_convert_report, uuid_size, 192), AT(csn_convert_report, events, 288),
 };
 
 #define VALUE(name, want) { #name, (uint64_t)(name), (uint64_t)(want) }
