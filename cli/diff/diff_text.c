@@ -10,19 +10,12 @@ static void put_name(struct diff_out *diff, struct csn_str name) {
     else out_text(diff->out, "(no name)");
 }
 
-static void put_path(struct out_buffer *out, struct diff_path path) {
-    out_safe(out, path.directory);
-    char separator = path_separator(path.directory, path.base);
-    if (separator) out_char(out, separator);
-    out_safe(out, path.base);
-}
-
 static void put_place(struct out_buffer *out, struct diff_path path, uint32_t line) {
     if (!path.directory.len && !path.base.len) {
         out_text(out, "no line");
         return;
     }
-    put_path(out, path);
+    path_put(out, path.directory, path.base);
     out_char(out, ':');
     out_decimal(out, line);
 }
@@ -203,7 +196,7 @@ void diff_text_files_begin(struct diff_out *diff) {
 void diff_text_file(struct diff_out *diff, int side, struct diff_path path) {
     if (diff->shown++ >= diff->shown_max) return;
     out_text(diff->out, side ? "file added " : "file removed ");
-    put_path(diff->out, path);
+    path_put(diff->out, path.directory, path.base);
     out_char(diff->out, '\n');
 }
 

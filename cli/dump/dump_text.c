@@ -66,13 +66,6 @@ void dump_text_header(struct dump *dump, const char *path) {
     put_sections(dump);
 }
 
-static void put_path(struct out_buffer *out, struct csn_str directory, struct csn_str base) {
-    out_safe(out, directory);
-    char separator = path_separator(directory, base);
-    if (separator) out_char(out, separator);
-    out_safe(out, base);
-}
-
 /* FILE:LINE, or what stands for them in the record. */
 static void put_place(struct dump *dump, uint32_t file, uint32_t line) {
     struct csn_str directory, base;
@@ -83,7 +76,7 @@ static void put_place(struct dump *dump, uint32_t file, uint32_t line) {
     } else if (!directory.len && !base.len) {
         out_text(&dump->out, "(no file)");
     } else {
-        put_path(&dump->out, directory, base);
+        path_put(&dump->out, directory, base);
     }
     out_char(&dump->out, ':');
     out_decimal(&dump->out, line);
@@ -109,7 +102,7 @@ void dump_text_files(struct dump *dump) {
         out_spaces(&dump->out, INDENT);
         out_decimal(&dump->out, idx);
         out_char(&dump->out, ' ');
-        put_path(&dump->out, directory, base);
+        path_put(&dump->out, directory, base);
         out_char(&dump->out, '\n');
     }
 }

@@ -115,11 +115,8 @@ static void put_lines(struct shower *s) {
         out_text(s->out, "the last at or below, ");
         put_row(s, &found->row);
         out_text(s->out, " of ");
-        out_safe(s->out, found->row_directory);
-        char separator = path_separator(found->row_directory, found->row_base);
-        if (separator) out_char(s->out, separator);
-        if (found->row_base.len) out_safe(s->out, found->row_base);
-        else out_text(s->out, "no file");
+        path_put(s->out, found->row_directory, found->row_base);
+        if (!found->row_base.len) out_text(s->out, "no file");
     } else if (found->has_first_row) {
         out_text(s->out, "even the first is behind the address: ");
         put_row(s, &found->first_row);

@@ -148,14 +148,8 @@ static void put_name_and_offset(const struct csn_frame *frame, struct name_text 
 }
 
 static void put_path(const struct csn_frame *frame, struct out_buffer *out) {
-    if (frame->flags & FRAME_PATH_READY) {
-        out_bytes(out, frame->base.ptr, frame->base.len);
-        return;
-    }
-    out_safe(out, frame->directory);
-    char separator = path_separator(frame->directory, frame->base);
-    if (separator) out_char(out, separator);
-    out_safe(out, frame->base);
+    if (frame->flags & FRAME_PATH_READY) out_bytes(out, frame->base.ptr, frame->base.len);
+    else path_put(out, frame->directory, frame->base);
 }
 
 void frame_put_text(const struct csn_frame *frame, struct name_text *names, struct out_buffer *out) {
@@ -163,11 +157,7 @@ void frame_put_text(const struct csn_frame *frame, struct name_text *names, stru
     if (frame->base.len || frame->directory.len) {
         out_text(out, " at ");
         put_path(frame, out);
-        out_char(out, ':');
-        if (frame->line)
-            out_decimal(out, frame->line);
-        else
-            out_char(out, '?');
+        path_put_line(out, frame->line);
     } else if (frame->reason == CSN_REASON_NO_CALL_FILE && frame->line) {
         out_text(out, " at ?:");
         out_decimal(out, frame->line);

@@ -22,13 +22,8 @@ static void put_place(const struct csn_index *index, const struct csn_row *row, 
     struct csn_str directory, base;
     if (csn_index_file(index, row->file, &directory, &base, NULL) != CSN_OK || (!directory.len && !base.len)) return;
     out_text(out, " at ");
-    out_safe(out, directory);
-    char separator = path_separator(directory, base);
-    if (separator) out_char(out, separator);
-    out_safe(out, base);
-    out_char(out, ':');
-    if (row->line) out_decimal(out, row->line);
-    else out_char(out, '?');
+    path_put(out, directory, base);
+    path_put_line(out, row->line);
 }
 
 static void put_candidate(const struct csn_index *index, const struct csn_record *record, const struct csn_function *function,

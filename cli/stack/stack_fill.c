@@ -23,15 +23,9 @@ void fill_numbered(struct line_filler *f, uint32_t k, size_t to) {
 
 void fill_file(struct line_filler *f, uint32_t k, bool base_only) {
     const struct csn_frame *frame = &f->answer->frames[k];
-    if (!base_only) {
-        out_safe(f->out, frame->directory);
-        char separator = path_separator(frame->directory, frame->base);
-        if (separator) out_char(f->out, separator);
-    }
-    out_safe(f->out, frame->base);
-    out_char(f->out, ':');
-    if (frame->line) out_decimal(f->out, frame->line);
-    else out_char(f->out, '?');
+    if (base_only) out_safe(f->out, frame->base);
+    else path_put(f->out, frame->directory, frame->base);
+    path_put_line(f->out, frame->line);
 }
 
 void fill_name(struct line_filler *f, uint32_t k) {

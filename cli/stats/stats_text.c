@@ -22,10 +22,7 @@ static void put_share(struct out_buffer *out, uint64_t value, uint64_t whole, si
 
 static void put_path(struct out_buffer *out, const struct stats_place *place) {
     if (!place->directory.len && !place->base.len) out_text(out, "(no file)");
-    out_safe(out, place->directory);
-    char separator = path_separator(place->directory, place->base);
-    if (separator) out_char(out, separator);
-    out_safe(out, place->base);
+    path_put(out, place->directory, place->base);
 }
 
 static void put_parts(const struct csn_stats_sums *sums, struct out_buffer *out) {
