@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <callsign/error.h>
+#include <callsign/base.h>
 
 struct csni_sink {
     /* Announces the size of the whole before the first write, so that memory is allocated once. */
@@ -17,5 +17,12 @@ struct csni_sink {
     void *context;
     bool takes_any_order;
 };
+
+/* Fills `out`, which must be empty but for its allocator. On failure call csn_bytes_free(). */
+struct csni_sink csni_memory_sink(struct csn_bytes *out);
+
+/* Writes to an open output file. */
+struct csni_file_output;
+struct csni_sink csni_file_sink(struct csni_file_output *out);
 
 #endif

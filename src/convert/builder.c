@@ -2,11 +2,12 @@
 #include <callsign/builder.h>
 #include <callsign/convert.h>
 
-#include <stdlib.h>
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
-#include "base/output_sink.h"
+#include "base/file_output.h"
+#include "base/ranges.h"
+#include "base/sink.h"
 #include "convert/convert_options.h"
 #include "convert/outputs/outputs.h"
 #include "formats/gsym/write/gsym_write_size.h"
@@ -167,11 +168,6 @@ static bool within_parent(const struct csn_builder *b, struct csni_part part) {
     return false;
 }
 
-static int by_start(const void *pa, const void *pb) {
-    const struct csni_part *a = pa, *b = pb;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* Turns ranges into parts: ascending, joined where they touch, without empty ones. */
 static csn_status make_parts(const struct csn_builder *b, const struct csn_range *ranges, size_t count,
                              struct csni_part *parts, size_t *out_count, struct csn_error *err) {
@@ -184,13 +180,7 @@ static csn_status make_parts(const struct csn_builder *b, const struct csn_range
                              (unsigned long long)r.start, (unsigned long long)r.end);
         parts[i] = part;
     }
-    qsort(parts, count, sizeof *parts, by_start);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!kept || parts[i].start > parts[kept - 1].end) parts[kept++] = parts[i];
-        else if (parts[i].end > parts[kept - 1].end) parts[kept - 1].end = parts[i].end;
-    }
-    *out_count = kept;
+    *out_count = csni_join_ranges(parts, count, start, end);
     return CSN_OK;
 }
 

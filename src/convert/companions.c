@@ -2,7 +2,7 @@
 #include "convert/companions.h"
 
 #include "base/core/fail.h"
-#include "base/text.h"
+#include "base/hex.h"
 #include "object/elf/mini_debug.h"
 
 const char *csni_companion_path(const struct csni_companion_file *file) {

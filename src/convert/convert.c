@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/core/fail.h"
-#include "base/output_sink.h"
+#include "base/file_output.h"
+#include "base/sink.h"
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/call_sites/finish_batches.h"
 #include "convert/convert_options.h"

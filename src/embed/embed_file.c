@@ -7,7 +7,7 @@
 #include "base/core/file_map.h"
 #include "base/file_output.h"
 #include "base/core/sized.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "embed/embed_private.h"
 #include "embed/new_object.h"
 #include "object/find/section_find.h"

@@ -4,7 +4,8 @@
 #include "base/core/fail.h"
 #include "base/core/vec.h"
 #include "base/core/sized.h"
-#include "base/text.h"
+#include "base/hex.h"
+#include "base/lines.h"
 #include "process/process_images.h"
 
 enum { MAPPINGS_DEFAULT = 1 << 13, MAPPINGS_MIN = 64 };

@@ -1,7 +1,7 @@
 /* Folders of symbols: by build id, as Breakpad's stores are, and by name. */
 #include <stdio.h>
 
-#include "base/text.h"
+#include "base/hex.h"
 #include "store/index_store.h"
 
 enum { FILE_NAME_MAX = 256 };

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/text.h"
+#include "base/hex.h"
+
 
 const char *csni_path_base(const char *path) {
     const char *slash = strrchr(path, '/');

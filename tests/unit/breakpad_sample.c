@@ -1,4 +1,5 @@
 /* What the tests of Breakpad's symbol files share. */
+#include "base/sink.h"
 #include "breakpad_sample.h"
 
 #include <setjmp.h>
@@ -8,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/output_sink.h"
 
 static csn_status read_chunks(struct breakpad_sample *s) {
     csni_breakpad_worker_init(&s->worker, s->alloc);

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sink.h"
 #include "breakpad_sample.h"
-#include "base/output_sink.h"
 #include "model_sample.h"
 #include "test_alloc.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/core/endian.h"
 #include "base/core/file_map.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "convert/outputs/output_gsection.h"
 #include "formats/gsection/read/gsection.h"
 #include "formats/gsection/write/gsection_write.h"

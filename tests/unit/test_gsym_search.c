@@ -13,7 +13,7 @@
 #include <callsign/inspect.h>
 
 #include "base/core/endian.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/write/gsym_write.h"
 #include "formats/gsym/write/gsym_write_guide.h"

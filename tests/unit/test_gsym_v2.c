@@ -16,7 +16,7 @@
 #include <callsign/inspect.h>
 
 #include "base/core/endian.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"

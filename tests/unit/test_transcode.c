@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_write.h"
 #include "model_sample.h"

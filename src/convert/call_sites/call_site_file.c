@@ -8,7 +8,7 @@
 
 #include "base/core/fail.h"
 #include "base/core/span.h"
-#include "base/text.h"
+#include "base/lines.h"
 #include "convert/call_sites/call_site_yaml.h"
 
 struct line {
@@ -95,12 +95,13 @@ static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t
     if (file->size && memchr(p, 0, file->size))
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s: is no text: it has NUL bytes", file->name);
     while (p < end && status >= 0) {
-        const char *newline = memchr(p, '\n', (size_t)(end - p));
+        struct csn_str whole;
+        const char *next = csni_next_line(p, end, &whole);
         line.begin = line.p = p;
-        line.end = newline ? newline : end;
+        line.end = p + whole.len;
         line.number++;
         status = read_line(&line, number, out, err);
-        p = newline ? newline + 1 : end;
+        p = next;
     }
     csni_vec_deinit(&line.text);
     return status;

@@ -2,7 +2,8 @@
 #include "convert/call_sites/call_site_given.h"
 
 #include "base/core/fail.h"
-#include "base/text.h"
+#include "base/core/span.h"
+#include "base/hex.h"
 
 csn_status csni_given_add_site(struct csni_given_sites *out, const struct csni_given_site *site, struct csn_error *err) {
     struct csni_given_site copy = *site;

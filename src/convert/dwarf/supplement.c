@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
-#include "base/text.h"
+#include "base/hex.h"
 #include "object/debug_links.h"
 
 enum { INFO, TYPES, ABBREV, STR, LINE_STR, STR_OFFSETS };

@@ -1,9 +1,9 @@
 /* The state of one worker that converts units. */
 #include "convert/dwarf/unit_job.h"
 
-#include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/ranges.h"
 
 void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker) {
     *job = (struct csni_unit_job){ .conversion = c };
@@ -53,35 +53,10 @@ void csni_unit_note_damaged_ranges(struct csni_unit_job *job, const struct csni_
                     csn_error_text(&err));
 }
 
-static int by_low(const void *pa, const void *pb) {
-    const struct csni_address_range *a = pa, *b = pb;
-    return a->low < b->low ? -1 : a->low > b->low;
-}
-
-static void sort_ranges(struct csni_address_range *r, size_t count) {
-    if (count > 16) {
-        qsort(r, count, sizeof *r, by_low);
-        return;
-    }
-    for (size_t i = 1; i < count; i++) { /* nearly always sorted already */
-        struct csni_address_range moving = r[i];
-        size_t at = i;
-        for (; at && r[at - 1].low > moving.low; at--) r[at] = r[at - 1];
-        r[at] = moving;
-    }
-}
-
 void csni_unit_join_ranges(struct csni_unit_job *job, uint32_t first) {
     struct csni_address_range *r = job->ranges.items + first;
     size_t count = job->ranges.count - first, kept = 0;
-    sort_ranges(r, count);
-    for (size_t i = 0; i < count; i++) {
-        if (r[i].low >= r[i].high) continue;
-        if (kept && r[i].low <= r[kept - 1].high) {
-            if (r[i].high > r[kept - 1].high) r[kept - 1].high = r[i].high;
-        } else {
-            r[kept++] = r[i];
-        }
-    }
-    job->ranges.count = first + kept;
+    for (size_t i = 0; i < count; i++)
+        if (r[i].low < r[i].high) r[kept++] = r[i];
+    job->ranges.count = first + csni_join_ranges(r, kept, low, high);
 }

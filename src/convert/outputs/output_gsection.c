@@ -5,7 +5,7 @@
 #include <callsign/convert.h>
 
 #include "base/core/fail.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "embed/new_object.h"
 #include "formats/gsection/write/gsection_strings.h"
 #include "formats/gsection/write/gsection_write.h"

@@ -10,7 +10,7 @@
 
 #include "base/core/fail.h"
 #include "base/file_output.h"
-#include "base/output_sink.h"
+#include "base/sink.h"
 #include "convert/outputs/outputs.h"
 #include "formats/gsym/write/gsym_write_size.h"
 

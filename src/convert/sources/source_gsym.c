@@ -1,10 +1,9 @@
 /* Functions from a GSYM index that is written anew: one batch that holds all of it. Nothing is merged or left out but what
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
-#include <stdlib.h>
-
 #include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "base/core/hash.h"
+#include "base/ranges.h"
 #include "convert/sources/source.h"
 #include "formats/gsym/read/gsym.h"
 
@@ -109,37 +108,22 @@ static void add_rows(struct reader *r, const struct csni_gsym_record *record, co
     if (status < 0) note_damage(r, &err);
 }
 
-static int by_start(const void *pa, const void *pb) {
-    const struct csni_part *a = pa, *b = pb;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* A node's ranges into r->parts: ascending, joined where they touch, as readers take them. False where one leads outside
  * the 4 GiB behind the function's start. */
 static bool read_parts(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
     struct csni_span ranges = node->ranges;
-    bool sorted = true;
     r->parts.count = 0;
     for (uint32_t k = 0; k < node->range_count; k++) {
         struct csn_range range = csni_gsym_range(&ranges, node->base);
         if (range.start == range.end) continue;
         if (range.start < node->base || range.end < range.start || range.end - record->start > UINT32_MAX) return false;
         struct csni_part part = { (uint32_t)(range.start - record->start), (uint32_t)(range.end - record->start) };
-        if (r->parts.count) sorted &= part.start > r->parts.items[r->parts.count - 1].end;
         if (!csni_vec_push(&r->parts, part)) {
             r->w->failed = true;
             return false;
         }
     }
-    if (sorted) return true;
-    qsort(r->parts.items, r->parts.count, sizeof *r->parts.items, by_start);
-    size_t kept = 1;
-    for (size_t k = 1; k < r->parts.count; k++) {
-        struct csni_part *last = &r->parts.items[kept - 1], *part = &r->parts.items[k];
-        if (part->start > last->end) r->parts.items[kept++] = *part;
-        else if (part->end > last->end) last->end = part->end;
-    }
-    r->parts.count = kept;
+    r->parts.count = csni_join_ranges(r->parts.items, r->parts.count, start, end);
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* An object file as a source: the image itself, its debug file, and what both tell. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/ranges.h"
 #include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
 #include "convert/sources/source.h"
@@ -39,11 +39,6 @@ static csn_status slice_of_input(const struct csni_conversion *c, struct csni_sp
     return status;
 }
 
-static int by_start(const void *pa, const void *pb) {
-    const struct csni_text_range *a = pa, *b = pb;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* Executable sections, of debug-only files too: those have no bytes but keep flags and sizes. */
 static csn_status find_text(struct csni_image *image, const struct csni_object *object, struct csn_error *err) {
     if (!csni_vec_reserve(&image->text, object->section_count))
@@ -55,12 +50,7 @@ static csn_status find_text(struct csni_image *image, const struct csni_object *
         if (!(s->flags & CSNI_SECTION_EXEC) || !s->size || s->addr > UINT64_MAX - s->size) continue;
         ranges[count++] = (struct csni_text_range){ s->addr, s->addr + s->size };
     }
-    if (count) qsort(ranges, count, sizeof *ranges, by_start);
-    for (uint32_t i = 0; i < count; i++) {
-        struct csni_text_range *last = image->text.count ? &ranges[image->text.count - 1] : NULL;
-        if (!last || ranges[i].start > last->end) ranges[image->text.count++] = ranges[i];
-        else if (ranges[i].end > last->end) last->end = ranges[i].end;
-    }
+    image->text.count = csni_join_ranges(ranges, count, start, end);
     return CSN_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/ranges.h"
 #include "formats/breakpad/breakpad.h"
 
 /* What a line record belongs to. */
@@ -201,24 +202,10 @@ static void read_public(struct job *j, struct csni_breakpad_line line, const cha
 
 /* ---- INLINE ---- */
 
-static int by_range_start(const void *pa, const void *pb) {
-    const struct csni_breakpad_inline_range *a = pa, *b = pb;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
-
 /* Sorts the ranges from `first` on and joins those that touch. */
 static void join_ranges(struct job *j, uint32_t first) {
     struct csni_breakpad_inline_range *r = j->w->ranges.items + first;
-    size_t count = j->w->ranges.count - first, kept = 1;
-    bool tidy = true;
-    for (size_t i = 1; tidy && i < count; i++) tidy = r[i - 1].end < r[i].start;
-    if (tidy) return;
-    qsort(r, count, sizeof *r, by_range_start);
-    for (size_t i = 1; i < count; i++) {
-        if (r[i].start > r[kept - 1].end) r[kept++] = r[i];
-        else if (r[i].end > r[kept - 1].end) r[kept - 1].end = r[i].end;
-    }
-    j->w->ranges.count = first + kept;
+    j->w->ranges.count = first + csni_join_ranges(r, j->w->ranges.count - first, start, end);
 }
 
 /* Adds the part of a range that lies in the function. */

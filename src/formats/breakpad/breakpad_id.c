@@ -1,7 +1,7 @@
 /* Breakpad's debug ids: a GUID as Windows prints it and an age, in place of a build id. */
 #include <stdio.h>
 
-#include "base/text.h"
+#include "base/hex.h"
 #include "formats/breakpad/breakpad.h"
 
 enum { GUID_SIZE = 16, GUID_DIGITS = 32 };

@@ -81,10 +81,9 @@ static struct csni_breakpad_chunk *add_chunk(struct csni_breakpad *b, const char
 
 /* Where a record that belongs to no function before it begins, from the line behind `p` on. */
 static const char *find_cut(const char *p, const char *end) {
-    const char *lf = memchr(p, '\n', (size_t)(end - p));
-    p = lf ? lf + 1 : end;
+    struct csni_breakpad_line line;
+    p = csni_breakpad_next_line(p, end, &line);
     while (p < end) {
-        struct csni_breakpad_line line;
         const char *next = csni_breakpad_next_line(p, end, &line);
         enum csni_breakpad_keyword keyword = csni_breakpad_keyword(&line);
         if (keyword == CSNI_BREAKPAD_FUNC || keyword == CSNI_BREAKPAD_PUBLIC || keyword == CSNI_BREAKPAD_STACK) break;

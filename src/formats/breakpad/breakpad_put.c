@@ -1,7 +1,8 @@
 /* What Breakpad's records are made of. */
 #include "formats/breakpad/breakpad_put.h"
 
-#include "base/text.h"
+#include "base/lines.h"
+
 
 static char *text_room(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_room(t, size); }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
+#include "base/ranges.h"
 #include "formats/breakpad/breakpad.h"
 
 /* A symbol, or the code of functions that follow each other. */
@@ -18,10 +19,6 @@ static int by_start(const void *pa, const void *pb) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void sort(places *p) {
-    if (p->count) qsort(p->items, p->count, sizeof *p->items, by_start);
-}
-
 /* The code of all functions, ascending and joined. */
 static bool gather_code(const struct csni_breakpad *b, const struct csni_batch *batches, places *out) {
     for (size_t i = 1; i < b->chunks.count; i++)
@@ -30,13 +27,7 @@ static bool gather_code(const struct csni_breakpad *b, const struct csni_batch *
             struct place place = { .start = f->start, .end = f->start + f->size, .order = out->count };
             if (!csni_vec_push(out, place)) return false;
         }
-    sort(out);
-    size_t kept = 0;
-    for (size_t i = 0; i < out->count; i++) {
-        if (!kept || out->items[i].start > out->items[kept - 1].end) out->items[kept++] = out->items[i];
-        else if (out->items[i].end > out->items[kept - 1].end) out->items[kept - 1].end = out->items[i].end;
-    }
-    out->count = kept;
+    out->count = csni_join_ranges(out->items, out->count, start, end);
     return true;
 }
 
@@ -47,7 +38,7 @@ static bool gather_symbols(const struct csni_breakpad *b, places *out) {
             struct place place = { s->addr, s->addr, s->name, out->count };
             if (!csni_vec_push(out, place)) return false;
         }
-    sort(out);
+    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_start);
     return true;
 }
 

@@ -1,15 +1,16 @@
 /* Lines and fields of a Breakpad symbol file, without a copy. */
 #include "formats/breakpad/breakpad_text.h"
 
-#include "base/text.h"
+#include "base/hex.h"
+#include "base/lines.h"
+
 
 const char *csni_breakpad_next_line(const char *p, const char *end, struct csni_breakpad_line *out) {
-    const char *lf = memchr(p, '\n', (size_t)(end - p));
-    const char *line_end = lf ? lf : end;
-    out->p = p;
-    while (line_end > p && line_end[-1] == '\r') line_end--;
-    out->end = line_end;
-    return lf ? lf + 1 : end;
+    struct csn_str line;
+    const char *next = csni_next_line(p, end, &line);
+    *out = (struct csni_breakpad_line){ .p = p, .end = p + line.len };
+    while (out->end > p && out->end[-1] == '\r') out->end--; /* any number of CRs, as Breakpad */
+    return next;
 }
 
 static void skip_blanks(struct csni_breakpad_line *line) {

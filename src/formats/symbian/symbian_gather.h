@@ -2,7 +2,8 @@
 #ifndef CSNI_SYMBIAN_GATHER_H
 #define CSNI_SYMBIAN_GATHER_H
 
-#include "base/text.h"
+#include "base/hex.h"
+#include "base/lines.h"
 #include "formats/symbian/symbian.h"
 
 struct csni_symbian_symbol {

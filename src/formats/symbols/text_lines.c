@@ -1,6 +1,8 @@
 /* Fields of lines, and what to make of lines. */
 #include "formats/symbols/text_lines.h"
 
+#include "base/hex.h"
+
 enum { HEAD_SIZE = 4096 };
 
 struct csn_str csni_line_field(struct csn_str *line) {

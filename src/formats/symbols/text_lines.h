@@ -2,7 +2,7 @@
 #ifndef CSNI_TEXT_LINES_H
 #define CSNI_TEXT_LINES_H
 
-#include "base/text.h"
+#include "base/lines.h"
 #include "model/model.h"
 
 /* The next field up to a space or tab, which is passed over with those behind it; empty at the end of the line. */

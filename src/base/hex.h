@@ -1,18 +1,9 @@
-/* What readers of text formats share: lines, blanks, hexadecimal digits. And ids as such digits. */
-#ifndef CSNI_TEXT_H
-#define CSNI_TEXT_H
+/* Bytes as hexadecimal digits, and back. */
+#ifndef CSNI_HEX_H
+#define CSNI_HEX_H
 
-#include "base/core/span.h"
-
-struct csni_lines {
-    struct csni_span rest;
-    uint64_t number; /* of the line given last, from 1 */
-};
-
-/* The next line without its end (LF, or CR LF); false at the end of the file. */
-bool csni_lines_next(struct csni_lines *lines, struct csn_str *out);
-
-static inline bool csni_is_blank(char c) { return c == ' ' || c == '\t'; }
+#include <stddef.h>
+#include <stdint.h>
 
 /* The value of a digit of either case; 16 and more: it is none. */
 static inline unsigned csni_hex_digit(char c) {
@@ -24,7 +15,7 @@ static inline unsigned csni_hex_digit(char c) {
     return value_and_1[(uint8_t)c] - 1u;
 }
 
-/* Bytes as hexadecimal digits, with a NUL behind them: 2 * size + 1 bytes. */
+/* Digits and a NUL: 2 * size + 1 bytes. */
 void csni_hex_text(const uint8_t *bytes, size_t size, char *out);
 
 /* An id for messages: of a long one, the first bytes. */

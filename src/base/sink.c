@@ -1,10 +1,11 @@
-/* Sinks: memory or a file. */
-#include "base/output_sink.h"
+/* Sinks: memory that is handed to a caller, or an output file. */
+#include "base/sink.h"
 
 #include <string.h>
 
 #include "base/core/alloc.h"
 #include "base/core/fail.h"
+#include "base/file_output.h"
 
 static csn_status memory_reserve(void *context, uint64_t size, struct csn_error *err) {
     struct csn_bytes *out = context;

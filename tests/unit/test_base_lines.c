@@ -1,4 +1,4 @@
-/* base/text.h and text.c. */
+/* base/lines.h and base/hex.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "base/text.h"
+#include "base/hex.h"
+#include "base/lines.h"
 
 static struct csni_lines lines_of(const char *text) {
     return (struct csni_lines){ { (const uint8_t *)text, strlen(text) }, 0 };
@@ -31,6 +32,23 @@ static void gives_lines(void **state) {
     lines = lines_of("ended\n");
     assert_true(csni_lines_next(&lines, &line));
     assert_false(csni_lines_next(&lines, &line));
+}
+
+static void gives_the_next_beginning(void **state) {
+    (void)state;
+    const char text[] = "a\r\n\n\r\nlast";
+    const char *end = text + sizeof text - 1, *p = text;
+    struct csn_str line;
+    p = csni_next_line(p, end, &line);
+    assert_true(p == text + 3 && csni_str_is(line, "a"));
+    p = csni_next_line(p, end, &line);
+    assert_true(p == text + 4 && line.len == 0 && line.ptr == text + 3);
+    p = csni_next_line(p, end, &line);
+    assert_true(p == text + 6 && line.len == 0);
+    p = csni_next_line(p, end, &line);
+    assert_true(p == end && csni_str_is(line, "last"));
+    p = csni_next_line(p, end, &line);
+    assert_true(p == end && line.len == 0);
 }
 
 static void values_digits(void **state) {
@@ -72,6 +90,7 @@ static void shows_ids(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_lines),
+        cmocka_unit_test(gives_the_next_beginning),
         cmocka_unit_test(values_digits),
         cmocka_unit_test(knows_beginnings),
         cmocka_unit_test(shows_ids),

@@ -1,0 +1,17 @@
+/* Bytes as hexadecimal digits. */
+#include "base/hex.h"
+
+void csni_hex_text(const uint8_t *bytes, size_t size, char *out) {
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < size; i++) {
+        out[2 * i] = digits[bytes[i] >> 4];
+        out[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    out[2 * size] = 0;
+}
+
+struct csni_id_shown csni_id_show(const uint8_t *id, size_t size) {
+    struct csni_id_shown shown;
+    csni_hex_text(id, size < CSNI_ID_SHOWN ? size : CSNI_ID_SHOWN, shown.text);
+    return shown;
+}
