@@ -35,9 +35,9 @@ void module_table_deinit(struct module_table *table) {
 
 static void insert_name(struct module_table *table, uint32_t module) {
     struct csn_str base = base_name_of(str_of(table->items[module].name));
-    uint32_t i = hash_module_name(base) & (table->slot_count - 1);
-    while (table->slots[i]) i = (i + 1) & (table->slot_count - 1);
-    table->slots[i] = module + 1;
+    uint32_t *slot = &table->slots[hash_module_name(base) & (table->slot_count - 1)];
+    table->items[module].next = *slot;
+    *slot = module + 1;
 }
 
 static bool grow_table(struct module_table *table) {
@@ -79,12 +79,11 @@ uint32_t module_table_find(const struct module_table *table, struct csn_str name
     if (!table->slot_count || !name.len) return NO_MODULE;
     enum { PROBES = 256 }; /* of one file that is mapped often, or of an input that makes names collide */
     struct csn_str base = base_name_of(name);
-    uint32_t i = hash_module_name(base) & (table->slot_count - 1), found = NO_MODULE;
-    for (unsigned probe = 0; table->slots[i] && probe < PROBES; i = (i + 1) & (table->slot_count - 1), probe++) {
-        uint32_t module = table->slots[i] - 1;
-        struct csn_str own = str_of(table->items[module].name);
-        if (same_text(own, name)) return module;
-        if (same_text(base_name_of(own), base)) found = module;
+    uint32_t i = table->slots[hash_module_name(base) & (table->slot_count - 1)], found = NO_MODULE;
+    for (unsigned probe = 0; i && probe < PROBES; i = table->items[i - 1].next, probe++) {
+        struct csn_str own = str_of(table->items[i - 1].name);
+        if (same_text(own, name)) return i - 1;
+        if (found == NO_MODULE && same_text(base_name_of(own), base)) found = i - 1;
     }
     return found;
 }

@@ -12,12 +12,13 @@ struct stack_module {
     uint64_t start, end, bias;
     const struct csn_index *index; /* once `resolved`; NULL: there is none */
     bool resolved;
+    uint32_t next;            /* module + 1 of the same slot that was added before; 0: none */
 };
 
 struct module_table {
     struct stack_module *items;
     uint32_t count, capacity;
-    uint32_t *slots;          /* module + 1 by hash of the base name; 0: free */
+    uint32_t *slots;          /* module + 1, the one added last, by hash of the base name; 0: none */
     uint32_t slot_count;
 };
 

@@ -7,10 +7,19 @@
 
 #include <callsign/inspect.h>
 
+/* Functions of one slot form a list: those of one name, however many, cost no other name anything. */
+struct symbol_entry {
+    uint32_t hash, next; /* function + 1; 0: the last */
+};
+
 struct symbol_table {
     const struct csn_index *index;
-    uint32_t *slots; /* function + 1, by hash of its name */
+    struct symbol_entry *entries; /* by function */
+    uint32_t *slots;              /* function + 1, by hash of its name; 0: none */
     uint32_t mask, function_count;
+    bool in_pieces;               /* names are put together in `scratch` */
+    char *scratch;
+    size_t scratch_size;
 };
 
 enum { TABLES_MAX = 64 };
@@ -23,21 +32,49 @@ static uint32_t hash_symbol(struct csn_str name) {
 
 static bool same_text(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
 
+/* The function with its whole name, which holds until the next call. False: damaged, or no memory. */
+static bool read_symbol_function(struct symbol_table *table, uint32_t i, struct csn_function *out) {
+    const struct csn_frame_ref ref = { .name = i };
+    struct csn_frame frame;
+    if (csn_index_function(table->index, i, out, NULL) != CSN_OK) return false;
+    if (out->name.len || !table->in_pieces) return true;
+    size_t need = csn_index_resolve_into(table->index, &ref, table->scratch, table->scratch_size, &frame);
+    if (need > table->scratch_size) {
+        char *scratch = realloc(table->scratch, need);
+        if (!scratch) return false;
+        table->scratch = scratch;
+        table->scratch_size = need;
+        csn_index_resolve_into(table->index, &ref, scratch, need, &frame);
+    }
+    out->name = frame.name;
+    return true;
+}
+
+static void free_symbol_table(struct symbol_table *table) {
+    free(table->entries);
+    free(table->slots);
+    free(table->scratch);
+}
+
 static bool build_symbol_table(const struct csn_index *index, struct symbol_table *out) {
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof(info));
     uint32_t size = 16;
     while (size < info.function_count && size < 1u << 30) size *= 2;
-    size *= 2;
-    uint32_t *slots = calloc(size, sizeof(*slots));
-    if (!slots) return false;
-    *out = (struct symbol_table){ index, slots, size - 1, info.function_count };
-    for (uint32_t i = 0; i < info.function_count; i++) {
+    *out = (struct symbol_table){ .index = index, .mask = size - 1, .function_count = info.function_count,
+                                  .in_pieces = info.format == CSN_FORMAT_BSYM };
+    out->slots = calloc(size, sizeof(*out->slots));
+    out->entries = calloc(info.function_count ? info.function_count : 1, sizeof(*out->entries));
+    if (!out->slots || !out->entries) {
+        free_symbol_table(out);
+        return false;
+    }
+    for (uint32_t i = info.function_count; i-- > 0;) { /* the first one becomes the head */
         struct csn_function function;
-        if (csn_index_function(index, i, &function, NULL) != CSN_OK) continue;
-        uint32_t at = hash_symbol(function.name) & out->mask;
-        while (slots[at]) at = (at + 1) & out->mask;
-        slots[at] = i + 1;
+        if (!read_symbol_function(out, i, &function)) continue;
+        uint32_t hash = hash_symbol(function.name), *slot = &out->slots[hash & out->mask];
+        out->entries[i] = (struct symbol_entry){ hash, *slot };
+        *slot = i + 1;
     }
     return true;
 }
@@ -47,7 +84,7 @@ static struct symbol_table *symbol_table_of(struct symbol_tables *tables, const 
         if (tables->items[i].index == index) return &tables->items[i];
     if (!tables->items) tables->items = calloc(TABLES_MAX, sizeof(*tables->items));
     if (!tables->items) return NULL;
-    if (tables->count == TABLES_MAX) free(tables->items[--tables->count].slots);
+    if (tables->count == TABLES_MAX) free_symbol_table(&tables->items[--tables->count]);
     struct symbol_table *table = &tables->items[tables->count];
     if (!build_symbol_table(index, table)) return NULL;
     tables->count++;
@@ -55,7 +92,7 @@ static struct symbol_table *symbol_table_of(struct symbol_tables *tables, const 
 }
 
 void symbol_tables_clear(struct symbol_tables *tables) {
-    for (size_t i = 0; i < tables->count; i++) free(tables->items[i].slots);
+    for (size_t i = 0; i < tables->count; i++) free_symbol_table(&tables->items[i]);
     free(tables->items);
     *tables = (struct symbol_tables){ NULL, 0 };
 }
@@ -70,14 +107,14 @@ static uint64_t distance_to_next(const struct symbol_table *table, uint32_t i, c
 }
 
 /* `sized`: only functions that end where the site says. */
-static uint32_t find_symbol(const struct symbol_table *table, const struct symbol_site *site, bool sized, uint64_t *start) {
+static uint32_t find_symbol(struct symbol_table *table, const struct symbol_site *site, bool sized, uint64_t *start) {
     enum { PROBES = 1 << 16 };
-    uint32_t found = 0, at = hash_symbol(site->name) & table->mask;
-    for (unsigned probe = 0; table->slots[at] && probe < PROBES; at = (at + 1) & table->mask, probe++) {
+    uint32_t found = 0, hash = hash_symbol(site->name), at = table->slots[hash & table->mask];
+    for (unsigned probe = 0; at && probe < PROBES; at = table->entries[at - 1].next, probe++) {
         struct csn_function function;
-        if (csn_index_function(table->index, table->slots[at] - 1, &function, NULL) != CSN_OK) continue;
+        if (table->entries[at - 1].hash != hash || !read_symbol_function(table, at - 1, &function)) continue;
         if (!same_text(function.name, site->name)) continue;
-        uint64_t distance = distance_to_next(table, table->slots[at] - 1, &function);
+        uint64_t distance = distance_to_next(table, at - 1, &function);
         if (distance && site->offset > distance) continue;
         if (sized && distance != site->size && function.size != site->size) continue;
         if (found && *start == function.start) continue;
@@ -88,7 +125,7 @@ static uint32_t find_symbol(const struct symbol_table *table, const struct symbo
 
 bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *index, const struct symbol_site *site,
                         uint64_t *start, uint32_t *count) {
-    const struct symbol_table *table = symbol_table_of(tables, index);
+    struct symbol_table *table = symbol_table_of(tables, index);
     if (!table) return false;
     *count = site->size ? find_symbol(table, site, true, start) : 0;
     if (!*count) *count = find_symbol(table, site, false, start);

@@ -78,3 +78,24 @@ def test_without_an_index_the_name_stays(callsign):
     frame, = json.loads(callsign.good("stack", "--json", stdin="main+0x4f/0x66\n"))["frames"]
     assert frame == {"module": "vmlinux", "symbol": "main", "offset": 0x4f, "frames": [],
                      "reason": "there is no index for the module"}
+
+
+def test_functions_of_one_name_hide_no_others(callsign, tmp_path):
+    """70,000 of them, as a kernel has of __pfx_ and cold ones: the others are found all the same."""
+    count = 70000
+    rows = [{"start": 0x1000 + 16 * i, "size": 16, "name": "same" if i < count else f"f{i}"} for i in range(count + 100)]
+    gsym_make.write(tmp_path / "vmlinux.gsym", rows)
+    trace = "".join(f" f{i}+0x4/0x10\n" for i in range(count, count + 100))
+    assert functions(callsign, tmp_path / "vmlinux.gsym", trace) == [[f"f{i}" for i in range(count, count + 100)]]
+
+
+@pytest.mark.parametrize("tokens", ["best", "reference", "none"])
+def test_names_in_pieces(callsign, tmp_path, tokens):
+    """BSYM keeps names as tokens, which are put together to find one."""
+    names = [f"handler_of_event_{i:03}_in_driver" for i in range(200)]
+    gsym_make.write(tmp_path / "driver.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": n} for i, n in enumerate(names)])
+    callsign.good("convert", "--to", "bsym", "--bsym-tokens", tokens, "-q", tmp_path / "driver.gsym", "-o", tmp_path / "driver.bsym")
+    if tokens == "best":
+        assert b"handler_of_event_077_in_driver" not in (tmp_path / "driver.bsym").read_bytes()
+    trace = "".join(f" {n}+0x4/0x10 [driver]\n" for n in names[::7])
+    assert functions(callsign, tmp_path / "driver.bsym", trace) == [names[::7]]

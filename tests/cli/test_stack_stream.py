@@ -91,3 +91,13 @@ def test_small_cache(callsign, app, args):
     whole = lines_of(callsign, app, lines * 2, *args)
     assert whole == lines_of(callsign, app, lines * 2, "--cache", "1", *args)
     assert whole == lines_of(callsign, app, lines * 2, "--cache", "200K", *args)
+
+
+def test_modules_of_one_name_hide_no_others(callsign, app):
+    """60,000 of one name: those of other names keep what the line says of them."""
+    modules = [{"name": "same", "start": hex(0x100000 * i), "end": hex(0x100000 * i + 1)} for i in range(1, 60001)]
+    modules += [{"name": f"other{i}", "index": str(app)} for i in range(20)]
+    frames = [{"module": f"other{i}", "address": "0x2010"} for i in range(20)]
+    line = json.dumps({"modules": modules, "frames": frames}) + "\n"
+    answer = json.loads(callsign.good("stack", "--json", "--max-frames", "100000", stdin=line))
+    assert [f["frames"][-1]["function"] if f["frames"] else None for f in answer["frames"]] == ["main"] * 20
