@@ -101,7 +101,7 @@ static csn_status step_over(struct csni_dwarf *dwarf, struct csn_error *err) {
         struct csni_die_walk walk;
         if (!dwarf->units[i].prepared) continue;
         CSNI_TRY(csni_die_walk_init(&walk, dwarf, &dwarf->units[i], err));
-        walk.outside = true;
+        walk.options.jump_over_types = true;
         csn_status status = csni_walk_step(&walk, 0, 0, NULL, err);
         if (status < 0) return status;
     }

@@ -70,8 +70,8 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     struct csni_die_walk walk;
     struct csni_die die;
     agree(csni_die_walk_init(&walk, s->dwarf, unit, &s->err), &s->err);
-    walk.no_call_sites = flags & 2;
-    walk.outside = flags & 8;
+    walk.options.skip_call_sites = flags & 2;
+    walk.options.jump_over_types = flags & 8;
     uint64_t last = 0;
     csn_status status;
     for (size_t count = 0; (status = csni_die_walk_next(&walk, &die, &s->err)) == CSN_OK && count < MAX_DIES; count++) {

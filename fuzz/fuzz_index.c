@@ -1,6 +1,6 @@
 /* Any bytes as an index: open, verify, iterate over everything, look up around every function. Invariants: a file without
  * problems answers at every function's start; the two modes agree wherever both answer; iterators and lookups agree; an
- * accelerated index and a batch give the answers of the index; a search guide, whatever it says, changes no answer. */
+ * accelerated index and a batch give the answers of the index; an address sample, whatever it says, changes no answer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,21 +189,21 @@ static bool ascends(const struct csni_gsym *gsym) {
     return true;
 }
 
-/* Searches that a guide narrows, one by one and together, against those of the whole table. */
-static void use_guide(const uint8_t *data, size_t size) {
-    struct csni_gsym guided;
-    if (csni_gsym_parse(&guided, (struct csni_span){ data, size }, NULL) != CSN_OK || !guided.guide_count) return;
-    struct csni_gsym plain = guided;
-    plain.guide_count = 0;
-    bool same = ascends(&guided);
-    for (uint32_t idx = 0; idx < guided.address_count && idx < MAX_FUNCTIONS; idx++) {
-        uint64_t addr = csni_gsym_address(&guided, idx), addrs[CSNI_GSYM_SEARCHES];
+/* Searches that a sample narrows, one by one and together, against those of the whole table. */
+static void use_sample(const uint8_t *data, size_t size) {
+    struct csni_gsym sampled;
+    if (csni_gsym_parse(&sampled, (struct csni_span){ data, size }, NULL) != CSN_OK || !sampled.sample_count) return;
+    struct csni_gsym plain = sampled;
+    plain.sample_count = 0;
+    bool same = ascends(&sampled);
+    for (uint32_t idx = 0; idx < sampled.address_count && idx < MAX_FUNCTIONS; idx++) {
+        uint64_t addr = csni_gsym_address(&sampled, idx), addrs[CSNI_GSYM_SEARCHES];
         size_t together[CSNI_GSYM_SEARCHES];
         for (size_t k = 0; k < CSNI_GSYM_SEARCHES; k++) addrs[k] = addr + k * k - 1;
-        csni_gsym_search(&guided, addrs, CSNI_GSYM_SEARCHES, together);
+        csni_gsym_search(&sampled, addrs, CSNI_GSYM_SEARCHES, together);
         for (size_t k = 0; k < CSNI_GSYM_SEARCHES; k++) {
-            size_t one = csni_gsym_count_up_to(&guided, addrs[k]);
-            require(one <= guided.address_count && together[k] <= guided.address_count);
+            size_t one = csni_gsym_count_up_to(&sampled, addrs[k]);
+            require(one <= sampled.address_count && together[k] <= sampled.address_count);
             if (same) require(one == together[k] && one == csni_gsym_count_up_to(&plain, addrs[k]));
         }
     }
@@ -240,7 +240,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         csn_index_close(fast);
         csn_index_close(index);
     }
-    use_guide(data, size);
+    use_sample(data, size);
     use_line_table(data, size);
     return 0;
 }

@@ -126,7 +126,20 @@ struct csni_die {
 };
 static inline bool csni_die_has(const struct csni_die *die, enum csni_at at) { return die->present >> at & 1; }
 
-enum csni_bare { CSNI_BARE_CODELESS = 2048 /* see csni_die.codeless */, CSNI_BARE_ALL = UINT16_MAX };
+/* Kinds of DIEs. */
+enum csni_header_kinds { CSNI_HEADERS_OF_CODELESS = 2048 /* see csni_die.codeless */, CSNI_HEADERS_OF_ALL = UINT16_MAX };
+
+/* What a walk leaves out. csni_die_walk_init() sets them; all but skip_types may be changed before the first step, the last two
+ * before any. */
+struct csni_die_walk_options {
+    bool skip_types;         /* types and declarations are neither given nor entered: no function can stand in them (C) */
+    uint32_t headers_only;   /* enum csni_header_kinds: of these DIEs no attribute but the sibling is sure to be given; 0: none */
+    bool skip_call_sites;    /* call sites are neither given nor entered */
+    bool skip_codeless;      /* neither subprograms without addresses nor inlined calls are given, but what is in them is: the
+                              * functions of GNU C within others stand there */
+    bool jump_over_types;    /* types and declarations are neither given nor entered if they have a sibling attribute. For
+                              * producers that put no function there, outside of functions */
+};
 
 /* Walks a unit in document order and gives only the DIEs that matter here: units, namespaces, modules, classes, structures,
  * unions, interfaces, subprograms, inlined subroutines, call sites (DWARF 5 and GNU). All others are stepped over by their plan, without their
@@ -137,14 +150,7 @@ struct csni_die_walk {
     const uint8_t *begin, *p, *end; /* of the unit; `begin` is its section's start */
     uint32_t depth;          /* of the next DIE */
     uint32_t closed;         /* smallest depth since a DIE was given */
-    bool in_c;               /* no function can stand inside a type or a declaration: those are neither given nor entered */
-    uint32_t bare;           /* kinds of DIEs of which no attribute but that of the sibling is sure to be given: 0, or set after
-                              * init to CSNI_BARE_CODELESS or CSNI_BARE_ALL */
-    bool no_call_sites;      /* set after init: call sites are neither given nor entered */
-    bool code_only;          /* set before a step: neither subprograms without addresses nor inlined calls are given, but what
-                              * is in them is: the functions of GNU C within others stand there */
-    bool outside;            /* set before a step: types and declarations are neither given nor entered, as far as they say
-                              * where they end. For producers that put no function there, outside of functions */
+    struct csni_die_walk_options options;
 };
 csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
                               struct csn_error *err);
@@ -228,7 +234,7 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
 void csni_scopes_destroy(struct csni_scopes *scopes);
 /* From now on for the units of another `dwarf` of the same file, whose string sections are the same bytes. After a failure the
  * scopes can only be destroyed. */
-csn_status csni_scopes_turn_to(struct csni_scopes *scopes, const struct csni_dwarf *dwarf, struct csn_error *err);
+csn_status csni_scopes_rebind(struct csni_scopes *scopes, const struct csni_dwarf *dwarf, struct csn_error *err);
 /* The same name where the DIE's own attributes decide it, without following anything. CSN_NONE: they do not. */
 csn_status csni_die_own_name(const struct csni_dwarf *dwarf, const struct csni_unit *language_unit,
                              const struct csni_die *die, struct csn_str *out, struct csn_error *err);

@@ -22,16 +22,16 @@ void csni_name_reader_deinit(struct csni_name_reader *reader, const struct csn_a
 /* DIEs to look at, and those that were: the reference looks at a DIE, then at where its specification leads with all that
  * follows from there, then at its abstract origin. */
 struct chain {
-    struct csni_place seen[MAX_CHAIN], waiting[MAX_CHAIN];
+    struct csni_die_ref seen[MAX_CHAIN], waiting[MAX_CHAIN];
     uint32_t seen_count, waiting_count;
 };
 
-static void wait_for(struct chain *chain, struct csni_place place) {
+static void wait_for(struct chain *chain, struct csni_die_ref ref) {
     for (uint32_t i = 0; i < chain->seen_count; i++)
-        if (chain->seen[i].off == place.off && chain->seen[i].unit == place.unit) return;
+        if (chain->seen[i].off == ref.off && chain->seen[i].unit == ref.unit) return;
     if (chain->seen_count == MAX_CHAIN) return;
-    chain->seen[chain->seen_count++] = place;
-    chain->waiting[chain->waiting_count++] = place;
+    chain->seen[chain->seen_count++] = ref;
+    chain->waiting[chain->waiting_count++] = ref;
 }
 
 /* A part of a name that is in no file at hand. The name is better left out than half right. */
@@ -83,20 +83,20 @@ csn_status csni_find_names(struct csni_name_reader *r, const struct csni_die *di
     struct chain chain;
     chain.seen_count = 1;
     chain.waiting_count = 0;
-    chain.seen[0] = (struct csni_place){ die->unit, die->off };
+    chain.seen[0] = (struct csni_die_ref){ die->unit, die->off };
     struct csni_die other;
     for (;;) {
         r->cost += CSNI_NAME_STEP_COST;
         CSNI_TRY(take_names(r, die, names, err));
         if (names->linkage.len || (names->has_linkage && names->has_name)) return CSN_OK;
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            struct csni_place to;
+            struct csni_die_ref to;
             csn_status status = csni_die_resolve(die, ways[i], &to.unit, &to.off, err);
             if (status < 0) return status;
             if (status == CSN_OK) wait_for(&chain, to);
         }
         if (!chain.waiting_count) return CSN_OK;
-        struct csni_place next = chain.waiting[--chain.waiting_count];
+        struct csni_die_ref next = chain.waiting[--chain.waiting_count];
         CSNI_TRY(csni_die_at(r->dwarf, next.unit, next.off, &other, err));
         die = &other;
     }
@@ -104,15 +104,15 @@ csn_status csni_find_names(struct csni_name_reader *r, const struct csni_die *di
 
 /* ---- the usual case ---- */
 
-/* The fields of the DIE at a place, and its first attribute: NULL where its plan is not SIMPLE, or anything is odd. */
-static const union csni_step *fields_at(struct csni_place place, const uint8_t **attributes, size_t *count) {
-    const struct csni_unit *unit = place.unit;
+/* The fields of the DIE at a reference, and its first attribute: NULL where its plan is not SIMPLE, or anything is odd. */
+static const union csni_step *fields_at(struct csni_die_ref ref, const uint8_t **attributes, size_t *count) {
+    const struct csni_unit *unit = ref.unit;
     const struct csni_abbrevs *abbrevs = unit->abbrevs;
-    if (place.off < unit->first_die || place.off >= unit->end || !abbrevs || !abbrevs->plans) return NULL;
-    const uint8_t *p = csni_unit_base(unit->dwarf, unit) + place.off;
+    if (ref.off < unit->first_die || ref.off >= unit->end || !abbrevs || !abbrevs->plans) return NULL;
+    const uint8_t *p = csni_unit_base(unit->dwarf, unit) + ref.off;
     const struct csni_plan *plan = *p < 0x80 ? csni_plan_find(abbrevs, *p) : NULL;
     if (!plan || !plan->kind || !(plan->flags & CSNI_PLAN_SIMPLE)) return NULL;
-    if (plan->size >= unit->end - place.off) return NULL; /* with the code */
+    if (plan->size >= unit->end - ref.off) return NULL; /* with the code */
     *attributes = p + 1;
     *count = plan->fields;
     return csni_plan_fields(plan, abbrevs->steps);
@@ -128,14 +128,14 @@ static bool field_value(const union csni_step *fields, size_t count, const uint8
     return true;
 }
 
-csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, bool qualified, struct csn_str *out) {
+csn_status csni_quick_name(struct csni_name_reader *r, struct csni_die_ref ref, bool qualified, struct csn_str *out) {
     const uint64_t linkage = UINT64_C(1) << CSNI_AT_LINKAGE_NAME, name = UINT64_C(1) << CSNI_AT_NAME;
     const uint64_t specification = UINT64_C(1) << CSNI_AT_SPECIFICATION;
     const uint64_t elsewhere = specification | UINT64_C(1) << CSNI_AT_ABSTRACT_ORIGIN | UINT64_C(1) << CSNI_AT_SIGNATURE;
-    const bool big = place.unit->dwarf->sections.big_endian;
+    const bool big = ref.unit->dwarf->sections.big_endian;
     const uint8_t *attributes;
     size_t count;
-    const union csni_step *fields = fields_at(place, &attributes, &count);
+    const union csni_step *fields = fields_at(ref, &attributes, &count);
     if (!fields) return CSN_NONE;
     uint64_t off, cost = CSNI_NAME_STEP_COST;
     enum csni_at decides = CSNI_AT_LINKAGE_NAME;
@@ -144,14 +144,14 @@ csn_status csni_quick_name(struct csni_name_reader *r, struct csni_place place, 
     } else if (!(fields->value & linkage)) { /* member functions have it where they are declared */
         if ((fields->value & elsewhere) != specification) return CSN_NONE;
         if (!field_value(fields, count, attributes, CSNI_AT_SPECIFICATION, DW_FORM_ref4, big, &off)) return CSN_NONE;
-        place.off = place.unit->off + off;
-        fields = fields_at(place, &attributes, &count);
+        ref.off = ref.unit->off + off;
+        fields = fields_at(ref, &attributes, &count);
         if (!fields) return CSN_NONE;
         cost += CSNI_NAME_STEP_COST;
     }
     if (!field_value(fields, count, attributes, decides, DW_FORM_strp, big, &off)) return CSN_NONE;
     struct csn_str text;
-    if (string_at(r, place.unit->dwarf->sections.str, off, &text, NULL) != CSN_OK || !text.len) return CSN_NONE;
+    if (string_at(r, ref.unit->dwarf->sections.str, off, &text, NULL) != CSN_OK || !text.len) return CSN_NONE;
     r->cost += cost;
     *out = text;
     return CSN_OK;

@@ -7,7 +7,7 @@
 /* Cost of a DIE that is looked at for a name: it comes from anywhere in memory. */
 enum { CSNI_NAME_STEP_COST = 8 };
 
-struct csni_place {
+struct csni_die_ref {
     const struct csni_unit *unit;
     uint64_t off;
 };
@@ -33,8 +33,8 @@ csn_status csni_find_names(struct csni_name_reader *reader, const struct csni_di
                            struct csni_plain_names *names, struct csn_error *err);
 /* A part of a name that is in no file at hand. The name is better left out than half right. */
 csn_status csni_check_missing(const struct csni_die *die, enum csni_at at, struct csn_error *err);
-/* The whole name of the DIE at a place, where its own attributes decide it and nothing is odd, at the cost of finding it the
+/* The whole name of the referenced DIE, where its own attributes decide it and nothing is odd, at the cost of finding it the
  * long way. `qualified`: a plain name does not do. CSN_NONE: it takes the long way. */
-csn_status csni_quick_name(struct csni_name_reader *reader, struct csni_place place, bool qualified, struct csn_str *out);
+csn_status csni_quick_name(struct csni_name_reader *reader, struct csni_die_ref ref, bool qualified, struct csn_str *out);
 
 #endif

@@ -32,7 +32,7 @@ enum {
     CSNI_KIND_BLOCK = 128,       /* lexical block */
     CSNI_KIND_LEAF = 256,        /* has children of no interest and a sibling attribute to jump over them */
     CSNI_KIND_BAD = 512,         /* a code without abbreviation, or with a form that is not known */
-    CSNI_KIND_CODELESS = CSNI_BARE_CODELESS, /* a subprogram that is no declaration, but whose every DIE has no addresses */
+    CSNI_KIND_CODELESS = CSNI_HEADERS_OF_CODELESS, /* a subprogram that is no declaration, but whose every DIE has no addresses */
     CSNI_KIND_VARIABLE = 1024    /* as CSNI_PLAN_VARIABLE: here too, for that one test */
 };
 enum {

@@ -108,8 +108,8 @@ static csn_status index_subtree(struct csni_scope_indexes *s, struct csni_scope_
 static csn_status walk_for_index(const struct csni_scope_indexes *s, const struct csni_unit *unit, struct csni_die_walk *walk,
                                  struct csn_error *err) {
     CSNI_TRY(csni_die_walk_init(walk, s->dwarf, unit, err));
-    walk->in_c = false;
-    walk->bare = CSNI_BARE_ALL;
+    walk->options.skip_types = false;
+    walk->options.headers_only = CSNI_HEADERS_OF_ALL;
     return CSN_OK;
 }
 

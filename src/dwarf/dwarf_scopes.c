@@ -75,7 +75,7 @@ static void empty_cache(struct csni_scopes *s) {
     s->joined_bytes = 0;
 }
 
-csn_status csni_scopes_turn_to(struct csni_scopes *s, const struct csni_dwarf *dwarf, struct csn_error *err) {
+csn_status csni_scopes_rebind(struct csni_scopes *s, const struct csni_dwarf *dwarf, struct csn_error *err) {
     empty_cache(s);
     csni_scope_indexes_deinit(&s->indexes);
     s->dwarf = s->reader.dwarf = dwarf;
@@ -110,10 +110,10 @@ struct search {
 };
 
 static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
-                             struct csni_place *out, struct csn_error *err);
+                             struct csni_die_ref *out, struct csn_error *err);
 
 static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, enum csni_at way, struct search *search,
-                             struct csni_place *out, struct csn_error *err) {
+                             struct csni_die_ref *out, struct csn_error *err) {
     if (!csni_die_has(die, way)) return CSN_NONE;
     struct csni_die other;
     csn_status status = csni_die_follow(s->dwarf, die, way, &other, err);
@@ -124,7 +124,7 @@ static csn_status context_by(struct csni_scopes *s, const struct csni_die *die, 
 /* The scope that a DIE is declared in: that of its specification, else of its abstract origin, else the one around it.
  * CSN_NONE: none that a name shows. */
 static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, struct search *search,
-                             struct csni_place *out, struct csn_error *err) {
+                             struct csni_die_ref *out, struct csn_error *err) {
     if (search->steps == MAX_CONTEXT_STEPS || search->depth == MAX_CHAIN) return CSN_NONE;
     search->steps++;
     search->depth++;
@@ -142,7 +142,7 @@ static csn_status context_of(struct csni_scopes *s, const struct csni_die *die, 
         } else if (status == CSN_OK) {
             bool shown = tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_union_type ||
                          tag == DW_TAG_class_type || tag == DW_TAG_subprogram;
-            *out = (struct csni_place){ die->unit, parent };
+            *out = (struct csni_die_ref){ die->unit, parent };
             status = shown ? CSN_OK : CSN_NONE;
         }
     }
@@ -166,11 +166,11 @@ static csn_status gather_parts(struct csni_scopes *s, const struct csni_die *die
     struct csni_die scope;
     for (uint32_t level = 0; level < MAX_LEVELS; level++) {
         struct search search = { 0, 0 };
-        struct csni_place place;
-        csn_status status = context_of(s, die, &search, &place, err);
+        struct csni_die_ref ref;
+        csn_status status = context_of(s, die, &search, &ref, err);
         if (status != CSN_OK) return status < 0 ? status : CSN_OK;
         parts->in_context = true;
-        CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &scope, err));
+        CSNI_TRY(csni_die_at(s->dwarf, ref.unit, ref.off, &scope, err));
         struct csni_plain_names names;
         CSNI_TRY(csni_find_names(&s->reader, &scope, false, &names, err));
         if (names.name.len) {
@@ -226,16 +226,16 @@ static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, b
     return out->joined ? join(&parts, names.name, arena, &out->name, err) : CSN_OK;
 }
 
-/* The name of the DIE at a place, from the cache or into it. */
-static csn_status name_of_origin(struct csni_scopes *s, struct csni_place place, bool qualified, struct known_name *out,
+/* The name of the referenced DIE, from the cache or into it. */
+static csn_status name_of_origin(struct csni_scopes *s, struct csni_die_ref ref, bool qualified, struct known_name *out,
                                  struct csn_error *err) {
-    struct cached_name *slot = &s->cache[csni_hash_u64(place.off) % CACHE_SIZE];
-    if (slot->unit != place.unit || slot->off != place.off || slot->qualified != qualified) {
+    struct cached_name *slot = &s->cache[csni_hash_u64(ref.off) % CACHE_SIZE];
+    if (slot->unit != ref.unit || slot->off != ref.off || slot->qualified != qualified) {
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
-        struct cached_name made = { .unit = place.unit, .off = place.off, .qualified = qualified };
+        struct cached_name made = { .unit = ref.unit, .off = ref.off, .qualified = qualified };
         uint64_t before = s->reader.cost + s->indexes.cost;
-        CSNI_TRY(csni_die_at(s->dwarf, place.unit, place.off, &die, err));
+        CSNI_TRY(csni_die_at(s->dwarf, ref.unit, ref.off, &die, err));
         made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
         made.known.cost = s->reader.cost + s->indexes.cost - before;
@@ -267,9 +267,9 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
                          UINT64_C(1) << CSNI_AT_SPECIFICATION;
     bool qualified = qualifies(language_unit->language);
     struct known_name known;
-    struct csni_place origin;
+    struct csni_die_ref origin;
     csn_status status = CSN_NONE;
-    /* A DIE with nothing of its own has the name of its origin, unless it is the place where it stands that tells. */
+    /* A DIE with nothing of its own has the name of its origin, unless its own place in the tree decides. */
     if (!(die->present & own)) {
         status = csni_die_resolve(die, CSNI_AT_ABSTRACT_ORIGIN, &origin.unit, &origin.off, err);
         if (status != CSN_OK) return status;
@@ -289,8 +289,8 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
 
 csn_status csni_scopes_name_at(struct csni_scopes *s, const struct csni_unit *language_unit, const struct csni_unit *unit,
                                uint64_t off, struct csni_arena *arena, struct csn_str *out, struct csn_error *err) {
-    struct csni_place place = { unit, off };
-    if (csni_quick_name(&s->reader, place, qualifies(language_unit->language), out) == CSN_OK) return CSN_OK;
+    struct csni_die_ref ref = { unit, off };
+    if (csni_quick_name(&s->reader, ref, qualifies(language_unit->language), out) == CSN_OK) return CSN_OK;
     struct csni_die die;
     CSNI_TRY(csni_die_at(s->dwarf, unit, off, &die, err));
     return csni_scopes_name(s, language_unit, &die, arena, out, err);

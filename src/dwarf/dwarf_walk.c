@@ -24,7 +24,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
     bool gnu = p.len > 5 && (memcmp(p.ptr, "GNU C", 5) == 0 || memcmp(p.ptr, "GNU G", 5) == 0) && p.ptr[5] != '+';
     for (size_t i = 0; c && !gnu && !clang && i + 6 <= p.len; i++) clang = memcmp(p.ptr + i, "clang ", 6) == 0;
     *walk = (struct csni_die_walk){ .dwarf = dwarf, .unit = unit, .begin = begin, .p = begin + unit->first_die,
-                                    .end = begin + unit->end, .closed = UINT32_MAX, .in_c = c && (gnu || clang) };
+                                    .end = begin + unit->end, .closed = UINT32_MAX, .options.skip_types = c && (gnu || clang) };
     return CSN_OK;
 }
 
@@ -81,7 +81,7 @@ CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, c
 CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
     if (CSNI_UNLIKELY(met->off > walk->unit->end)) return stop(walk, csni_die_fail(walk->unit, NULL, met->at, 0, err));
-    csn_status status = walk->bare & plan->kind ? read_nesting(walk, plan, met->off, out, err)
+    csn_status status = walk->options.headers_only & plan->kind ? read_nesting(walk, plan, met->off, out, err)
                                                 : csni_die_read(walk->dwarf, walk->unit, plan, met->off, out, err);
     if (status < 0) return stop(walk, status);
     out->unit = walk->unit;
@@ -151,8 +151,8 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
     const bool big = walk->dwarf->sections.big_endian;
     /* Codes of more than one byte, and tables with gaps, take the slow way: limit is what the fast one may index. */
     const uint64_t limit = abbrevs->codes ? 1 : abbrevs->plan_count < 0x80 ? abbrevs->plan_count : 0x80;
-    const uint32_t types = CSNI_KIND_TYPE | CSNI_KIND_DECLARATION, outside = walk->outside ? types : 0;
-    const uint32_t looked_at = want | CSNI_KIND_LEAF | CSNI_KIND_BAD | (walk->in_c ? types : 0);
+    const uint32_t types = CSNI_KIND_TYPE | CSNI_KIND_DECLARATION, outside = walk->options.jump_over_types ? types : 0;
+    const uint32_t looked_at = want | CSNI_KIND_LEAF | CSNI_KIND_BAD | (walk->options.skip_types ? types : 0);
     const uint32_t special = looked_at | CSNI_KIND_VARIABLE;
     uint64_t off = (uint64_t)(walk->p - base), at = off;
     int64_t depth = walk->depth, closed = depth < walk->closed ? depth : walk->closed;
@@ -204,9 +204,9 @@ csn_status csni_walk_step(struct csni_die_walk *walk, uint32_t want, uint32_t fl
 
 csn_status csni_die_walk_next(struct csni_die_walk *walk, struct csni_die *out, struct csn_error *err) {
     uint32_t want = CSNI_KINDS_ALL;
-    if (walk->in_c) want &= ~(uint32_t)(CSNI_KIND_TYPE | CSNI_KIND_DECLARATION);
-    if (walk->no_call_sites) want &= ~(uint32_t)CSNI_KIND_CALL_SITE;
-    if (walk->code_only) want &= ~(uint32_t)(CSNI_KIND_CODELESS | CSNI_KIND_INLINED);
+    if (walk->options.skip_types) want &= ~(uint32_t)(CSNI_KIND_TYPE | CSNI_KIND_DECLARATION);
+    if (walk->options.skip_call_sites) want &= ~(uint32_t)CSNI_KIND_CALL_SITE;
+    if (walk->options.skip_codeless) want &= ~(uint32_t)(CSNI_KIND_CODELESS | CSNI_KIND_INLINED);
     return csni_walk_step(walk, want, 0, out, err);
 }
 

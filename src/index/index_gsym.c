@@ -32,7 +32,7 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
         .string_bytes = gsym->strings.size,
         .accelerator_bytes = index->accel.memory_size,
         .unaccelerated_functions = index->accel.plain_functions,
-        .address_sample_count = gsym->guide_count,
+        .address_sample_count = gsym->sample_count,
     };
     if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }

@@ -144,7 +144,7 @@ static void types_in_cxx(void **state) {
     begin(&w, DW_LANG_C_plus_plus, "GNU C++");
     put_types(&w);
     ready(&w);
-    assert_false(w.walk.in_c);
+    assert_false(w.walk.options.skip_types);
     expect(&w, DW_TAG_compile_unit, 0, 0);
     expect(&w, DW_TAG_structure_type, 1, 0);
     expect(&w, DW_TAG_subprogram, 2, 1);
@@ -171,8 +171,8 @@ static void types_in_c(void **state) {
         begin(&w, cases[i].language, cases[i].producer);
         put_types(&w);
         ready(&w);
-        assert_int_equal(w.walk.in_c, cases[i].in_c);
-        w.walk.in_c = true;
+        assert_int_equal(w.walk.options.skip_types, cases[i].in_c);
+        w.walk.options.skip_types = true;
         expect(&w, DW_TAG_compile_unit, 0, 0);
         /* Without a sibling attribute, a type's children are stepped over one by one, and given. */
         expect(&w, DW_TAG_subprogram, 2, 1);
@@ -193,7 +193,7 @@ static void call_sites(void **state) {
         wire_patch(&w.s.info, sibling, w.s.info.size - w.unit, 2);
         PUT(&w, SUB, 2, 0, SUB, 3, 0);
         ready(&w);
-        w.walk.no_call_sites = !wanted;
+        w.walk.options.skip_call_sites = !wanted;
         expect(&w, DW_TAG_compile_unit, 0, 0);
         expect(&w, DW_TAG_subprogram, 1, 1);
         if (wanted) expect(&w, DW_TAG_call_site, 2, 0);

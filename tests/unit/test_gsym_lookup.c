@@ -51,7 +51,7 @@ static void example(void **state) {
         for (unsigned width = 2; width <= 16; width *= 2) {
             struct wire_gsym g;
             wire_gsym_example(&g, big, width & 15 ? width : 4);
-            g.guide_shift = width >> 4; /* once with a guide */
+            g.sample_shift = width >> 4; /* once with a sample */
             struct csn_index *index = open_index(&g);
             expect_both(index, 0xfff, "none 1");
             expect_both(index, 0, "none 1");

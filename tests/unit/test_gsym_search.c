@@ -1,5 +1,5 @@
-/* formats/gsym/read/gsym_search.c and formats/gsym/write/gsym_write_guide.c: searches with a guide and without, honest or not, give one answer; where a
- * guide is written, and that everything that reads files minds it. */
+/* formats/gsym/read/gsym_search.c and formats/gsym/write/gsym_write_sample.c: searches with a sample and without, honest or not, give one answer; where a
+ * sample is written, and that everything that reads files minds it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "base/sink.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/write/gsym_write.h"
-#include "formats/gsym/write/gsym_write_guide.h"
+#include "formats/gsym/write/gsym_write_sample.h"
 #include "model_sample.h"
 #include "wire/wire_gsym.h"
 
@@ -30,7 +30,7 @@ static uint64_t next_random(uint64_t *seed) {
 enum { ENTRIES_MAX = 300, BASE = 0x1000 };
 
 struct table {
-    uint8_t entries[ENTRIES_MAX * 8], guide[ENTRIES_MAX * 8], infos[ENTRIES_MAX * 4];
+    uint8_t entries[ENTRIES_MAX * 8], sample[ENTRIES_MAX * 8], infos[ENTRIES_MAX * 4];
     uint64_t keys[ENTRIES_MAX];
     struct csni_gsym gsym;
 };
@@ -48,16 +48,16 @@ static void make_table(struct table *t, uint32_t count, unsigned width, bool big
     }
 }
 
-static void make_guide(struct table *t, unsigned shift, bool honest, uint64_t *seed) {
+static void make_sample(struct table *t, unsigned shift, bool honest, uint64_t *seed) {
     struct csni_gsym *g = &t->gsym;
-    g->guide = t->guide;
-    g->guide_shift = (uint8_t)shift;
-    g->guide_count = ((g->address_count - 1) >> shift) + 1;
+    g->sample = t->sample;
+    g->sample_shift = (uint8_t)shift;
+    g->sample_count = ((g->address_count - 1) >> shift) + 1;
     uint64_t last = t->keys[g->address_count - 1];
-    for (uint32_t k = 0; k < g->guide_count; k++) {
+    for (uint32_t k = 0; k < g->sample_count; k++) {
         uint64_t mark = t->keys[k << shift];
         if (!honest) mark = next_random(seed) % 3 ? next_random(seed) % (last + 2) : UINT64_MAX * (next_random(seed) % 2);
-        csni_put_sized(t->guide + k * g->address_size, mark, g->address_size, g->big);
+        csni_put_sized(t->sample + k * g->address_size, mark, g->address_size, g->big);
     }
 }
 
@@ -88,7 +88,7 @@ static void searches(void **state) {
                 check_searches(&t);
                 for (unsigned shift = 1; (uint32_t)1 << shift < counts[c]; shift++)
                     for (int round = 0; round < 4; round++) {
-                        make_guide(&t, shift, round == 0, &seed);
+                        make_sample(&t, shift, round == 0, &seed);
                         check_searches(&t);
                     }
             }
@@ -96,33 +96,33 @@ static void searches(void **state) {
 
 /* ---- finding it in a file ---- */
 
-static uint32_t guide_entries(struct csni_span file) {
+static uint32_t sample_entries(struct csni_span file) {
     struct csni_gsym gsym;
     assert_int_equal(csni_gsym_parse(&gsym, file, NULL), CSN_OK);
-    return gsym.guide_count;
+    return gsym.sample_count;
 }
 
-/* What is not quite a guide is none. */
+/* What is not quite a sample is none. */
 static void recognition(void **state) {
     (void)state;
     for (int big = 0; big < 2; big++) {
         struct wire_gsym g;
         wire_gsym_example(&g, big, 4);
-        assert_int_equal(guide_entries(wire_gsym_build(&g)), 0);
-        g.guide_shift = 1;
-        assert_int_equal(guide_entries(wire_gsym_build(&g)), 2);
+        assert_int_equal(sample_entries(wire_gsym_build(&g)), 0);
+        g.sample_shift = 1;
+        assert_int_equal(sample_entries(wire_gsym_build(&g)), 2);
         uint8_t *end = (uint8_t *)(uintptr_t)wire_gsym_build(&g).ptr + g.string_table;
         for (int bit = 0; bit < 64; bit++) {
             end[-8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
-            assert_int_equal(guide_entries(wire_span(&g.out)), 0);
+            assert_int_equal(sample_entries(wire_span(&g.out)), 0);
             end[-8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
         /* With too little room in front of it. */
-        g.guide_shift = 2; /* one entry, less than what shift 1 needs; and too few functions for it */
+        g.sample_shift = 2; /* one entry, less than what shift 1 needs; and too few functions for it */
         struct csni_span file = wire_gsym_build(&g);
-        assert_int_equal(guide_entries(file), 0);
+        assert_int_equal(sample_entries(file), 0);
         csni_put32((uint8_t *)(uintptr_t)file.ptr + g.string_table - 8, 1, big);
-        assert_int_equal(guide_entries(file), 0);
+        assert_int_equal(sample_entries(file), 0);
         wire_gsym_deinit(&g);
     }
 }
@@ -132,25 +132,25 @@ static void recognition(void **state) {
 static void plans(void **state) {
     (void)state;
     const uint64_t much = 1 << 24;
-    struct csni_gsym_guide_plan p = csni_gsym_plan_guide(100, 2047, 4, much);
+    struct csni_gsym_sample_plan p = csni_gsym_plan_sample(100, 2047, 4, much);
     assert_int_equal(p.shift, 0);
     assert_int_equal(p.end, 100);
-    p = csni_gsym_plan_guide(100, 2048, 4, much);
+    p = csni_gsym_plan_sample(100, 2048, 4, much);
     assert_int_equal(p.shift, 7);
     assert_int_equal(p.offset, 100);
     assert_int_equal(p.end, 100 + 16 * 4 + 8);
     /* It begins with a page rather than to lie in two. */
-    assert_int_equal(csni_gsym_plan_guide(4096 - 72, 2048, 4, much).offset, 4096 - 72);
-    assert_int_equal(csni_gsym_plan_guide(4096 - 71, 2048, 4, much).offset, 4096);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 72, 2048, 4, much).offset, 4096 - 72);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 71, 2048, 4, much).offset, 4096);
     /* Never more than half a page, nor a 256th of the line tables. */
-    p = csni_gsym_plan_guide(0, 65536, 4, much);
+    p = csni_gsym_plan_sample(0, 65536, 4, much);
     assert_int_equal(p.shift, 7);
     assert_int_equal(p.end, 2048 + 8);
-    assert_int_equal(csni_gsym_plan_guide(0, 65537, 4, much).shift, 8);
-    assert_int_equal(csni_gsym_plan_guide(0, 65536, 8, much).shift, 8);
-    assert_in_range(csni_gsym_plan_guide(0, UINT32_MAX, 8, much).end, 1024, 2048 + 8);
-    assert_int_equal(csni_gsym_plan_guide(100, 2048, 4, 72 * 256).shift, 7);
-    assert_int_equal(csni_gsym_plan_guide(100, 2048, 4, 72 * 256 - 1).shift, 0);
+    assert_int_equal(csni_gsym_plan_sample(0, 65537, 4, much).shift, 8);
+    assert_int_equal(csni_gsym_plan_sample(0, 65536, 8, much).shift, 8);
+    assert_in_range(csni_gsym_plan_sample(0, UINT32_MAX, 8, much).end, 1024, 2048 + 8);
+    assert_int_equal(csni_gsym_plan_sample(100, 2048, 4, 72 * 256).shift, 7);
+    assert_int_equal(csni_gsym_plan_sample(100, 2048, 4, 72 * 256 - 1).shift, 0);
 }
 
 enum { WRITTEN = 3000 };
@@ -173,16 +173,16 @@ static struct csn_bytes write_sample(uint32_t rows, enum csni_gsym_target target
     return out;
 }
 
-static bool count_guide_problem(void *context, const struct csn_error *err) {
+static bool count_sample_problem(void *context, const struct csn_error *err) {
     assert_string_equal(err->section, "search guide");
     ++*(uint32_t *)context;
     return true;
 }
 
-static uint32_t guide_problems(const struct csn_index *index) {
+static uint32_t sample_problems(const struct csn_index *index) {
     uint32_t count = 0;
     struct csn_verify_counts counts;
-    assert_int_equal(csn_index_verify(index, count_guide_problem, &count, &counts, NULL), CSN_OK);
+    assert_int_equal(csn_index_verify(index, count_sample_problem, &count, &counts, NULL), CSN_OK);
     return count;
 }
 
@@ -190,13 +190,13 @@ static void check_written(struct csn_bytes *bytes, uint64_t *seed) {
     struct csni_gsym gsym;
     struct csn_index *index;
     assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ bytes->ptr, bytes->size }, NULL), CSN_OK);
-    assert_int_equal(gsym.guide_count, (WRITTEN + 127) / 128);
+    assert_int_equal(gsym.sample_count, (WRITTEN + 127) / 128);
     assert_int_equal(csn_index_open_memory(bytes->ptr, bytes->size, NULL, &index, NULL), CSN_OK);
-    assert_int_equal(guide_problems(index), 0);
+    assert_int_equal(sample_problems(index), 0);
     struct csn_stats_sums stats;
     assert_int_equal(csn_index_stats(index, NULL, NULL, &stats, NULL), CSN_OK);
     assert_int_equal(stats.part_bytes[CSN_PART_ADDRESSES],
-                     (uint64_t)(WRITTEN + gsym.guide_count) * gsym.address_size + CSNI_GSYM_GUIDE_TRAILER);
+                     (uint64_t)(WRITTEN + gsym.sample_count) * gsym.address_size + CSNI_GSYM_SAMPLE_TRAILER);
     for (int damaged = 0; damaged < 3; damaged++) {
         for (uint32_t i = 0; i < WRITTEN; i++) {
             struct csn_lookup found;
@@ -204,10 +204,10 @@ static void check_written(struct csn_bytes *bytes, uint64_t *seed) {
                              CSN_OK);
             assert_int_equal(found.function_index, i);
         }
-        size_t at = (size_t)(gsym.guide - gsym.bytes.ptr);
-        for (uint32_t k = 0; k < gsym.guide_count * gsym.address_size; k++)
+        size_t at = (size_t)(gsym.sample - gsym.bytes.ptr);
+        for (uint32_t k = 0; k < gsym.sample_count * gsym.address_size; k++)
             ((uint8_t *)bytes->ptr)[at + k] = (uint8_t)next_random(seed);
-        if (damaged) assert_in_range(guide_problems(index), gsym.guide_count / 2, gsym.guide_count);
+        if (damaged) assert_in_range(sample_problems(index), gsym.sample_count / 2, gsym.sample_count);
     }
     csn_index_close(index);
 }
@@ -222,7 +222,7 @@ static void written(void **state) {
             csn_bytes_free(&bytes);
             /* Symbols alone are no smaller here than in files of other writers. */
             bytes = write_sample(0, (enum csni_gsym_target)target, big);
-            assert_int_equal(guide_entries((struct csni_span){ bytes.ptr, bytes.size }), 0);
+            assert_int_equal(sample_entries((struct csni_span){ bytes.ptr, bytes.size }), 0);
             csn_bytes_free(&bytes);
         }
 }

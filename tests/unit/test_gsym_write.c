@@ -316,7 +316,7 @@ static csn_status loose_write(void *context, uint64_t off, const void *bytes, si
     return CSN_OK;
 }
 
-/* Runs enough that there is a guide long before the last, which is what delivery waits for. */
+/* Runs enough that there is a sample long before the last, which is what delivery waits for. */
 static void fill_many_runs(struct model_sample *s) {
     enum { MANY = 12000, ROWS = 60 };
     static char names[MANY][12];

@@ -95,13 +95,13 @@ static void write_header(struct wire_gsym *g) {
     wire_bytes(w, g->uuid, sizeof g->uuid);
 }
 
-static void write_guide(struct wire_gsym *g) {
+static void write_sample(struct wire_gsym *g) {
     struct wire *w = &g->out;
-    if (!g->guide_shift) return;
-    for (uint32_t i = 0; i < g->function_count; i += 1u << g->guide_shift)
+    if (!g->sample_shift) return;
+    for (uint32_t i = 0; i < g->function_count; i += 1u << g->sample_shift)
         wire_uint(w, g->functions[i].start - g->base, g->width);
-    wire_u32(w, g->guide_shift);
-    wire_u32(w, CSNI_GSYM_GUIDE_MAGIC);
+    wire_u32(w, g->sample_shift);
+    wire_u32(w, CSNI_GSYM_SAMPLE_MAGIC);
 }
 
 struct csni_span wire_gsym_build(struct wire_gsym *g) {
@@ -119,7 +119,7 @@ struct csni_span wire_gsym_build(struct wire_gsym *g) {
         wire_u32(w, g->files[i].directory);
         wire_u32(w, g->files[i].base);
     }
-    write_guide(g);
+    write_sample(g);
     g->string_table = wire_bytes(w, g->strings, g->string_size);
     wire_patch(w, CSNI_GSYM_H_STRTAB_OFFSET, g->string_table, 4);
     for (uint32_t i = 0; i < g->function_count; i++) {

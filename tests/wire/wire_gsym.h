@@ -23,7 +23,7 @@ struct wire_gsym {
     uint32_t file_count;
     struct wire_gsym_function functions[WIRE_GSYM_MAX_FUNCTIONS];
     uint32_t function_count;
-    unsigned guide_shift;    /* 0: without a search guide */
+    unsigned sample_shift;    /* 0: without a address sample */
     struct wire out;         /* what wire_gsym_build() wrote */
     size_t address_table, info_table, file_table, string_table; /* their offsets in it */
     size_t records[WIRE_GSYM_MAX_FUNCTIONS];

@@ -134,7 +134,7 @@ static void set_up_loop(struct reading *r) {
     bool discard = may_discard(r);
     r->loop = (struct csni_unit_loop){ .workers = &r->workers, .object = r->object, .info_section = r->section[INFO],
                                        .dwarf = r->dwarf, .discard = discard,
-                                       .lasting = discard ? CSNI_LASTING_STRINGS : CSNI_LASTING_ALL };
+                                       .lifetime = discard ? CSNI_LIFETIME_STRING_SECTIONS : CSNI_LIFETIME_ALL };
     while (r->loop.first_unit < dwarf->info_unit_count && dwarf->units[r->loop.first_unit].off < r->done) r->loop.first_unit++;
 }
 
@@ -205,14 +205,14 @@ static void report(const struct reading *r) {
  * back: then they were copied. */
 static void release_sections(const struct reading *r) {
     for (uint32_t i = 0; i < SECTIONS; i++) {
-        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && r->loop.lasting == CSNI_LASTING_ALL);
+        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
         if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
     }
 }
 
 csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_input *input, struct csn_error *err) {
     struct reading r = { .conversion = c, .object = input->object, .sections.big_endian = input->object->big_endian,
-                         .loop.lasting = CSNI_LASTING_STRINGS };
+                         .loop.lifetime = CSNI_LIFETIME_STRING_SECTIONS };
     csn_status status = csni_unit_workers_init(&r.workers, c, input->map, err);
     if (status >= 0) status = convert_all(&r, err);
     close_stream(&r);

@@ -324,7 +324,7 @@ static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job
     source.line_unit = unit_of(s, skeleton);
     /* Packages stay open for their strings; .dwo files do not. */
     source.damage = s->skeletons[skeleton].found ? NULL : &file->dwarf->damage; /* a package's has been told */
-    source.lasting = s->skeletons[skeleton].found ? CSNI_LASTING_STRINGS : CSNI_LASTING_NONE;
+    source.lifetime = s->skeletons[skeleton].found ? CSNI_LIFETIME_STRING_SECTIONS : CSNI_LIFETIME_NONE;
     csni_shared_budget_charge(&s->c->budget, (unit->end - unit->off) / BUDGET_SHARE);
     return csni_unit_convert_from(job, &source, out, err);
 }

@@ -16,11 +16,11 @@ void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, ui
     job->lines.fold = true;
 }
 
-csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_lasting lasting,
-                                 struct csn_error *err) {
+csn_status csni_unit_job_rebind(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_string_lifetime lifetime,
+                                struct csn_error *err) {
     struct csni_scopes *scopes = job->image.scopes;
-    job->image = (struct csni_unit_source){ .dwarf = dwarf, .scopes = scopes, .line_dwarf = dwarf, .lasting = lasting };
-    return scopes ? csni_scopes_turn_to(scopes, dwarf, err) : csni_scopes_create(dwarf, &job->image.scopes, err);
+    job->image = (struct csni_unit_source){ .dwarf = dwarf, .scopes = scopes, .line_dwarf = dwarf, .lifetime = lifetime };
+    return scopes ? csni_scopes_rebind(scopes, dwarf, err) : csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 
 void csni_unit_job_deinit(struct csni_unit_job *job) {

@@ -64,11 +64,11 @@ struct csni_open_function {
 
 typedef CSNI_VEC(uint32_t) csni_numbers;
 
-/* Which views into sections last until the model is written. */
-enum csni_lasting {
-    CSNI_LASTING_ALL,
-    CSNI_LASTING_STRINGS,              /* of string sections; .debug_info is given back before */
-    CSNI_LASTING_NONE                  /* the file is closed before */
+/* Which views into sections stay valid until the model is written. */
+enum csni_string_lifetime {
+    CSNI_LIFETIME_ALL,
+    CSNI_LIFETIME_STRING_SECTIONS,              /* of string sections; .debug_info is given back before */
+    CSNI_LIFETIME_NONE                  /* the file is closed before */
 };
 
 struct csni_symbol_list;
@@ -80,7 +80,7 @@ struct csni_unit_source {
     const struct csni_unit *unit;
     const struct csni_dwarf *line_dwarf; /* of the line table: the image's, where that of split DWARF has no rows */
     const struct csni_unit *line_unit; /* that names the line table and the compilation directory */
-    enum csni_lasting lasting;
+    enum csni_string_lifetime lifetime;
     /* Of a split unit: where the units of its file break off. Of a skeleton whose split unit is not there: why. Code 0: it
      * was not found. */
     const struct csn_error *damage;
@@ -98,11 +98,11 @@ struct csni_unit_job {
     const struct csni_dwarf *dwarf, *line_dwarf;
     struct csni_scopes *scopes;
     const struct csni_unit *unit, *line_unit;
-    enum csni_lasting lasting;
+    enum csni_string_lifetime lifetime;
     uint64_t spent;                    /* of the conversion's budget */
     struct csni_line_table lines;
-    bool only_code_counts;             /* functions without code count for nothing, nor do their inlined calls, */
-    bool code_only;                    /* and types need not be told from what is in such functions */
+    bool ignores_codeless;             /* functions without code are of no use, nor are their inlined calls */
+    bool skips_codeless;                    /* and the walk need not give them: nothing in a type is a function */
     bool lines_read, has_lines;        /* read when the first function is met */
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */
@@ -124,8 +124,8 @@ struct csni_unit_job {
 
 void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker);
 /* Says where units come from that are not split; at any time between units. */
-csn_status csni_unit_job_turn_to(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_lasting lasting,
-                                 struct csn_error *err);
+csn_status csni_unit_job_rebind(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_string_lifetime lifetime,
+                                struct csn_error *err);
 void csni_unit_job_deinit(struct csni_unit_job *job);
 
 /* CSN_E_LIMIT: this unit alone spends more than all may, which ends the conversion. */

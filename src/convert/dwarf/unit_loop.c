@@ -77,7 +77,7 @@ static void order_units(struct csni_unit_loop *loop) {
 static csn_status run(struct csni_unit_loop *loop, struct csn_error *err) {
     struct csni_conversion *c = loop->workers->conversion;
     for (uint32_t i = 0; i < c->workers; i++)
-        CSNI_TRY(csni_unit_job_turn_to(&loop->workers->jobs[i], loop->dwarf, loop->lasting, err));
+        CSNI_TRY(csni_unit_job_rebind(&loop->workers->jobs[i], loop->dwarf, loop->lifetime, err));
     order_units(loop);
     return csni_pool_run(c->pool, loop->count, convert_one, loop, err);
 }

@@ -12,7 +12,7 @@ struct csni_unit_loop {
     struct csni_dwarf *dwarf;        /* its units are prepared, as far as they can be */
     uint32_t first_unit;             /* those before it are done already */
     bool discard;                    /* .debug_info is given back as units are done */
-    enum csni_lasting lasting;
+    enum csni_string_lifetime lifetime;
     struct csni_split_units *split;  /* NULL: no unit is a skeleton */
 
     /* Of the run. */

@@ -66,8 +66,8 @@ static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit 
 /* Views into sections that are given back while names are still needed must not be kept. */
 static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
     const struct csni_dwarf_sections *sections = &job->dwarf->sections;
-    if (job->lasting == CSNI_LASTING_NONE) return false;
-    if (job->lasting == CSNI_LASTING_ALL || csni_span_holds(sections->str, s.ptr)) return true;
+    if (job->lifetime == CSNI_LIFETIME_NONE) return false;
+    if (job->lifetime == CSNI_LIFETIME_ALL || csni_span_holds(sections->str, s.ptr)) return true;
     if (csni_span_holds(sections->line_str, s.ptr)) return true;
     return job->dwarf->supplement && csni_span_holds(job->dwarf->supplement->sections.str, s.ptr);
 }

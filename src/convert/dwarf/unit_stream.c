@@ -217,7 +217,7 @@ static csn_status convert_unit(struct csni_unit_stream *s, uint32_t worker, cons
                                struct csni_batch *out, struct csn_error *err) {
     if (s->turned[worker] != slot->number + 1) {
         s->turned[worker] = slot->number + 1;
-        CSNI_TRY(csni_unit_job_turn_to(&s->workers->jobs[worker], slot->dwarf, CSNI_LASTING_STRINGS, err));
+        CSNI_TRY(csni_unit_job_rebind(&s->workers->jobs[worker], slot->dwarf, CSNI_LIFETIME_STRING_SECTIONS, err));
     }
     CSNI_TRY(csni_unit_workers_convert(s->workers, worker, slot->dwarf, unit, out, err));
     return csni_progress(s->conversion, "units", unit->end - unit->off, err);

@@ -93,13 +93,13 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
 
 /* Of a function without code: what is in it is passed by, unless it need not be given from now on. */
 static csn_status open_ignored(struct csni_unit_job *job, const struct csni_die *die) {
-    if (job->code_only && !job->open.count) return CSN_OK;
+    if (job->skips_codeless && !job->open.count) return CSN_OK;
     struct csni_open_die open = { .depth = die->depth, .ignored = true };
     return csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
 static csn_status open_function(struct csni_unit_job *job, const struct csni_die *die) {
-    if (die->codeless && job->only_code_counts) return open_ignored(job, die);
+    if (die->codeless && job->ignores_codeless) return open_ignored(job, die);
     struct csni_open_function f = { .die_off = die->off };
     f.first_inlined = (uint32_t)job->inlined.count;
     f.first_call = (uint32_t)job->calls.count;
@@ -113,7 +113,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
         if (!job->lines_read) CSNI_TRY(csni_unit_read_lines(job));
         CSNI_TRY(csni_unit_function_name(job, die, &f.name));
     }
-    if (f.ignored && job->code_only && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
+    if (f.ignored && job->skips_codeless && !job->open.count) return CSN_OK; /* what else is without code may then be passed */
     struct csni_open_die open = { .depth = die->depth, .is_function = true, .index = (uint32_t)job->functions.count };
     open.ignored = status == CSN_NONE;
     return csni_vec_push(&job->functions, f) && csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
@@ -252,14 +252,14 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     struct csni_die die;
     bool jump = types_hold_no_code(job->unit);
     csn_status status = csni_die_walk_init(&walk, job->dwarf, job->unit, err);
-    walk.no_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
+    walk.options.skip_call_sites = !(job->conversion->options.flags & CSN_CONVERT_CALL_SITES);
     /* Types in functions may hold code, but for those of C. */
-    job->only_code_counts = walk.no_call_sites && !wants_unplaced(job->conversion);
-    walk.bare = job->only_code_counts ? CSNI_BARE_CODELESS : 0;
-    job->code_only = walk.in_c && job->only_code_counts;
+    job->ignores_codeless = walk.options.skip_call_sites && !wants_unplaced(job->conversion);
+    walk.options.headers_only = job->ignores_codeless ? CSNI_HEADERS_OF_CODELESS : 0;
+    job->skips_codeless = walk.options.skip_types && job->ignores_codeless;
     while (status == CSN_OK) {
-        walk.outside = jump && !job->open.count;
-        walk.code_only = job->code_only && !job->open.count;
+        walk.options.jump_over_types = jump && !job->open.count;
+        walk.options.skip_codeless = job->skips_codeless && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
         if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
     }
@@ -286,7 +286,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
     job->scopes = source->scopes;
     job->unit = source->unit;
     job->line_unit = source->line_unit;
-    job->lasting = source->lasting;
+    job->lifetime = source->lifetime;
     job->spent = 0;
     job->lines_read = job->has_lines = false;
     job->open.count = job->functions.count = job->inlined.count = job->calls.count = job->ranges.count = 0;

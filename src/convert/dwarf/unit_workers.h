@@ -14,7 +14,7 @@ csn_status csni_unit_workers_init(struct csni_unit_workers *workers, struct csni
                                   const struct csni_address_map *map, struct csn_error *err);
 void csni_unit_workers_deinit(struct csni_unit_workers *workers); /* all zeros are fine */
 
-/* Converts one unit of `dwarf`, to which the worker has been turned (csni_unit_job_turn_to()) and whose units have been
+/* Converts one unit of `dwarf`, to which the worker is bound (csni_unit_job_rebind()) and whose units have been
  * prepared as far as they can be. */
 csn_status csni_unit_workers_convert(struct csni_unit_workers *workers, uint32_t worker, struct csni_dwarf *dwarf,
                                      struct csni_unit *unit, struct csni_batch *out, struct csn_error *err);

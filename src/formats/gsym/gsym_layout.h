@@ -56,15 +56,15 @@ enum {
     CSNI_GSYM_2_RECORD_PARTS = 12     /* in place of CSNI_GSYM_R_PARTS */
 };
 
-/* Ours, and may be missing: the search guide, which ends where the string table begins, behind the file table. Copies of the
+/* Ours, and may be missing: the address sample, which ends where the string table begins, behind the file table. Copies of the
  * address offsets 0, 1 << shift, 2 << shift ..., then u32 shift, u32 magic number in the file's byte order. Other readers
  * never look at these bytes. */
-#define CSNI_GSYM_GUIDE_MAGIC 0x44534743u
+#define CSNI_GSYM_SAMPLE_MAGIC 0x44534743u
 enum {
-    CSNI_GSYM_GUIDE_SHIFT = -8,  /* u32, from the start of the string table */
-    CSNI_GSYM_GUIDE_MAGIC_AT = -4,
-    CSNI_GSYM_GUIDE_TRAILER = 8, /* bytes */
-    CSNI_GSYM_GUIDE_SHIFT_MAX = 31
+    CSNI_GSYM_SAMPLE_SHIFT = -8,  /* u32, from the start of the string table */
+    CSNI_GSYM_SAMPLE_MAGIC_AT = -4,
+    CSNI_GSYM_SAMPLE_TRAILER = 8, /* bytes */
+    CSNI_GSYM_SAMPLE_SHIFT_MAX = 31
 };
 
 enum csni_gsym_section {

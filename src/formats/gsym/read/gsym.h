@@ -20,15 +20,15 @@ struct csni_gsym {
     const uint8_t *addresses;  /* address_count entries of address_size bytes, ascending in an undamaged file */
     const uint8_t *infos;      /* address_count info offsets of info_size bytes */
     const uint8_t *files;      /* file_count pairs of strp */
-    const uint8_t *guide;      /* every 1 << guide_shift'th entry of `addresses`, or so it says: see gsym_search.c */
+    const uint8_t *sample;      /* every 1 << sample_shift'th entry of `addresses`, or so it says: see gsym_search.c */
     struct csni_span strings;
     uint64_t base_address;
     uint64_t records_offset;   /* of `records` in the file */
     uint64_t strings_offset;   /* file offset */
     uint64_t tables_end;       /* file offset behind the file table of version 1, behind the directory of version 2 */
     uint32_t address_count, file_count;
-    uint32_t guide_count;      /* 0: the file has none */
-    uint8_t guide_shift;
+    uint32_t sample_count;      /* 0: the file has none */
+    uint8_t sample_shift;
     uint8_t address_size;
     uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
     uint8_t parts_at;          /* bytes of a record in front of its parts */
@@ -52,8 +52,8 @@ struct csni_gsym_entry {
 csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
                                      struct csn_error *err);
 
-/* Looks for the search guide, once the tables and the strings are known. */
-void csni_gsym_find_guide(struct csni_gsym *gsym);
+/* Looks for the address sample, once the tables and the strings are known. */
+void csni_gsym_find_sample(struct csni_gsym *gsym);
 
 /* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
 static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {

@@ -1,30 +1,30 @@
-/* The search of the address table, and the guide that narrows it.
+/* The search of the address table, and the sample that narrows it.
  *
- * A binary search of the whole table touches five or six pages. The guide is a copy of one entry in so many, in one page: with
+ * A binary search of the whole table touches five or six pages. The sample is a copy of one entry in so many, in one page: with
  * it a search touches that page and one of the table. It is as foreign as everything else in a file, so what it leads to
  * is held against the neighbouring entries of the table; where these disagree the whole table is searched. In a table that
- * ascends the answer is thus that of the whole search, whatever the guide says. */
+ * ascends the answer is thus that of the whole search, whatever the sample says. */
 #include "base/core/endian.h"
 #include "base/core/search.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/gsym_layout.h"
 
 /* Only where other writers leave no room, behind the file table, so that opening their files touches no further page. */
-void csni_gsym_find_guide(struct csni_gsym *gsym) {
+void csni_gsym_find_sample(struct csni_gsym *gsym) {
     uint64_t files_end = (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
     if (!gsym->strings.size || gsym->strings_offset < files_end) return;
     uint64_t room = gsym->strings_offset - files_end;
-    if (room < CSNI_GSYM_GUIDE_TRAILER) return;
+    if (room < CSNI_GSYM_SAMPLE_TRAILER) return;
     const uint8_t *end = gsym->strings.ptr;
-    uint32_t shift = csni_get32(end + CSNI_GSYM_GUIDE_SHIFT, gsym->big);
-    if (csni_get32(end + CSNI_GSYM_GUIDE_MAGIC_AT, gsym->big) != CSNI_GSYM_GUIDE_MAGIC) return;
-    if (shift > CSNI_GSYM_GUIDE_SHIFT_MAX || gsym->address_count <= (uint32_t)1 << shift) return;
+    uint32_t shift = csni_get32(end + CSNI_GSYM_SAMPLE_SHIFT, gsym->big);
+    if (csni_get32(end + CSNI_GSYM_SAMPLE_MAGIC_AT, gsym->big) != CSNI_GSYM_SAMPLE_MAGIC) return;
+    if (shift > CSNI_GSYM_SAMPLE_SHIFT_MAX || gsym->address_count <= (uint32_t)1 << shift) return;
     uint32_t count = ((gsym->address_count - 1) >> shift) + 1;
     uint64_t size = (uint64_t)count * gsym->address_size;
-    if (room - CSNI_GSYM_GUIDE_TRAILER < size) return;
-    gsym->guide = end - CSNI_GSYM_GUIDE_TRAILER - size;
-    gsym->guide_count = count;
-    gsym->guide_shift = (uint8_t)shift;
+    if (room - CSNI_GSYM_SAMPLE_TRAILER < size) return;
+    gsym->sample = end - CSNI_GSYM_SAMPLE_TRAILER - size;
+    gsym->sample_count = count;
+    gsym->sample_shift = (uint8_t)shift;
 }
 
 enum { SEARCH_TAIL = 8 }; /* entries; their info offsets are within one or two cache lines */
@@ -50,11 +50,11 @@ static CSNI_GSYM_INLINE size_t count_in(const struct csni_gsym *gsym, size_t fir
     return csni_search_narrow(s, 0, is_entry_up_to, &entries, &key).first - first;
 }
 
-/* The first of the entries that the guide leaves to search, which are 1 << guide_shift; `marks`: how many of its own are
+/* The first of the entries that the sample leaves to search, which are 1 << sample_shift; `marks`: how many of its own are
  * at or below the key. */
 static CSNI_GSYM_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t marks) {
-    size_t first = (marks - (marks > 0)) << gsym->guide_shift;
-    size_t last = gsym->address_count - ((size_t)1 << gsym->guide_shift);
+    size_t first = (marks - (marks > 0)) << gsym->sample_shift;
+    size_t last = gsym->address_count - ((size_t)1 << gsym->sample_shift);
     return first < last ? first : last;
 }
 
@@ -62,17 +62,17 @@ static CSNI_GSYM_INLINE size_t narrowed(const struct csni_gsym *gsym, size_t mar
  * first and the last of them that the search itself has seen. */
 static CSNI_GSYM_INLINE bool proven(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key,
                                     size_t first, size_t count) {
-    size_t end = first + ((size_t)1 << gsym->guide_shift);
+    size_t end = first + ((size_t)1 << gsym->sample_shift);
     if (!count) return first == 0;
     return first + count < end || end == gsym->address_count ||
            csni_get_sized(gsym->addresses + end * width, width, big) > key;
 }
 
 static CSNI_GSYM_INLINE size_t count_up_to(const struct csni_gsym *gsym, unsigned width, bool big, uint64_t key) {
-    if (gsym->guide_count) {
-        const struct entries guide = { gsym->guide, width, big };
-        size_t first = narrowed(gsym, csni_search_in(0, gsym->guide_count, is_entry_up_to, &guide, &key));
-        size_t count = count_in(gsym, first, (size_t)1 << gsym->guide_shift, width, big, key);
+    if (gsym->sample_count) {
+        const struct entries sample = { gsym->sample, width, big };
+        size_t first = narrowed(gsym, csni_search_in(0, gsym->sample_count, is_entry_up_to, &sample, &key));
+        size_t count = count_in(gsym, first, (size_t)1 << gsym->sample_shift, width, big, key);
         if (proven(gsym, width, big, key, first, count)) return first + count;
     }
     return count_in(gsym, 0, gsym->address_count, width, big, key);
@@ -108,13 +108,13 @@ static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsig
                                              const uint64_t *keys, size_t key_count, size_t *out) {
     size_t first[CSNI_GSYM_SEARCHES];
     for (size_t k = 0; k < key_count; k++) out[k] = 0;
-    if (!gsym->guide_count) {
+    if (!gsym->sample_count) {
         if (gsym->address_count) count_all_in(gsym->addresses, gsym->address_count, width, big, keys, key_count, out);
         return;
     }
-    count_all_in(gsym->guide, gsym->guide_count, width, big, keys, key_count, out);
+    count_all_in(gsym->sample, gsym->sample_count, width, big, keys, key_count, out);
     for (size_t k = 0; k < key_count; k++) out[k] = first[k] = narrowed(gsym, out[k]);
-    count_all_in(gsym->addresses, (size_t)1 << gsym->guide_shift, width, big, keys, key_count, out);
+    count_all_in(gsym->addresses, (size_t)1 << gsym->sample_shift, width, big, keys, key_count, out);
     for (size_t k = 0; k < key_count; k++)
         if (!proven(gsym, width, big, keys[k], first[k], out[k] - first[k]))
             out[k] = count_in(gsym, 0, gsym->address_count, width, big, keys[k]);

@@ -42,7 +42,7 @@ static void check_strp(struct verifier *v, const char *section, uint64_t at, con
     report_problem(v);
 }
 
-/* ---- tables: directory, strings, files, search guide ---- */
+/* ---- tables: directory, strings, files, address sample ---- */
 
 static const char directory_name[] = "directory";
 
@@ -147,12 +147,12 @@ static void check_directory(struct verifier *v) {
 }
 
 /* Lookups do not rely on it, but it ought to help them. */
-static void check_guide(struct verifier *v) {
+static void check_sample(struct verifier *v) {
     const struct csni_gsym *g = v->gsym;
-    for (uint32_t k = 0; k < g->guide_count && !v->stopped; k++) {
-        const uint8_t *mark = g->guide + (size_t)k * g->address_size;
+    for (uint32_t k = 0; k < g->sample_count && !v->stopped; k++) {
+        const uint8_t *mark = g->sample + (size_t)k * g->address_size;
         uint64_t offset = csni_get_sized(mark, g->address_size, g->big);
-        uint32_t idx = k << g->guide_shift;
+        uint32_t idx = k << g->sample_shift;
         uint64_t need = csni_gsym_address(g, idx) - g->base_address;
         if (offset == need) continue;
         csni_fail(&v->err, CSN_E_FORMAT, "search guide", (uint64_t)(mark - g->bytes.ptr),
@@ -166,7 +166,7 @@ static void check_tables(struct verifier *v) {
     if (v->gsym->version != CSNI_GSYM_VERSION_1) check_directory(v);
     check_strings(v);
     check_file_table(v);
-    check_guide(v);
+    check_sample(v);
 }
 
 /* ---- how much is read ---- */

@@ -142,7 +142,7 @@ static csn_status lay_out(struct csni_gsym_writer *w, struct csn_error *err) {
     return CSN_OK;
 }
 
-/* Once the records are encoded: whether there is a guide hangs on their sizes. */
+/* Once the records are encoded: whether there is a sample hangs on their sizes. */
 static csn_status lay_out_rest(struct csni_gsym_writer *w, struct csn_error *err) {
     uint64_t line_bytes = 0;
     for (size_t i = 0; i < w->run_count; i++) line_bytes += w->runs[i].encoded.line_bytes;

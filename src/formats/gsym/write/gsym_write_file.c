@@ -15,8 +15,8 @@ enum { STRING_CHUNK = 256 * 1024 }; /* bytes of strings that are written at once
 /* ---- places ---- */
 
 void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes) {
-    w->guide = csni_gsym_plan_guide(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
-    w->strings_off = w->guide.end;
+    w->sample = csni_gsym_plan_sample(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
+    w->strings_off = w->sample.end;
     w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
 }
 
@@ -87,7 +87,7 @@ static void fill_tables(const struct csni_gsym_writer *w, uint8_t *file) {
         p = put_strp(w, p, m->files[i].directory);
         p = put_strp(w, p, m->files[i].base);
     }
-    csni_gsym_fill_guide(&w->guide, file, file + w->addresses_off, m->entry_count, w->addr_size, w->encoder.big);
+    csni_gsym_fill_sample(&w->sample, file, file + w->addresses_off, m->entry_count, w->addr_size, w->encoder.big);
 }
 
 static csn_status write_tables(struct csni_gsym_writer *w, struct csn_error *err) {
@@ -178,12 +178,12 @@ static csn_status deliver(struct csni_gsym_writer *w, struct csn_error *err) {
     return status;
 }
 
-/* Once there are line tables enough for a guide, more of them change nothing. */
+/* Once there are line tables enough for a sample, more of them change nothing. */
 static bool place_early(struct csni_gsym_writer *w) {
     struct csni_gsym_delivery *d = &w->delivery;
     if (d->placed) return true;
     csni_gsym_writer_place(w, d->line_bytes);
-    d->placed = w->guide.shift != 0;
+    d->placed = w->sample.shift != 0;
     return d->placed;
 }
 

@@ -6,7 +6,7 @@
 
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_write.h"
-#include "formats/gsym/write/gsym_write_guide.h"
+#include "formats/gsym/write/gsym_write_sample.h"
 #include "formats/gsym/write/gsym_write_record.h"
 
 enum { CSNI_GSYM_RUN_LENGTH = 1024 }; /* functions */
@@ -40,7 +40,7 @@ struct csni_gsym_writer {
     uint64_t *strps; /* by string number of the model */
     uint64_t string_size;
     uint64_t uuid_off, addresses_off, infos_off, files_off, files_end, strings_off, records_off, end;
-    struct csni_gsym_guide_plan guide; /* between files and strings */
+    struct csni_gsym_sample_plan sample; /* between files and strings */
     struct csni_gsym_run *runs;
     size_t run_count;
     struct csni_gsym_delivery delivery;
@@ -55,7 +55,7 @@ static inline unsigned csni_gsym_writer_directory_entries(const struct csni_gsym
 
 /* ---- gsym_write_file.c ---- */
 
-/* Where guide, strings and records are, if there are so many bytes of line tables. */
+/* Where sample, strings and records are, if there are so many bytes of line tables. */
 void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes);
 
 /* A run is encoded. Where the sink takes bytes in any order, what can be is delivered: strings first, as soon as it is sure where
