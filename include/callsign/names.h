@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Demangles a C++ (Itanium or Microsoft), Rust (v0 and legacy) or D name into `out` (NUL-terminated when cap > 0), the same on every
- * system.
+/* Demangles a C++ (Itanium or Microsoft), Rust (v0 and legacy), D, Ada, OCaml, Haskell, Nim or Free Pascal name into `out`
+ * (NUL-terminated when cap > 0), the same on every system.
  * *out_len gets the full length without the NUL, even if larger than cap - 1.
  * CSN_OK, CSN_NONE (not a mangled name: `out` may hold parts of an attempt), CSN_E_LIMIT (cap is too small), CSN_E_MEMORY. Any
  * thread. Input and output are limited to 1 MiB each, memory to 64 MiB, stack to 1 MiB; time is linear in both texts, and bounded where

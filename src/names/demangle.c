@@ -11,6 +11,7 @@
 #include "names/msvc/msvc.h"
 #include "names/name_memory.h"
 #include "names/name_text.h"
+#include "names/plain/plain.h"
 #include "names/rust/rust.h"
 
 enum { BLOCK_SIZE = 1 << 14 };
@@ -52,17 +53,30 @@ static bool may_be_msvc(struct csn_str name) {
 }
 
 static bool may_be_mangled(struct csn_str name) {
-    return name.len > 2 && (may_be_msvc(name) || (name.ptr[0] == '_' && memchr("ZRD_", name.ptr[1], 4)));
+    return name.ptr[0] == '_' && memchr("ZRD_", name.ptr[1], 4);
+}
+
+/* The first language whose marks the name bears. */
+static bool demangle_plain(struct csn_str name, struct csni_name_text *text) {
+    static bool (*const languages[])(struct csn_str, struct csni_name_text *) = {
+        csni_ocaml_demangle, csni_pascal_demangle, csni_haskell_demangle, csni_nim_demangle, csni_ada_demangle,
+    };
+    for (size_t i = 0; i < sizeof(languages) / sizeof(languages[0]); i++) {
+        *text = (struct csni_name_text){ .out = text->out, .cap = text->cap };
+        if (languages[i](name, text) && !text->too_long) return true;
+    }
+    return false;
 }
 
 csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err) {
-    if (!may_be_mangled(name)) return CSN_NONE;
-    if (name.len > CSNI_NAME_MAX_SIZE || memchr(name.ptr, 0, name.len)) return CSN_NONE;
+    if (name.len < 3 || name.len > CSNI_NAME_MAX_SIZE || memchr(name.ptr, 0, name.len)) return CSN_NONE;
     _Alignas(max_align_t) uint8_t block[BLOCK_SIZE];
     struct csni_name_memory memory;
     csni_name_memory_init(&memory, block, sizeof(block));
     struct csni_name_text text = { .out = out, .cap = cap };
-    bool done = may_be_msvc(name) ? csni_msvc_demangle(name, &memory, &text) : demangle_versioned(name, &memory, &text);
+    bool done = may_be_msvc(name)      ? csni_msvc_demangle(name, &memory, &text)
+                : may_be_mangled(name) ? demangle_versioned(name, &memory, &text)
+                                       : demangle_plain(name, &text);
     size_t lacking = memory.failed;
     csni_name_memory_deinit(&memory);
     if (lacking) return csni_fail_memory(err, lacking);

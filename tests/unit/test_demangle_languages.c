@@ -784,6 +784,56 @@ static const struct pair msvc_names[] = {
       "public: static void __attribute__((__swiftasynccall__)) S::f(void)" },
 };
 
+/* Names of GNAT 12, OCaml 4.13, Free Pascal 3.2 and Nim 1.6, and of GHC as its source encodes them. */
+static const struct pair plain_names[] = {
+    { "pkg__sub__3", "pkg.sub" },
+    { "_ada_main", "main" },
+    { "pkg__Oadd", "pkg.\"+\"" },
+    { "pkg__Omultiply__2", "pkg.\"*\"" },
+    { "pkg___elabb", "pkg'Elab_Body" },
+    { "pkg___elabs", "pkg'Elab_Spec" },
+    { "ada__text_io__put_line__2", "ada.text_io.put_line" },
+    { "system__img_int__image_integer", "system.img_int.image_integer" },
+    { "gnat__altivec__low_level_vectors__c_float_operations__two_piXnn",
+      "gnat.altivec.low_level_vectors.c_float_operations.two_pi" },
+    { "ada__finalization__controlledDF__2", "ada.finalization.controlled.Finalize" },
+    { "ada__strings__unbounded__unbounded_stringSI__2", "ada.strings.unbounded.unbounded_string'Input" },
+    { "main__inner.0", "main.inner" },
+    { "pkg__sub__nested__2.0", "pkg.sub.nested" },
+    { "system__tasking__utilities__make_passiveTKB", "system.tasking.utilities.make_passive" },
+    { "camlFoo__bar_123", "Foo.bar" },
+    { "camlFoo__$2b_84", "Foo.+" },
+    { "camlFoo__prime$27_87", "Foo.prime'" },
+    { "camlStdlib__List__map_435", "Stdlib.List.map" },
+    { "camlFoo__fun_12_34_code", "Foo.fun" },
+    { "camlFoo__5", "Foo.5" },
+    { "camlFoo.bar_123", "Foo.bar" },
+    { "camlFoo", "Foo" },
+    { "base_GHCziBase_map_info", "base:GHC.Base.map (info)" },
+    { "base_GHCziBase_zpzp_closure", "base:GHC.Base.++ (closure)" },
+    { "ghczmprim_GHCziTypes_ZC_con_info", "ghc-prim:GHC.Types.: (con_info)" },
+    { "ghczmprim_GHCziTuple_Z3T_con_info", "ghc-prim:GHC.Tuple.(,,) (con_info)" },
+    { "ghczmprim_GHCziPrim_Z2H_closure", "ghc-prim:GHC.Prim.(#,#) (closure)" },
+    { "containerszm0zi6zi5_DataziMapziInternal_zdwinsert_info", "containers-0.6.5:Data.Map.Internal.$winsert (info)" },
+    { "Main_main1_info", "Main.main1 (info)" },
+    { "DataziFoo_z3b1Ubar_closure", "Data.Foo.αbar (closure)" },
+    { "addInt__stdZprivateZdigitsutils_167", "std/private/digitsutils.addInt" },
+    { "addInt__stdZprivateZdigitsutils_u167", "std/private/digitsutils.addInt" },
+    { "init__system_4920", "system.init" },
+    { "X5BX5Deq___hello_93", "hello.`[]=`" },
+    { "dollar___systemZdollars_3", "system/dollars.`$`" },
+    { "foo__hello_u12", "hello.foo" },
+    { "P$HELLO$_$TFOO_$_GO$array_of_LONGINT_$$_NESTED$BYTE", "HELLO.TFOO.GO(array of LONGINT).NESTED(BYTE)" },
+    { "P$HELLO$_$TFOO_$__$$_CLS", "HELLO.TFOO.CLS" },
+    { "P$HELLO$_$TFOO_$__$$_PRIV$LONGINT$SHORTSTRING$$BOOLEAN", "HELLO.TFOO.PRIV(LONGINT, SHORTSTRING): BOOLEAN" },
+    { "P$HELLO$_$TGEN$1$CRC9F312717_$__$$_P$LONGINT", "HELLO.TGEN.P(LONGINT)" },
+    { "P$HELLO_$$_$plus$TFOO$LONGINT$$TFOO", "HELLO.operator +(TFOO, LONGINT): TFOO" },
+    { "VMT_$P$HELLO_$$_TFOO", "VMT for HELLO.TFOO" },
+    { "U_$P$HELLO_$$_F", "HELLO.F" },
+    { "RESSTR_$RTLCONSTS_$$_SRESNOTFOUND", "resource string RTLCONSTS.SRESNOTFOUND" },
+    { "CLASSES$_$TUNRESOLVEDINSTANCE_$__$$_ADDREFERENCE$crc55E5A940", "CLASSES.TUNRESOLVEDINSTANCE.ADDREFERENCE(...)" },
+};
+
 static csn_status demangle(const char *name, size_t len, char *out, size_t cap, size_t *out_len) {
     return csn_demangle((struct csn_str){ name, len }, out, cap, out_len, NULL);
 }
@@ -844,6 +894,7 @@ static void damage_all(const struct pair *pairs, size_t count) {
 LANGUAGE(rust)
 LANGUAGE(d)
 LANGUAGE(msvc)
+LANGUAGE(plain)
 
 /* What looks like a mangled name and is none stays. */
 static void test_no_names(void **state) {
@@ -852,7 +903,11 @@ static void test_no_names(void **state) {
         "_R", "_RC", "_RC1", "_RNvC1a", "_RB_", "_RNvB_1a", "_RMC0RB2_", "_RIC1aB_E", "_RINvC1a1fKb2_E", "_RINvC1a1fKcd800_E",
         "_RINvC1a1fKRe6g_E", "_RINvC1a1fKReff_E", "_RINvC1a1fL0_E", "_RMC0FGZZZ_Eu", "_RYFG_FGyyEvRYFF_EvRYFFEvERLB_B_B_ERLRjB_B_B_",
         "_D", "_D1", "_D3fo", "_D3fooQ", "_D8demangle__T4test", "_D3fooHi", "_D3fooVi", "_D3fooFzZv",
-        "?f", "?f@@", "?f@@YAX", "?f@@YAX0@Z", "?" "?0@@QEAA@XZ", "?" "?BA@@QEAA@XZ", "?x@@3", "?" "?_R0H@8x", "?f@?1?x", "?" "?$f@",
+        "?f", "?f@@", "?f@@YAX", "?f@@YAX0@Z", "?" "?0@@QEAA@XZ", "?" "?BA@@QEAA@XZ", "?x@@3", "?" "?_R0H@8x", "?f@?1?x",
+        /* C's names look like these languages' */
+        "pkg__sub", "foo__bar_3", "a__3", "ht__lookup__", "__foo__3", "drm_Foo_get_info", "foo_Bar_zy_info", "caml_alloc", "camlp4", "foo_info",
+        "sock_def_readable", "x__y__z", "Foo__bar__3", "_$HELLO$_Ld10", "main", "base_ghc_map_info", "trace__event_u", "f.part.0", "P$X", "_$$_",
+        "?" "?$f@",
     };
     for (size_t i = 0; i < COUNT(names); i++) {
         char out[64];
@@ -884,6 +939,7 @@ int main(void) {
         cmocka_unit_test(test_rust),
         cmocka_unit_test(test_d),
         cmocka_unit_test(test_msvc),
+        cmocka_unit_test(test_plain),
         cmocka_unit_test(test_no_names),
         cmocka_unit_test(test_depth),
     };
