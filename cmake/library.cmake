@@ -56,9 +56,14 @@ function(csn_library name)
     set_target_properties(${name}-shared PROPERTIES
         VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/callsign.map)
-    target_link_options(${name}-shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/callsign.map)
+    # What is exported: visibility hides the rest already, so that a linker without such lists does well, too.
+    if(APPLE)
+        target_link_options(${name}-shared PRIVATE -Wl,-exported_symbol,_csn_*)
+    elseif(NOT WIN32)
+        target_link_options(${name}-shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/callsign.map)
+    endif()
     # A sanitizer's run-time library is the program's to bring.
-    if(NOT CALLSIGN_SANITIZE)
+    if(NOT CALLSIGN_SANITIZE AND NOT APPLE)
         target_link_options(${name}-shared PRIVATE -Wl,--no-undefined -Wl,--as-needed)
     endif()
 endfunction()

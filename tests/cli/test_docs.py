@@ -53,3 +53,18 @@ def test_man_page_is_well_formed(page):
     except FileNotFoundError:
         pytest.skip("groff is not installed")
     assert done.stdout.decode() == ""
+
+
+def limits():
+    """Rows of SECURITY.md's table: (constant, value)."""
+    text = (ROOT / "SECURITY.md").read_text().partition("## Limits")[2]
+    return re.findall(r"^\| [^|]+ \| `([^`]+)` \| `(\w+)` \|", text, re.M)
+
+
+def test_security_limits_are_those_of_the_code():
+    code = "\n".join(path.read_text() for folder in ("src", "include") for path in sorted((ROOT / folder).rglob("*.[ch]")))
+    rows = limits()
+    assert len(rows) >= 25
+    wrong = [(name, value) for value, name in rows
+             if not re.search(rf"\b{name} = {re.escape(value)}(?=[,;\s}}])", code)]
+    assert not wrong
