@@ -2,8 +2,8 @@
  * are not empty, from within the bounds of the arrays; the same bytes give the same sites. */
 #include <stdlib.h>
 
-#include "base/core/hash.h"
 #include "base/core/span.h"
+#include "base/hash.h"
 #include "convert/call_sites/call_site_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

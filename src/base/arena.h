@@ -26,7 +26,7 @@ void csni_arena_deinit(struct csni_arena *arena); /* empty afterwards, and can b
 
 /* `size` bytes aligned to 8, or NULL. Size 0 gives a valid pointer. */
 void *csni_arena_alloc(struct csni_arena *arena, size_t size);
-/* A copy of bytes, with a NUL behind them that `len` does not count. NULL when out of memory. */
+/* A copy of bytes, followed by a NUL that `len` does not count. NULL when out of memory. */
 char *csni_arena_copy(struct csni_arena *arena, const void *bytes, size_t len);
 
 /* Everything allocated since the mark is gone after release. The chunks stay with the arena until deinit, so that work

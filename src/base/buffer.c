@@ -5,11 +5,11 @@
 
 #include "base/core/vec.h"
 
-enum { FIRST_ROOM = 16 << 10 };
+enum { FIRST_CAPACITY = 16 << 10 };
 
 uint8_t *csni_buffer_grow(struct csni_buffer *b, size_t size) {
-    size_t need = b->size + size, room = b->room < FIRST_ROOM / 2 ? FIRST_ROOM : 2 * b->room;
-    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->room, need > room ? need : room, 1, b->alloc)) {
+    size_t need = b->size + size, capacity = b->capacity < FIRST_CAPACITY / 2 ? FIRST_CAPACITY : 2 * b->capacity;
+    if (b->failed || size > SIZE_MAX - b->size || !csni_vec_grow(&b->bytes, &b->capacity, need > capacity ? need : capacity, 1, b->alloc)) {
         b->failed = true;
         return NULL;
     }
@@ -17,14 +17,14 @@ uint8_t *csni_buffer_grow(struct csni_buffer *b, size_t size) {
 }
 
 void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size) {
-    uint8_t *p = size ? csni_buffer_room(b, size) : NULL;
+    uint8_t *p = size ? csni_buffer_reserve(b, size) : NULL;
     if (!p) return;
     memcpy(p, bytes, size);
     b->size += size;
 }
 
 void csni_buffer_deinit(struct csni_buffer *b) {
-    csni_free(b->alloc, b->bytes, b->room);
+    csni_free(b->alloc, b->bytes, b->capacity);
     b->bytes = NULL;
-    b->size = b->room = 0;
+    b->size = b->capacity = 0;
 }

@@ -10,15 +10,15 @@
 /* All zeros but for `alloc` at first. `failed` stays set once memory ran out. */
 struct csni_buffer {
     uint8_t *bytes;
-    size_t size, room;
+    size_t size, capacity;
     const struct csn_allocator *alloc;
     bool failed;
 };
 
 CSNI_COLD uint8_t *csni_buffer_grow(struct csni_buffer *b, size_t size);
 /* Where `size` more bytes go, for the caller to write and to add to b->size what it wrote; or NULL. */
-static inline uint8_t *csni_buffer_room(struct csni_buffer *b, size_t size) {
-    if (!b->failed && size <= b->room - b->size) return b->bytes + b->size;
+static inline uint8_t *csni_buffer_reserve(struct csni_buffer *b, size_t size) {
+    if (!b->failed && size <= b->capacity - b->size) return b->bytes + b->size;
     return csni_buffer_grow(b, size);
 }
 void csni_buffer_put(struct csni_buffer *b, const void *bytes, size_t size);

@@ -52,7 +52,7 @@ static size_t folder_len(const char *path) {
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* The file behind a chain of symbolic links, which need not exist: so that the link stays and its target is replaced. */
+/* The file that a chain of symbolic links leads to, which need not exist: so that the link stays and its target is replaced. */
 static csn_status follow_links(const char *target, const struct csn_allocator *alloc, char **out,
                                struct csn_error *err) {
     char *path = join(alloc, target, strlen(target), "");
@@ -74,7 +74,7 @@ static csn_status follow_links(const char *target, const struct csn_allocator *a
     return fail_target(err, ELOOP, "", target);
 }
 
-/* Whether a file may stand there; *exists and *mode tell of one that does. */
+/* Whether a file may stand there; *exists and *mode describe one that does. */
 static csn_status check_target(const char *target, bool *exists, mode_t *mode, struct csn_error *err) {
     struct stat st;
     *exists = stat(target, &st) == 0;

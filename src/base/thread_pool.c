@@ -26,11 +26,11 @@ struct worker {
     struct csn_error err;
 };
 
-enum aside_state { ASIDE_NONE, ASIDE_WAITING, ASIDE_BEGUN, ASIDE_DONE };
+enum background_state { BACKGROUND_NONE, BACKGROUND_WAITING, BACKGROUND_BEGUN, BACKGROUND_DONE };
 
 /* What csni_pool_start() was given. */
-struct aside {
-    enum aside_state state;
+struct background {
+    enum background_state state;
     csni_pool_task *task;
     void *context;
     csn_status status;
@@ -42,12 +42,12 @@ struct csni_pool {
     uint32_t worker_count, worker_room;
 
     pthread_mutex_t mutex; /* guards the rest but for `next` and `stop` */
-    pthread_cond_t begun;  /* a loop is open, something is to be done aside, or the pool closes */
-    pthread_cond_t left;   /* the last thread has left the loop, or what was done aside is done */
+    pthread_cond_t begun;  /* a loop is open, a background task waits, or the pool closes */
+    pthread_cond_t left;   /* the last thread has left the loop, or the background task is done */
     bool open, closing;
     uint64_t loop;         /* number of the loop: a thread joins each at most once */
     uint32_t inside;       /* threads in the loop, the caller not counted */
-    struct aside aside;
+    struct background background;
 
     csni_pool_task *task;
     void *context;
@@ -59,9 +59,9 @@ struct csni_pool {
     struct worker workers[];
 };
 
-/* Takes items until there are none. The stop flag is asked before an item is taken and not after: whoever fails, every
+/* Takes items until there are none. The stop flag is read before an item is taken and not after: whoever fails, every
  * item before the failed one has been begun, so the lowest failure is the same whatever the timing. */
-static void work(struct csni_pool *pool, struct worker *worker) {
+static void run_items(struct csni_pool *pool, struct worker *worker) {
     worker->status = CSN_OK;
     while (!atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
         size_t item = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
@@ -76,19 +76,19 @@ static void work(struct csni_pool *pool, struct worker *worker) {
 }
 
 /* Called with the mutex, which is open meanwhile. */
-static void do_aside(struct csni_pool *pool, uint32_t worker) {
-    struct aside *a = &pool->aside;
-    a->state = ASIDE_BEGUN;
+static void run_background(struct csni_pool *pool, uint32_t worker) {
+    struct background *b = &pool->background;
+    b->state = BACKGROUND_BEGUN;
     pthread_mutex_unlock(&pool->mutex);
-    csn_status status = a->task(a->context, worker, 0, &a->err);
+    csn_status status = b->task(b->context, worker, 0, &b->err);
     pthread_mutex_lock(&pool->mutex);
-    a->status = status;
-    a->state = ASIDE_DONE;
+    b->status = status;
+    b->state = BACKGROUND_DONE;
     pthread_cond_broadcast(&pool->left);
 }
 
 static bool has_work(const struct csni_pool *pool, uint64_t joined) {
-    return pool->closing || pool->aside.state == ASIDE_WAITING || (pool->open && joined != pool->loop);
+    return pool->closing || pool->background.state == BACKGROUND_WAITING || (pool->open && joined != pool->loop);
 }
 
 static void *thread_main(void *argument) {
@@ -99,14 +99,14 @@ static void *thread_main(void *argument) {
     for (;;) {
         while (!has_work(pool, joined)) pthread_cond_wait(&pool->begun, &pool->mutex);
         if (pool->closing) break;
-        if (pool->aside.state == ASIDE_WAITING) {
-            do_aside(pool, worker->idx);
+        if (pool->background.state == BACKGROUND_WAITING) {
+            run_background(pool, worker->idx);
             continue;
         }
         joined = pool->loop;
         pool->inside++;
         pthread_mutex_unlock(&pool->mutex);
-        work(pool, worker);
+        run_items(pool, worker);
         pthread_mutex_lock(&pool->mutex);
         if (--pool->inside == 0) pthread_cond_signal(&pool->left);
     }
@@ -223,7 +223,7 @@ csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *t
                          struct csn_error *err) {
     if (csni_pool_workers(pool) == 1 || count < 2) return run_alone(count, task, context, err);
     open_loop(pool, count, task, context, err != NULL);
-    work(pool, &pool->workers[0]);
+    run_items(pool, &pool->workers[0]);
     close_loop(pool);
     const struct worker *lowest = NULL;
     for (uint32_t i = 0; i < pool->worker_count; i++) {
@@ -237,20 +237,20 @@ csn_status csni_pool_run(struct csni_pool *pool, size_t count, csni_pool_task *t
 
 void csni_pool_start(struct csni_pool *pool, csni_pool_task *task, void *context) {
     pthread_mutex_lock(&pool->mutex);
-    pool->aside = (struct aside){ .state = ASIDE_WAITING, .task = task, .context = context };
+    pool->background = (struct background){ .state = BACKGROUND_WAITING, .task = task, .context = context };
     pthread_cond_signal(&pool->begun);
     pthread_mutex_unlock(&pool->mutex);
 }
 
 csn_status csni_pool_join(struct csni_pool *pool, struct csn_error *err) {
-    struct aside *a = &pool->aside;
+    struct background *b = &pool->background;
     pthread_mutex_lock(&pool->mutex);
-    if (a->state == ASIDE_WAITING) do_aside(pool, 0);
-    while (a->state == ASIDE_BEGUN) pthread_cond_wait(&pool->left, &pool->mutex);
-    a->state = ASIDE_NONE;
-    csn_status status = a->status;
-    if (status < 0 && err) *err = a->err;
-    a->status = CSN_OK;
+    if (b->state == BACKGROUND_WAITING) run_background(pool, 0);
+    while (b->state == BACKGROUND_BEGUN) pthread_cond_wait(&pool->left, &pool->mutex);
+    b->state = BACKGROUND_NONE;
+    csn_status status = b->status;
+    if (status < 0 && err) *err = b->err;
+    b->status = CSN_OK;
     pthread_mutex_unlock(&pool->mutex);
     return status;
 }

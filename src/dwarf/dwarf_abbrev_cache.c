@@ -1,7 +1,8 @@
 /* Where a compiled abbreviation is kept: found by a hash of its bytes. */
 #include "dwarf/dwarf_abbrev_cache.h"
 
-#include "base/core/hash.h"
+#include "base/hash.h"
+
 
 enum {
     PLACES = 8192,   /* a Linux kernel has some thousand different ones */

@@ -109,11 +109,11 @@ static void advance(const struct csni_line_header *h, struct csni_line_machine *
  * on. The stretch's end, or NULL when out of memory. */
 static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8_t *p, const uint8_t *end) {
     enum { STRETCH = 2048 };
-    size_t left = (size_t)(end - p), room = table->rows.room - table->rows.count;
+    size_t left = (size_t)(end - p), room = table->rows.capacity - table->rows.count;
     if (room <= left && room <= STRETCH) {
         size_t want = table->rows.count + (left < STRETCH ? left : STRETCH) + 1;
         if (!csni_vec_reserve(&table->rows, want)) return NULL;
-        room = table->rows.room - table->rows.count;
+        room = table->rows.capacity - table->rows.count;
     }
     return p + (left < room - 1 ? left : room - 1);
 }
@@ -243,7 +243,7 @@ static inline csn_status run(struct csni_line_program *pr, const bool vliw, stru
     start_sequence(pr, &m);
     while (pr->p < pr->end) {
         const uint8_t *p = pr->p, *stretch = reserve_stretch(table, p, pr->end);
-        if (!stretch) return csni_fail_memory(err, table->rows.room * sizeof(struct csni_line_row));
+        if (!stretch) return csni_fail_memory(err, table->rows.capacity * sizeof(struct csni_line_row));
         struct csni_line_row *row = table->rows.items + table->rows.count;
         uint8_t op = 1;
         bool foldable = true;

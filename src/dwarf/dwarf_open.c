@@ -1,8 +1,8 @@
 /* The list of units: headers of .debug_info and .debug_types, and which abbreviation table each one uses. */
 #include "base/core/checked.h"
-#include "base/core/hash.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
+#include "base/hash.h"
 #include "dwarf/dwarf_private.h"
 
 #include <inttypes.h>
@@ -194,17 +194,17 @@ static void adopt(struct opener *o) {
     dwarf->units = o->units.items;
     dwarf->unit_count = (uint32_t)o->units.count;
     dwarf->abbrev_table_count = (uint32_t)o->tables.count;
-    priv->units_room = o->units.room;
+    priv->units_room = o->units.capacity;
     priv->tables = o->tables.items;
-    priv->tables_room = o->tables.room;
+    priv->tables_room = o->tables.capacity;
     csni_sort_signatures(o->signatures.items, o->signatures.count);
     priv->signatures = o->signatures.items;
     priv->signature_count = o->signatures.count;
-    priv->signatures_room = o->signatures.room;
+    priv->signatures_room = o->signatures.capacity;
     o->units.items = NULL;
     o->tables.items = NULL;
     o->signatures.items = NULL;
-    o->units.room = o->tables.room = o->signatures.room = 0;
+    o->units.capacity = o->tables.capacity = o->signatures.capacity = 0;
 }
 
 csn_status csni_dwarf_open(const struct csni_dwarf_sections *sections, const struct csn_allocator *alloc,

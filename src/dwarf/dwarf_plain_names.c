@@ -1,7 +1,8 @@
 /* Names as the attributes of DIEs tell them, found through specifications and abstract origins. */
 #include "dwarf/dwarf_plain_names.h"
 
-#include "base/core/hash.h"
+#include "base/hash.h"
+
 
 enum {
     MAX_CHAIN = 32,          /* DIEs looked at for one attribute */

@@ -195,7 +195,7 @@ csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die
     if ((die->present & both) != both) return listed_ranges(dwarf, die, out, err);
     const struct csni_attr *low = &die->at[CSNI_AT_LOW_PC], *size = &die->at[CSNI_AT_HIGH_PC];
     bool usual = low->form == DW_FORM_addr && (size->form == DW_FORM_data8 || size->form == DW_FORM_data4);
-    if (CSNI_LIKELY(usual && out->count < out->room)) {
+    if (CSNI_LIKELY(usual && out->count < out->capacity)) {
         out->items[out->count++] = (struct csni_address_range){ low->value, low->value + size->value };
         return CSN_OK;
     }

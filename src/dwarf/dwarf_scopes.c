@@ -2,7 +2,7 @@
  *
  * A name needs the parents of DIEs all over a unit, and DIEs do not know their parents: indexes of scopes tell them
  * (dwarf_scope_index.h). Names of abstract origins are kept, since the same function is inlined many times. */
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "dwarf/dwarf_plain_names.h"
 #include "dwarf/dwarf_scope_index.h"
 

@@ -2,7 +2,7 @@
 #include "model/distinct.h"
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "names/rename.h"
 
 /* ---- strings ---- */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "model/model_link.h"
 
 static void *zeroed(struct csni_arena *arena, size_t size) {

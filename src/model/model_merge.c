@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "names/mangled.h"
 #include "model/model_key.h"
 
@@ -348,6 +348,6 @@ csn_status csni_model_merge(struct csni_model *m, struct csni_key *keys, size_t 
     /* The model frees the children. */
     m->children = g.children.items;
     m->child_count = (uint32_t)g.children.count;
-    m->child_room = (uint32_t)g.children.room;
+    m->child_room = (uint32_t)g.children.capacity;
     return status;
 }

@@ -3,10 +3,10 @@
  * With several workers each takes shares of the functions, and lists the names that it is the first to see there: those of an
  * earlier share may be among them. When all shares are through, each name knows the first one that has it, so that every share
  * can count its own and give them numbers behind those of the shares before. */
+#include "base/hash.h"
 #include "model/model_link.h"
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
 
 /* The string with the text of `d` that has or gets a number: `d` itself unless names changed. NULL when out of memory. */
 static struct csni_distinct_string *numbered(struct csni_link *link, struct csni_distinct_string *d) {

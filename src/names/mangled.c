@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "base/core/hash.h"
+#include "base/hash.h"
+
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

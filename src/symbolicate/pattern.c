@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/core/hash.h"
 #include "base/core/span.h"
+#include "base/hash.h"
 
 /* ---- patterns that stand for one name ---- */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
 #include "base/core/span.h"
+#include "base/hash.h"
 #include "symbolicate/record_frames.h"
 
 enum { FRAMES_MAX = CSN_INLINE_DEPTH_MAX + 1, LOOKUP_COST = 16, BYTES_PER_STEP = 64 };

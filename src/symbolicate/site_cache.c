@@ -2,8 +2,8 @@
 #include "symbolicate/site_cache.h"
 
 #include "base/core/file_map.h"
-#include "base/core/hash.h"
 #include "base/core/prefetch.h"
+#include "base/hash.h"
 
 /* SITE_BYTES: what is read of a site first. */
 enum { FIRST_SLOTS = 1 << 10, ARENA_CHUNK = 1 << 14, SITE_BYTES = 136 };
@@ -47,7 +47,7 @@ static bool grow_slots(struct csni_site_cache *cache) {
     if (!items) return false;
     if (count * sizeof(*items) >= CSNI_HUGE_PAGE) csni_pages_prefer_huge(items, count * sizeof(*items));
     cache->slots.items = items;
-    cache->slots.count = cache->slots.room = count;
+    cache->slots.count = cache->slots.capacity = count;
     for (size_t k = 0; k < old_count; k++) {
         if (!old[k].site) continue;
         size_t i = (size_t)old[k].hash & (count - 1);

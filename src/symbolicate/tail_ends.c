@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/core/hash.h"
 #include "base/core/span.h"
+#include "base/hash.h"
 
 enum {
     CALLS_MAX = 8,              /* tail calls one after the other */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/hash.h"
 #include "base/core/search.h"
+#include "base/hash.h"
 
 enum {
     TABLE_BUDGET = 1 << 26,  /* steps for one table, as many as a stack may cost */

@@ -33,10 +33,10 @@ static void gives_room_without_taking_it(void **state) {
     test_allocator_init(&t);
     struct csni_buffer b = { .alloc = &t.base };
     csni_buffer_put(&b, "abc", 3);
-    uint8_t *p = csni_buffer_room(&b, 1 << 20);
+    uint8_t *p = csni_buffer_reserve(&b, 1 << 20);
     assert_ptr_equal(p, b.bytes + 3);
     assert_int_equal(b.size, 3);
-    assert_true(b.room >= (1 << 20) + 3);
+    assert_true(b.capacity >= (1 << 20) + 3);
     csni_buffer_deinit(&b);
     test_allocator_check_empty(&t);
 }
@@ -47,7 +47,7 @@ static void stays_failed(void **state) {
     test_allocator_init(&t);
     struct csni_buffer b = { .alloc = &t.base };
     csni_buffer_put(&b, "abc", 3);
-    assert_null(csni_buffer_room(&b, SIZE_MAX - 2)); /* no such size */
+    assert_null(csni_buffer_reserve(&b, SIZE_MAX - 2)); /* no such size */
     assert_true(b.failed);
     csni_buffer_put(&b, "d", 1);
     assert_int_equal(b.size, 3);
@@ -58,7 +58,7 @@ static void stays_failed(void **state) {
     csni_buffer_put(&c, "abc", 3);
     test_allocator_fail(&t, 0, 0);
     assert_true(c.failed);
-    assert_null(csni_buffer_room(&c, 1));
+    assert_null(csni_buffer_reserve(&c, 1));
     csni_buffer_deinit(&c);
     test_allocator_check_empty(&t);
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/core/checked.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 
 static void sums(void **state) {
     (void)state;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/core/cursor.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 
 static void check_unsigned(uint64_t v) {
     uint8_t bytes[CSNI_LEB_MAX + 1];

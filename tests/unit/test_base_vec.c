@@ -22,12 +22,12 @@ static void grows_and_keeps(void **state) {
     CSNI_VEC(struct wide) v = { .alloc = &t.base };
     for (uint64_t i = 0; i < 100000; i++) assert_true(csni_vec_push(&v, ((struct wide){ .key = i })));
     assert_int_equal(v.count, 100000);
-    assert_true(v.room >= v.count && v.room <= v.count * 3 / 2 + 8);
+    assert_true(v.capacity >= v.count && v.capacity <= v.count * 3 / 2 + 8);
     for (uint64_t i = 0; i < 100000; i++) assert_true(v.items[i].key == i);
     assert_true(atomic_load(&t.calls) < 40);
     csni_vec_deinit(&v);
     assert_null(v.items);
-    assert_int_equal(v.count + v.room, 0);
+    assert_int_equal(v.count + v.capacity, 0);
     csni_vec_deinit(&v);
     test_allocator_check_empty(&t);
 }
@@ -41,7 +41,7 @@ static void reserve_is_exact_enough(void **state) {
     assert_true(csni_vec_reserve(&v, none));
     assert_null(v.items);
     assert_true(csni_vec_reserve(&v, 12345));
-    assert_int_equal(v.room, 12345);
+    assert_int_equal(v.capacity, 12345);
     assert_true(csni_vec_reserve(&v, 10));
     assert_int_equal(atomic_load(&t.calls), 1);
     csni_vec_deinit(&v);

@@ -12,7 +12,7 @@
 #include <callsign/line_table.h>
 
 #include "base/core/cursor.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_line_encode.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "formats/gsym/write/gsym_line_encode.h"
 #include "formats/gsym/write/gsym_line_window.h"
 

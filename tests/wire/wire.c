@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/core/endian.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 
 struct wire_reference {
     size_t off, label, base;

@@ -22,7 +22,7 @@ static csn_status check_kind(const struct stat *st, struct csn_error *err) {
     return CSN_E_IO;
 }
 
-/* Files of /proc and the like are made up when they are read and say that their size is 0. Their bytes go into a memory file,
+/* Files of /proc and the like are made up when they are read, and their size is 0. Their bytes go into a memory file,
  * so that they can be mapped, and forgotten, as others. */
 enum { COPY_STEP = 1 << 16 };
 static const uint64_t COPY_MAX = (uint64_t)1 << 30;

@@ -10,8 +10,9 @@ struct csni_file_map {
     size_t mapped;
 };
 
-/* Refuses directories and other things that are not regular files, with text that says so. Pipes and the like are
- * refused too, without waiting for a writer. A file that says it has no bytes but has some (/proc) is copied. Texts do not name the file. */
+/* Refuses directories and other things that are not regular files, with a text of its own. Pipes and the like are
+ * refused too, without waiting for a writer. A file whose size is 0 but which has bytes (/proc) is copied. Error
+ * texts do not name the file. */
 csn_status csni_file_map_open(struct csni_file_map *map, const char *path, struct csn_error *err);
 void csni_file_map_close(struct csni_file_map *map); /* NULL, a zeroed one and a second time are fine */
 

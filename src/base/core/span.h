@@ -22,7 +22,7 @@ static inline bool csni_span_sub(struct csni_span whole, uint64_t off, uint64_t 
     return true;
 }
 
-/* The bytes from `off` to the end; empty where `off` is behind it. */
+/* The bytes from `off` to the end; empty where `off` is beyond it. */
 static inline struct csni_span csni_span_from(struct csni_span whole, uint64_t off) {
     if (!whole.ptr || off >= whole.size) return (struct csni_span){ NULL, 0 };
     return (struct csni_span){ whole.ptr + off, whole.size - (size_t)off };

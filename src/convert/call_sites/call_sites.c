@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "convert/call_sites/tail_calls.h"
 
 /* ---- names that the image has from others: those that its symbol tables leave undefined ---- */

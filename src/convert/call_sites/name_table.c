@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
 #include "base/core/search.h"
+#include "base/hash.h"
 #include "names/mangled.h"
 
 static int by_name(const void *pa, const void *pb) {

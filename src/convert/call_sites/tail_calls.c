@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
 #include "base/core/search.h"
+#include "base/hash.h"
 #include "convert/call_sites/tail_calls.h"
 
 static int by_hash(const void *pa, const void *pb) {

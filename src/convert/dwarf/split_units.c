@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "convert/dwarf/split_dwo.h"
 #include "convert/dwarf/symbol_list.h"
 #include "convert/dwarf/unit_walk.h"

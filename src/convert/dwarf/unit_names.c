@@ -3,7 +3,7 @@
  * Many inlined calls share one origin, so names are found by the offset of the DIE that decides. What needs a reference to be
  * followed or a scope to be known waits until the whole unit has been walked. */
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "convert/dwarf/unit_names.h"
 
 void csni_unit_names_begin(struct csni_unit_job *job) {

@@ -3,7 +3,7 @@
 
 #include "base/core/checked.h"
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "convert/outputs/outputs.h"
 
 /* Whether the output has at most one function of a range. */

@@ -2,7 +2,7 @@
  * cannot be read, and parts that say nothing: lists of no rows, inlined calls or call sites. */
 #include "base/core/budget.h"
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "base/ranges.h"
 #include "convert/sources/source.h"
 #include "formats/gsym/read/gsym.h"

@@ -4,7 +4,7 @@
 #include "base/lines.h"
 
 
-static char *text_room(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_room(t, size); }
+static char *text_room(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
 
 void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char behind) {
     enum { MOST = 17 };

@@ -135,7 +135,7 @@ static csn_status encode_origins(void *context, uint32_t worker, size_t item, st
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
         csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->demangle);
     }
-    return t->failed ? csni_fail_memory(err, t->room) : CSN_OK;
+    return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
 /* ---- functions ---- */
@@ -240,7 +240,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
         for (uint32_t k = behind; k-- > i;) put_entry(w, run, &m->entries[k], room);
         i = behind;
     }
-    return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.room) : CSN_OK;
+    return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.capacity) : CSN_OK;
 }
 
 /* ---- the file ---- */
@@ -284,7 +284,7 @@ static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_er
     CSNI_TRY(number_origins(w, err));
     put_identity(w);
     put_files(w);
-    if (w->head.failed) return csni_fail_memory(err, w->head.room);
+    if (w->head.failed) return csni_fail_memory(err, w->head.capacity);
     size_t origin_runs = (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH;
     size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     w->origin_texts = csni_alloc_zeroed(m->alloc, origin_runs, sizeof *w->origin_texts);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "model/distinct.h"
 #include "formats/symbian/symbian_gather.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/core/endian.h"
 #include "base/core/fail.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "object/elf/elf_layout.h"
 #include "object/object_private.h"
 

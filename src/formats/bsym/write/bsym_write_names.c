@@ -1,6 +1,6 @@
 /* Names of a BSYM file: each is cut into prefix and rest where that saves bytes, and every string is kept once. */
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "formats/bsym/write/bsym_write_private.h"
 
 static bool is_operator(struct csn_str name, size_t at) {

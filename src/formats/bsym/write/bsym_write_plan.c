@@ -141,11 +141,11 @@ static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *e
     size_t count = plan->segments.count;
     struct csni_bsym_out_segment *segments = plan->segments.items;
     if (csni_is_sorted(segments, count, sizeof *segments, address_before, NULL)) return CSN_OK;
-    struct csni_bsym_out_symbol *symbols = csni_alloc_zeroed(plan->alloc, plan->symbols.room, sizeof *symbols);
+    struct csni_bsym_out_symbol *symbols = csni_alloc_zeroed(plan->alloc, plan->symbols.capacity, sizeof *symbols);
     struct csni_bsym_out_segment *spare = symbols ? csni_alloc_zeroed(plan->alloc, count, sizeof *spare) : NULL;
     if (!spare) {
-        csni_free(plan->alloc, symbols, plan->symbols.room * sizeof *symbols);
-        return csni_fail_memory(err, plan->symbols.room * sizeof *symbols);
+        csni_free(plan->alloc, symbols, plan->symbols.capacity * sizeof *symbols);
+        return csni_fail_memory(err, plan->symbols.capacity * sizeof *symbols);
     }
     csni_merge_sort(segments, spare, count, sizeof *segments, address_before, NULL);
     csni_free(plan->alloc, spare, count * sizeof *spare);
@@ -155,7 +155,7 @@ static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *e
         segments[i].first = next;
         next += segments[i].count;
     }
-    csni_free(plan->alloc, plan->symbols.items, plan->symbols.room * sizeof *symbols);
+    csni_free(plan->alloc, plan->symbols.items, plan->symbols.capacity * sizeof *symbols);
     plan->symbols.items = symbols;
     return CSN_OK;
 }

@@ -5,7 +5,7 @@
  * grow by joining, so few rounds find long ones; the round with the smallest result wins. */
 #include "base/core/endian.h"
 #include "base/core/fail.h"
-#include "base/core/hash.h"
+#include "base/hash.h"
 #include "formats/bsym/write/bsym_write_private.h"
 
 const char *const csni_bsym_reference_tokens[CSNI_BSYM_REFERENCE_TOKENS] = {

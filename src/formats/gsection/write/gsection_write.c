@@ -7,7 +7,7 @@
 #include "base/core/checked.h"
 #include "base/core/endian.h"
 #include "base/core/fail.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "formats/gsection/gsection_layout.h"
 #include "formats/gsym/gsym_layout.h"
 
@@ -387,7 +387,7 @@ static csn_status write_all(struct writer *w, struct csn_error *err) {
     if (w->overflow || w->out->count > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index or its strings need over 4 GiB: 0x%llx and 0x%llx bytes so far",
                          (ull)w->out->count, (ull)(w->options->shared.size + w->strings->count));
-    if (w->failed) return csni_fail_memory(err, w->out->room);
+    if (w->failed) return csni_fail_memory(err, w->out->capacity);
     w->report->files_written = w->file_count;
     if (w->model->image.uuid.size) csni_report_add(w->report, CSN_EVENT_PART_LOST, 1, csni_str("build id"));
     return CSN_OK;

@@ -360,7 +360,7 @@ static csn_status build(struct build *b, struct csni_gsym_accel *out, struct csn
     struct csni_accel_node none = { 0, 0, 0, 0, 0 };
     if (!csni_vec_push(&b->trees.nodes, none)) return csni_fail_memory(err, sizeof none);
     csn_status status = add_functions(b);
-    if (status == CSN_E_MEMORY) return csni_fail_memory(err, b->segments.room * sizeof(struct segment) * 2);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, b->segments.capacity * sizeof(struct segment) * 2);
     return finish(b, out, err);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/core/endian.h"
 #include "base/core/fail.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_line_window.h"
 

@@ -4,7 +4,8 @@
  * searches end where they begin, having looked at four windows around: the bytes of all five are counted at once. */
 #include "formats/gsym/write/gsym_line_window.h"
 
-#include "base/core/leb128.h"
+#include "base/leb128.h"
+
 
 /* What a row saves: ADVANCE_LINE and a byte of its operand, or else the operand of ADVANCE_PC. Of rows that are never special
  * only that it is not 0 matters: the total is compared with other totals, and with that of a table of special rows alone. */

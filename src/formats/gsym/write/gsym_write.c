@@ -23,7 +23,7 @@ static uint32_t run_size(const struct csni_gsym_writer *w, size_t item) {
 
 static csn_status check_run(const struct csni_gsym_writer *w, const struct csni_gsym_encoded *encoded, uint32_t count,
                             struct csn_error *err) {
-    if (encoded->records.failed) return csni_fail_memory(err, encoded->records.room);
+    if (encoded->records.failed) return csni_fail_memory(err, encoded->records.capacity);
     if (encoded->too_long)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "a part of type %u of a function needs %llu bytes, GSYM holds %u",
                          encoded->too_long_type, (ull)encoded->too_long, UINT32_MAX);
@@ -77,13 +77,13 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
     const struct csni_entry *entries = &w->model->entries[(size_t)item * CSNI_GSYM_RUN_LENGTH];
-    (void)csni_buffer_room(records, estimate(w, entries, count)); /* failure is remembered */
+    (void)csni_buffer_reserve(records, estimate(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
         fetch_ahead(w->model, entries, i, count);
         csni_gsym_encode_record(&w->encoder, &entries[i], &run->encoded);
         size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
-        uint8_t *p = csni_buffer_room(records, CSNI_GSYM_ALIGN);
+        uint8_t *p = csni_buffer_reserve(records, CSNI_GSYM_ALIGN);
         if (!p) break;
         memset(p, 0, padding);
         records->size += padding;

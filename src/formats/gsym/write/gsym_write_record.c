@@ -2,7 +2,7 @@
 #include "formats/gsym/write/gsym_write_record.h"
 
 #include "base/core/endian.h"
-#include "base/core/leb128.h"
+#include "base/leb128.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_line_encode.h"
 
@@ -12,7 +12,7 @@ void csni_gsym_encoded_free(struct csni_gsym_encoded *out) {
 }
 
 static void put_u32(const struct csni_gsym_encoder *e, struct csni_buffer *b, uint32_t v) {
-    uint8_t *p = csni_buffer_room(b, 4);
+    uint8_t *p = csni_buffer_reserve(b, 4);
     if (!p) return;
     csni_put32(p, v, e->big);
     b->size += 4;
@@ -29,7 +29,7 @@ static uint8_t *put_string_at(const struct csni_gsym_encoder *e, uint8_t *p, con
 
 static void put_string(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                        uint32_t string) {
-    uint8_t *p = csni_buffer_room(b, e->strp_size);
+    uint8_t *p = csni_buffer_reserve(b, e->strp_size);
     if (!p) return;
     put_string_at(e, p, batch, string);
     b->size += e->strp_size;
@@ -59,7 +59,7 @@ static void put_lines(const struct csni_gsym_encoder *e, struct csni_gsym_encode
                       const struct csni_function *f) {
     struct csni_buffer *b = &out->records;
     size_t part = begin_part(e, b, CSNI_GSYM_PART_LINES);
-    uint8_t *p = csni_buffer_room(b, csni_gsym_line_bound(f->row_count));
+    uint8_t *p = csni_buffer_reserve(b, csni_gsym_line_bound(f->row_count));
     if (!p) return;
     b->size += csni_gsym_encode_lines(batch->rows + f->first_row, f->row_count, batch->file_numbers, p);
     out->line_bytes += end_part(e, out, CSNI_GSYM_PART_LINES, part);
@@ -68,7 +68,7 @@ static void put_lines(const struct csni_gsym_encoder *e, struct csni_gsym_encode
 
 static void put_node(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                      const struct csni_inline_node *node, uint32_t base) {
-    uint8_t *p = csni_buffer_room(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 1 + e->strp_size);
+    uint8_t *p = csni_buffer_reserve(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 1 + e->strp_size);
     if (!p) return;
     uint8_t *begin = p;
     p = csni_put_uleb(p, node->part_count);
@@ -87,7 +87,7 @@ static void put_node(const struct csni_gsym_encoder *e, struct csni_buffer *b, c
 /* The root, which stands for the function itself. */
 static void put_root(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                      const struct csni_function *f) {
-    uint8_t *p = csni_buffer_room(b, 5 * CSNI_LEB_MAX + 1 + e->strp_size);
+    uint8_t *p = csni_buffer_reserve(b, 5 * CSNI_LEB_MAX + 1 + e->strp_size);
     if (!p) return;
     uint8_t *begin = p;
     *p++ = 1;
@@ -114,14 +114,14 @@ static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_enco
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         put_node(e, b, batch, node, level.base);
         if (node->descendants) {
-            uint8_t *slot = csni_buffer_room(ends, sizeof level);
+            uint8_t *slot = csni_buffer_reserve(ends, sizeof level);
             if (!slot) { b->failed = true; return; }
             memcpy(slot, &level, sizeof level);
             ends->size += sizeof level;
             level = (struct level){ i + 1 + node->descendants, batch->parts[node->first_part].start };
         }
         while (i + 1 == level.end) {
-            uint8_t *close = csni_buffer_room(b, 1);
+            uint8_t *close = csni_buffer_reserve(b, 1);
             if (!close) return;
             *close = 0;
             b->size++;
@@ -141,7 +141,7 @@ static void put_call_sites(const struct csni_gsym_encoder *e, struct csni_gsym_e
     put_u32(e, b, f->site_count);
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *site = &batch->sites[f->first_site + i];
-        uint8_t *p = csni_buffer_room(b, 9);
+        uint8_t *p = csni_buffer_reserve(b, 9);
         if (!p) return;
         csni_put64(p, site->return_off, e->big);
         p[8] = (uint8_t)site->flags;

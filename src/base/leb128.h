@@ -12,7 +12,7 @@ static inline size_t csni_uleb_size(uint64_t v) { return (70 - (size_t)__builtin
 /* One bit more than the magnitude needs, for the sign. */
 static inline size_t csni_sleb_size(int64_t v) { return (71 - (size_t)__builtin_clzll((uint64_t)(v ^ (v >> 63)) | 1)) / 7; }
 
-/* Both write at `p`, which has room for CSNI_LEB_MAX bytes, and return the byte behind. */
+/* Both write at `p`, which has CSNI_LEB_MAX bytes, and return the byte after the last. */
 static inline uint8_t *csni_put_uleb(uint8_t *p, uint64_t v) {
     for (; v > 0x7f; v >>= 7) *p++ = (uint8_t)(v | 0x80);
     *p++ = (uint8_t)v;
