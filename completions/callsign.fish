@@ -35,6 +35,7 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail when anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -a '1G 4G 16G 64G' -d 'refuse compressed sections that inflate to more than this, all together (64G)'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l report -r -F -d 'what was read, merged, clipped and dropped, as JSON'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -s v -l verbose -d 'report what was merged, too'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'no progress bar, no summary'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l arch -x -a 'x86_64 arm64' -d 'which image of a universal Mach-O file'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l debug-file -r -F -d 'the images debug file or dSYM bundle'

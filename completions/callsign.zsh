@@ -44,6 +44,7 @@ case $state in
                     '--strict[fail when anything is dropped or damaged]' \
                     '--max-inflate[refuse compressed sections that inflate to more than this, all together (64G)]:bytes:(1G 4G 16G 64G)' \
                     '--report[what was read, merged, clipped and dropped, as JSON]:file:_files' \
+                    '(-v --verbose)'{-v,--verbose}'[report what was merged, too]' \
                     '(-q --quiet)'{-q,--quiet}'[no progress bar, no summary]' \
                     '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \

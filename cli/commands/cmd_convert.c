@@ -8,22 +8,21 @@
 
 #include <callsign/names.h>
 
-#include "convert/call_site_options.h"
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "convert/convert_options.h"
+#include "commands/commands.h"
+#include "input/open_index.h"
 #include "ui/cli_message.h"
 #include "convert/conversion_text.h"
 #include "ui/name_text.h"
 #include "ui/output_path.h"
 #include "ui/progress_bar.h"
 #include "convert/report_file.h"
-#include "convert/section_options.h"
 
 struct convert_values {
     const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
-    bool strict, quiet, mangled, bare_patterns, shorten, shorten_nested;
+    bool strict, quiet, verbose, mangled, bare_patterns, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -67,6 +66,8 @@ static const struct option_spec options[] = {
                                      "all together (64G); K, M, G or T may follow the number" },
     { .name = "report", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, report), .value_name = "FILE",
       .help = "what was read, merged, clipped and dropped, as JSON;\n- is standard output" },
+    { .name = "verbose", .letter = 'v', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, verbose),
+      .help = "report what was merged, too: names that share their code" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
       .help = "no progress bar, no summary; errors only" },
 };
@@ -185,13 +186,10 @@ static bool paths_are_distinct(const char *input, const char *out, const char *r
     return true;
 }
 
-static const char *failure_text(csn_status status, const struct csn_error *err) {
-    return err->text[0] ? csn_error_text(err) : csn_status_name(status);
-}
-
 /* One image of the input on its way to one index. */
 struct target {
     const char *input, *arch, *out_path; /* arch NULL: the only image, or that of --arch */
+    const struct csn_file *file;         /* of the input; NULL: a dSYM bundle */
     const struct call_site_files *call_sites;
 };
 
@@ -228,6 +226,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
                             (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
                             (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u);
+    convert_options.input = target->file;
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;
     merge_mode(values->merged, &convert_options.merged_functions);
@@ -241,7 +240,7 @@ static struct csn_convert_options options_of(const struct convert_values *values
 }
 
 static csn_status convert(const struct convert_values *values, const struct target *target,
-                          struct csn_convert_report *report, struct csn_error *err) {
+                          struct csn_convert_report *report, struct missing_text *missing, struct csn_error *err) {
     struct progress_bar bar;
     struct companion_search search;
     progress_begin(&bar, values->quiet);
@@ -253,6 +252,8 @@ static csn_status convert(const struct convert_values *values, const struct targ
     if (status >= 0) status = csn_convert_file(target->input, target->out_path, &convert_options, report, err);
     progress_end(&bar);
     if (status >= 0 && search.debug_file && !values->quiet) cli_report("debug information from %s", search.debug_file);
+    if (conversion_has_symbols_only(report) && (status == CSN_E_NOT_FOUND || (status >= 0 && !values->quiet)))
+        companion_search_missing(&search, &values->companions, missing);
     companion_search_end(&search);
     return status;
 }
@@ -261,7 +262,7 @@ static enum exit_code report_result(const struct convert_values *values, const c
                            const struct csn_convert_report *report) {
     if (!values->quiet) {
         conversion_report_summary(out_path, report);
-        conversion_report_events(report);
+        conversion_report_events(report, values->verbose);
     }
     if (!conversion_is_partial(report)) return EXIT_WORKED;
     cli_error(input, "parts of the debug information are damaged or missing; the index was written without them");
@@ -274,9 +275,11 @@ static enum exit_code convert_and_report(const struct convert_values *values, co
     struct report_file file;
     if (values->report && !report_file_open(&file, values->report)) return EXIT_FAILED;
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = convert(values, target, report, &err);
-    const char *failure = status < 0 ? failure_text(status, &err) : NULL;
-    if (failure) cli_error(target->input, "%s", failure);
+    struct missing_text missing = { "" };
+    csn_status status = convert(values, target, report, &missing, &err);
+    const char *failure = status >= 0 ? NULL : err.text[0] ? csn_error_text(&err) : csn_status_name(status);
+    if (failure) cli_error(target->input, "%s%s%s", failure, missing.text[0] ? "; " : "", missing.text);
+    else if (missing.text[0]) cli_report("%s: no debug information, symbols only; %s", target->input, missing.text);
     enum exit_code code = failure ? EXIT_FAILED : report_result(values, target->input, target->out_path, report);
     if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report)) code = EXIT_FAILED;
     return code;
@@ -333,18 +336,27 @@ static enum exit_code convert_images(const struct convert_values *values, const 
 
 enum { IMAGES_MAX = 32 };
 
-static enum exit_code convert_input(const struct convert_values *values, const struct target *whole) {
-    struct csn_image_info images[IMAGES_MAX];
+/* How many images the input has. What cannot be read here fails when it is converted, with a message. */
+static size_t list_images(const struct input_file *input, struct csn_image_info *images) {
     size_t count = 1;
-    if (!values->companions.arch) {
-        /* What cannot be read here fails when it is converted, with a message. */
-        if (csn_image_list_file(whole->input, images, IMAGES_MAX, &count, NULL) < 0) count = 1;
-        if (count > IMAGES_MAX) {
-            cli_error(whole->input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
-            return EXIT_FAILED;
-        }
-    }
-    return count > 1 ? convert_images(values, whole, images, count) : convert_target(values, whole);
+    csn_status status = input->file ? csn_image_list_memory(input->bytes, input->size, images, IMAGES_MAX, &count, NULL)
+                                    : csn_image_list_file(input->path, images, IMAGES_MAX, &count, NULL);
+    return status < 0 ? 1 : count;
+}
+
+static enum exit_code convert_input(const struct convert_values *values, struct target whole) {
+    struct csn_image_info images[IMAGES_MAX];
+    struct input_file input;
+    if (!input_file_open(whole.input, &input)) return EXIT_FAILED;
+    whole.file = input.file;
+    size_t count = values->companions.arch ? 1 : list_images(&input, images);
+    enum exit_code code = EXIT_FAILED;
+    if (count > IMAGES_MAX)
+        cli_error(whole.input, "%zu images, at most %d can be converted at once; choose one with --arch", count, IMAGES_MAX);
+    else
+        code = count > 1 ? convert_images(values, &whole, images, count) : convert_target(values, &whole);
+    input_file_close(&input);
+    return code;
 }
 
 static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
@@ -363,9 +375,9 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     const char *out_path = values->out ? values->out : beside;
     enum exit_code code = EXIT_FAILED;
     struct call_site_files call_sites = { 0 };
-    const struct target whole = { input, NULL, out_path, &call_sites };
+    const struct target whole = { .input = input, .out_path = out_path, .call_sites = &call_sites };
     if (!out_path) cli_error_memory("a path");
-    else if (call_site_files_read(&call_sites, &values->call_sites)) code = convert_input(values, &whole);
+    else if (call_site_files_read(&call_sites, &values->call_sites)) code = convert_input(values, whole);
     call_site_files_release(&call_sites);
     free(beside);
     progress_pass_on_signal();
@@ -383,7 +395,7 @@ const struct command convert_command = {
         "byte order, without loss. The output is the same, byte for byte, whatever the number of threads. It is written\n"
         "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
         "\n"
-        "A summary goes to standard error, with a line for each kind of thing that was merged, clipped or dropped.\n"
+        "A summary goes to standard error, with a line for each kind of thing that was clipped or dropped.\n"
         "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",
     .example = "callsign convert app -o app.gsym --report app.json",
     .min_operands = 1,

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "ui/cli_message.h"
 #include "diff/diff_out.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 enum { DIFFERENCES_SHOWN = 20 };
 

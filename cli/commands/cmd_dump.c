@@ -6,11 +6,11 @@
 
 #include "lookup/address_text.h"
 #include "lookup/answer.h"
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "ui/cli_message.h"
 #include "dump/dump_out.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 struct dump_values {
     bool summary, json, demangle, shorten, shorten_nested;

@@ -1,6 +1,5 @@
 /* callsign embed and callsign extract: an index into an object file, and out of it. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,12 @@
 #include <callsign/embed.h>
 #include <callsign/index.h>
 
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/open_index.h"
 #include "ui/cli_message.h"
 #include "ui/output_path.h"
 #include "ui/progress_bar.h"
-#include "convert/section_options.h"
+#include "convert/convert_options.h"
 
 struct embed_values {
     const char *out, *revision, *strings_in;
@@ -38,15 +37,12 @@ static const struct option_spec embed_options[] = {
       .help = "also an index of another build than OBJECT" },
 };
 
-static bool is_index(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char magic[4];
-    bool is_gsym = fd >= 0 && read(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic) &&
-                   (memcmp(magic, "GSYM", 4) == 0 || memcmp(magic, "MYSG", 4) == 0);
-    if (fd >= 0) close(fd);
+/* Whether INDEX goes in as it is: a GSYM file, or an object that carries one in a section. */
+static bool is_ready_index(const struct input_file *input) {
     struct csn_index *index = NULL;
-    if (is_gsym) return true;
-    csn_status status = csn_index_open_embedded(path, NULL, &index, NULL);
+    if (!input->file) return false;
+    if (input->size >= 4 && (memcmp(input->bytes, "GSYM", 4) == 0 || memcmp(input->bytes, "MYSG", 4) == 0)) return true;
+    csn_status status = csn_index_open_embedded_memory(input->bytes, input->size, NULL, &index, NULL);
     csn_index_close(index);
     return status != CSN_NONE;
 }
@@ -66,8 +62,8 @@ static void report_losses(const char *path, const struct csn_convert_report *rep
 }
 
 /* A section GSYM made of what is no index yet, or is to be one of another revision. */
-static csn_status make_section(const struct embed_values *values, const char *path, struct csn_convert_report *report,
-                               struct csn_bytes *out, struct csn_error *err) {
+static csn_status make_section(const struct embed_values *values, const struct input_file *input,
+                               struct csn_convert_report *report, struct csn_bytes *out, struct csn_error *err) {
     struct progress_bar bar;
     struct companion_search search;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -79,35 +75,32 @@ static csn_status make_section(const struct embed_values *values, const char *pa
     section.strings_in = values->strings_in;
     (void)section_revision(values->revision, &section.revision); /* checked before */
     options.gsection = &section;
+    options.input = input->file;
     csn_status status = companion_search_begin(&search, &values->companions, &bar, &options, err);
-    if (status >= 0) status = csn_convert_file_to_memory(path, &options, out, report, err);
+    if (status >= 0) status = csn_convert_file_to_memory(input->path, &options, out, report, err);
     progress_end(&bar);
     companion_search_end(&search);
-    if (status >= 0) report_losses(path, report);
+    if (status >= 0) report_losses(input->path, report);
     return status;
 }
 
-static const char *failure_text(csn_status status, const struct csn_error *err) {
-    return err->text[0] ? csn_error_text(err) : csn_status_name(status);
-}
-
-static enum exit_code embed(const struct embed_values *values, const char *index, const char *object,
+static enum exit_code embed(const struct embed_values *values, const struct input_file *index, const char *object,
                             struct csn_embed_options *options) {
     static struct csn_convert_report report;
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_bytes made = { 0 };
-    bool is_made = values->revision || values->strings_in || !is_index(index);
+    bool is_made = values->revision || values->strings_in || !is_ready_index(index);
     csn_status status = is_made ? make_section(values, index, &report, &made, &err) : CSN_OK;
     if (status < 0) {
-        cli_error(index, "%s", failure_text(status, &err));
+        cli_error_status(index->path, status, &err);
         return EXIT_FAILED;
     }
     options->index_uuid = is_made ? report.uuid : NULL; /* revisions A to E have no place for it */
     options->index_uuid_size = report.uuid_size;
-    if (is_made) status = csn_embed_memory_in_file(made.ptr, made.size, object, values->out, options, &err);
-    else status = csn_embed_file(index, object, values->out, options, &err);
+    status = csn_embed_memory_in_file(is_made ? made.ptr : index->bytes, is_made ? made.size : index->size, object, values->out,
+                                      options, &err);
     csn_bytes_free(&made);
-    if (status < 0) cli_error(object, "%s", failure_text(status, &err));
+    if (status < 0) cli_error_status(object, status, &err);
     return status < 0 ? EXIT_FAILED : EXIT_WORKED;
 }
 
@@ -129,7 +122,10 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
     options.arch = values->companions.arch;
     options.flags = (values->loaded ? CSN_EMBED_LOADED : 0u) | (values->drop_signature ? CSN_EMBED_DROP_SIGNATURE : 0u) |
                     (values->force ? CSN_EMBED_FORCE : 0u);
-    enum exit_code code = embed(values, operands[0], operands[1], &options);
+    struct input_file index;
+    if (!input_file_open(operands[0], &index)) return EXIT_FAILED;
+    enum exit_code code = embed(values, &index, operands[1], &options);
+    input_file_close(&index);
     progress_pass_on_signal();
     return code;
 }
@@ -186,7 +182,7 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     options.arch = values->arch;
     csn_status status = csn_extract_file(operands[0], values->out, &options, &err);
     if (status >= 0) return EXIT_WORKED;
-    cli_error(operands[0], "%s", failure_text(status, &err));
+    cli_error_status(operands[0], status, &err);
     return status == CSN_E_NOT_FOUND ? EXIT_PARTIAL : EXIT_FAILED;
 }
 

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include "lookup/address_text.h"
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "ui/cli_message.h"
 #include "explain/explain_find.h"
 #include "explain/explain_show.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 struct explain_values {
     bool json, demangle;

@@ -5,11 +5,11 @@
 
 #include "lookup/address_text.h"
 #include "lookup/answer_printer.h"
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "ui/cli_message.h"
 #include "lookup/lookup_stream.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 struct lookup_values {
     bool json, demangle, llvm, merged, shorten, shorten_nested;

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/command.h"
+#include "commands/commands.h"
 #include "ui/cli_message.h"
 #include "ui/line_input.h"
 #include "stack/dialects/dialects.h"

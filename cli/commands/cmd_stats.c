@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "ui/cli_message.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 #include "ui/output_path.h"
 #include "convert/report_file.h"
 #include "stats/stats_out.h"
@@ -63,7 +63,7 @@ static enum exit_code gather_and_show(struct stats_view *view, const struct stat
     size_t keep = values->html && view->top < STATS_PAGE_FUNCTIONS ? STATS_PAGE_FUNCTIONS : view->top;
     csn_status status = stats_init(&stats, index, keep, &err);
     if (status < 0) {
-        cli_error(view->path, "%s", err.text[0] ? csn_error_text(&err) : csn_status_name(status));
+        cli_error_status(view->path, status, &err);
         return EXIT_FAILED;
     }
     view->stats = &stats;

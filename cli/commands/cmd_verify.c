@@ -5,11 +5,11 @@
 
 #include <callsign/inspect.h>
 
-#include "commands/command.h"
-#include "ui/companion_options.h"
+#include "commands/commands.h"
+#include "input/companion_options.h"
 #include "lookup/compare.h"
 #include "ui/cli_message.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 enum { PROBLEMS_SHOWN = 100 };
 
@@ -68,7 +68,7 @@ static bool check_records(struct verify_run *run, const char *path, const struct
     struct csn_error err = CSN_ERROR_INIT;
     csn_status status = csn_index_verify(index, put_problem, run, &counts, &err);
     if (status < 0) {
-        cli_error(path, "%s", err.text[0] ? csn_error_text(&err) : csn_status_name(status));
+        cli_error_status(path, status, &err);
         return false;
     }
     if (counts.problems) run->bad = true;

@@ -7,7 +7,7 @@
 
 #include <callsign/convert.h>
 
-#include "commands/command.h"
+#include "commands/commands.h"
 #include "ui/cli_message.h"
 #include "ui/out_buffer.h"
 
@@ -121,7 +121,13 @@ static enum exit_code show_version(void) {
 }
 
 static enum exit_code unknown_command(const char *name) {
-    cli_error(NULL, "unknown %s '%s' (try 'callsign --help')", name[0] == '-' ? "option" : "command", name);
+    struct near_word word = { .given = name, .size = strlen(name) };
+    const char *kind = name[0] == '-' ? "option" : "command";
+    for (size_t i = 0; i < COMMAND_COUNT; i++) near_word_try(&word, commands[i]->name);
+    near_word_try(&word, "--help");
+    near_word_try(&word, "--version");
+    if (word.best) cli_error(NULL, "unknown %s '%s': did you mean '%s'? (try 'callsign --help')", kind, name, word.best);
+    else cli_error(NULL, "unknown %s '%s' (try 'callsign --help')", kind, name);
     return EXIT_FAILED;
 }
 

@@ -27,6 +27,10 @@ bool conversion_is_partial(const struct csn_convert_report *report) {
     return false;
 }
 
+bool conversion_has_symbols_only(const struct csn_convert_report *report) {
+    return !report->functions_from_dwarf && !report->functions_from_go;
+}
+
 static const char *class_name(uint32_t event) {
     switch (csn_event_get_class(event)) {
     case CSN_CLASS_MERGED: return "merged";
@@ -55,9 +59,14 @@ void conversion_report_summary(const char *out_path, const struct csn_convert_re
     if (report->segments_written) cli_report("%s: %llu segments", out_path, (unsigned long long)report->segments_written);
 }
 
-void conversion_report_events(const struct csn_convert_report *report) {
+static bool is_notable(uint32_t event) {
+    uint32_t class = csn_event_get_class(event);
+    return class == CSN_CLASS_CLIPPED || class == CSN_CLASS_DROPPED || event == CSN_EVENT_MISSING_DEBUG_FILE;
+}
+
+void conversion_report_events(const struct csn_convert_report *report, bool verbose) {
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (report->events[event].count) report_event(report, event);
+        if (report->events[event].count && (verbose || is_notable(event))) report_event(report, event);
 }
 
 void conversion_report_damage(const char *path, const struct csn_convert_report *report) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "ui/cli_message.h"
-#include "ui/open_index.h"
+#include "input/open_index.h"
 
 struct csn_str base_name_of(struct csn_str path) {
     for (size_t i = path.len; i > 0; i--)

@@ -45,4 +45,8 @@ void cli_report(const char *format, ...) {
     put_line(text);
 }
 
+void cli_error_status(const char *file, csn_status status, const struct csn_error *err) {
+    cli_error(file, "%s", err->text[0] ? csn_error_text(err) : csn_status_name(status));
+}
+
 void cli_error_memory(const char *what) { cli_error(NULL, "out of memory for %s", what); }

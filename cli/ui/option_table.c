@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/command.h"
+#include "ui/command.h"
 #include "ui/cli_message.h"
 
 /* One option as it stands on the command line. */
@@ -139,8 +139,16 @@ static bool store(const struct command *command, struct found_option found, stru
     return true;
 }
 
-static enum options_result unknown(const struct command *command, const char *spelling, int size) {
-    cli_error(NULL, "unknown option '%.*s' (try 'callsign %s --help')", size, spelling, command->name);
+static enum options_result unknown_option(const struct command *command, const char *spelling, int size) {
+    struct near_word word = { .given = spelling + 2, .size = size > 2 ? (size_t)size - 2 : 0 };
+    struct found_option found;
+    for (size_t i = 0; (found = option_at(command, i)).spec; i++) near_word_try(&word, found.spec->name);
+    near_word_try(&word, "help");
+    if (word.best)
+        cli_error(NULL, "unknown option '%.*s': did you mean '--%s'? (try 'callsign %s --help')", size, spelling, word.best,
+                  command->name);
+    else
+        cli_error(NULL, "unknown option '%.*s' (try 'callsign %s --help')", size, spelling, command->name);
     return OPTIONS_BAD;
 }
 
@@ -150,7 +158,7 @@ static enum options_result parse_long(const struct command *command, const char 
     size_t size = equals ? (size_t)(equals - argument) : strlen(argument);
     if (strcmp(argument, "--help") == 0) return OPTIONS_HELP;
     struct found_option option = find_long(command, argument + 2, size - 2);
-    if (!option.spec) return unknown(command, argument, (int)size);
+    if (!option.spec) return unknown_option(command, argument, (int)size);
     struct given_option given = { argument, (int)size, equals ? equals + 1 : NULL };
     return store(command, option, given, argv, argc, next, values) ? OPTIONS_GOOD : OPTIONS_BAD;
 }
@@ -162,7 +170,7 @@ static enum options_result parse_letters(const struct command *command, const ch
         const char spelling[] = { '-', *letter, 0 };
         struct found_option option = find_letter(command, *letter);
         if (!option.spec && *letter == 'h') return OPTIONS_HELP;
-        if (!option.spec) return unknown(command, spelling, 2);
+        if (!option.spec) return unknown_option(command, spelling, 2);
         bool flag = option.spec->kind == OPTION_FLAG;
         struct given_option given = { spelling, 2, !flag && letter[1] ? letter + 1 : NULL };
         if (!store(command, option, given, argv, argc, next, values)) return OPTIONS_BAD;

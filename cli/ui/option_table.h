@@ -37,6 +37,15 @@ struct option_group {
     size_t offset;          /* of that structure */
 };
 
+/* Of words that were misspelt: the candidate that is nearest to what was given, if it is near. */
+struct near_word {
+    const char *given;
+    size_t size;
+    const char *best;  /* NULL: none is near */
+    unsigned distance; /* of `best` */
+};
+void near_word_try(struct near_word *word, const char *candidate);
+
 struct command;
 
 enum options_result { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_BAD };

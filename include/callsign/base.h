@@ -65,6 +65,16 @@ struct csn_bytes {
 /* Releases the bytes and makes *bytes empty. NULL and empty bytes are accepted. */
 CSN_API void csn_bytes_free(struct csn_bytes *bytes);
 
+/* A file in memory, for callers that use one file in several calls: it is opened once, and all of them see the same bytes. Any
+ * thread may read it. Mapped, so that it must not shrink while it is open; files of /proc and the like are copied. */
+struct csn_file;
+/* CSN_E_IO, CSN_E_UNSUPPORTED: no regular file, CSN_E_MEMORY. The text does not name the file. */
+CSN_API csn_status csn_file_open(const char *path, struct csn_file **out, struct csn_error *err);
+CSN_API void csn_file_close(struct csn_file *file); /* NULL is fine */
+/* Live until csn_file_close(). NULL and 0: the file is empty. */
+CSN_API const void *csn_file_bytes(const struct csn_file *file);
+CSN_API size_t csn_file_size(const struct csn_file *file);
+
 /* Makes another name of `name`: demangles it, shortens it. CSN_OK: *out_len bytes stand in `out`, without a NUL that may follow.
  * CSN_E_LIMIT: cap is too small, *out_len + 1 bytes would do. Anything else: the name stays as it is. `context` is the
  * caller's. May be called from several threads at once where the user of the callback does not say otherwise. */

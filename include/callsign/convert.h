@@ -111,6 +111,8 @@ struct csn_convert_options {
     const struct csn_gsection_options *gsection;
     const struct csn_bsym_options *bsym;
     const struct csn_breakpad_options *breakpad;
+    const struct csn_file *input;          /* csn_convert_file(), csn_convert_file_to_memory(): the file at their `path`, which is
+                                            * then not opened, but still says where its companions are. NULL: it is opened */
 };
 #define CSN_CONVERT_OPTIONS_INIT CSN_SIZED_INIT(csn_convert_options)
 CSN_API void csn_convert_options_init(struct csn_convert_options *options);

@@ -49,6 +49,10 @@ CSN_API csn_status csn_index_open_memory(const void *bytes, size_t size, const s
 CSN_API csn_status csn_index_open_embedded(const char *path, const struct csn_index_options *options,
                                            struct csn_index **out, struct csn_error *err);
 
+/* The same over bytes that the caller keeps alive and unchanged until csn_index_close(). */
+CSN_API csn_status csn_index_open_embedded_memory(const void *bytes, size_t size, const struct csn_index_options *options,
+                                                  struct csn_index **out, struct csn_error *err);
+
 CSN_API void csn_index_close(struct csn_index *index); /* NULL is fine */
 
 /* Whether the bytes begin like an index that csn_index_open_memory() reads; the first 4 KiB are enough. */

@@ -107,11 +107,7 @@ static csn_status write_model(struct csni_conversion *c, struct csni_model *mode
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
-    uint8_t head[4] = { 0 };
-    memcpy(head, file.size ? file.ptr : head, file.size < sizeof head ? file.size : sizeof head);
-    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                     "of no kind that is known: %zu bytes, beginning with %02x %02x %02x %02x", file.size, head[0], head[1],
-                     head[2], head[3]);
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, file.size ? "neither an index nor an object file" : "the file is empty");
 }
 
 /* No function at all: the debug file that was not found would have had them. */
@@ -204,6 +200,29 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
 
 /* ---- public calls ---- */
 
+/* The input of a call that names a path: the file that the caller opened, or the one at the path. */
+struct opened_input {
+    struct csni_input input;
+    struct csni_input_file file; /* all zeros: it is the caller's */
+};
+
+static csn_status open_input(const char *path, const struct csn_convert_options *options, struct opened_input *out,
+                             struct csn_error *err) {
+    *out = (struct opened_input){ .input = { path, { NULL, 0 }, true } };
+    if (options->input) {
+        out->input.file = (struct csni_span){ csn_file_bytes(options->input), csn_file_size(options->input) };
+        return CSN_OK;
+    }
+    CSNI_TRY(csni_input_file_open(&out->file, path, csni_allocator_or_default(options->allocator), err));
+    out->input.path = out->file.path;
+    out->input.file = out->file.map.bytes;
+    return CSN_OK;
+}
+
+static void close_input(struct opened_input *opened, const struct csn_convert_options *options) {
+    if (!options->input) csni_input_file_close(&opened->file);
+}
+
 static csn_status convert_to_file(const struct csni_input *input, const struct csn_convert_options *options,
                                   const char *out_path, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_file_output out;
@@ -217,17 +236,15 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
 
 csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                             struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_input_file file;
+    struct opened_input opened;
     struct csni_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
-    CSNI_TRY(csni_input_file_open(&file, path, alloc, err));
-    const struct csni_input input = { file.path, file.map.bytes, true };
+    CSNI_TRY(open_input(path, &own.common, &opened, err));
     const struct destination segments = { .segments_path = out_path };
     bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
-    csn_status status = has_segments ? convert(&input, &own.common, &segments, report, err)
-                                    : convert_to_file(&input, &own.common, out_path, report, err);
-    csni_input_file_close(&file);
+    csn_status status = has_segments ? convert(&opened.input, &own.common, &segments, report, err)
+                                    : convert_to_file(&opened.input, &own.common, out_path, report, err);
+    close_input(&opened, &own.common);
     return status;
 }
 
@@ -255,14 +272,12 @@ csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_c
 
 csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options, struct csn_bytes *out,
                                       struct csn_convert_report *report, struct csn_error *err) {
-    struct csni_input_file file;
+    struct opened_input opened;
     struct csni_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    const struct csn_allocator *alloc = csni_allocator_or_default(own.common.allocator);
-    CSNI_TRY(csni_input_file_open(&file, path, alloc, err));
-    const struct csni_input input = { file.path, file.map.bytes, true };
-    csn_status status = convert_to_memory(&input, &own.common, out, report, err);
-    csni_input_file_close(&file);
+    CSNI_TRY(open_input(path, &own.common, &opened, err));
+    csn_status status = convert_to_memory(&opened.input, &own.common, out, report, err);
+    close_input(&opened, &own.common);
     return status;
 }
 

@@ -59,18 +59,26 @@ static struct csn_index index_with(const struct csn_index_options *options) {
                                .demangle_context = options->demangle_context };
 }
 
-csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
-                                 struct csn_index **out, struct csn_error *err) {
+/* Over index->whole. `embedded`: CSN_NONE for what is no object with an index. */
+static csn_status open_whole(struct csn_index *index, const struct csn_index_options *options, bool embedded,
+                             struct csn_index **out, struct csn_error *err) {
+    struct csni_index_source source;
+    csn_status status = find_section(&source, index->whole, options, err);
+    if (embedded && status == CSN_NONE && csni_index_gsection.recognize(index->whole)) status = CSN_OK;
+    /* Damaged headers: nothing is found by them. */
+    if (embedded && (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT)) status = CSN_NONE;
+    return status == CSN_OK || (status == CSN_NONE && !embedded) ? create(index, &source, options, out, err) : status;
+}
+
+static csn_status open_bytes(struct csni_span bytes, const struct csn_index_options *options, bool embedded,
+                             struct csn_index **out, struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = index_with(&known);
-    index.whole = (struct csni_span){ bytes, size };
-    struct csni_index_source source;
-    CSNI_TRY(find_section(&source, index.whole, &known, err));
-    return create(&index, &source, &known, out, err);
+    index.whole = bytes;
+    return open_whole(&index, &known, embedded, out, err);
 }
 
-/* `embedded`: CSN_NONE for what is no object with an index. */
 static csn_status open_path(const char *path, const struct csn_index_options *options, bool embedded, struct csn_index **out,
                             struct csn_error *err) {
     struct csn_index_options known;
@@ -79,14 +87,19 @@ static csn_status open_path(const char *path, const struct csn_index_options *op
     index.mapped = true;
     CSNI_TRY(csni_file_map_open(&index.map, path, err));
     index.whole = index.map.bytes;
-    struct csni_index_source source;
-    csn_status status = find_section(&source, index.whole, &known, err);
-    if (embedded && status == CSN_NONE && csni_index_gsection.recognize(index.map.bytes)) status = CSN_OK;
-    /* Damaged headers: nothing is found by them. */
-    if (embedded && (status == CSN_E_TRUNCATED || status == CSN_E_FORMAT)) status = CSN_NONE;
-    if (status == CSN_OK || (status == CSN_NONE && !embedded)) status = create(&index, &source, &known, out, err);
+    csn_status status = open_whole(&index, &known, embedded, out, err);
     if (status != CSN_OK) csni_file_map_close(&index.map);
     return status;
+}
+
+csn_status csn_index_open_memory(const void *bytes, size_t size, const struct csn_index_options *options,
+                                 struct csn_index **out, struct csn_error *err) {
+    return open_bytes((struct csni_span){ bytes, size }, options, false, out, err);
+}
+
+csn_status csn_index_open_embedded_memory(const void *bytes, size_t size, const struct csn_index_options *options,
+                                          struct csn_index **out, struct csn_error *err) {
+    return open_bytes((struct csni_span){ bytes, size }, options, true, out, err);
 }
 
 csn_status csn_index_open_file(const char *path, const struct csn_index_options *options, struct csn_index **out,

@@ -191,7 +191,7 @@ def test_functions_that_overlap(callsign, tmp_path):
     sym.write_text(OVERLAP)
     out = callsign.good("lookup", sym, "0x1055", "0x1065", "0x2000")
     assert out == "0x1055: outer + 85 at a.c:1\n0x1065: outer + 101 at a.c:1\n0x2000: first + 0 (the function has no line table)\n"
-    done = callsign.run("convert", sym, "-o", tmp_path / "x.gsym", "--report", report)
+    done = callsign.run("convert", sym, "-o", tmp_path / "x.gsym", "--report", report, "--verbose")
     assert done.returncode == 0
     assert "overlapping-function (first: inner at 0x1050+0x10: the function at 0x1000+0x100 came first)" in done.stderr
     assert "duplicate-dropped (first: second at 0x2000+0x10" in done.stderr

@@ -38,7 +38,7 @@ def test_command_help(callsign, command):
     (["help", "bogus"], "callsign: unknown command 'bogus' (try 'callsign --help')"),
     (["lookup", "--bogus"], "callsign: unknown option '--bogus' (try 'callsign lookup --help')"),
     (["lookup", "-Z"], "callsign: unknown option '-Z' (try 'callsign lookup --help')"),
-    (["lookup", "--jsonx=1"], "callsign: unknown option '--jsonx' (try 'callsign lookup --help')"),
+    (["lookup", "--jsonx=1"], "callsign: unknown option '--jsonx': did you mean '--json'? (try 'callsign lookup --help')"),
     (["lookup"], "callsign: lookup needs INDEX [ADDR...] (try 'callsign lookup --help')"),
     (["lookup", "x", "--json=1"], "callsign: option '--json' takes no value"),
     (["lookup", "x", "12", "zz"], "callsign: 'zz' is not a hexadecimal address"),

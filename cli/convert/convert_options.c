@@ -1,10 +1,11 @@
 /* Call-site files from the command line. */
-#include "convert/call_site_options.h"
+#include "convert/convert_options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ui/cli_message.h"
 
@@ -64,4 +65,15 @@ void call_site_files_release(struct call_site_files *files) {
     for (size_t i = 0; i < files->count; i++) free((void *)(uintptr_t)files->items[i].bytes);
     free(files->items);
     *files = (struct call_site_files){ 0 };
+}
+
+/* ---- --revision ---- */
+
+bool section_revision(const char *name, uint32_t *out) {
+    *out = 0;
+    if (!name) return true;
+    if (strcasecmp(name, "b-script") == 0) *out = CSN_REVISION_B_SCRIPT;
+    else if (strlen(name) == 1 && strchr("ABCDEFGabcdefg", name[0])) *out = (uint32_t)(name[0] & ~0x20);
+    if (!*out) cli_error(NULL, "option '--revision': '%s' is not known, only 'A' to 'G' and 'B-script' are", name);
+    return *out != 0;
 }

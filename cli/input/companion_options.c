@@ -1,8 +1,10 @@
 /* Options for images and companions. */
-#include "ui/companion_options.h"
+#include "input/companion_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
@@ -32,11 +34,19 @@ static char *copy_of(const char *path) {
     return copy ? memcpy(copy, path, size) : NULL;
 }
 
+static void keep_missing(struct companion_search *search, const struct csn_companion_request *request) {
+    search->is_missing = true;
+    for (size_t i = 0; i < request->id_size && 2 * i + 2 < sizeof(search->build_id); i++)
+        snprintf(search->build_id + 2 * i, 3, "%02x", request->id[i]);
+    snprintf(search->link_name, sizeof(search->link_name), "%s", request->name ? request->name : "");
+}
+
 /* The stock resolver, whose debug file is remembered for the summary. */
 static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
                           struct csn_error *err) {
     struct companion_search *search = context;
     csn_status status = csn_companion_search_resolve(search->search, request, out, err);
+    if (status == CSN_NONE && request->kind == CSN_COMPANION_DEBUG_FILE && !request->has_debug_info) keep_missing(search, request);
     if (status == CSN_OK && request->kind == CSN_COMPANION_DEBUG_FILE && out->path && !search->debug_file)
         search->debug_file = copy_of(out->path);
     return status;
@@ -44,7 +54,7 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
 
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err) {
-    *search = (struct companion_search){ NULL, NULL };
+    *search = (struct companion_search){ .search = NULL };
     options->arch = values->arch;
     if (values->none) return CSN_OK;
     const char *urls = getenv("DEBUGINFOD_URLS");
@@ -67,8 +77,20 @@ csn_status companion_search_begin(struct companion_search *search, const struct 
     return csn_companion_search_create(&given, &search->search, err);
 }
 
+const char *companion_search_missing(const struct companion_search *search, const struct companion_values *values,
+                                     struct missing_text *out) {
+    if (!search->is_missing || search->debug_file) return NULL;
+    const char *urls = getenv("DEBUGINFOD_URLS"), *dir = values->debug_dirs.count ? values->debug_dirs.items[0] : "/usr/lib/debug";
+    char others[32] = "";
+    if (values->debug_dirs.count > 1) snprintf(others, sizeof(others), " and %zu more", values->debug_dirs.count - 1);
+    snprintf(out->text, sizeof(out->text), "build id %s; no debug file under %s%s%s%s; DEBUGINFOD_URLS is %s",
+             search->build_id[0] ? search->build_id : "unknown", dir, others, search->link_name[0] ? " nor beside the image as " : "",
+             search->link_name, urls && *urls ? urls : "not set");
+    return out->text;
+}
+
 void companion_search_end(struct companion_search *search) {
     csn_companion_search_destroy(search->search);
     free(search->debug_file);
-    *search = (struct companion_search){ NULL, NULL };
+    *search = (struct companion_search){ .search = NULL };
 }

@@ -4,7 +4,7 @@
 
 #include <callsign/convert.h>
 
-#include "commands/command.h"
+#include "ui/command.h"
 #include "ui/progress_bar.h"
 
 struct companion_values {
@@ -21,11 +21,20 @@ extern const struct option_spec companion_options[COMPANION_OPTION_COUNT];
 struct companion_search {
     struct csn_companion_search *search; /* NULL: nothing is looked for */
     char *debug_file;                    /* its path; NULL: none was found */
+    bool is_missing;                     /* the image has no debug information, and its debug file was not found */
+    char build_id[2 * 64 + 1];           /* of that image; empty: it has none */
+    char link_name[128];                 /* of the debug file, as the image names it; empty: it does not */
 };
 
 /* Sets image and resolver of `options`; downloads show in `bar`. */
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err);
+/* Where the debug file of an image was looked for in vain. NULL: none was looked for, or it was found. */
+struct missing_text {
+    char text[1024];
+};
+const char *companion_search_missing(const struct companion_search *search, const struct companion_values *values,
+                                     struct missing_text *out);
 void companion_search_end(struct companion_search *search);
 
 #endif

@@ -1,15 +1,27 @@
-/* The index that a command is given: an index file, the index that an object file carries, or an object file that is
- * converted in memory. */
+/* What a command is given: an index, an object file that carries one, or an object file that is converted in memory. A file
+ * is opened once, whatever it turns out to be. */
 #ifndef CALLSIGN_CLI_OPEN_INDEX_H
 #define CALLSIGN_CLI_OPEN_INDEX_H
 
 #include <callsign/convert.h>
 #include <callsign/index.h>
 
-#include "ui/companion_options.h"
+#include "input/companion_options.h"
+
+/* A file, or a folder: a dSYM bundle, which has no bytes of its own. */
+struct input_file {
+    const char *path;
+    struct csn_file *file; /* NULL: it is a folder */
+    const void *bytes;
+    size_t size;
+};
+/* False, with a message: it cannot be read, or is empty. */
+bool input_file_open(const char *path, struct input_file *out);
+void input_file_close(struct input_file *input); /* a zeroed one is fine */
 
 struct opened_index {
     struct csn_index *index;
+    struct input_file input; /* that the index is read from */
     struct csn_bytes bytes;  /* of a conversion in memory */
     bool partial;            /* parts of the object's debug information could not be read */
 };

@@ -1,4 +1,4 @@
-/* What a command of `callsign` is: a row of the table in main.c. */
+/* What a command of `callsign` is: its options, its help and what it does. */
 #ifndef CALLSIGN_CLI_COMMAND_H
 #define CALLSIGN_CLI_COMMAND_H
 
@@ -25,16 +25,5 @@ struct command {
     struct option_group shared; /* all zeros: none */
     enum exit_code (*run)(const void *values, char **operands, int operand_count);
 };
-
-extern const struct command convert_command;
-extern const struct command lookup_command;
-extern const struct command dump_command;
-extern const struct command verify_command;
-extern const struct command diff_command;
-extern const struct command stats_command;
-extern const struct command embed_command;
-extern const struct command extract_command;
-extern const struct command stack_command;
-extern const struct command explain_command;
 
 #endif

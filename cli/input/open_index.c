@@ -1,0 +1,117 @@
+/* Opening what a command is given. */
+#define _GNU_SOURCE
+#include "input/open_index.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "convert/conversion_text.h"
+#include "ui/cli_message.h"
+#include "ui/progress_bar.h"
+
+/* ---- the file ---- */
+
+bool input_file_open(const char *path, struct input_file *out) {
+    struct csn_error err = CSN_ERROR_INIT;
+    *out = (struct input_file){ .path = path };
+    csn_status status = csn_file_open(path, &out->file, &err);
+    if (status < 0 && err.os_error == EISDIR) return true;
+    if (status < 0) {
+        cli_error_status(path, status, &err);
+        return false;
+    }
+    out->bytes = csn_file_bytes(out->file);
+    out->size = csn_file_size(out->file);
+    if (out->size) return true;
+    cli_error(path, "the file is empty");
+    input_file_close(out);
+    return false;
+}
+
+void input_file_close(struct input_file *input) {
+    csn_file_close(input->file);
+    *input = (struct input_file){ 0 };
+}
+
+/* ---- the index ---- */
+
+/* What a stripped image lacks. A failure is one line: CSN_NONE, with that message. */
+static csn_status report_missing(csn_status status, const char *path, const struct companion_search *search,
+                                 const struct companion_values *companions, const struct csn_error *err) {
+    struct missing_text text;
+    const char *missing = companion_search_missing(search, companions, &text);
+    if (!missing) return status;
+    if (status == CSN_OK) cli_report("%s: no debug information, symbols only; %s", path, missing);
+    if (status != CSN_E_NOT_FOUND) return status;
+    cli_error(path, "%s; %s", csn_error_text(err), missing);
+    return CSN_NONE;
+}
+
+static csn_status convert_in_memory(const struct companion_values *companions, struct opened_index *out, struct csn_error *err) {
+    const char *path = out->input.path;
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    if (!report) return CSN_E_MEMORY;
+    struct progress_bar bar;
+    struct companion_search search;
+    progress_begin(&bar, false);
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    options.progress = progress_step;
+    options.progress_context = &bar;
+    options.input = out->input.file;
+    csn_status status = companion_search_begin(&search, companions, &bar, &options, err);
+    if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
+    progress_end(&bar);
+    if (conversion_has_symbols_only(report)) status = report_missing(status, path, &search, companions, err);
+    companion_search_end(&search);
+    progress_pass_on_signal();
+    if (status == CSN_OK) {
+        conversion_report_damage(path, report);
+        out->partial = conversion_is_partial(report);
+        status = csn_index_open_memory(out->bytes.ptr, out->bytes.size, NULL, &out->index, err);
+    }
+    free(report);
+    return status;
+}
+
+/* CSN_NONE: there is no index, with a message. */
+static csn_status open_input(const struct companion_values *companions, struct opened_index *out, struct csn_error *err) {
+    const struct input_file *input = &out->input;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    options.arch = companions->arch;
+    if (!input->file) return convert_in_memory(companions, out, err);
+    if (csn_is_index(input->bytes, input->size)) return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
+    if (!csn_is_input(input->bytes, input->size)) {
+        cli_error(input->path, "neither an index nor an object file");
+        return CSN_NONE;
+    }
+    csn_status status = csn_index_open_embedded_memory(input->bytes, input->size, &options, &out->index, err);
+    return status == CSN_NONE ? convert_in_memory(companions, out, err) : status;
+}
+
+static bool finish_opening(csn_status status, const struct csn_error *err, struct opened_index *out) {
+    if (status == CSN_OK) return true;
+    if (status < 0) cli_error_status(out->input.path, status, err);
+    close_index(out);
+    return false;
+}
+
+bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
+    *out = (struct opened_index){ 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    if (!input_file_open(path, &out->input)) return false;
+    return finish_opening(open_input(companions, out, &err), &err, out);
+}
+
+bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {
+    *out = (struct opened_index){ 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    if (!input_file_open(path, &out->input)) return false;
+    return finish_opening(convert_in_memory(companions, out, &err), &err, out);
+}
+
+void close_index(struct opened_index *opened) {
+    csn_index_close(opened->index);
+    csn_bytes_free(&opened->bytes);
+    input_file_close(&opened->input);
+    *opened = (struct opened_index){ 0 };
+}
