@@ -21,12 +21,13 @@ static struct csn_str without(struct csn_str name, size_t count) { return (struc
 /* Rust's older scheme looks like C++ ("_ZN4core3fmt17h0123456789abcdefE"). */
 static bool demangle_itanium(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
     bool extra = name.ptr[1] == '_'; /* Mach-O puts an underscore before every name */
+    struct csni_name_mark start = csni_name_get_mark(text);
     if (csni_rust_demangle_legacy(without(name, extra), text)) return true;
-    *text = (struct csni_name_text){ .out = text->out, .cap = text->cap };
+    csni_name_back_to(text, start);
     return csni_itanium_demangle(name, memory, text);
 }
 
-static bool demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+static bool demangle_bare(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
     switch (name.ptr[1]) {
     case 'Z': return demangle_itanium(name, memory, text);
     case 'R': return csni_rust_demangle(name, text);
@@ -38,7 +39,20 @@ static bool demangle(struct csn_str name, struct csni_name_memory *memory, struc
     return demangle_itanium(name, memory, text);
 }
 
-/* A symbol version ("_Znwm@@GLIBCXX_3.4") is no part of the mangled name; it is put behind the text unchanged. */
+/* A dot before the name is the code of a function of 64-bit PowerPC; "__imp_" is a pointer to a function of another DLL. */
+static bool demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    static const char import[] = "__imp_";
+    size_t len = sizeof(import) - 1;
+    if (name.len > 2 && name.ptr[0] == '.') {
+        csni_name_put_char(text, '.');
+        return demangle_bare(without(name, 1), memory, text);
+    }
+    if (name.len < len + 2 || memcmp(name.ptr, import, len) != 0) return demangle_bare(name, memory, text);
+    csni_name_put_text(text, "import thunk for ");
+    return csni_itanium_demangle(without(name, len), memory, text);
+}
+
+/* A symbol version ("_Znwm@@GLIBCXX_3.4") is no part of the mangled name; it is put after the text unchanged. */
 static bool demangle_versioned(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
     const char *version = memchr(name.ptr, '@', name.len);
     size_t len = version ? (size_t)(version - name.ptr) : name.len;
@@ -53,7 +67,8 @@ static bool may_be_msvc(struct csn_str name) {
 }
 
 static bool may_be_mangled(struct csn_str name) {
-    return name.ptr[0] == '_' && memchr("ZRD_", name.ptr[1], 4);
+    size_t dot = name.ptr[0] == '.';
+    return name.ptr[dot] == '_' && memchr("ZRD_", name.ptr[dot + 1], 4);
 }
 
 /* The first language whose marks the name bears. */

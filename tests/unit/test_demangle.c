@@ -28,6 +28,9 @@ static void test_languages(void **state) {
     expect("_ZN3foo3barEv.part.0", "foo::bar() (.part.0)");
     expect("_ZN3foo3barEv.constprop.0.cold", "foo::bar() (.constprop.0.cold)");
     expect("__Z1fv", "f()");
+    expect("._Z1fv", ".f()");
+    expect("._ZN4core3fmt9Formatter3new17h0123456789abcdefE", ".core::fmt::Formatter::new");
+    expect("__imp__Z1fv", "import thunk for f()");
     expect("_Znwm@@GLIBCXX_3.4", "operator new(unsigned long)@@GLIBCXX_3.4");
     expect("_ZN4core3fmt9Formatter3new17h0123456789abcdefE", "core::fmt::Formatter::new");
     expect("_RNvC6_123foo3bar", "123foo::bar");

@@ -861,7 +861,7 @@ static void cut_all(const struct pair *pairs, size_t count) {
     }
 }
 
-/* Every byte replaced by letters that mean something; where the text is cut by the room, its length is still told. */
+/* Every byte replaced by letters that mean something; where the text is cut by the room, its length is still given. */
 static void damage_all(const struct pair *pairs, size_t count) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0129_.$?@";
     char name[512], out[1024], little[16];

@@ -167,7 +167,7 @@ static void test_names(void **state) {
     }
 }
 
-/* Each beginning of each name, in memory that ends there: never a read behind it, never a text without an end. */
+/* Each beginning of each name, in memory that ends there: never a read after it, never a text without an end. */
 static void test_truncated(void **state) {
     (void)state;
     char out[1024];
@@ -202,7 +202,7 @@ static void test_damaged(void **state) {
     assert_in_range(read, 10000, 200000);
 }
 
-/* llvm-cxxfilt 22 cannot read it, though clang makes it: parameters behind a local template's name. */
+/* llvm-cxxfilt 22 cannot read it, though clang makes it: parameters after a local template's name. */
 static void test_local_template(void **state) {
     (void)state;
     char out[256];

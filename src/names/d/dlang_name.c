@@ -31,9 +31,9 @@ bool csni_d_reference(dlang *r, const char **out) {
     const char *from = r->at;
     uint64_t distance;
     if (csni_d_peek(r, 0) != 'Q') return false;
-    const char *behind = read_distance(r, from + 1, &distance);
-    if (!behind || distance > (uint64_t)(from - r->begin)) return false;
-    r->at = behind;
+    const char *after = read_distance(r, from + 1, &distance);
+    if (!after || distance > (uint64_t)(from - r->begin)) return false;
+    r->at = after;
     *out = from - distance;
     return true;
 }
@@ -146,12 +146,12 @@ static bool read_old_symbol(dlang *r) {
     const char *begin = r->at;
     uint64_t len;
     if (!csni_d_number(r, &len) || !len) return false;
-    const char *behind = r->at;
+    const char *after = r->at;
     size_t text = r->out->len;
     uint64_t size = len;
-    for (const char *from = behind;; from--) {
+    for (const char *from = after;; from--) {
         bool whole = !size || from < begin;
-        if (whole) from = behind;
+        if (whole) from = after;
         r->at = from;
         bool done = true;
         if (csni_d_starts_symbol(r, from)) done = csni_d_qualified(r, false);

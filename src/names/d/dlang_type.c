@@ -174,10 +174,10 @@ static bool read_associative_array(dlang *r) {
 
 /* ---- all types ---- */
 
-static bool read_wrapped(dlang *r, const char *before, const char *behind) {
+static bool read_wrapped(dlang *r, const char *before, const char *after) {
     csni_d_put(r, before);
     if (!csni_d_type(r)) return false;
-    csni_d_put(r, behind);
+    csni_d_put(r, after);
     return true;
 }
 

@@ -343,7 +343,7 @@ static node *parse_subobject(parser *p) {
 
 /* ---- vendors' expressions ---- */
 
-/* Microsoft's __uuidof has one operand and no 'E' behind it: 't' and a type, or 'z' and an expression. */
+/* Microsoft's __uuidof has one operand and no 'E' after it: 't' and a type, or 'z' and an expression. */
 static node *parse_uuid_operand(parser *p) { return csni_take(p, 't') ? csni_parse_type(p) : csni_take(p, 'z') ? csni_parse_expression(p) : NULL; }
 
 static node *parse_vendor_expression(parser *p) {

@@ -1,7 +1,7 @@
 /* Floating literals: the bytes of the number, written as C's "%a" writes it, whatever the machine this runs on. */
 #include "names/itanium/itanium_print.h"
 
-/* A number of `digits` hexadecimal digits of fraction behind the first one, times 2 ^ exponent. */
+/* A number of `digits` hexadecimal digits of fraction after the first one, times 2 ^ exponent. */
 struct hex_float {
     bool negative;
     uint64_t first;
@@ -46,7 +46,7 @@ static void put_special(struct csni_name_text *text, bool negative, bool infinit
     csni_name_put_text(text, infinite ? "inf" : "nan");
 }
 
-/* IEEE 754: a sign, an exponent, a fraction behind a one that is not stored. */
+/* IEEE 754: a sign, an exponent, a fraction after a one that is not stored. */
 static void put_ieee(struct csni_name_text *text, struct csn_str hex, size_t exponent_bits, bool normalize) {
     size_t fraction_bits = 4 * hex.len - 1 - exponent_bits, top = fraction_bits < 64 ? fraction_bits : 64;
     int bias = (1 << (exponent_bits - 1)) - 1;

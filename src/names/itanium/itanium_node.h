@@ -7,7 +7,7 @@
 
 #include <callsign/base.h>
 
-/* Fields of struct csni_itanium_node that a kind uses stand behind it: text, a to d, list, flag. */
+/* Fields of struct csni_itanium_node that a kind uses stand after it: text, a to d, list, flag. */
 enum csni_itanium_kind {
     /* names */
     NODE_NAME,               /* text */

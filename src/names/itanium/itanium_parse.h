@@ -25,7 +25,7 @@ struct csni_itanium_parser {
     bool parameters_unknown;              /* inside a constraint, where levels are not followed */
 };
 
-/* What a name tells about the function type that may follow. */
+/* What a name shows of the function type that may follow. */
 struct csni_itanium_traits {
     uint32_t forward_base;
     uint8_t qualifiers;

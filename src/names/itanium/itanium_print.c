@@ -315,10 +315,10 @@ static void print_vector(struct csni_itanium_printer *p, node *n) {
     TEXT(p, "]");
 }
 
-static void print_wrapped(struct csni_itanium_printer *p, const char *before, node *n, const char *behind) {
+static void print_wrapped(struct csni_itanium_printer *p, const char *before, node *n, const char *after) {
     csni_name_put_text(p->text, before);
     csni_itanium_print(p, n);
-    csni_name_put_text(p->text, behind);
+    csni_name_put_text(p->text, after);
 }
 
 static void print_bit_int(struct csni_itanium_printer *p, node *n) {
@@ -336,7 +336,7 @@ static void print_noexcept(struct csni_itanium_printer *p, node *n) {
     csni_itanium_close(p, ')');
 }
 
-/* Text in front of, between or behind the parts of a name, where that is all there is to its kind. False: another kind. */
+/* Text in front of, between or after the parts of a name, where that is all there is to its kind. False: another kind. */
 static bool print_simple_left(struct csni_itanium_printer *p, node *n) {
     switch (n->kind) {
     case NODE_NAME: csni_name_put_str(p->text, n->text); return true;
@@ -477,7 +477,7 @@ void csni_itanium_print_right(struct csni_itanium_printer *p, node *n) {
     case NODE_VALUE_PARAM: csni_itanium_print(p, n->a); csni_itanium_print_right(p, n->b); break;
     case NODE_TEMPLATE_PARAM: print_template_param_right(p, n); break;
     case NODE_PACK_PARAM: csni_itanium_print_right(p, n->a); break;
-    default: break; /* an ABI tag behind a type: nothing is to its right */
+    default: break; /* an ABI tag after a type: nothing is to its right */
     }
     p->depth--;
 }

@@ -16,7 +16,7 @@ struct csni_itanium_printer {
     bool failed;                     /* a limit was reached */
 };
 
-/* The part before the declared name, the part behind it, both. */
+/* The part before the declared name, the part after it, both. */
 void csni_itanium_print_left(struct csni_itanium_printer *p, node *n);
 void csni_itanium_print_right(struct csni_itanium_printer *p, node *n);
 void csni_itanium_print(struct csni_itanium_printer *p, node *n);

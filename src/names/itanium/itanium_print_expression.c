@@ -262,7 +262,7 @@ static void print_lambda_literal(struct csni_itanium_printer *p, node *n) {
     TEXT(p, "{...}");
 }
 
-/* Suffixes such as "ul" stand behind the number, names of types before it. */
+/* Suffixes such as "ul" stand after the number, names of types before it. */
 static void print_integer(struct csni_itanium_printer *p, node *n) {
     bool is_suffix = n->a->text.len <= 3;
     if (!is_suffix) print_enclosed(p, n->a);

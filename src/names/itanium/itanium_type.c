@@ -50,7 +50,7 @@ static node letter_types[26] = {
     ['z' - 'a'] = NAME("..."),
 };
 
-/* Behind 'D'. */
+/* After 'D'. */
 static node d_types[26] = {
     ['a' - 'a'] = NAME("auto"),
     ['c' - 'a'] = NAME("decltype(auto)"),
@@ -70,7 +70,7 @@ static node *type_in(node *table, char letter) {
     return type->text.len ? type : NULL;
 }
 
-/* Fixed-point types (N1169): "DA" or "DR" and a letter for the size, all of it behind "DS" where it saturates. */
+/* Fixed-point types (N1169): "DA" or "DR" and a letter for the size, all of it after "DS" where it saturates. */
 static node *parse_fixed_point(parser *p, bool saturates) {
     static const char letters[] = "stijlm";
     static node types[2][2][6] = {
@@ -90,7 +90,7 @@ static node *parse_fixed_point(parser *p, bool saturates) {
     return &types[saturates][kind == 'R'][found - letters];
 }
 
-/* Behind "DF". */
+/* After "DF". */
 static node *parse_binary_float(parser *p) {
     static node bfloat16 = NAME("std::bfloat16_t");
     if (p->end - p->at >= 3 && memcmp(p->at, "16b", 3) == 0) {

@@ -3,7 +3,7 @@
 
 /* ---- tree and tokens ---- */
 
-node *csni_ms_make(msvc *p, enum msvc_kind kind) {
+node *csni_ms_make(msvc *p, enum csni_msvc_kind kind) {
     node *n = csni_name_alloc(p->memory, sizeof(*n));
     if (!n) return NULL;
     memset(n, 0, sizeof(*n));
@@ -11,7 +11,7 @@ node *csni_ms_make(msvc *p, enum msvc_kind kind) {
     return n;
 }
 
-node *csni_ms_make_text(msvc *p, enum msvc_kind kind, const char *text) {
+node *csni_ms_make_text(msvc *p, enum csni_msvc_kind kind, const char *text) {
     node *n = csni_ms_make(p, kind);
     if (n) n->text = (struct csn_str){ text, strlen(text) };
     return n;
@@ -79,7 +79,7 @@ bool csni_ms_render(msvc *p, const node *n, struct csn_str *out) {
     enum { RENDERED_MAX = 1 << 22 };
     struct csni_name_text text = { 0 };
     for (int pass = 0; pass < 2; pass++) {
-        struct msvc_printer printer = { .text = &text };
+        struct csni_msvc_printer printer = { .text = &text };
         csni_msvc_print(&printer, n);
         p->rendered += printer.steps + text.len;
         if (printer.failed || text.too_long || p->rendered > RENDERED_MAX) return false;
@@ -125,7 +125,7 @@ static const char *const basic_operators[36] = {
     "operator^", "operator|", "operator&&", "operator||", "operator*=", "operator+=", "operator-=",
 };
 
-/* Behind '_'. */
+/* After '_'. */
 static const char *const under_operators[36] = {
     "operator/=", "operator%=", "operator>>=", "operator<<=", "operator&=", "operator|=", "operator^=", NULL, NULL, NULL,
     NULL, NULL, NULL, "`vbase dtor'", "`vector deleting dtor'", "`default ctor closure'", "`scalar deleting dtor'",
@@ -134,7 +134,7 @@ static const char *const under_operators[36] = {
     NULL, NULL, NULL, NULL, "`local vftable ctor closure'", "operator new[]", "operator delete[]", NULL, NULL, NULL, NULL,
 };
 
-/* Behind "__". */
+/* After "__". */
 static const char *const double_under_operators[36] = {
     [10] = "`managed vector ctor iterator'",
     [11] = "`managed vector dtor iterator'",
@@ -147,7 +147,7 @@ static const char *const double_under_operators[36] = {
     [22] = "operator<=>",
 };
 
-/* A letter or digit behind '?'. Those without a meaning are written as nothing. */
+/* A letter or digit after '?'. Those without a meaning are written as nothing. */
 static node *read_operator(msvc *p) {
     const char *const *table = csni_ms_take_text(p, "__") ? double_under_operators
                                : csni_ms_take(p, '_')     ? under_operators
@@ -182,7 +182,7 @@ static node *read_unqualified(msvc *p, bool memorize) {
 }
 
 static node *copy_of(msvc *p, const node *n) {
-    node *copy = csni_ms_make(p, (enum msvc_kind)n->kind);
+    node *copy = csni_ms_make(p, (enum csni_msvc_kind)n->kind);
     if (copy) *copy = *n;
     return copy;
 }
@@ -198,7 +198,7 @@ static node *read_template_id(msvc *p) {
 }
 
 static node *read_template(msvc *p, bool of_type) {
-    struct msvc_memory outer = p->seen;
+    struct csni_msvc_memory outer = p->seen;
     p->seen.name_count = p->seen.type_count = 0;
     node *name = csni_ms_leave(p, csni_ms_enter(p) ? read_template_id(p) : NULL);
     p->seen = outer;

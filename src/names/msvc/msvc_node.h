@@ -9,7 +9,7 @@
 
 #include "names/name_text.h"
 
-enum msvc_kind {
+enum csni_msvc_kind {
     /* identifiers; c: template arguments */
     ID_NAME,       /* text */
     ID_STRUCTOR,   /* of class a; flag: a destructor */
@@ -26,7 +26,7 @@ enum msvc_kind {
     TYPE_CUSTOM,   /* a */
     TYPE_POINTER,  /* to a, member of b; text: '*', '&' or '&&', numbers: of __ptrauth where flag is set */
     TYPE_ARRAY,    /* of a; list: numbers */
-    TYPE_FUNCTION, /* returns a, list, flags: enum msvc_function */
+    TYPE_FUNCTION, /* returns a, list, flags: enum csni_msvc_function */
     /* symbols; a: the name */
     SYMBOL_FUNCTION, /* b: the type */
     SYMBOL_VARIABLE, /* b: the type, if there is one; text: "public: static " and its like */
@@ -39,33 +39,33 @@ enum msvc_kind {
     ARG_LIST,      /* list */
 };
 
-enum msvc_qualifier { Q_CONST = 1, Q_VOLATILE = 2, Q_UNALIGNED = 4, Q_RESTRICT = 8, Q_LVALUE = 16, Q_RVALUE = 32 };
+enum csni_msvc_qualifier { Q_CONST = 1, Q_VOLATILE = 2, Q_UNALIGNED = 4, Q_RESTRICT = 8, Q_LVALUE = 16, Q_RVALUE = 32 };
 
-enum msvc_function {
+enum csni_msvc_function {
     F_PUBLIC = 1, F_PROTECTED = 2, F_PRIVATE = 4, F_GLOBAL = 8, F_STATIC = 16, F_VIRTUAL = 32, F_EXTERN_C = 64,
     F_NO_PARAMETERS = 128, F_ADJUST = 256, F_VTORDISP = 512, F_VTORDISPEX = 1024, F_VARIADIC = 2048, F_NOEXCEPT = 4096,
     F_THUNK = 8192, F_VOID = 16384 /* no parameters at all */
 };
 
-struct msvc_node {
+struct csni_msvc_node {
     uint8_t kind, quals;
     bool flag;
     uint8_t convention; /* an index of the table of their names */
     uint32_t flags, count;
     struct csn_str text;
-    struct msvc_node *a, *b, *c;
-    struct msvc_node **list;
+    struct csni_msvc_node *a, *b, *c;
+    struct csni_msvc_node **list;
     int64_t numbers[4];
 };
 
 enum { CSNI_MSVC_DEPTH_MAX = 512, CSNI_MSVC_STEPS_MAX = 1 << 20 };
 
-struct msvc_printer {
+struct csni_msvc_printer {
     struct csni_name_text *text;
     uint32_t depth, steps;
     bool failed; /* a limit was reached */
 };
 
-void csni_msvc_print(struct msvc_printer *p, const struct msvc_node *n);
+void csni_msvc_print(struct csni_msvc_printer *p, const struct csni_msvc_node *n);
 
 #endif

@@ -9,26 +9,26 @@
 enum { CSNI_MSVC_MEMORIZED = 10 };
 
 /* What digits refer back to. Each template's arguments have their own. */
-struct msvc_memory {
-    struct msvc_node *names[CSNI_MSVC_MEMORIZED];
-    struct msvc_node *types[CSNI_MSVC_MEMORIZED];
+struct csni_msvc_memory {
+    struct csni_msvc_node *names[CSNI_MSVC_MEMORIZED];
+    struct csni_msvc_node *types[CSNI_MSVC_MEMORIZED];
     uint32_t name_count, type_count;
 };
 
-struct msvc_parser {
+struct csni_msvc_parser {
     const char *at, *end;
     struct csni_name_memory *memory;
     struct csni_name_stack parts; /* of lists that are being read */
-    struct msvc_memory seen;
+    struct csni_msvc_memory seen;
     uint32_t depth;
     size_t rendered; /* bytes of names that were written to be remembered */
 };
 
-typedef struct msvc_parser msvc;
-typedef struct msvc_node node;
+typedef struct csni_msvc_parser msvc;
+typedef struct csni_msvc_node node;
 
-/* How a type's qualifiers are given: not at all, behind '?', as its first letter. */
-enum msvc_mode { MODE_DROP, MODE_RESULT, MODE_MANGLE };
+/* How a type's qualifiers are given: not at all, after '?', as its first letter. */
+enum csni_msvc_mode { MODE_DROP, MODE_RESULT, MODE_MANGLE };
 
 static inline char csni_ms_peek(const msvc *p, size_t ahead) { return (size_t)(p->end - p->at) > ahead ? p->at[ahead] : 0; }
 
@@ -56,8 +56,8 @@ static inline node *csni_ms_leave(msvc *p, node *n) {
     return n;
 }
 
-node *csni_ms_make(msvc *p, enum msvc_kind kind);
-node *csni_ms_make_text(msvc *p, enum msvc_kind kind, const char *text);
+node *csni_ms_make(msvc *p, enum csni_msvc_kind kind);
+node *csni_ms_make_text(msvc *p, enum csni_msvc_kind kind, const char *text);
 bool csni_ms_push(msvc *p, node *n);
 /* The parts since `base` become the list of `n`; NULL stays NULL. */
 node *csni_ms_set_list(msvc *p, node *n, uint32_t base);
@@ -83,7 +83,7 @@ bool csni_ms_memorize(msvc *p, const node *identifier);
 node *csni_ms_template_args(msvc *p);
 
 /* types */
-node *csni_ms_type(msvc *p, enum msvc_mode mode);
+node *csni_ms_type(msvc *p, enum csni_msvc_mode mode);
 node *csni_ms_function_type(msvc *p, bool has_this);
 
 /* symbols */

@@ -1,11 +1,11 @@
 /* From the tree of a name of Microsoft's C++ compilers to text. */
 #include "names/msvc/msvc_node.h"
 
-typedef const struct msvc_node node;
+typedef const struct csni_msvc_node node;
 
 #define TEXT(p, literal) csni_name_put((p)->text, literal, sizeof(literal) - 1)
 
-static bool enter_node(struct msvc_printer *p) {
+static bool enter_node(struct csni_msvc_printer *p) {
     if (p->depth >= CSNI_MSVC_DEPTH_MAX || p->steps >= CSNI_MSVC_STEPS_MAX || p->text->too_long) p->failed = true;
     if (p->failed) return false;
     p->depth++;
@@ -13,31 +13,31 @@ static bool enter_node(struct msvc_printer *p) {
     return true;
 }
 
-static void put_signed(struct msvc_printer *p, int64_t value) {
+static void put_signed(struct csni_msvc_printer *p, int64_t value) {
     if (value < 0) TEXT(p, "-");
     csni_name_put_number(p->text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* A blank behind a word or template arguments. */
-static void put_space(struct msvc_printer *p) {
+/* A blank after a word or template arguments. */
+static void put_space(struct csni_msvc_printer *p) {
     char c = p->text->last;
     bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (is_word || c == '>') TEXT(p, " ");
 }
 
-static void print_list(struct msvc_printer *p, node *n, const char *between) {
+static void print_list(struct csni_msvc_printer *p, node *n, const char *between) {
     for (uint32_t i = 0; i < n->count && !p->failed; i++) {
         if (i) csni_name_put_text(p->text, between);
         csni_msvc_print(p, n->list[i]);
     }
 }
 
-/* ---- types: what stands before what they declare, and what behind ---- */
+/* ---- types: what stands before what they declare, and what after ---- */
 
-static void print_before(struct msvc_printer *p, node *n);
-static void print_behind(struct msvc_printer *p, node *n);
+static void print_before(struct csni_msvc_printer *p, node *n);
+static void print_after(struct csni_msvc_printer *p, node *n);
 
-static void put_qualifiers(struct msvc_printer *p, unsigned quals, bool space) {
+static void put_qualifiers(struct csni_msvc_printer *p, unsigned quals, bool space) {
     static const char *const names[] = { "const", "volatile", "__restrict" };
     static const unsigned bits[] = { Q_CONST, Q_VOLATILE, Q_RESTRICT };
     for (size_t i = 0; i < 3; i++) {
@@ -48,7 +48,7 @@ static void put_qualifiers(struct msvc_printer *p, unsigned quals, bool space) {
     }
 }
 
-static void put_convention(struct msvc_printer *p, unsigned convention) {
+static void put_convention(struct csni_msvc_printer *p, unsigned convention) {
     static const char *const names[] = { "", "__cdecl", "__pascal", "__thiscall", "__stdcall", "__fastcall", "__clrcall", "__eabi",
                                          "__vectorcall", "__attribute__((__swiftcall__)) ",
                                          "__attribute__((__swiftasynccall__)) " };
@@ -56,7 +56,7 @@ static void put_convention(struct msvc_printer *p, unsigned convention) {
     csni_name_put_text(p->text, names[convention]);
 }
 
-static void print_signature_before(struct msvc_printer *p, node *n) {
+static void print_signature_before(struct csni_msvc_printer *p, node *n) {
     if (n->flags & F_PUBLIC) TEXT(p, "public: ");
     if (n->flags & F_PROTECTED) TEXT(p, "protected: ");
     if (n->flags & F_PRIVATE) TEXT(p, "private: ");
@@ -68,13 +68,13 @@ static void print_signature_before(struct msvc_printer *p, node *n) {
     TEXT(p, " ");
 }
 
-static void print_function_before(struct msvc_printer *p, node *n) {
+static void print_function_before(struct csni_msvc_printer *p, node *n) {
     if (n->flags & F_THUNK) TEXT(p, "[thunk]: ");
     print_signature_before(p, n);
     put_convention(p, n->convention);
 }
 
-static void print_adjustment(struct msvc_printer *p, node *n) {
+static void print_adjustment(struct csni_msvc_printer *p, node *n) {
     int first = n->flags & F_ADJUST ? 3 : n->flags & F_VTORDISPEX ? 0 : 2;
     csni_name_put_text(p->text, first == 3 ? "`adjustor{" : first == 0 ? "`vtordispex{" : "`vtordisp{");
     for (int i = first; i < 4; i++) {
@@ -84,7 +84,7 @@ static void print_adjustment(struct msvc_printer *p, node *n) {
     TEXT(p, "}'");
 }
 
-static void print_parameters(struct msvc_printer *p, node *n) {
+static void print_parameters(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "(");
     if (n->flags & F_VOID) TEXT(p, "void");
     else print_list(p, n, ", ");
@@ -92,7 +92,7 @@ static void print_parameters(struct msvc_printer *p, node *n) {
     TEXT(p, ")");
 }
 
-static void print_function_behind(struct msvc_printer *p, node *n) {
+static void print_function_after(struct csni_msvc_printer *p, node *n) {
     if (n->flags & F_THUNK && n->flags & (F_ADJUST | F_VTORDISP)) print_adjustment(p, n);
     if (!(n->flags & F_NO_PARAMETERS)) print_parameters(p, n);
     put_qualifiers(p, n->quals, true);
@@ -100,10 +100,10 @@ static void print_function_behind(struct msvc_printer *p, node *n) {
     if (n->flags & F_NOEXCEPT) TEXT(p, " noexcept");
     if (n->quals & Q_LVALUE) TEXT(p, " &");
     if (n->quals & Q_RVALUE) TEXT(p, " &&");
-    if (n->a) print_behind(p, n->a);
+    if (n->a) print_after(p, n->a);
 }
 
-static void print_pointer_auth(struct msvc_printer *p, node *n) {
+static void print_pointer_auth(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "__ptrauth(");
     for (int i = 0; i < 3; i++) {
         if (i) TEXT(p, ", ");
@@ -113,7 +113,7 @@ static void print_pointer_auth(struct msvc_printer *p, node *n) {
 }
 
 /* The calling convention of a function that is pointed to stands inside the parentheses. */
-static void print_pointer_before(struct msvc_printer *p, node *n) {
+static void print_pointer_before(struct csni_msvc_printer *p, node *n) {
     bool to_function = n->a->kind == TYPE_FUNCTION;
     if (to_function) print_signature_before(p, n->a);
     else print_before(p, n->a);
@@ -133,17 +133,17 @@ static void print_pointer_before(struct msvc_printer *p, node *n) {
     if (n->flag) print_pointer_auth(p, n);
 }
 
-static void print_array_behind(struct msvc_printer *p, node *n) {
+static void print_array_after(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "[");
     for (uint32_t i = 0; i < n->count; i++) {
         if (i) TEXT(p, "][");
         if (n->list[i]->numbers[0]) csni_msvc_print(p, n->list[i]);
     }
     TEXT(p, "]");
-    print_behind(p, n->a);
+    print_after(p, n->a);
 }
 
-static void print_type_before(struct msvc_printer *p, node *n) {
+static void print_type_before(struct csni_msvc_printer *p, node *n) {
     switch (n->kind) {
     case TYPE_NAMED: csni_name_put_str(p->text, n->text); put_qualifiers(p, n->quals, true); break;
     case TYPE_TAG:
@@ -159,52 +159,52 @@ static void print_type_before(struct msvc_printer *p, node *n) {
     }
 }
 
-static void print_before(struct msvc_printer *p, node *n) {
+static void print_before(struct csni_msvc_printer *p, node *n) {
     if (!enter_node(p)) return;
     print_type_before(p, n);
     p->depth--;
 }
 
-static void print_behind(struct msvc_printer *p, node *n) {
+static void print_after(struct csni_msvc_printer *p, node *n) {
     if (!enter_node(p)) return;
     bool brackets = n->kind == TYPE_POINTER && (n->a->kind == TYPE_ARRAY || n->a->kind == TYPE_FUNCTION);
     if (brackets) TEXT(p, ")");
-    if (n->kind == TYPE_POINTER) print_behind(p, n->a);
-    else if (n->kind == TYPE_ARRAY) print_array_behind(p, n);
-    else if (n->kind == TYPE_FUNCTION) print_function_behind(p, n);
+    if (n->kind == TYPE_POINTER) print_after(p, n->a);
+    else if (n->kind == TYPE_ARRAY) print_array_after(p, n);
+    else if (n->kind == TYPE_FUNCTION) print_function_after(p, n);
     p->depth--;
 }
 
 /* ---- identifiers and symbols ---- */
 
-static void print_template_args(struct msvc_printer *p, node *n) {
+static void print_template_args(struct csni_msvc_printer *p, node *n) {
     if (!n->c) return;
     TEXT(p, "<");
     print_list(p, n->c, ", ");
     TEXT(p, ">");
 }
 
-static void print_conversion(struct msvc_printer *p, node *n) {
+static void print_conversion(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "operator");
     print_template_args(p, n);
     TEXT(p, " ");
     if (n->a) csni_msvc_print(p, n->a);
 }
 
-static void print_structor(struct msvc_printer *p, node *n) {
+static void print_structor(struct csni_msvc_printer *p, node *n) {
     if (n->flag) TEXT(p, "~");
     if (n->a) csni_msvc_print(p, n->a);
     print_template_args(p, n);
 }
 
-static void print_dynamic(struct msvc_printer *p, node *n) {
+static void print_dynamic(struct csni_msvc_printer *p, node *n) {
     csni_name_put_text(p->text, n->flag ? "`dynamic atexit destructor for " : "`dynamic initializer for ");
     csni_name_put_text(p->text, n->a ? "`" : "'");
     csni_msvc_print(p, n->a ? n->a : n->b);
     TEXT(p, "''");
 }
 
-static void print_guard(struct msvc_printer *p, node *n) {
+static void print_guard(struct csni_msvc_printer *p, node *n) {
     csni_name_put_text(p->text, n->flag ? "`local static thread guard'" : "`local static guard'");
     if (n->numbers[0] <= 0) return;
     TEXT(p, "{");
@@ -212,7 +212,7 @@ static void print_guard(struct msvc_printer *p, node *n) {
     TEXT(p, "}");
 }
 
-static void print_rtti_base(struct msvc_printer *p, node *n) {
+static void print_rtti_base(struct csni_msvc_printer *p, node *n) {
     TEXT(p, "`RTTI Base Class Descriptor at (");
     for (int i = 0; i < 4; i++) {
         if (i) TEXT(p, ", ");
@@ -221,22 +221,22 @@ static void print_rtti_base(struct msvc_printer *p, node *n) {
     TEXT(p, ")'");
 }
 
-static void print_function(struct msvc_printer *p, node *n) {
+static void print_function(struct csni_msvc_printer *p, node *n) {
     print_before(p, n->b);
     put_space(p);
     csni_msvc_print(p, n->a);
-    print_behind(p, n->b);
+    print_after(p, n->b);
 }
 
-static void print_variable(struct msvc_printer *p, node *n) {
+static void print_variable(struct csni_msvc_printer *p, node *n) {
     csni_name_put_str(p->text, n->text);
     if (n->b) print_before(p, n->b);
     put_space(p);
     csni_msvc_print(p, n->a);
-    if (n->b) print_behind(p, n->b);
+    if (n->b) print_after(p, n->b);
 }
 
-static void print_table(struct msvc_printer *p, node *n) {
+static void print_table(struct csni_msvc_printer *p, node *n) {
     if (n->quals) {
         put_qualifiers(p, n->quals, false);
         TEXT(p, " ");
@@ -248,19 +248,19 @@ static void print_table(struct msvc_printer *p, node *n) {
     TEXT(p, "'}");
 }
 
-static void print_string(struct msvc_printer *p, node *n) {
+static void print_string(struct csni_msvc_printer *p, node *n) {
     if (n->numbers[0]) csni_name_put_char(p->text, (char)n->numbers[0]);
     TEXT(p, "\"");
     csni_name_put_str(p->text, n->text);
     csni_name_put_text(p->text, n->flag ? "\"..." : "\"");
 }
 
-static void print_number_arg(struct msvc_printer *p, node *n) {
+static void print_number_arg(struct csni_msvc_printer *p, node *n) {
     if (n->flag) TEXT(p, "-");
     csni_name_put_number(p->text, (uint64_t)n->numbers[0]);
 }
 
-static void print_symbol_arg(struct msvc_printer *p, node *n) {
+static void print_symbol_arg(struct csni_msvc_printer *p, node *n) {
     if (n->count) TEXT(p, "{");
     else if (n->flag) TEXT(p, "&");
     if (n->a) csni_msvc_print(p, n->a);
@@ -271,7 +271,7 @@ static void print_symbol_arg(struct msvc_printer *p, node *n) {
     if (n->count) TEXT(p, "}");
 }
 
-static void print_node(struct msvc_printer *p, node *n) {
+static void print_node(struct csni_msvc_printer *p, node *n) {
     switch (n->kind) {
     case ID_NAME: csni_name_put_str(p->text, n->text); print_template_args(p, n); break;
     case ID_STRUCTOR: print_structor(p, n); break;
@@ -298,11 +298,11 @@ static void print_node(struct msvc_printer *p, node *n) {
     case ARG_NUMBER: print_number_arg(p, n); break;
     case ARG_SYMBOL: print_symbol_arg(p, n); break;
     case ARG_LIST: print_list(p, n, ", "); break;
-    default: print_before(p, n); print_behind(p, n); break;
+    default: print_before(p, n); print_after(p, n); break;
     }
 }
 
-void csni_msvc_print(struct msvc_printer *p, node *n) {
+void csni_msvc_print(struct csni_msvc_printer *p, node *n) {
     if (!enter_node(p)) return;
     print_node(p, n);
     p->depth--;

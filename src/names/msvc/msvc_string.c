@@ -5,7 +5,7 @@ enum { BYTES_MAX = 128 };
 
 static bool is_nibble(char c) { return c >= 'A' && c <= 'P'; }
 
-/* A byte as it is, or behind '?': "$" and two letters, a digit for a mark, a letter with its top bit set. */
+/* A byte as it is, or after '?': "$" and two letters, a digit for a mark, a letter with its top bit set. */
 static bool read_byte(msvc *p, unsigned *out) {
     static const char marks[] = ",/\\:. \n\t'-";
     if (p->at == p->end) return false;
@@ -53,7 +53,7 @@ static void put_character(struct csni_name_text *text, unsigned c) {
     }
 }
 
-/* The name does not tell the size of characters that are not wchar_t: bytes of 0 do, at the end of a whole string or by their number. */
+/* The name does not hold the size of characters that are not wchar_t: bytes of 0 show it, at the end of a whole string or by their number. */
 static unsigned guess_character_size(const uint8_t *bytes, unsigned count, uint64_t size) {
     unsigned trailing = 0, zeros = 0;
     if (size % 2) return 1;

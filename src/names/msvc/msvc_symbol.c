@@ -2,7 +2,7 @@
 #include "names/msvc/msvc.h"
 #include "names/msvc/msvc_parse.h"
 
-static node *make_symbol(msvc *p, enum msvc_kind kind, node *name) {
+static node *make_symbol(msvc *p, enum csni_msvc_kind kind, node *name) {
     node *symbol = name ? csni_ms_make(p, kind) : NULL;
     if (symbol) symbol->a = name;
     return symbol;
@@ -25,7 +25,7 @@ static uint32_t function_flags(char c) {
     return c >= 'A' && c <= 'Z' ? flags[(c - 'A') / 2] : 0;
 }
 
-/* Behind '$': a displacement that is read when the thunk runs. */
+/* After '$': a displacement that is read when the thunk runs. */
 static uint32_t vtordisp_flags(msvc *p) {
     static const uint32_t access[] = { F_PRIVATE, F_PROTECTED, F_PUBLIC };
     uint32_t flags = F_VIRTUAL | F_VTORDISP;
@@ -243,7 +243,7 @@ node *csni_ms_symbol(msvc *p) { return csni_ms_leave(p, csni_ms_enter(p) ? read_
 
 bool csni_msvc_demangle(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *out) {
     msvc p = { .at = name.ptr, .end = name.ptr + name.len, .memory = memory };
-    struct msvc_printer printer = { .text = out };
+    struct csni_msvc_printer printer = { .text = out };
     node *symbol = csni_ms_symbol(&p);
     if (!symbol || (p.at < p.end && *p.at != '.')) return false;
     csni_msvc_print(&printer, symbol);

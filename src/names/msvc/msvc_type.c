@@ -214,7 +214,7 @@ static const char *primitive_name(char c) {
     }
 }
 
-/* Behind '_'. */
+/* After '_'. */
 static const char *extended_primitive_name(char c) {
     switch (c) {
     case 'N': return "bool";
@@ -253,7 +253,7 @@ static node *read_bare_type(msvc *p) {
     return c == '?' ? read_custom_type(p) : read_primitive(p);
 }
 
-node *csni_ms_type(msvc *p, enum msvc_mode mode) {
+node *csni_ms_type(msvc *p, enum csni_msvc_mode mode) {
     unsigned quals = 0;
     bool has_quals = mode == MODE_MANGLE || (mode == MODE_RESULT && csni_ms_take(p, '?'));
     if (!csni_ms_enter(p) || (has_quals && !csni_ms_qualifiers(p, &quals)) || p->at == p->end) return csni_ms_leave(p, NULL);

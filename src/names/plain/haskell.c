@@ -1,7 +1,7 @@
 /* Haskell names as GHC makes them: package, module, name and kind, separated by underscores and each z-encoded, so that none holds one. */
 #include "names/plain/plain.h"
 
-/* The character behind 'z' or 'Z'; 0: none. */
+/* The character after 'z' or 'Z'; 0: none. */
 static char z_character(char kind, char c) {
     static const char lower[] = "abcdeghilmnpqrstuvz", lower_text[] = "&|^$=>#.<-!+'\\/*_%z";
     static const char upper[] = "LRMNCZ", upper_text[] = "()[]:Z";

@@ -17,7 +17,7 @@ static bool is_separator(struct csn_str name, size_t at) {
     return name.len - at > 2 && at && name.ptr[at] == '_' && name.ptr[at + 1] == '_' && name.ptr[at + 2] != '_';
 }
 
-/* The number behind a name; a number alone ("camlFoo__5") is the name. */
+/* The number after a name; a number alone ("camlFoo__5") is the name. */
 static void drop_stamp(struct csn_str *name) {
     struct csn_str bare = *name;
     if (csni_drop_number(&bare, "_") && bare.ptr[bare.len - 1] != '_') *name = bare;

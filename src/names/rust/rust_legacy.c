@@ -25,7 +25,7 @@ static bool is_hash(struct csn_str part) {
     return true;
 }
 
-/* The hash must be there: without it nothing tells the name from one of C++. */
+/* The hash must be there: without it nothing sets the name apart from one of C++. */
 static bool find_hash(struct csn_str rest, struct csn_str *suffix) {
     struct csn_str part = { 0 };
     size_t parts = 0;

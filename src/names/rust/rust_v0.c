@@ -6,7 +6,7 @@
 enum { DEPTH_MAX = 500, STEPS_MAX = 1 << 20 };
 
 struct reader {
-    const char *begin, *at, *end; /* behind "_R", up to a suffix */
+    const char *begin, *at, *end; /* after "_R", up to a suffix */
     struct csni_name_text *out;
     uint64_t bound_lifetimes;
     uint32_t depth, steps;
@@ -14,40 +14,40 @@ struct reader {
     bool failed;
 };
 
-static void fail(struct reader *r) { r->failed = true; }
+static void rust_fail(struct reader *r) { r->failed = true; }
 
-static bool enter(struct reader *r) {
-    if (r->depth >= DEPTH_MAX || r->steps++ >= STEPS_MAX || r->out->too_long) fail(r);
+static bool rust_enter(struct reader *r) {
+    if (r->depth >= DEPTH_MAX || r->steps++ >= STEPS_MAX || r->out->too_long) rust_fail(r);
     if (r->failed) return false;
     r->depth++;
     return true;
 }
 
-static void put(struct reader *r, const char *text) {
+static void rust_put(struct reader *r, const char *text) {
     if (!r->silent && !r->failed) csni_name_put_text(r->out, text);
 }
 
-static void put_bytes(struct reader *r, const char *bytes, size_t size) {
+static void rust_put_bytes(struct reader *r, const char *bytes, size_t size) {
     if (!r->silent && !r->failed) csni_name_put(r->out, bytes, size);
 }
 
-static void put_char(struct reader *r, char c) { put_bytes(r, &c, 1); }
+static void rust_put_char(struct reader *r, char c) { rust_put_bytes(r, &c, 1); }
 
-static void put_number(struct reader *r, uint64_t value) {
+static void rust_put_number(struct reader *r, uint64_t value) {
     if (!r->silent && !r->failed) csni_name_put_number(r->out, value);
 }
 
 /* ---- tokens ---- */
 
-static char peek(const struct reader *r) { return r->at < r->end ? *r->at : 0; }
+static char rust_peek(const struct reader *r) { return r->at < r->end ? *r->at : 0; }
 
-static char next(struct reader *r) {
-    if (r->at == r->end) fail(r);
+static char rust_next(struct reader *r) {
+    if (r->at == r->end) rust_fail(r);
     return r->failed ? 0 : *r->at++;
 }
 
-static bool take(struct reader *r, char c) {
-    if (r->failed || peek(r) != c || !c) return false;
+static bool rust_take(struct reader *r, char c) {
+    if (r->failed || rust_peek(r) != c || !c) return false;
     r->at++;
     return true;
 }
@@ -63,19 +63,19 @@ static unsigned digit_62(char c) {
 /* Digits to the base 62 and '_', counted from one; '_' alone is 0. */
 static uint64_t read_base_62(struct reader *r) {
     uint64_t value = 0;
-    if (take(r, '_')) return 0;
+    if (rust_take(r, '_')) return 0;
     for (;;) {
-        unsigned digit = digit_62(next(r));
+        unsigned digit = digit_62(rust_next(r));
         if (r->failed || digit > 61 || value > (UINT64_MAX - 62) / 62) {
-            fail(r);
+            rust_fail(r);
             return 0;
         }
         value = 62 * value + digit;
-        if (take(r, '_')) return value + 1;
+        if (rust_take(r, '_')) return value + 1;
     }
 }
 
-static uint64_t read_tagged(struct reader *r, char tag) { return take(r, tag) ? read_base_62(r) + 1 : 0; }
+static uint64_t read_tagged(struct reader *r, char tag) { return rust_take(r, tag) ? read_base_62(r) + 1 : 0; }
 
 struct identifier {
     struct csn_str text;
@@ -83,18 +83,18 @@ struct identifier {
 };
 
 static struct identifier read_identifier(struct reader *r) {
-    struct identifier id = { .is_punycode = take(r, 'u') };
+    struct identifier id = { .is_punycode = rust_take(r, 'u') };
     size_t len = 0;
-    if (!is_digit(peek(r))) fail(r);
-    bool more = peek(r) != '0';
+    if (!is_digit(rust_peek(r))) rust_fail(r);
+    bool more = rust_peek(r) != '0';
     do {
         if (r->failed) return id;
-        len = 10 * len + (size_t)(next(r) - '0');
-        if (len > (size_t)(r->end - r->at)) fail(r);
-    } while (more && is_digit(peek(r)));
-    take(r, '_');
+        len = 10 * len + (size_t)(rust_next(r) - '0');
+        if (len > (size_t)(r->end - r->at)) rust_fail(r);
+    } while (more && is_digit(rust_peek(r)));
+    rust_take(r, '_');
     if (r->failed || len > (size_t)(r->end - r->at)) {
-        fail(r);
+        rust_fail(r);
         return id;
     }
     id.text = (struct csn_str){ r->at, len };
@@ -105,15 +105,15 @@ static struct identifier read_identifier(struct reader *r) {
 static void put_identifier(struct reader *r, struct identifier id) {
     if (r->silent || r->failed) return;
     if (!id.is_punycode) csni_name_put_str(r->out, id.text);
-    else if (!csni_put_punycode(r->out, id.text)) fail(r);
+    else if (!csni_put_punycode(r->out, id.text)) rust_fail(r);
 }
 
 /* Hexadecimal digits and '_'. */
 static struct csn_str read_hex(struct reader *r) {
     const char *begin = r->at;
-    while (is_digit(peek(r)) || (peek(r) >= 'a' && peek(r) <= 'f')) r->at++;
+    while (is_digit(rust_peek(r)) || (rust_peek(r) >= 'a' && rust_peek(r) <= 'f')) r->at++;
     struct csn_str digits = { begin, (size_t)(r->at - begin) };
-    if (!take(r, '_')) fail(r);
+    if (!rust_take(r, '_')) rust_fail(r);
     while (digits.len && digits.ptr[0] == '0') {
         digits.ptr++;
         digits.len--;
@@ -134,10 +134,10 @@ static void read_type(struct reader *r);
 static void read_const(struct reader *r, bool in_value);
 
 /* What a back reference refers to: reading goes on there. NULL: nothing is wanted of it. */
-static const char *follow(struct reader *r) {
+static const char *rust_follow(struct reader *r) {
     const char *from = r->at - 1;
     uint64_t position = read_base_62(r);
-    if (!r->failed && position >= (uint64_t)(from - r->begin)) fail(r);
+    if (!r->failed && position >= (uint64_t)(from - r->begin)) rust_fail(r);
     if (r->failed || r->silent) return NULL;
     const char *back = r->at;
     r->at = r->begin + position;
@@ -148,17 +148,17 @@ static const char *follow(struct reader *r) {
 
 static void put_lifetime(struct reader *r, uint64_t index) {
     if (!index) {
-        put(r, "'_");
+        rust_put(r, "'_");
         return;
     }
     if (index > r->bound_lifetimes) {
-        fail(r);
+        rust_fail(r);
         return;
     }
     uint64_t depth = r->bound_lifetimes - index;
-    put(r, "'");
-    put_char(r, (char)(depth < 26 ? 'a' + depth : 'z'));
-    if (depth >= 26) put_number(r, depth - 25);
+    rust_put(r, "'");
+    rust_put_char(r, (char)(depth < 26 ? 'a' + depth : 'z'));
+    if (depth >= 26) rust_put_number(r, depth - 25);
 }
 
 /* "for<'a, 'b> " */
@@ -167,16 +167,16 @@ static void read_binder(struct reader *r) {
     if (r->failed || !count) return;
     /* More lifetimes than bytes that could use them are no compiler's. */
     if (count > (uint64_t)(r->end - r->begin) || r->bound_lifetimes > STEPS_MAX) {
-        fail(r);
+        rust_fail(r);
         return;
     }
-    put(r, "for<");
+    rust_put(r, "for<");
     for (uint64_t i = 0; i < count; i++) {
         r->bound_lifetimes++;
-        if (i) put(r, ", ");
+        if (i) rust_put(r, ", ");
         put_lifetime(r, 1);
     }
-    put(r, "> ");
+    rust_put(r, "> ");
 }
 
 /* ---- paths ---- */
@@ -190,53 +190,53 @@ static void skip_impl_path(struct reader *r, bool in_type) {
 }
 
 static void read_self_type(struct reader *r, bool has_trait) {
-    put(r, "<");
+    rust_put(r, "<");
     read_type(r);
     if (has_trait) {
-        put(r, " as ");
+        rust_put(r, " as ");
         read_path(r, true, false);
     }
-    put(r, ">");
+    rust_put(r, ">");
 }
 
 static void put_special(struct reader *r, char namespace, struct identifier id, uint64_t number) {
-    put(r, "::{");
-    if (namespace == 'C') put(r, "closure");
-    else if (namespace == 'S') put(r, "shim");
-    else put_char(r, namespace);
+    rust_put(r, "::{");
+    if (namespace == 'C') rust_put(r, "closure");
+    else if (namespace == 'S') rust_put(r, "shim");
+    else rust_put_char(r, namespace);
     if (id.text.len) {
-        put(r, ":");
+        rust_put(r, ":");
         put_identifier(r, id);
     }
-    put(r, "#");
-    put_number(r, number);
-    put(r, "}");
+    rust_put(r, "#");
+    rust_put_number(r, number);
+    rust_put(r, "}");
 }
 
 static void read_nested(struct reader *r, bool in_type) {
-    char namespace = next(r);
-    if (!is_lower(namespace) && !is_upper(namespace)) fail(r);
+    char namespace = rust_next(r);
+    if (!is_lower(namespace) && !is_upper(namespace)) rust_fail(r);
     read_path(r, in_type, false);
     uint64_t number = read_tagged(r, 's');
     struct identifier id = read_identifier(r);
     if (is_upper(namespace)) {
         put_special(r, namespace, id, number);
     } else if (id.text.len) {
-        put(r, "::");
+        rust_put(r, "::");
         put_identifier(r, id);
     }
 }
 
 static void read_generic_arg(struct reader *r) {
-    if (take(r, 'L')) put_lifetime(r, read_base_62(r));
-    else if (take(r, 'K')) read_const(r, false);
+    if (rust_take(r, 'L')) put_lifetime(r, read_base_62(r));
+    else if (rust_take(r, 'K')) read_const(r, false);
     else read_type(r);
 }
 
 static void read_generic_args(struct reader *r) {
-    put(r, "<");
-    for (bool first = true; !r->failed && !take(r, 'E'); first = false) {
-        if (!first) put(r, ", ");
+    rust_put(r, "<");
+    for (bool first = true; !r->failed && !rust_take(r, 'E'); first = false) {
+        if (!first) rust_put(r, ", ");
         read_generic_arg(r);
     }
 }
@@ -245,7 +245,7 @@ static void read_generic_args(struct reader *r) {
 static bool read_path_part(struct reader *r, bool in_type, bool leave_open) {
     const char *back;
     bool open = false;
-    char tag = next(r);
+    char tag = rust_next(r);
     switch (tag) {
     case 'C':
         read_tagged(r, 's');
@@ -257,24 +257,24 @@ static bool read_path_part(struct reader *r, bool in_type, bool leave_open) {
     case 'N': read_nested(r, in_type); break;
     case 'I':
         read_path(r, in_type, false);
-        if (!in_type) put(r, "::");
+        if (!in_type) rust_put(r, "::");
         read_generic_args(r);
         if (leave_open) return true;
-        put(r, ">");
+        rust_put(r, ">");
         break;
     case 'B':
-        back = follow(r);
+        back = rust_follow(r);
         if (!back) break;
         open = read_path(r, in_type, leave_open);
         r->at = back;
         break;
-    default: fail(r); break;
+    default: rust_fail(r); break;
     }
     return open;
 }
 
 static bool read_path(struct reader *r, bool in_type, bool leave_open) {
-    if (!enter(r)) return false;
+    if (!rust_enter(r)) return false;
     bool open = read_path_part(r, in_type, leave_open);
     r->depth--;
     return open;
@@ -295,8 +295,8 @@ static const char *basic_type(char tag) {
 
 static size_t read_types(struct reader *r) {
     size_t count = 0;
-    for (; !r->failed && !take(r, 'E'); count++) {
-        if (count) put(r, ", ");
+    for (; !r->failed && !rust_take(r, 'E'); count++) {
+        if (count) rust_put(r, ", ");
         read_type(r);
     }
     return count;
@@ -304,27 +304,27 @@ static size_t read_types(struct reader *r) {
 
 /* "-" is mangled as "_". */
 static void read_calling_convention(struct reader *r) {
-    put(r, "extern \"");
-    if (take(r, 'C')) {
-        put(r, "C");
+    rust_put(r, "extern \"");
+    if (rust_take(r, 'C')) {
+        rust_put(r, "C");
     } else {
         struct identifier id = read_identifier(r);
-        if (id.is_punycode) fail(r);
-        for (size_t i = 0; i < id.text.len && !r->failed; i++) put_char(r, id.text.ptr[i] == '_' ? '-' : id.text.ptr[i]);
+        if (id.is_punycode) rust_fail(r);
+        for (size_t i = 0; i < id.text.len && !r->failed; i++) rust_put_char(r, id.text.ptr[i] == '_' ? '-' : id.text.ptr[i]);
     }
-    put(r, "\" ");
+    rust_put(r, "\" ");
 }
 
 static void read_function_type(struct reader *r) {
     uint64_t bound = r->bound_lifetimes;
     read_binder(r);
-    if (take(r, 'U')) put(r, "unsafe ");
-    if (take(r, 'K')) read_calling_convention(r);
-    put(r, "fn(");
+    if (rust_take(r, 'U')) rust_put(r, "unsafe ");
+    if (rust_take(r, 'K')) read_calling_convention(r);
+    rust_put(r, "fn(");
     read_types(r);
-    put(r, ")");
-    if (!take(r, 'u')) {
-        put(r, " -> ");
+    rust_put(r, ")");
+    if (!rust_take(r, 'u')) {
+        rust_put(r, " -> ");
         read_type(r);
     }
     r->bound_lifetimes = bound;
@@ -332,100 +332,100 @@ static void read_function_type(struct reader *r) {
 
 static void read_dyn_trait(struct reader *r) {
     bool open = read_path(r, true, true);
-    while (take(r, 'p')) {
-        put(r, open ? ", " : "<");
+    while (rust_take(r, 'p')) {
+        rust_put(r, open ? ", " : "<");
         open = true;
         put_identifier(r, read_identifier(r));
-        put(r, " = ");
+        rust_put(r, " = ");
         read_type(r);
     }
-    if (open) put(r, ">");
+    if (open) rust_put(r, ">");
 }
 
 static void read_dyn(struct reader *r) {
     uint64_t bound = r->bound_lifetimes;
-    put(r, "dyn ");
+    rust_put(r, "dyn ");
     read_binder(r);
-    for (bool first = true; !r->failed && !take(r, 'E'); first = false) {
-        if (!first) put(r, " + ");
+    for (bool first = true; !r->failed && !rust_take(r, 'E'); first = false) {
+        if (!first) rust_put(r, " + ");
         read_dyn_trait(r);
     }
     r->bound_lifetimes = bound;
-    if (!take(r, 'L')) fail(r);
+    if (!rust_take(r, 'L')) rust_fail(r);
     uint64_t lifetime = read_base_62(r);
     if (!lifetime) return;
-    put(r, " + ");
+    rust_put(r, " + ");
     put_lifetime(r, lifetime);
 }
 
 static void read_reference(struct reader *r, bool is_mutable) {
-    put(r, "&");
-    if (take(r, 'L')) {
+    rust_put(r, "&");
+    if (rust_take(r, 'L')) {
         uint64_t lifetime = read_base_62(r);
         if (lifetime) {
             put_lifetime(r, lifetime);
-            put(r, " ");
+            rust_put(r, " ");
         }
     }
-    if (is_mutable) put(r, "mut ");
+    if (is_mutable) rust_put(r, "mut ");
     read_type(r);
 }
 
 static void read_array(struct reader *r) {
-    put(r, "[");
+    rust_put(r, "[");
     read_type(r);
-    put(r, "; ");
+    rust_put(r, "; ");
     read_const(r, true);
-    put(r, "]");
+    rust_put(r, "]");
 }
 
 static void read_tuple(struct reader *r) {
-    put(r, "(");
-    if (read_types(r) == 1) put(r, ",");
-    put(r, ")");
+    rust_put(r, "(");
+    if (read_types(r) == 1) rust_put(r, ",");
+    rust_put(r, ")");
 }
 
 /* What values of a type are allowed: a range, or several patterns. */
 static void read_pattern(struct reader *r) {
-    if (!enter(r)) return;
-    switch (next(r)) {
+    if (!rust_enter(r)) return;
+    switch (rust_next(r)) {
     case 'R':
         read_const(r, false);
-        put(r, "..=");
+        rust_put(r, "..=");
         read_const(r, false);
         break;
     case 'O':
-        for (bool first = true; !r->failed && !take(r, 'E'); first = false) {
-            if (!first) put(r, " | ");
+        for (bool first = true; !r->failed && !rust_take(r, 'E'); first = false) {
+            if (!first) rust_put(r, " | ");
             read_pattern(r);
         }
         break;
-    case 'N': put(r, "!null"); break;
-    default: fail(r); break;
+    case 'N': rust_put(r, "!null"); break;
+    default: rust_fail(r); break;
     }
     r->depth--;
 }
 
 static void read_type_part(struct reader *r) {
     const char *back;
-    char tag = next(r);
+    char tag = rust_next(r);
     const char *basic = basic_type(tag);
     if (basic) {
-        put(r, basic);
+        rust_put(r, basic);
         return;
     }
     switch (tag) {
     case 'A': read_array(r); break;
-    case 'S': put(r, "["); read_type(r); put(r, "]"); break;
+    case 'S': rust_put(r, "["); read_type(r); rust_put(r, "]"); break;
     case 'T': read_tuple(r); break;
     case 'R': case 'Q': read_reference(r, tag == 'Q'); break;
-    case 'P': put(r, "*const "); read_type(r); break;
-    case 'O': put(r, "*mut "); read_type(r); break;
+    case 'P': rust_put(r, "*const "); read_type(r); break;
+    case 'O': rust_put(r, "*mut "); read_type(r); break;
     case 'F': read_function_type(r); break;
     case 'D': read_dyn(r); break;
-    case 'W': read_type(r); put(r, " is "); read_pattern(r); break;
+    case 'W': read_type(r); rust_put(r, " is "); read_pattern(r); break;
     case 'B':
-        back = follow(r);
+        back = rust_follow(r);
         if (!back) break;
         read_type(r);
         r->at = back;
@@ -439,7 +439,7 @@ static void read_type_part(struct reader *r) {
 }
 
 static void read_type(struct reader *r) {
-    if (!enter(r)) return;
+    if (!rust_enter(r)) return;
     read_type_part(r);
     r->depth--;
 }
@@ -449,18 +449,18 @@ static void read_type(struct reader *r) {
 static void read_integer(struct reader *r) {
     struct csn_str digits = read_hex(r);
     if (digits.len <= 16) {
-        put_number(r, hex_value(digits));
+        rust_put_number(r, hex_value(digits));
         return;
     }
-    put(r, "0x");
-    put_bytes(r, digits.ptr, digits.len);
+    rust_put(r, "0x");
+    rust_put_bytes(r, digits.ptr, digits.len);
 }
 
 static void put_hex(struct reader *r, uint32_t value) {
     static const char hex[] = "0123456789abcdef";
     int shift = 28;
     while (shift && !(value >> shift)) shift -= 4;
-    for (; shift >= 0; shift -= 4) put_char(r, hex[value >> shift & 15]);
+    for (; shift >= 0; shift -= 4) rust_put_char(r, hex[value >> shift & 15]);
 }
 
 static void put_escaped(struct reader *r, uint32_t c, char quote) {
@@ -468,12 +468,12 @@ static void put_escaped(struct reader *r, uint32_t c, char quote) {
     const char *found = c && c < 0x80 ? strchr(plain, (int)c) : NULL;
     if (r->silent || r->failed) return;
     if (found || c == (uint8_t)quote || !c) {
-        put(r, "\\");
-        put_char(r, found ? letters[found - plain] : c ? quote : '0');
+        rust_put(r, "\\");
+        rust_put_char(r, found ? letters[found - plain] : c ? quote : '0');
     } else if (c < 0x20 || (c >= 0x7f && (c < 0xa0 || quote == '\''))) { /* as llvm-cxxfilt writes characters */
-        put(r, "\\u{");
+        rust_put(r, "\\u{");
         put_hex(r, c);
-        put(r, "}");
+        rust_put(r, "}");
     } else {
         csni_name_put_utf8(r->out, c);
     }
@@ -485,12 +485,12 @@ static void read_character(struct reader *r) {
     struct csn_str digits = read_hex(r);
     uint64_t c = digits.len <= 6 ? hex_value(digits) : UINT64_MAX;
     if (!is_scalar(c)) {
-        fail(r);
+        rust_fail(r);
         return;
     }
-    put(r, "'");
+    rust_put(r, "'");
     put_escaped(r, (uint32_t)c, '\'');
-    put(r, "'");
+    rust_put(r, "'");
 }
 
 static unsigned hex_byte(struct csn_str digits, size_t at) { return digit_62(digits.ptr[at]) << 4 | digit_62(digits.ptr[at + 1]); }
@@ -518,22 +518,22 @@ static void read_string(struct reader *r) {
     if (r->failed) return;
     struct csn_str digits = { begin, (size_t)(r->at - 1 - begin) };
     if (digits.len % 2) {
-        fail(r);
+        rust_fail(r);
         return;
     }
-    put(r, "\"");
+    rust_put(r, "\"");
     for (size_t at = 0; at < digits.len && !r->failed;) {
         uint32_t code;
-        if (!take_utf8(digits, &at, &code)) fail(r);
+        if (!take_utf8(digits, &at, &code)) rust_fail(r);
         else put_escaped(r, code, '"');
     }
-    put(r, "\"");
+    rust_put(r, "\"");
 }
 
 static size_t read_consts(struct reader *r) {
     size_t count = 0;
-    for (; !r->failed && !take(r, 'E'); count++) {
-        if (count) put(r, ", ");
+    for (; !r->failed && !rust_take(r, 'E'); count++) {
+        if (count) rust_put(r, ", ");
         read_const(r, true);
     }
     return count;
@@ -542,78 +542,78 @@ static size_t read_consts(struct reader *r) {
 /* A structure or a variant of an enumeration: without fields, with fields in order, with named fields. */
 static void read_fields(struct reader *r) {
     read_path(r, false, false);
-    switch (next(r)) {
+    switch (rust_next(r)) {
     case 'U': return;
     case 'T':
-        put(r, "(");
+        rust_put(r, "(");
         read_consts(r);
-        put(r, ")");
+        rust_put(r, ")");
         return;
     case 'S': break;
-    default: fail(r); return;
+    default: rust_fail(r); return;
     }
-    put(r, " { ");
-    for (bool first = true; !r->failed && !take(r, 'E'); first = false) {
-        if (!first) put(r, ", ");
+    rust_put(r, " { ");
+    for (bool first = true; !r->failed && !rust_take(r, 'E'); first = false) {
+        if (!first) rust_put(r, ", ");
         read_tagged(r, 's');
         put_identifier(r, read_identifier(r));
-        put(r, ": ");
+        rust_put(r, ": ");
         read_const(r, true);
     }
-    put(r, " }");
+    rust_put(r, " }");
 }
 
 static void read_compound(struct reader *r, char tag) {
     switch (tag) {
-    case 'e': put(r, "*"); read_string(r); return;
-    case 'R': case 'Q': put(r, tag == 'R' ? "&" : "&mut "); read_const(r, true); return;
-    case 'A': put(r, "["); read_consts(r); put(r, "]"); return;
+    case 'e': rust_put(r, "*"); read_string(r); return;
+    case 'R': case 'Q': rust_put(r, tag == 'R' ? "&" : "&mut "); read_const(r, true); return;
+    case 'A': rust_put(r, "["); read_consts(r); rust_put(r, "]"); return;
     case 'V': read_fields(r); return;
     default: break;
     }
-    put(r, "(");
-    if (read_consts(r) == 1) put(r, ",");
-    put(r, ")");
+    rust_put(r, "(");
+    if (read_consts(r) == 1) rust_put(r, ",");
+    rust_put(r, ")");
 }
 
 static void read_bool(struct reader *r) {
     struct csn_str digits = read_hex(r);
-    if (digits.len > 1 || (digits.len && digits.ptr[0] != '1')) fail(r);
-    put(r, digits.len ? "true" : "false");
+    if (digits.len > 1 || (digits.len && digits.ptr[0] != '1')) rust_fail(r);
+    rust_put(r, digits.len ? "true" : "false");
 }
 
 static void read_const_part(struct reader *r, bool in_value) {
     const char *back;
-    char tag = next(r);
+    char tag = rust_next(r);
     switch (tag) {
-    case 'p': put(r, "_"); return;
+    case 'p': rust_put(r, "_"); return;
     case 'h': case 't': case 'm': case 'y': case 'o': case 'j': read_integer(r); return;
     case 'a': case 's': case 'l': case 'x': case 'n': case 'i':
-        if (take(r, 'n')) put(r, "-");
+        if (rust_take(r, 'n')) rust_put(r, "-");
         read_integer(r);
         return;
     case 'b': read_bool(r); return;
     case 'c': read_character(r); return;
     case 'B':
-        back = follow(r);
+        back = rust_follow(r);
         if (!back) return;
         read_const(r, in_value);
         r->at = back;
         return;
     case 'R':
-        if (!take(r, 'e')) break;
+        if (!rust_take(r, 'e')) break;
         read_string(r);
         return;
     case 'e': case 'Q': case 'A': case 'T': case 'V': break;
-    default: fail(r); return;
+    default: rust_fail(r); return;
     }
-    if (!in_value) put(r, "{");
+    if (!in_value) rust_put(r, "{");
     read_compound(r, tag);
-    if (!in_value) put(r, "}");
+    if (!in_value) rust_put(r, "}");
 }
 
 static void read_const(struct reader *r, bool in_value) {
-    if (!enter(r)) return;
+    if (!rust_enter(r)) return;
     read_const_part(r, in_value);
     r->depth--;
 }
