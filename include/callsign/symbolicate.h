@@ -21,8 +21,8 @@ struct csn_symbolicator_options {
     size_t struct_size;                    /* set by CSN_SYMBOLICATOR_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the symbolicator */
     uint64_t max_frames;                   /* of one stack; 0: 1048576 */
-    uint64_t cache_bytes;                  /* for places seen before, and as much for where tail calls lead; 0: 32 MiB. Passed
-                                            * by what one stack needs at most */
+    uint64_t cache_bytes;                  /* for addresses looked up before, and as much again for tail calls; 0: 32 MiB. One
+                                            * stack may exceed it by what it needs */
 };
 #define CSN_SYMBOLICATOR_OPTIONS_INIT CSN_SIZED_INIT(csn_symbolicator_options)
 CSN_API void csn_symbolicator_options_init(struct csn_symbolicator_options *options);
@@ -48,8 +48,9 @@ CSN_API csn_status csn_symbolicator_set_modules(struct csn_symbolicator *symboli
                                                 size_t count, struct csn_error *err);
 /* Forgets the modules, the last answer and everything found in indexes, which may be closed then. */
 CSN_API void csn_symbolicator_forget(struct csn_symbolicator *symbolicator);
-/* How often what was found in indexes has been forgotten, be it to stay within cache_bytes. While that stays the same,
- * answers with one `frames` (not NULL) have the same frames and candidates, so that what was made of them can be kept. */
+/* How often the cache was emptied, by csn_symbolicator_forget(), to stay within cache_bytes, or after a stack that used up its
+ * work budget. While it stays the same, answers with the same `frames` pointer (not NULL) have the same frames and
+ * candidates, so that a caller may cache what it makes of them. */
 CSN_API uint64_t csn_symbolicator_generation(const struct csn_symbolicator *symbolicator);
 
 enum {
@@ -57,8 +58,8 @@ enum {
     CSN_STACK_EXACT = 2,   /* the very instruction: interrupted there, not calling */
     CSN_STACK_RETURN = 4,  /* a return address, although it is the first frame */
     CSN_STACK_BEFORE = 8,  /* a return address less 1, as sanitizers print them */
-    CSN_STACK_EITHER = 16,  /* a return address, or that less 1: it cannot be seen which, as with perf */
-    CSN_STACK_UNRELIABLE = 32 /* found on the stack, perhaps no frame of it (the kernel's "?"): it is named, but is nobody's caller */
+    CSN_STACK_EITHER = 16, /* a return address, or that less 1: perf prints both and does not say which */
+    CSN_STACK_UNRELIABLE = 32 /* perhaps not a frame (the kernel's "?"): it is named, but is not part of the call chain */
 };
 struct csn_stack_frame {
     uint64_t pc;
@@ -72,7 +73,7 @@ enum csn_choice {
     CSN_CHOICE_ONLY = 1,      /* there is only one name */
     CSN_CHOICE_CALLER = 2,    /* the caller's call site names it */
     CSN_CHOICE_OUTER = 3,     /* an outer frame's external call site names it */
-    CSN_CHOICE_PATTERN = 4,   /* the caller's call site allows several names, by an expression or a list: one is here */
+    CSN_CHOICE_PATTERN = 4,   /* the caller's call site allows several names, by an expression or a list: one is a candidate */
     CSN_CHOICE_AMBIGUOUS = 5  /* several remain */
 };
 enum csn_confidence {
@@ -82,20 +83,21 @@ enum csn_confidence {
     CSN_CONFIDENCE_HIGH = 3,   /* the caller's call site has exactly this name */
     CSN_CONFIDENCE_CERTAIN = 4 /* there is only one */
 };
-/* What was met on the way to a choice, or instead of one. */
+/* What limited the choice, or prevented one. */
 enum csn_stack_note {
     CSN_STACK_NOTE_NO_CALLER = 1 << 0,       /* there is no outer frame, or it has no function */
     CSN_STACK_NOTE_NO_CALL_SITE = 1 << 1,    /* the caller has no call site for the return address */
-    CSN_STACK_NOTE_INDIRECT = 1 << 2,        /* it has one that names nobody */
-    CSN_STACK_NOTE_CALLER_UNDECIDED = 1 << 3, /* the caller is itself one of several, and not all of them speak */
+    CSN_STACK_NOTE_INDIRECT = 1 << 2,        /* it has one without patterns: an indirect call */
+    CSN_STACK_NOTE_CALLER_UNDECIDED = 1 << 3, /* the caller is itself undecided, and not all its candidates have a call site that fits */
     CSN_STACK_NOTE_OTHER_CALLEE = 1 << 4,    /* the call site names none of the candidates: a tail call in between? */
     CSN_STACK_NOTE_OTHER_IMAGE = 1 << 5,     /* the call site's callee is in the caller's image, this frame is not */
     CSN_STACK_NOTE_INTERRUPTED = 1 << 6,     /* the outer frame did not call: it was interrupted */
     CSN_STACK_NOTE_BAD_PATTERN = 1 << 7,     /* a pattern is no regular expression, or too long */
-    CSN_STACK_NOTE_COSTLY_PATTERN = 1 << 8,  /* a pattern was given up after too much work */
+    CSN_STACK_NOTE_COSTLY_PATTERN = 1 << 8,  /* a pattern exceeded its limits */
     CSN_STACK_NOTE_NO_ENGINE = 1 << 9,       /* a pattern needs PCRE2, which this build does not have */
     CSN_STACK_NOTE_LIMIT = 1 << 10,          /* too many candidates, call sites or patterns: not all were looked at */
-    CSN_STACK_NOTE_TAIL_INDIRECT = 1 << 11   /* whom the call site names, or whom that one calls last, jumps to somebody unknown */
+    CSN_STACK_NOTE_TAIL_INDIRECT = 1 << 11   /* a function named by the call site, or reached from it by tail calls, ends in an
+                                              * indirect jump */
 };
 /* One note in English. Never NULL. */
 CSN_API const char *csn_stack_note_text(uint32_t note);
@@ -112,16 +114,16 @@ struct csn_stack_answer {
     uint32_t frame_count;
     const struct csn_frame *frames;  /* innermost first; of the chosen function, or of the first that remains */
     const char *error;               /* NULL: none */
-    const struct csn_str *candidates; /* the names at the address, none twice; the index's own first */
-    const uint32_t *remaining;       /* places in `candidates` that nothing rules out; NULL: all */
+    const struct csn_str *candidates; /* the names at the address, each once; the index's own first */
+    const uint32_t *remaining;       /* indexes in `candidates` that are not ruled out; NULL: all */
     uint32_t candidate_count, remaining_count;
-    uint32_t chosen;                 /* place in `candidates`, or CSN_NOT_CHOSEN */
+    uint32_t chosen;                 /* index in `candidates`, or CSN_NOT_CHOSEN */
     uint32_t choice;                 /* enum csn_choice */
     uint32_t confidence;             /* enum csn_confidence */
     uint32_t evidence_frame;         /* number of the frame whose call site was used, or UINT32_MAX */
     struct csn_str evidence_pattern; /* the pattern that holds for the chosen name */
     uint32_t notes;                  /* CSN_STACK_NOTE_ bits */
-    uint32_t evidence_tail_calls;    /* the pattern holds for a function that leads to the chosen one by that many tail calls */
+    uint32_t evidence_tail_calls;    /* the pattern names a function from which that many tail calls lead to the chosen one */
     uint32_t reserved[2];
 };
 

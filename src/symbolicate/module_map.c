@@ -1,9 +1,8 @@
 /* Modules that may overlap, made into parts that do not: the one that starts last wins. */
 #include "symbolicate/module_map.h"
 
-#include <stdlib.h>
-
 #include "base/core/search.h"
+#include "base/core/sort.h"
 
 void csni_module_map_init(struct csni_module_map *map, const struct csn_allocator *alloc) {
     *map = (struct csni_module_map){ .parts = { .alloc = alloc } };
@@ -11,7 +10,7 @@ void csni_module_map_init(struct csni_module_map *map, const struct csn_allocato
 
 void csni_module_map_deinit(struct csni_module_map *map) { csni_vec_deinit(&map->parts); }
 
-/* The modules that begin at or below the current place, the one that started last at the end. */
+/* The modules that begin at or below the current address, the one that started last at the end. */
 struct open_modules {
     CSNI_VEC(uint32_t) stack;
 };
@@ -21,10 +20,10 @@ struct start_order {
     uint32_t module;
 };
 
-static int compare_starts(const void *a, const void *b) {
+static bool is_start_before(const void *context, const void *a, const void *b) {
     const struct start_order *x = a, *y = b;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return x->module < y->module ? -1 : x->module > y->module;
+    (void)context;
+    return x->start != y->start ? x->start < y->start : x->module < y->module;
 }
 
 static bool put_part(struct csni_module_map *map, uint64_t start, uint32_t module) {
@@ -40,7 +39,7 @@ static bool put_part(struct csni_module_map *map, uint64_t start, uint32_t modul
     return csni_vec_push(&map->parts, part);
 }
 
-/* Closes what ends up to `limit`: where the top ends, the next one below that is still open goes on. */
+/* Closes the modules that end up to `limit`. Where the top one ends, the next open one below it continues. */
 static bool close_until(struct csni_module_map *map, const struct csn_module *modules, struct open_modules *open,
                         uint64_t limit) {
     while (open->stack.count) {
@@ -71,7 +70,7 @@ bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *m
     size_t used = 0;
     for (uint32_t i = 0; i < count; i++)
         if (modules[i].start < modules[i].end) order[used++] = (struct start_order){ modules[i].start, i };
-    qsort(order, used, sizeof(*order), compare_starts);
+    csni_heap_sort(order, used, sizeof(*order), is_start_before, NULL);
     struct open_modules open = { .stack = { .alloc = map->parts.alloc } };
     bool good = sweep(map, modules, order, used, &open);
     csni_vec_deinit(&open.stack);

@@ -86,7 +86,7 @@ static bool is_word(struct literal literal) {
 
 static bool is_literal(struct literal literal) {
     if (is_word(literal)) return true;
-    if (literal.at == literal.end) return false; /* matches everything, or nothing that has a name */
+    if (literal.at == literal.end) return false; /* it matches everything or nothing */
     char c;
     while (literal.at < literal.end)
         if (!next_char(&literal, &c)) return false;
@@ -158,18 +158,18 @@ bool csni_pattern_name(struct csn_str pattern, char *scratch, struct csn_str *ou
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-/* 16,384 steps of the matcher over a name of 16 KiB: some milliseconds in the worst case that we could make. */
+/* 16,384 steps of the matcher over a name of 16 KiB take some milliseconds in the worst case found. */
 enum { PATTERN_MAX = 4096, NAME_MAX = 1 << 14, STEP_LIMIT = 1 << 14, DEPTH_LIMIT = 1000, HEAP_LIMIT_KIB = 1024 };
 enum { TABLE_SIZE = 4096, TABLE_FULL = 2048 };
 
 struct csni_expression {
-    struct csn_str pattern; /* as it stands in the index; ptr NULL: a free place */
+    struct csn_str pattern; /* a view into the index; ptr NULL: a free slot */
     pcre2_code *code;       /* NULL: see verdict */
     pcre2_match_data *data;
     enum csni_match verdict;
 };
 
-/* The engine frees without a size: it is kept in front of each block. */
+/* PCRE2 frees without a size: each block begins with it. */
 static void *engine_alloc(PCRE2_SIZE size, void *context) {
     struct csni_patterns *patterns = context;
     size_t whole;
@@ -289,7 +289,7 @@ static enum csni_match match_expression(struct csni_patterns *patterns, struct c
         compile(patterns, expression);
     }
     enum csni_match match = run(patterns, expression, name);
-    /* The last one put in: nothing was placed behind it. */
+    /* It was inserted last: no later entry depends on its slot. */
     if (match == CSNI_MATCH_MEMORY && !expression->code) drop_expression(patterns, expression);
     return match;
 }

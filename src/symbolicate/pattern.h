@@ -7,14 +7,14 @@
 
 #include "base/core/alloc.h"
 
-/* No name is longer; what is costs too much to read again and again. */
+/* Longer patterns are refused: reading them for each candidate costs too much. */
 enum { CSNI_PATTERN_MAX = 1 << 20 };
 
 enum csni_match {
     CSNI_MATCH_NO,
     CSNI_MATCH_YES,
     CSNI_MATCH_BAD,       /* the pattern is no regular expression, or too long */
-    CSNI_MATCH_COSTLY,    /* given up after too much work */
+    CSNI_MATCH_COSTLY,    /* it exceeded its limits */
     CSNI_MATCH_NO_ENGINE, /* this build has none */
     CSNI_MATCH_MEMORY
 };

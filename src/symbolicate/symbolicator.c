@@ -220,19 +220,19 @@ csn_status csn_symbolicator_answer(struct csn_symbolicator *s, const struct csn_
 
 const char *csn_stack_note_text(uint32_t note) {
     switch (note) {
-    case CSN_STACK_NOTE_NO_CALLER: return "nothing is known of a caller";
+    case CSN_STACK_NOTE_NO_CALLER: return "there is no caller, or its function cannot be found";
     case CSN_STACK_NOTE_NO_CALL_SITE: return "the caller has no call site for this return address";
-    case CSN_STACK_NOTE_INDIRECT: return "the caller's call site names nobody: an indirect call";
+    case CSN_STACK_NOTE_INDIRECT: return "the caller's call site is an indirect call without names";
     case CSN_STACK_NOTE_CALLER_UNDECIDED:
-        return "the caller is itself one of several, and not all of them have a call site here that fits";
+        return "the caller is itself undecided, and not all its candidates have a call site here that fits";
     case CSN_STACK_NOTE_OTHER_CALLEE: return "the call site names none of these functions";
     case CSN_STACK_NOTE_OTHER_IMAGE: return "the call site's callee is in the caller's own image";
-    case CSN_STACK_NOTE_INTERRUPTED: return "the outer frame was interrupted here, it made no call";
-    case CSN_STACK_NOTE_BAD_PATTERN: return "a pattern of the call site is no regular expression, or is too long";
-    case CSN_STACK_NOTE_COSTLY_PATTERN: return "a pattern of the call site was given up after too much work";
+    case CSN_STACK_NOTE_INTERRUPTED: return "the outer frame was interrupted; it made no call";
+    case CSN_STACK_NOTE_BAD_PATTERN: return "a pattern of the call site is not a valid regular expression, or too long";
+    case CSN_STACK_NOTE_COSTLY_PATTERN: return "a pattern of the call site exceeded its limits";
     case CSN_STACK_NOTE_NO_ENGINE: return "a pattern of the call site needs PCRE2, which this build does not have";
-    case CSN_STACK_NOTE_LIMIT: return "too many functions, call sites or patterns to look at all of them";
-    case CSN_STACK_NOTE_TAIL_INDIRECT: return "a function that the call site leads to makes an indirect tail call";
+    case CSN_STACK_NOTE_LIMIT: return "there are too many functions, call sites or patterns to consider all of them";
+    case CSN_STACK_NOTE_TAIL_INDIRECT: return "a function that the call site leads to ends in an indirect jump";
     default: return "the note is not known to this version of the library";
     }
 }

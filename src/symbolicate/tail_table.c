@@ -1,10 +1,10 @@
 /* Making and keeping tables of tail calls. */
 #include "symbolicate/tail_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/core/search.h"
+#include "base/core/sort.h"
 #include "base/hash.h"
 
 enum {
@@ -49,11 +49,11 @@ static bool add_children(struct table_maker *m, const struct csn_record *record,
     return true;
 }
 
-static int compare_hashes(const void *pa, const void *pb) {
+static bool is_entry_before(const void *context, const void *pa, const void *pb) {
     const struct csni_tail_entry *a = pa, *b = pb;
-    if (a->hash != b->hash) return a->hash < b->hash ? -1 : 1;
-    if (a->function != b->function) return a->function < b->function ? -1 : 1;
-    return a->child < b->child ? -1 : a->child > b->child;
+    (void)context;
+    if (a->hash != b->hash) return a->hash < b->hash;
+    return a->function != b->function ? a->function < b->function : a->child < b->child;
 }
 
 /* Damaged records have no tail calls. */
@@ -71,7 +71,7 @@ static bool make_table(const struct csn_allocator *alloc, struct csni_tail_table
     }
     table->given_up = csni_budget_is_exhausted(&m.budget) || m.entries.count > TABLE_ENTRIES_MAX;
     if (good && !table->given_up && m.entries.count) {
-        qsort(m.entries.items, m.entries.count, sizeof(*m.entries.items), compare_hashes);
+        csni_heap_sort(m.entries.items, m.entries.count, sizeof(*m.entries.items), is_entry_before, NULL);
         table->entries = csni_alloc(alloc, m.entries.count * sizeof(*table->entries));
         good = table->entries != NULL;
         if (good) memcpy(table->entries, m.entries.items, m.entries.count * sizeof(*table->entries));

@@ -57,7 +57,7 @@ def test_json_undecided(callsign, app):
     answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2020)]}, args=["--index", app])
     assert answer["frames"][0]["merged"] == {
         "candidates": ["area", "square"], "by": "ambiguous", "remaining": ["area", "square"],
-        "notes": ["the caller's call site names nobody: an indirect call"]}
+        "notes": ["the caller's call site is an indirect call without names"]}
 
 
 def test_modules_place_pcs(callsign, app):
@@ -442,7 +442,7 @@ def test_a_web_of_tail_calls(callsign, tmp_path):
     answer, = ask(callsign, {"frames": [frame("web", 0x1004), frame("web", 0x20010)] * 500}, args=["--index", index])
     for merged in (f["merged"] for f in answer["frames"][::2]):
         assert merged["by"] == "ambiguous" and merged["remaining"] == ["one", "two"]
-        assert "too many functions, call sites or patterns to look at all of them" in merged["notes"]
+        assert "there are too many functions, call sites or patterns to consider all of them" in merged["notes"]
 
 
 def test_a_stack_that_goes_round(callsign, app):
