@@ -65,6 +65,10 @@ function(csn_library name)
     # A sanitizer's run-time library is the program's to bring.
     if(NOT CALLSIGN_SANITIZE AND NOT APPLE)
         target_link_options(${name}-shared PRIVATE -Wl,--no-undefined -Wl,--as-needed)
+        # Bound when it is loaded: a lookup within a signal handler must not enter the dynamic linker.
+        if(NOT WIN32)
+            target_link_options(${name}-shared PRIVATE -Wl,-z,now)
+        endif()
     endif()
 endfunction()
 

@@ -3,6 +3,14 @@
  * The lookup-only library (libcallsign-lookup), which needs nothing but libc, consists of this header, inspect.h, binaries.h
  * and the decoding half of line_table.h.
  * An open index is immutable: any number of threads may use it at once without locks, until csn_index_close().
+ *
+ * In a signal handler: csn_index_lookup(), csn_index_lookup_refs(), csn_index_lookup_batch(), csn_index_resolve(),
+ * csn_index_resolve_into(), csn_frame_path(), csn_reason_text(), the functions of binaries.h, csn_error_text() and
+ * csn_status_name() are async-signal-safe: they allocate nothing, take no lock and use no stdio, errors included. They take less than
+ * 4 KB of stack, so that an alternate stack of 8 KB is enough. The index must be open beforehand; the shared library is bound
+ * when it is loaded (a program that links the static one does well to link with -Wl,-z,now). csn_index_frame_name() is safe as far as
+ * its callback is; opening and closing are not.
+ *
  * It reads its bytes in place. A mapped file must not shrink while it is open (replace files by rename, as
  * `callsign convert` does, never by writing over them). */
 #ifndef CALLSIGN_INDEX_H

@@ -67,7 +67,7 @@ static csn_status look_up(const struct csn_index *index, uint64_t addr, struct c
     struct csni_gsym_answer answer;
     csn_status status = csni_gsection_lookup(&index->section, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
-    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0;
+    size_t count = status == CSN_OK ? answer.calls.count + 1 : 0;
     for (size_t k = 0; k < count && k < cap; k++) {
         struct csn_frame_ref ref;
         csni_gsym_frame(&index->gsym, &answer, k, &ref);

@@ -125,12 +125,12 @@ static csn_status look_up(const struct csn_index *index, uint64_t addr, struct c
     const struct csni_accel_segment *segment;
     if (find_fast(&index->accel, addr, &block, &segment))
         return resolve_fast(index, block, segment, addr, frames, cap, out_count);
-    enum { REFS = 32 }; /* deeper answers are rare */
+    enum { REFS = 8 }; /* deeper answers are rare */
     struct csn_frame_ref refs[REFS];
     struct csni_gsym_answer answer;
     csn_status status = csni_gsym_lookup(&index->gsym, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
-    size_t count = status == CSN_OK ? answer.inlined_count + 1 : 0, stored = count < cap ? count : cap;
+    size_t count = status == CSN_OK ? answer.calls.count + 1 : 0, stored = count < cap ? count : cap;
     for (size_t k = 0; k < stored;) {
         size_t some = stored - k < REFS ? stored - k : REFS;
         for (size_t i = 0; i < some; i++) csni_gsym_frame(&index->gsym, &answer, k + i, &refs[i]);

@@ -115,10 +115,10 @@ size_t csni_index_lookup_each(struct csni_index_batch *batch, const uint64_t *ad
                               struct csn_batch_answer *answers);
 
 /* What the readers of both GSYM formats found, as a caller sees it; `status` of a lookup that did not fail. */
-static inline void csni_index_fill_answer(const struct csn_index *index, const struct csni_gsym_answer *answer,
+static inline void csni_index_fill_answer(const struct csn_index *index, struct csni_gsym_answer *answer,
                                    csn_status status, struct csn_frame_ref *frames, size_t cap,
                                    struct csn_lookup *out) {
-    size_t count = status == CSN_OK ? answer->inlined_count + 1 : 0;
+    size_t count = status == CSN_OK ? answer->calls.count + 1 : 0;
     for (size_t k = 0; k < count && k < cap; k++) csni_gsym_frame(&index->gsym, answer, k, &frames[k]);
     *out = (struct csn_lookup){ .function_start = answer->start, .function_size = answer->size,
                                 .function_index = answer->idx, .reason = answer->reason, .frame_count = count };

@@ -12,6 +12,7 @@
 #include <callsign/base.h>
 
 #include "base/core/fail.h"
+#include "base/core/format.h"
 
 static void text_and_fields(void **state) {
     (void)state;
@@ -30,6 +31,37 @@ static void text_and_fields(void **state) {
     assert_string_equal(err.section, "");
     csni_fail(&err, CSN_E_LIMIT, "x", UINT64_MAX, "far");
     assert_string_equal(err.text, "x+0xffffffffffffffff: far");
+}
+
+/* One text by both: what fits, and the length. */
+#define SAME(...) do {                                                          \
+        char want[64] = "", got[64], whole[64];                                 \
+        int len = snprintf(want, sizeof want, __VA_ARGS__);                     \
+        assert_int_equal(csni_format(got, sizeof got, __VA_ARGS__), len);       \
+        assert_string_equal(got, want);                                         \
+        for (size_t cap = 1; cap < 12; cap++) {                                 \
+            memcpy(whole, want, sizeof whole);                                  \
+            whole[cap - 1] = 0;                                                 \
+            memset(got, '#', sizeof got);                                       \
+            assert_int_equal(csni_format(got, cap, __VA_ARGS__), len);          \
+            assert_string_equal(got, whole);                                    \
+            assert_int_equal(got[cap], '#');                                    \
+        }                                                                       \
+    } while (0)
+
+/* Errors are written without stdio, as snprintf() would. */
+static void formats_as_snprintf(void **state) {
+    (void)state;
+    SAME("%%");
+    SAME("%d %d %d %i", 0, -1, INT32_MIN, INT32_MAX);
+    SAME("%u|%u|%x|%x", 0u, UINT32_MAX, 0u, UINT32_MAX);
+    SAME("%llu %llx", (unsigned long long)UINT64_MAX, (unsigned long long)UINT64_MAX);
+    SAME("%lld %lld", (long long)INT64_MIN, (long long)INT64_MAX);
+    SAME("%zu %zx %lu %lx %ld", SIZE_MAX, SIZE_MAX, 5ul, 255ul, -5l);
+    SAME("%02x%02x %04x %08d|%5u|%3d", 7u, 0xabu, 0x12345u, -77, 42u, -1);
+    SAME("%s-%.3s-%.*s-%5s|%c", "text", "longer", 2, "cut", "x", '!');
+    SAME("%.0s%.64s", "nothing", "name");
+    assert_int_equal(csni_format(NULL, 0, "%d", 1234), 4);
 }
 
 static void null_is_fine(void **state) {
@@ -163,6 +195,7 @@ static void frozen_size(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_and_fields),
+        cmocka_unit_test(formats_as_snprintf),
         cmocka_unit_test(null_is_fine),
         cmocka_unit_test(long_texts_are_cut),
         cmocka_unit_test(section_names_of_any_length),

@@ -234,7 +234,7 @@ static void want_row(const struct csni_gsection *g, uint64_t addr, uint32_t file
     assert_int_equal(csni_gsection_lookup(g, addr, CSN_LOOKUP_DEFAULT, &answer, NULL), CSN_OK);
     assert_int_equal(answer.file, file);
     assert_int_equal(answer.line, line);
-    assert_int_equal(answer.inlined_count, inlined);
+    assert_int_equal(answer.calls.count, inlined);
 }
 
 /* Entries aligned to 4 with padding that lengths do not count, as the README can be read, in both byte orders. */

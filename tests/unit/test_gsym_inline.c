@@ -99,16 +99,21 @@ static void random_trees(void **state) {
         struct csni_gsym gsym = { .bytes = { exact, bytes.size }, .strp_size = 4, .big = big };
         struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
         for (uint32_t k = 0; k < 60; k++) {
-            struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX], want[CSN_INLINE_DEPTH_MAX];
+            struct csni_gsym_inlined want[CSN_INLINE_DEPTH_MAX];
+            struct csni_gsym_calls calls;
             uint64_t addr = START + pick(k % 2 ? SIZE : SIZE / 16);
             size_t count = 0, want_count = expected_calls(&gsym, &payload, addr, want);
-            assert_int_equal(csni_gsym_inline_find(&gsym, &payload, START, addr, calls, &count, NULL), CSN_OK);
+            assert_int_equal(csni_gsym_calls_find(&gsym, &payload, START, addr, CSNI_GSYM_CALLS_ALL, &calls, NULL), CSN_OK);
+            count = calls.count;
             assert_int_equal(count, want_count);
+            assert_int_equal(calls.end, count);
             for (size_t i = 0; i < count; i++) {
-                assert_int_equal(calls[i].first, want[i].first);
-                assert_int_equal(calls[i].name, want[i].name);
-                assert_int_equal(calls[i].call_file, want[i].call_file);
-                assert_int_equal(calls[i].call_line, want[i].call_line);
+                if (count > CSNI_GSYM_CALLS_HELD) csni_gsym_calls_hold(&gsym, &calls, i + 1);
+                const struct csni_gsym_inlined *call = &calls.held[i % CSNI_GSYM_CALLS_HELD];
+                assert_int_equal(call->first, want[i].first);
+                assert_int_equal(call->name, want[i].name);
+                assert_int_equal(call->call_file, want[i].call_file);
+                assert_int_equal(call->call_line, want[i].call_line);
             }
             found += count;
         }
@@ -127,8 +132,18 @@ static csn_status find_nested(uint32_t depth, size_t *count, struct csn_error *e
     for (uint32_t k = 1; k < depth; k++) wire_u8(&w, 0);
     struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
-    static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
-    csn_status status = csni_gsym_inline_find(&gsym, &payload, START, START, calls, count, err);
+    struct csni_gsym_answer answer = { .addr = START, .start = START, .name = 7, .line = 3 };
+    struct csni_gsym_calls *calls = &answer.calls;
+    csn_status status = csni_gsym_calls_find(&gsym, &payload, START, START, CSNI_GSYM_CALLS_ALL, calls, err);
+    *count = calls->count;
+    /* Every frame of an answer that is deeper than what is held at once, forward and backward. */
+    for (size_t k = 0; status == CSN_OK && k <= 2 * calls->count + 1; k++) {
+        struct csn_frame_ref frame;
+        size_t n = k <= calls->count ? k : 2 * calls->count + 1 - k;
+        csni_gsym_frame(&gsym, &answer, n, &frame);
+        assert_int_equal(frame.name, n == calls->count ? 7 : depth - n);
+        assert_int_equal(frame.line, n ? depth - n : 3);
+    }
     struct csni_gsym_inline_iter iter;
     struct csni_gsym_node node;
     uint64_t bases[CSN_INLINE_DEPTH_MAX] = { START };
@@ -164,11 +179,10 @@ static void deep_elsewhere(void **state) {
     wire_u8(&w, 0);
     struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0, CSNI_GSYM_PART_INLINE };
-    static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
-    size_t count = 0;
-    assert_int_equal(csni_gsym_inline_find(&gsym, &payload, START, START + 9, calls, &count, NULL), CSN_OK);
-    assert_int_equal(count, 1);
-    assert_int_equal(calls[0].name, 3);
+    struct csni_gsym_calls calls;
+    assert_int_equal(csni_gsym_calls_find(&gsym, &payload, START, START + 9, CSNI_GSYM_CALLS_ALL, &calls, NULL), CSN_OK);
+    assert_int_equal(calls.count, 1);
+    assert_int_equal(calls.held[0].name, 3);
     wire_deinit(&w);
 }
 
@@ -180,16 +194,15 @@ static void roots(void **state) {
     wire_gsym_node(&w, 1, (const uint32_t[]){ 0, 4 }, false, 1, 0, 0);
     struct csni_gsym gsym = { .bytes = wire_span(&w), .strp_size = 4 };
     struct csni_gsym_payload payload = { gsym.bytes, 0x70, CSNI_GSYM_PART_INLINE };
-    static struct csni_gsym_inlined calls[CSN_INLINE_DEPTH_MAX];
-    size_t count = 9;
-    assert_int_equal(csni_gsym_inline_find(&gsym, &payload, START, START + 4, calls, &count, NULL), CSN_OK);
-    assert_int_equal(count, 0);
+    struct csni_gsym_calls calls;
+    assert_int_equal(csni_gsym_calls_find(&gsym, &payload, START, START + 4, CSNI_GSYM_CALLS_ALL, &calls, NULL), CSN_OK);
+    assert_int_equal(calls.count, 0);
     wire_deinit(&w);
 
     static const uint8_t huge[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 1, 0 };
     payload.bytes = gsym.bytes = (struct csni_span){ huge, sizeof huge };
     struct csn_error err = CSN_ERROR_INIT;
-    assert_int_equal(csni_gsym_inline_find(&gsym, &payload, START, START, calls, &count, &err), CSN_E_TRUNCATED);
+    assert_int_equal(csni_gsym_calls_find(&gsym, &payload, START, START, CSNI_GSYM_CALLS_ALL, &calls, &err), CSN_E_TRUNCATED);
     assert_string_equal(err.text, "FunctionInfo+0x79: inline tree of 12 bytes ends within a node");
 }
 

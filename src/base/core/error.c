@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* the strerror_r that returns int */
 
 #include "base/core/fail.h"
+#include "base/core/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static void fill(struct csn_error *err, csn_status code, int os_error, const cha
     err->code = code;
     err->os_error = os_error;
     err->offset = offset;
-    snprintf(err->section, sizeof err->section, "%s", section ? section : "");
+    csni_format(err->section, sizeof err->section, "%s", section ? section : "");
     memcpy(err->text, text, strlen(text) + 1);
     blank_controls(err->text);
 }
@@ -72,18 +73,14 @@ csn_status csni_fail(struct csn_error *err, csn_status code, const char *section
     if (!err) return code;
     /* Not straight into err: the arguments may be parts of an error that is being wrapped. */
     char text[CSN_ERROR_TEXT_SIZE];
-    int len = 0;
-    if (section && *section) {
-        /* A section's name comes from the file too, and may be of any length. */
-        len = snprintf(text, sizeof text, "%.64s+0x%" PRIx64 ": ", section, offset);
-        if (len < 0) len = 0;
-    }
+    size_t len = 0;
+    /* A section's name comes from the file too, and may be of any length. */
+    if (section && *section) len = csni_format(text, sizeof text, "%.64s+0x%" PRIx64 ": ", section, offset);
     va_list args;
     va_start(args, format);
-    int more = vsnprintf(text + len, sizeof text - (size_t)len, format, args);
+    len += csni_format_list(text + len, sizeof text - len, format, args);
     va_end(args);
-    if (more < 0) text[len] = 0;
-    else if ((size_t)len + (size_t)more >= sizeof text) mark_cut(text);
+    if (len >= sizeof text) mark_cut(text);
     fill(err, code, 0, section, offset, text);
     return code;
 }
@@ -93,9 +90,9 @@ static void name_os_error(int number, char *out, size_t size) {
     DWORD got = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, NULL, (DWORD)number, 0, out,
                                (DWORD)size, NULL);
     while (got && (out[got - 1] == '\n' || out[got - 1] == '\r' || out[got - 1] == '.')) out[--got] = 0;
-    if (!got) snprintf(out, size, "error %d", number);
+    if (!got) csni_format(out, size, "error %d", number);
 #else
-    if (strerror_r(number, out, size) != 0) snprintf(out, size, "error %d", number);
+    if (strerror_r(number, out, size) != 0) csni_format(out, size, "error %d", number);
 #endif
 }
 
@@ -115,8 +112,8 @@ csn_status csni_fail_os(struct csn_error *err, int os_error, const char *what) {
         head = 24;
         tail = room - head - strlen("...");
     }
-    int used = snprintf(text, sizeof text, "%.*s%s%s", (int)head, what, tail ? "..." : "", what + len - tail);
-    snprintf(text + used, sizeof text - (size_t)used, ": %s", reason);
+    size_t used = csni_format(text, sizeof text, "%.*s%s%s", (int)head, what, tail ? "..." : "", what + len - tail);
+    csni_format(text + used, sizeof text - used, ": %s", reason);
     fill(err, CSN_E_IO, os_error, NULL, 0, text);
     return CSN_E_IO;
 }

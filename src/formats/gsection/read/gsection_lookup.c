@@ -79,7 +79,7 @@ csn_status csni_gsection_lookup(const struct csni_gsection *g, uint64_t addr, en
     out->start = 0;
     out->idx = out->size = out->file = out->line = 0;
     out->name = 0;
-    out->inlined_count = 0;
+    out->calls.count = out->calls.end = 0;
     struct csni_gsym_record record;
     csn_status status = find_record(&g->gsym, addr, out, &record, err);
     if (status != CSN_OK) return status;
@@ -88,7 +88,6 @@ csn_status csni_gsection_lookup(const struct csni_gsection *g, uint64_t addr, en
     CSNI_TRY(find_row(g, &lines, out, err));
     if (mode == CSN_LOOKUP_LLVM && out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
     if (!inlines.bytes.ptr) return CSN_OK;
-    CSNI_TRY(csni_gsym_inline_find(&g->gsym, &inlines, record.start, addr, out->inlined, &out->inlined_count, err));
-    if (mode == CSN_LOOKUP_LLVM) csni_gsym_drop_calls_without_file(out);
-    return CSN_OK;
+    enum csni_gsym_call_filter filter = mode == CSN_LOOKUP_LLVM ? CSNI_GSYM_CALLS_WITH_FILE : CSNI_GSYM_CALLS_ALL;
+    return csni_gsym_calls_find(&g->gsym, &inlines, record.start, addr, filter, &out->calls, err);
 }

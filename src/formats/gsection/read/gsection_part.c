@@ -17,11 +17,9 @@ static bool decoded_size(const struct csni_gsection *g, const struct csni_gsym_p
     } else {
         struct csni_gsym_inline_iter nodes;
         struct csni_gsym_node node;
-        uint64_t bases[CSN_INLINE_DEPTH_MAX];
         uint32_t depth;
-        bases[0] = 0;
         csni_gsym_nodes(&nodes, &g->gsym, payload);
-        while ((status = csni_gsym_node_next(&nodes, bases, &node, &depth, NULL)) == CSN_OK) {}
+        while ((status = csni_gsym_node_next(&nodes, NULL, &node, &depth, NULL)) == CSN_OK) {}
         *out = (uint64_t)(nodes.p - nodes.begin);
     }
     return status == CSN_NONE;

@@ -257,7 +257,7 @@ struct csni_gsym_inline_iter {
 void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym *gsym,
                      const struct csni_gsym_payload *payload);
 /* `bases` has room for CSN_INLINE_DEPTH_MAX and is kept between calls; bases[0] is the function's start, set by the
- * caller. *out_depth is the depth of the node. CSN_NONE at the end. */
+ * caller; NULL: addresses are of no interest. *out_depth is the depth of the node. CSN_NONE at the end. */
 csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bases, struct csni_gsym_node *out,
                                uint32_t *out_depth, struct csn_error *err);
 /* Takes the first range off `ranges`, which csni_gsym_node_next() has checked. */
@@ -269,11 +269,30 @@ struct csni_gsym_inlined {
     uint64_t name;
     uint32_t call_file, call_line;
 };
-/* The inlined calls that cover `addr`, outermost first; call_file 0: unknown. At each level the first
- * node that covers the address is taken. `out` has room for CSN_INLINE_DEPTH_MAX. */
-csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
-                                 uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
-                                 struct csn_error *err);
+/* Which of the calls that cover an address are of interest. */
+enum csni_gsym_call_filter {
+    CSNI_GSYM_CALLS_ALL,
+    CSNI_GSYM_CALLS_WITH_FILE, /* the reference reader shows no inlined call without a file */
+    CSNI_GSYM_CALLS_LLVM       /* nor one whose file entry is empty; a file that the table does not have is CSN_E_FORMAT */
+};
+/* The inlined calls that cover an address, outermost first; call_file 0: unknown. Only some are held, to keep lookups within a
+ * signal handler's stack: deeper answers are rare, and read again. */
+enum { CSNI_GSYM_CALLS_HELD = 32 };
+struct csni_gsym_calls {
+    size_t count;
+    size_t end; /* call n is held at n % HELD, where n < end <= n + HELD */
+    /* What they were found by. */
+    struct csni_gsym_payload tree;
+    uint64_t start, addr;
+    enum csni_gsym_call_filter filter;
+    struct csni_gsym_inlined held[CSNI_GSYM_CALLS_HELD];
+};
+/* Finds the calls; the innermost are held. At each level the first node that covers the address is taken. */
+csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
+                                uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
+                                struct csn_error *err);
+/* Holds the calls before number `end`, in place of others. */
+void csni_gsym_calls_hold(const struct csni_gsym *gsym, struct csni_gsym_calls *calls, size_t end);
 
 /* ---- call sites and merged functions ---- */
 
@@ -314,8 +333,7 @@ struct csni_gsym_answer {
     uint64_t addr, start, name;
     uint32_t idx, size;
     uint32_t file, line, reason; /* of the innermost frame */
-    size_t inlined_count;        /* frames are one more */
-    struct csni_gsym_inlined inlined[CSN_INLINE_DEPTH_MAX]; /* outermost first */
+    struct csni_gsym_calls calls; /* frames are one more */
 };
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
@@ -323,37 +341,32 @@ csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum cs
 /* Behind a search: `behind` functions start at or below `addr`. */
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err);
-/* The reference reader shows no inlined call without a file. */
-static inline void csni_gsym_drop_calls_without_file(struct csni_gsym_answer *answer) {
-    size_t kept = 0;
-    for (size_t k = 0; k < answer->inlined_count; k++)
-        if (answer->inlined[k].call_file) answer->inlined[kept++] = answer->inlined[k];
-    answer->inlined_count = kept;
-}
-
 /* Why the frame around an inlined call lacks its file. */
 static inline uint32_t csni_gsym_call_reason(uint32_t call_file, uint32_t file_count) {
     if (!call_file) return CSN_REASON_NO_CALL_FILE;
     return call_file < file_count ? CSN_REASON_COMPLETE : CSN_REASON_BAD_FILE;
 }
 
-/* Frame k of an answer, innermost first, k <= inlined_count. */
-static inline void csni_gsym_frame(const struct csni_gsym *gsym, const struct csni_gsym_answer *answer, size_t k,
+/* Frame k of an answer, innermost first, k <= calls.count. */
+static inline void csni_gsym_frame(const struct csni_gsym *gsym, struct csni_gsym_answer *answer, size_t k,
                                    struct csn_frame_ref *out) {
-    size_t count = answer->inlined_count;
-    bool inlined = k < count;
-    out->name = inlined ? answer->inlined[count - 1 - k].name : answer->name;
-    out->offset = answer->addr - (inlined ? answer->inlined[count - 1 - k].first : answer->start);
+    struct csni_gsym_calls *calls = &answer->calls;
+    bool inlined = k < calls->count;
+    size_t own = inlined ? calls->count - 1 - k : 0, callee = calls->count - k; /* numbers of calls, callee's for k > 0 */
+    if (own + CSNI_GSYM_CALLS_HELD < calls->end || (k && callee >= calls->end)) csni_gsym_calls_hold(gsym, calls, callee + 1);
+    const struct csni_gsym_inlined *call = &calls->held[own % CSNI_GSYM_CALLS_HELD];
+    out->name = inlined ? call->name : answer->name;
+    out->offset = answer->addr - (inlined ? call->first : answer->start);
     out->flags = inlined ? CSN_FRAME_INLINED : 0;
     out->file = answer->file;
     out->line = answer->line;
     out->reason = answer->reason;
     if (k == 0) return;
     /* An outer frame stands where the frame inside it was called. */
-    const struct csni_gsym_inlined *callee = &answer->inlined[count - k];
-    out->reason = csni_gsym_call_reason(callee->call_file, gsym->file_count);
-    out->file = out->reason == CSN_REASON_COMPLETE ? callee->call_file : 0;
-    out->line = callee->call_line;
+    call = &calls->held[callee % CSNI_GSYM_CALLS_HELD];
+    out->reason = csni_gsym_call_reason(call->call_file, gsym->file_count);
+    out->file = out->reason == CSN_REASON_COMPLETE ? call->call_file : 0;
+    out->line = call->call_line;
 }
 
 /* ---- verify ---- */

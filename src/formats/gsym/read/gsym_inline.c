@@ -1,5 +1,7 @@
 /* GSYM inline trees: walking the nodes in file order, and finding those that cover one address. A node's ranges count as
  * a set: empty ones do not exist, and its children are relative to the lowest address of the set. */
+#include <string.h>
+
 #include "base/core/cursor.h"
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/read/gsym_inline_scan.h"
@@ -78,40 +80,76 @@ csn_status csni_gsym_node_next(struct csni_gsym_inline_iter *iter, uint64_t *bas
     iter->done = started && depth == 0 && !c.failed;
     iter->p = c.p;
     if (iter->done) return CSN_NONE;
-    if (!c.failed) read_node(&c, iter->strp_size, range_count, bases[depth], 0, out);
+    if (!c.failed) read_node(&c, iter->strp_size, range_count, bases ? bases[depth] : 0, 0, out);
     if (c.failed) return truncated(&c, iter->offset, err);
     *out_depth = depth;
     if (out->has_children) {
         if (depth + 1 >= CSN_INLINE_DEPTH_MAX) return too_deep(iter->offset + csni_cursor_off(&c), err);
-        bases[++depth] = out->first;
+        depth++;
+        if (bases) bases[depth] = out->first;
     }
     iter->p = c.p;
     iter->depth = depth;
     return CSN_OK;
 }
 
-csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *payload, uint64_t start,
-                                 uint64_t addr, struct csni_gsym_inlined *out, size_t *out_count,
-                                 struct csn_error *err) {
-    struct csni_span tree = payload->bytes;
-    struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = addr, .base = start,
+/* ---- the calls that cover an address ---- */
+
+/* A search on its way. */
+struct call_search {
+    const struct csni_gsym *gsym;
+    struct csni_gsym_calls *calls;
+    size_t end;                       /* calls from this number on are counted, not held */
+    uint32_t depth;                   /* calls met, wanted or not */
+    bool has_bad_file;
+    uint32_t bad_file;
+};
+
+static bool is_wanted(struct call_search *s, uint32_t file) {
+    const struct csni_gsym *gsym = s->gsym;
+    if (s->calls->filter == CSNI_GSYM_CALLS_ALL) return true;
+    if (!file || s->calls->filter == CSNI_GSYM_CALLS_WITH_FILE) return file != 0;
+    if (file >= gsym->file_count) {
+        if (!s->has_bad_file) s->bad_file = file;
+        s->has_bad_file = true;
+        return true;
+    }
+    const uint8_t *entry = csni_gsym_file_entry(gsym, file);
+    return csni_gsym_strp(gsym, entry) != 0 || csni_gsym_strp(gsym, entry + gsym->strp_size) != 0;
+}
+
+/* False: nested too deeply. */
+static inline bool take_call(struct call_search *s, const struct csni_gsym_node *node) {
+    if (s->depth++ == CSN_INLINE_DEPTH_MAX) return false;
+    if (!is_wanted(s, node->call_file)) return true;
+    size_t number = s->calls->count++;
+    if (number < s->end) {
+        s->calls->held[number % CSNI_GSYM_CALLS_HELD] =
+            (struct csni_gsym_inlined){ node->first, node->name, node->call_file, node->call_line };
+        s->calls->end = number + 1;
+    }
+    return true;
+}
+
+static csn_status search_calls(struct call_search *s, struct csn_error *err) {
+    const struct csni_gsym *gsym = s->gsym;
+    struct csni_gsym_calls *calls = s->calls;
+    const struct csni_span tree = calls->tree.bytes;
+    struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = calls->addr, .base = calls->start,
                                      .readable = gsym->bytes.ptr + gsym->bytes.size };
     bool wide = csni_has_byte_blocks(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
-    size_t count = 0;
     for (bool root = true;; root = false) {
         if (wide && !root && (narrow ? csni_inline_scan_avx2(&scan) : csni_inline_scan_avx2_v2(&scan))) break;
         struct csni_cursor c = { tree.ptr, scan.p, scan.end, gsym->big, false, 0 };
         struct csni_gsym_node node = { .has_children = false };
         uint32_t range_count = read_range_count(&c);
-        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan.base, addr, &node) &&
+        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan.base, calls->addr, &node) &&
                       scan.depth == 0;
-        if (c.failed) return truncated(&c, payload->offset, err);
+        if (c.failed) return truncated(&c, calls->tree.offset, err);
         scan.p = c.p;
         if (covers) {
-            if (csni_gsym_node_is_call(&node, root)) {
-                if (count == CSN_INLINE_DEPTH_MAX) return too_deep(payload->offset + csni_cursor_off(&c), err);
-                out[count++] = (struct csni_gsym_inlined){ node.first, node.name, node.call_file, node.call_line };
-            }
+            if (csni_gsym_node_is_call(&node, root) && !take_call(s, &node))
+                return too_deep(calls->tree.offset + csni_cursor_off(&c), err);
             if (!node.has_children) break;
             scan.base = node.first;
         } else if (root) {
@@ -122,6 +160,28 @@ csn_status csni_gsym_inline_find(const struct csni_gsym *gsym, const struct csni
             break;
         }
     }
-    *out_count = count;
-    return CSN_OK;
+    if (!s->has_bad_file) return CSN_OK;
+    return csni_fail(err, CSN_E_FORMAT, section_name, calls->tree.offset, "file %u, need < %u", s->bad_file, gsym->file_count);
+}
+
+csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
+                                uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
+                                struct csn_error *err) {
+    out->tree = *tree;
+    out->start = start;
+    out->addr = addr;
+    out->filter = filter;
+    out->count = out->end = 0;
+    struct call_search search = { .gsym = gsym, .calls = out, .end = SIZE_MAX };
+    return search_calls(&search, err);
+}
+
+CSNI_COLD void csni_gsym_calls_hold(const struct csni_gsym *gsym, struct csni_gsym_calls *calls, size_t end) {
+    size_t count = calls->count;
+    struct call_search search = { .gsym = gsym, .calls = calls, .end = end < count ? end : count };
+    calls->count = calls->end = 0;
+    memset(calls->held, 0, sizeof calls->held); /* should the bytes have changed meanwhile */
+    (void)search_calls(&search, NULL);
+    calls->count = count;
+    calls->end = search.end;
 }

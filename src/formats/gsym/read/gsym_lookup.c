@@ -74,27 +74,6 @@ static CSNI_GSYM_INLINE csn_status take_row(const struct csni_gsym *gsym, csn_st
     return CSN_OK;
 }
 
-static csn_status bad_file(const struct csni_gsym *gsym, uint32_t file, uint64_t offset, struct csn_error *err) {
-    return csni_fail(err, CSN_E_FORMAT, "FunctionInfo", offset, "file %u, need < %u", file, gsym->file_count);
-}
-
-/* What the reference reader makes of the inlined calls: a file index that the table does not have fails the lookup, and
- * a file entry without directory and name counts like file 0: such a call is not shown. */
-static csn_status filter_inlined(const struct csni_gsym *gsym, uint64_t offset, struct csni_gsym_answer *out,
-                                 struct csn_error *err) {
-    size_t kept = 0;
-    csni_gsym_drop_calls_without_file(out);
-    for (size_t k = 0; k < out->inlined_count; k++) {
-        uint32_t file = out->inlined[k].call_file;
-        if (file >= gsym->file_count) return bad_file(gsym, file, offset, err);
-        const uint8_t *entry = csni_gsym_file_entry(gsym, file);
-        if (csni_gsym_strp(gsym, entry) == 0 && csni_gsym_strp(gsym, entry + gsym->strp_size) == 0) continue;
-        out->inlined[kept++] = out->inlined[k];
-    }
-    out->inlined_count = kept;
-    return CSN_OK;
-}
-
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err) {
     return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
@@ -106,7 +85,7 @@ static inline void clear(struct csni_gsym_answer *out, uint64_t addr) {
     out->start = 0;
     out->name = 0;
     out->idx = out->size = out->file = out->line = 0;
-    out->inlined_count = 0;
+    out->calls.count = out->calls.end = 0;
 }
 
 /* The rest of a lookup, once the row is known, or that there is none. */
@@ -122,8 +101,8 @@ static CSNI_GSYM_INLINE csn_status finish(const struct csni_gsym *gsym, const st
                              (unsigned long long)out->addr, gsym->file_count);
     }
     if (!inlines->bytes.ptr) return CSN_OK;
-    CSNI_TRY(csni_gsym_inline_find(gsym, inlines, out->start, out->addr, out->inlined, &out->inlined_count, err));
-    return mode == CSN_LOOKUP_LLVM ? filter_inlined(gsym, inlines->offset, out, err) : CSN_OK;
+    enum csni_gsym_call_filter filter = mode == CSN_LOOKUP_LLVM ? CSNI_GSYM_CALLS_LLVM : CSNI_GSYM_CALLS_ALL;
+    return csni_gsym_calls_find(gsym, inlines, out->start, out->addr, filter, &out->calls, err);
 }
 
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
