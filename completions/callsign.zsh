@@ -178,8 +178,8 @@ case $state in
                     '--revision[make a section GSYM of 2017 of INDEX first]:rev:(A B B-script C D E F G)' \
                     '--strings-in[where a section GSYM is made]:section:(.strtab .dynstr .debug_str)' \
                     '--loaded[load the section with the program, where that can be done]' \
-                    '--force[also an index of another build than OBJECT]' \
                     '--drop-signature[remove a code signature, which the change makes void]' \
+                    '--force[also an index of another build than OBJECT]' \
                     '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
                     '--debug-file[the images debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \

@@ -359,6 +359,11 @@ static enum exit_code convert_input(const struct convert_values *values, struct 
     return code;
 }
 
+static bool ends_with(const char *text, size_t len, const char *suffix) {
+    size_t size = strlen(suffix);
+    return len >= size && memcmp(text + len - size, suffix, size) == 0;
+}
+
 static enum exit_code run_convert(const void *given, char **operands, int operand_count) {
     (void)operand_count;
     const struct convert_values *values = given;
@@ -373,6 +378,11 @@ static enum exit_code run_convert(const void *given, char **operands, int operan
     while (len > 1 && input[len - 1] == '/') len--; /* of a bundle */
     if (!values->out && asprintf(&beside, "%.*s%s", (int)len, input, suffix_of(values)) < 0) beside = NULL;
     const char *out_path = values->out ? values->out : beside;
+    if (!values->out && ends_with(input, len, suffix_of(values))) {
+        cli_error(input, "ends in '%s' already; name the output with -o", suffix_of(values));
+        free(beside);
+        return EXIT_FAILED;
+    }
     enum exit_code code = EXIT_FAILED;
     struct call_site_files call_sites = { 0 };
     const struct target whole = { .input = input, .out_path = out_path, .call_sites = &call_sites };

@@ -44,25 +44,29 @@ struct lookup_run {
 };
 
 /* Before anything is opened; whether the index has binaries is not known yet. */
-static bool operands_are_addresses(char **operands, int count) {
+static bool has_address(char **operands, int count) {
     for (int i = 0; i < count; i++) {
         uint64_t addr;
         struct csn_str name, text = { operands[i], strlen(operands[i]) };
-        if (address_parse(text, &addr) || named_address_parse(text, &name, &addr)) continue;
-        cli_error(NULL, "'%s' is not a hexadecimal address", operands[i]);
-        return false;
+        if (address_parse(text, &addr) || named_address_parse(text, &name, &addr)) return true;
     }
-    return true;
+    if (count) cli_error(NULL, "'%s' is not a hexadecimal address", operands[0]);
+    return !count;
 }
 
+/* One that is no address does not keep the others from their answers. False: none is one. */
 static bool answer_operands(struct lookup_run *run, char **operands, int count) {
+    int bad = 0;
     for (int i = 0; i < count; i++) {
-        struct csn_str text = { operands[i], strlen(operands[i]) };
+        struct csn_str name, text = { operands[i], strlen(operands[i]) };
+        uint64_t addr;
         if (answer_printer_run(&run->printer, text, &run->out)) continue;
-        cli_error(NULL, "'%s' is not a hexadecimal address, and the index is of one binary", operands[i]);
-        return false;
+        bool named = named_address_parse(text, &name, &addr);
+        answer_printer_put_bad_operand(&run->printer, text, named ? ", and the index is of one binary" : "", bad + 1 < count,
+                                       &run->out);
+        bad++;
     }
-    return true;
+    return bad < count;
 }
 
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
@@ -83,7 +87,7 @@ static enum exit_code run_lookup(const void *command_values, char **operands, in
     printer->json = values->json;
     printer->merged = values->merged;
     out_init(&run.out, STDOUT_FILENO);
-    if (!operands_are_addresses(operands + 1, operand_count - 1)) return EXIT_FAILED;
+    if (!has_address(operands + 1, operand_count - 1)) return EXIT_FAILED;
     if (!name_text_init_for(&printer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
 
     enum exit_code code = EXIT_FAILED;
@@ -114,7 +118,7 @@ const struct command lookup_command = {
         "A field that is not known is left out of the JSON, and \"reason\" says why. Bytes of names that are not UTF-8\n"
         "become U+FFFD there. In text, control characters are shown as \\xNN.\n"
         "\n"
-        "Exit status: 1 when an address was not found or a line was no address.\n",
+        "Exit status: 1 when an address was not found or one of several was no address.\n",
     .example = "callsign lookup app.gsym 0x1139 --demangle",
     .min_operands = 1,
     .max_operands = -1,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "convert/conversion_text.h"
 #include "ui/cli_message.h"
@@ -73,17 +74,39 @@ static csn_status convert_in_memory(const struct companion_values *companions, s
     return status;
 }
 
+/* What is said of debug information or images means nothing for an index, which has all of it inside. */
+static bool options_fit_index(const char *path, const struct companion_values *companions) {
+    const char *option = companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
+    if (companions->arch) cli_error(path, "is an index of one image: option '--arch' goes with universal files");
+    else if (option) cli_error(path, "is an index: option '%s' goes with what is to be converted", option);
+    return !option && !companions->arch;
+}
+
+/* An index in a section of a thin file is that of its image. */
+static bool arch_fits(const struct input_file *input, const char *arch) {
+    struct csn_image_info image;
+    size_t count;
+    if (!arch || csn_image_list_memory(input->bytes, input->size, &image, 1, &count, NULL) < 0 || count != 1) return true;
+    if (!image.arch[0] || strcmp(image.arch, arch) == 0) return true;
+    cli_error(input->path, "no image for '%s'; the file has %s", arch, image.arch);
+    return false;
+}
+
 /* CSN_NONE: there is no index, with a message. */
 static csn_status open_input(const struct companion_values *companions, struct opened_index *out, struct csn_error *err) {
     const struct input_file *input = &out->input;
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     options.arch = companions->arch;
     if (!input->file) return convert_in_memory(companions, out, err);
-    if (csn_is_index(input->bytes, input->size)) return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
+    if (csn_is_index(input->bytes, input->size)) {
+        if (!options_fit_index(input->path, companions)) return CSN_NONE;
+        return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
+    }
     if (!csn_is_input(input->bytes, input->size)) {
         cli_error(input->path, "neither an index nor an object file");
         return CSN_NONE;
     }
+    if (!arch_fits(input, companions->arch)) return CSN_NONE;
     csn_status status = csn_index_open_embedded_memory(input->bytes, input->size, &options, &out->index, err);
     return status == CSN_NONE ? convert_in_memory(companions, out, err) : status;
 }

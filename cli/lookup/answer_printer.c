@@ -61,22 +61,34 @@ bool answer_printer_run(struct answer_printer *printer, struct csn_str text, str
     return true;
 }
 
-void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, uint64_t number, struct out_buffer *out) {
+/* An error in place of an answer. */
+static void put_bad(struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
     printer->partial = true;
-    cli_error(NULL, "line %llu: '%.*s' is not a hexadecimal address", (unsigned long long)number, (int)line.len, line.ptr);
+    if (text.len > BAD_LINE_SHOWN) text.len = BAD_LINE_SHOWN;
     if (printer->json) {
         static const char tail[] = "' is not a hexadecimal address";
-        char text[1 + BAD_LINE_SHOWN + sizeof(tail)] = "'";
-        memcpy(text + 1, line.ptr, line.len);
-        memcpy(text + 1 + line.len, tail, sizeof(tail));
+        char shown[1 + BAD_LINE_SHOWN + sizeof(tail)] = "'";
+        memcpy(shown + 1, text.ptr, text.len);
+        memcpy(shown + 1 + text.len, tail, sizeof(tail));
         struct json_out json = json_on(out);
         json_begin_object(&json);
         json_key(&json, "error");
-        json_string(&json, (struct csn_str){ text, 1 + line.len + sizeof(tail) - 1 });
+        json_string(&json, (struct csn_str){ shown, 1 + text.len + sizeof(tail) - 1 });
         json_end_object(&json);
         json_end_line(&json);
     } else {
-        out_safe(out, line);
+        out_safe(out, text);
         out_text(out, ": error: not a hexadecimal address\n");
     }
+}
+
+void answer_printer_put_bad_line(struct answer_printer *printer, struct csn_str line, uint64_t number, struct out_buffer *out) {
+    cli_error(NULL, "line %llu: '%.*s' is not a hexadecimal address", (unsigned long long)number, (int)line.len, line.ptr);
+    put_bad(printer, line, out);
+}
+
+void answer_printer_put_bad_operand(struct answer_printer *printer, struct csn_str text, const char *more, bool shown,
+                                    struct out_buffer *out) {
+    cli_error(NULL, "'%.*s' is not a hexadecimal address%s", (int)text.len, text.ptr, more);
+    if (shown) put_bad(printer, text, out);
 }

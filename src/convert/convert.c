@@ -1,6 +1,7 @@
 /* A conversion from start to end: object -> sources -> model -> writer. */
 #include <callsign/convert.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/core/fail.h"
@@ -285,6 +286,15 @@ bool csn_is_input(const void *bytes, size_t size) {
     return csni_input_kind_of((struct csni_span){ bytes, size }) != NULL;
 }
 
+/* Of a thin file; what cannot be opened tells none. */
+static void take_arch(struct csni_span file, char *out, size_t size) {
+    struct csni_object_options options = { 0 };
+    struct csni_object *object;
+    if (!csni_object_recognize(file) || csni_object_open(file, &options, &object, NULL) < 0) return;
+    snprintf(out, size, "%s", object->arch);
+    csni_object_close(object);
+}
+
 csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
                                  size_t *count, struct csn_error *err) {
     const struct csn_allocator *alloc = csni_allocator_or_default(NULL);
@@ -296,6 +306,7 @@ csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_imag
         out[i].offset = (uint64_t)(slices[i].file.ptr - (const uint8_t *)bytes);
         out[i].size = slices[i].file.size;
     }
+    if (found == 1 && capacity && !out[0].arch[0]) take_arch(slices[0].file, out[0].arch, sizeof out[0].arch);
     *count = found;
     csni_free(alloc, slices, found * sizeof *slices);
     return CSN_OK;

@@ -96,6 +96,8 @@ static csn_status embed_in_image(struct csni_span image, struct csni_payload *pa
     struct csni_embed e = { .payload = payload, .flags = r->options.flags };
     CSNI_TRY(csni_object_open(image, &options, out_object, err));
     e.object = *out_object;
+    if (r->options.arch && e.object->arch[0] && !csni_str_is(csni_str(r->options.arch), e.object->arch))
+        return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", r->options.arch, e.object->arch);
     CSNI_TRY(check_build(payload, e.object, r, err));
     CSNI_TRY(csni_payload_fit(payload, e.object, err));
     switch (e.object->container) {

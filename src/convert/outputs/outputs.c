@@ -8,6 +8,7 @@
 
 #include "formats/breakpad/breakpad.h"
 #include "formats/bsym/write/bsym_write.h"
+#include "object/object.h"
 #include "convert/outputs/output_gsection.h"
 #include "formats/gsym/write/gsym_write.h"
 
@@ -20,11 +21,24 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
     return csni_gsym_write(model, target, pool, sink, report, err);
 }
 
+/* Of an ELF image without a build id. A debug file has no code. */
+static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CSNI_BREAKPAD_FOLD_SIZE]) {
+    const struct csni_span none = { NULL, 0 };
+    struct csni_object *object = model->object;
+    struct csni_span code;
+    if (!object || model->image.uuid.size || object->container != CSNI_CONTAINER_ELF) return none;
+    uint32_t section = csni_object_find_section(object, ".text");
+    if (section == CSNI_NO_SECTION || csni_object_read_section(object, section, &code, NULL) < 0 || !code.size) return none;
+    csni_breakpad_fold_code(code, id);
+    return (struct csni_span){ id, CSNI_BREAKPAD_FOLD_SIZE };
+}
+
 static csn_status write_breakpad(const struct csni_model *model, const struct csn_convert_options *options,
                                  struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                  struct csn_error *err) {
     csni_demangler *demangle = options->breakpad->keep_mangled ? NULL : csn_demangle;
-    return csni_breakpad_write(model, demangle, pool, sink, report, err);
+    uint8_t id[CSNI_BREAKPAD_FOLD_SIZE];
+    return csni_breakpad_write(model, demangle, make_up_id(model, id), pool, sink, report, err);
 }
 
 static csn_status write_bsym(const struct csni_model *model, const struct csn_convert_options *options,

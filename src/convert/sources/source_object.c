@@ -82,6 +82,9 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     CSNI_TRY(slice_of_input(c, &file, err));
     struct csni_object_options options = csni_object_options_of(c, c->input.is_mapped);
     CSNI_TRY(csni_object_open(file, &options, &c->object, err));
+    bool is_thin = file.ptr == c->input.file.ptr;
+    if (is_thin && c->options.arch && c->object->arch[0] && !csni_str_is(csni_str(c->options.arch), c->object->arch))
+        return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", c->options.arch, c->object->arch);
     c->image.base_address = c->object->image_base;
     c->image.has_base_address = c->object->has_image_base;
     c->image.big_endian = c->object->big_endian;

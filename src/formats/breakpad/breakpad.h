@@ -122,20 +122,25 @@ bool csni_breakpad_add_inlines(struct csni_breakpad_worker *w, struct csni_batch
 
 /* ---- identity ---- */
 
-enum { CSNI_BREAKPAD_ID_MAX = 40, CSNI_BREAKPAD_UUID_MAX = 20 };
+enum { CSNI_BREAKPAD_ID_MAX = 40, CSNI_BREAKPAD_UUID_MAX = 20, CSNI_BREAKPAD_FOLD_SIZE = 16 };
 
 /* The build id that a MODULE record and INFO CODE_ID tell; 0 bytes: none. */
 size_t csni_breakpad_uuid(struct csn_str os, struct csn_str id, struct csn_str code_id, uint8_t out[CSNI_BREAKPAD_UUID_MAX]);
 /* The id for a build id; NUL-terminated. */
 void csni_breakpad_id(struct csn_str os, struct csni_span uuid, uint32_t age, char out[CSNI_BREAKPAD_ID_MAX + 1]);
 
+/* What Breakpad's dumpers take for the build id of an ELF file that has none: the first 4 KiB of its code, folded. */
+void csni_breakpad_fold_code(struct csni_span code, uint8_t out[CSNI_BREAKPAD_FOLD_SIZE]);
+
 /* ---- writing ---- */
 
 /* As csn_demangle(). */
 typedef csn_status csni_demangler(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
 
-/* Writes a linked model. `demangle` NULL: names are written as they are. */
-csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_pool *pool,
-                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err);
+/* Writes a linked model. `demangle` NULL: names are written as they are. `made_up_id`: for an image without a build id; may be
+ * empty. */
+csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_span made_up_id,
+                               struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                               struct csn_error *err);
 
 #endif

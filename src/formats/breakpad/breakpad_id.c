@@ -57,3 +57,9 @@ void csni_breakpad_id(struct csn_str os, struct csni_span uuid, uint32_t age, ch
     for (size_t i = 0; i < GUID_SIZE; i++) snprintf(out + 2 * i, 3, "%02X", guid[i]);
     snprintf(out + GUID_DIGITS, CSNI_BREAKPAD_ID_MAX + 1 - GUID_DIGITS, "%x", age);
 }
+
+void csni_breakpad_fold_code(struct csni_span code, uint8_t out[CSNI_BREAKPAD_FOLD_SIZE]) {
+    enum { PAGE = 4096 };
+    memset(out, 0, CSNI_BREAKPAD_FOLD_SIZE);
+    for (size_t i = 0; i < code.size && i < PAGE; i++) out[i % CSNI_BREAKPAD_FOLD_SIZE] ^= code.ptr[i];
+}

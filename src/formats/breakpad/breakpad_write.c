@@ -15,8 +15,11 @@ struct run {
 struct writer {
     const struct csni_model *model;
     csni_demangler *demangle;
+    struct csni_span made_up_id;      /* in place of a build id that the image does not have; may be empty */
     uint64_t base;
     uint32_t *origins;                /* number + 1 by string number of the model */
+    uint32_t *files;                  /* number + 1 by file of the model; 0: no record written names it */
+    uint32_t file_count;              /* of those that are written */
     CSNI_VEC(uint32_t) origin_strings; /* string of the model by number */
     struct run *runs;
     size_t run_count;
@@ -71,7 +74,7 @@ static void put_module(struct writer *w) {
     struct csni_span uuid = w->model->image.uuid;
     struct csn_str os = image->os.len ? image->os : csni_str("Linux");
     char id[CSNI_BREAKPAD_ID_MAX + 1];
-    csni_breakpad_id(os, uuid, image->age, id);
+    csni_breakpad_id(os, uuid.size ? uuid : w->made_up_id, image->age, id);
     put_text(&w->head, "MODULE ");
     put_field(&w->head, os, "");
     put_field(&w->head, breakpad_arch(image->arch), "unknown");
@@ -110,6 +113,7 @@ static void put_files(struct writer *w) {
     const struct csni_model *m = w->model;
     struct csni_buffer path = { .alloc = m->alloc };
     for (uint32_t i = 1; i < m->file_count; i++) {
+        if (!w->files[i]) continue;
         struct csn_str directory = m->strings[m->files[i].directory], base = m->strings[m->files[i].base];
         path.size = 0;
         csni_buffer_put(&path, directory.ptr, directory.len);
@@ -118,7 +122,7 @@ static void put_files(struct writer *w) {
         if (directory.len && directory.ptr[directory.len - 1] != *separator) put_text(&path, separator);
         csni_buffer_put(&path, base.ptr, base.len);
         put_text(&w->head, "FILE ");
-        csni_breakpad_put_dec(&w->head, i - 1, ' ');
+        csni_breakpad_put_dec(&w->head, w->files[i] - 1, ' ');
         csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
     }
     w->head.failed |= path.failed;
@@ -145,7 +149,7 @@ static bool put_inline(struct writer *w, struct run *run, const struct csni_batc
                        const struct csni_inline_node *node, uint32_t size, uint32_t level) {
     struct csni_buffer *t = &run->functions;
     const struct csni_part *parts = batch->parts + node->first_part;
-    uint32_t file = batch->file_numbers[node->call_file];
+    uint32_t file = w->files[batch->file_numbers[node->call_file]];
     if (parts[0].start >= size) return false;
     put_text(t, "INLINE ");
     csni_breakpad_put_dec(t, level, ' ');
@@ -177,6 +181,10 @@ static void put_inlines(struct writer *w, struct run *run, const struct csni_bat
     run->inline_bytes += run->functions.size - before;
 }
 
+static bool is_row_written(const struct csni_batch *batch, const struct csni_row *row, uint32_t end) {
+    return batch->file_numbers[row->file] && row->line && row->off < end;
+}
+
 /* Rows without a file or a line are left out: what they cover is a gap. */
 static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                      uint32_t size) {
@@ -185,8 +193,8 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     size_t before = t->size;
     for (uint32_t i = 0; i < f->row_count; i++) {
         uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
-        uint32_t file = batch->file_numbers[rows[i].file];
-        if (!file || !rows[i].line || rows[i].off >= end) continue;
+        if (!is_row_written(batch, &rows[i], end)) continue;
+        uint32_t file = w->files[batch->file_numbers[rows[i].file]];
         csni_breakpad_put_hex(t, f->start - w->base + rows[i].off, ' ');
         csni_breakpad_put_hex(t, end - rows[i].off, ' ');
         csni_breakpad_put_dec(t, rows[i].line, ' ');
@@ -219,14 +227,30 @@ static uint64_t start_of(const struct csni_model *m, uint32_t entry) {
     return csni_model_function(m, &m->entries[entry])->start;
 }
 
+/* What put_entry() would name. */
+static void mark_files(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t room) {
+    (void)run;
+    const struct csni_batch *batch = &w->model->batches[e->batch];
+    const struct csni_function *f = &batch->functions[e->function];
+    if (!is_written(w, f)) return;
+    uint32_t size = f->size < room ? f->size : (uint32_t)room;
+    for (uint32_t i = 0; size && i < f->inline_count; i++) {
+        const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
+        if (batch->parts[node->first_part].start < size && batch->string_numbers[node->name])
+            w->files[batch->file_numbers[node->call_file]] = 1;
+    }
+    const struct csni_row *rows = batch->rows + f->first_row;
+    for (uint32_t i = 0; size && i < f->row_count; i++) {
+        uint32_t end = i + 1 < f->row_count && rows[i + 1].off < size ? rows[i + 1].off : size;
+        if (is_row_written(batch, &rows[i], end)) w->files[batch->file_numbers[rows[i].file]] = 1;
+    }
+}
+
 /* Of functions with one start the largest goes first: it is the one that readers keep. Such a group belongs to the run that it
  * begins in. */
-static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct writer *w = context;
+static void visit_run(struct writer *w, size_t item, struct run *run,
+                      void (*visit)(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t room)) {
     const struct csni_model *m = w->model;
-    struct run *run = &w->runs[item];
-    run->functions.alloc = run->symbols.alloc = m->alloc;
     uint32_t i = (uint32_t)(item * RUN_LENGTH);
     uint64_t end = ((uint64_t)item + 1) * RUN_LENGTH;
     while (i && i < m->entry_count && start_of(m, i) == start_of(m, i - 1)) i++;
@@ -237,10 +261,30 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
         bool has_size = csni_model_function(m, &m->entries[behind - 1])->size > 0;
         while (has_size && next < m->entry_count && !csni_model_function(m, &m->entries[next])->size) next++;
         uint64_t room = next < m->entry_count ? start_of(m, next) - start_of(m, i) : UINT64_MAX;
-        for (uint32_t k = behind; k-- > i;) put_entry(w, run, &m->entries[k], room);
+        for (uint32_t k = behind; k-- > i;) visit(w, run, &m->entries[k], room);
         i = behind;
     }
+}
+
+static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    struct writer *w = context;
+    struct run *run = &w->runs[item];
+    run->functions.alloc = run->symbols.alloc = w->model->alloc;
+    visit_run(w, item, run, put_entry);
     return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.capacity) : CSN_OK;
+}
+
+/* Files that some record names keep their order. */
+static csn_status number_files(struct writer *w, size_t runs, struct csn_error *err) {
+    const struct csni_model *m = w->model;
+    w->files = csni_alloc_zeroed(m->alloc, (size_t)m->file_count + 1, sizeof *w->files);
+    if (!w->files) return csni_fail_memory(err, m->file_count * sizeof *w->files);
+    for (size_t item = 0; item < runs; item++) visit_run(w, item, NULL, mark_files);
+    w->files[0] = 0;
+    for (uint32_t i = 1; i < m->file_count; i++)
+        if (w->files[i]) w->files[i] = ++w->file_count;
+    return CSN_OK;
 }
 
 /* ---- the file ---- */
@@ -281,12 +325,13 @@ static csn_status write_out(const struct writer *w, const struct csni_sink *sink
 
 static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
     const struct csni_model *m = w->model;
+    size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     CSNI_TRY(number_origins(w, err));
+    CSNI_TRY(number_files(w, runs, err));
     put_identity(w);
     put_files(w);
     if (w->head.failed) return csni_fail_memory(err, w->head.capacity);
     size_t origin_runs = (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH;
-    size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     w->origin_texts = csni_alloc_zeroed(m->alloc, origin_runs, sizeof *w->origin_texts);
     if (w->origin_texts) w->origin_run_count = origin_runs;
     w->runs = csni_alloc_zeroed(m->alloc, runs, sizeof *w->runs);
@@ -304,7 +349,7 @@ static void report_sizes(const struct writer *w, struct csn_convert_report *repo
         report->inline_nodes_written += w->runs[i].nodes;
     }
     for (size_t i = 0; i < w->origin_run_count; i++) report->string_bytes += w->origin_texts[i].size;
-    report->files_written = w->model->file_count ? w->model->file_count - 1 : 0;
+    report->files_written = w->file_count;
     report->output_bytes = total_size(w);
 }
 
@@ -317,13 +362,15 @@ static void release(struct writer *w) {
     csni_free(w->model->alloc, w->origin_texts, w->origin_run_count * sizeof *w->origin_texts);
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(w->model->alloc, w->origins, w->model->string_count * sizeof *w->origins);
+    csni_free(w->model->alloc, w->files, ((size_t)w->model->file_count + 1) * sizeof *w->files);
     csni_vec_deinit(&w->origin_strings);
     csni_buffer_deinit(&w->head);
 }
 
-csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_pool *pool,
-                               const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
-    struct writer w = { .model = model, .demangle = demangle };
+csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_span made_up_id,
+                               struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
+                               struct csn_error *err) {
+    struct writer w = { .model = model, .demangle = demangle, .made_up_id = made_up_id };
     if (model->image.has_base_address) w.base = model->image.base_address;
     w.origin_strings.alloc = w.head.alloc = model->alloc;
     csn_status status = encode(&w, pool, err);

@@ -1,0 +1,96 @@
+"""What cannot be done is told; what can be done beside it is done."""
+import functools
+import json
+import operator
+import pathlib
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = "int twice(int a) { return 2 * a; }\nint main(int c, char **v) { (void)v; return twice(c); }\n"
+
+
+@pytest.fixture
+def program(tmp_path):
+    (tmp_path / "program.c").write_text(SOURCE)
+    subprocess.run([need("gcc"), "-g", "-O1", "-Wl,--build-id=none", "program.c", "-o", "program"], cwd=tmp_path, check=True)
+    return tmp_path / "program"
+
+
+@pytest.fixture
+def index(callsign, program):
+    callsign.good("convert", "-q", program, "-o", program.with_suffix(".gsym"))
+    return program.with_suffix(".gsym")
+
+
+def test_arch_of_a_thin_file(callsign, program, index, tmp_path):
+    """It has one image, and that is of another machine."""
+    out = tmp_path / "out"
+    for command in (["convert", program, "-o", out], ["lookup", program, "0"], ["embed", index, program, "-o", out],
+                    ["stats", program], ["dump", program]):
+        assert "no image for 'arm64'; the file has x86_64" in callsign.bad(command[0], "--arch", "arm64", *command[1:])
+    callsign.good("embed", index, program, "--arch", "x86_64", "-o", out)
+    assert "no image for 'arm64'; the file has x86_64" in callsign.bad("lookup", out, "--arch", "arm64", "0")
+    assert "option '--arch' goes with universal files" in callsign.bad("lookup", index, "--arch", "x86_64", "0")
+    callsign.good("convert", "-q", "--arch", "x86_64", program, "-o", out)
+
+
+def test_debug_file_of_an_index(callsign, program, index):
+    for command in (["lookup", index, "0"], ["dump", index], ["stats", index], ["explain", index, "0"]):
+        line = callsign.bad(*command, "--debug-file", program)
+        assert "is an index: option '--debug-file' goes with what is to be converted" in line
+
+
+def test_one_bad_address_among_others(callsign, index):
+    start = json.loads(next(line for line in callsign.good("dump", "--json", index).splitlines() if '"twice"' in line))
+    at = start["function"]["start"]
+    good = callsign.good("lookup", index, at)
+    done = callsign.run("lookup", index, at, "nonsense", at)
+    assert (done.returncode, done.stdout) == (1, good + "nonsense: error: not a hexadecimal address\n" + good)
+    assert done.stderr == "callsign: 'nonsense' is not a hexadecimal address\n"
+    done = callsign.run("lookup", "--json", index, "bin+0x10", at)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1 and "error" in lines[0] and lines[1]["frames"][0]["function"] == "twice"
+    assert "and the index is of one binary" in done.stderr
+    assert "'nonsense' is not a hexadecimal address" in callsign.bad("lookup", index, "nonsense")
+
+
+@pytest.mark.parametrize("suffix, form", [("gsym", "gsym"), ("gsym", "gsym-v2"), ("sym", "breakpad"), ("bsym", "bsym")])
+def test_no_second_suffix(callsign, index, suffix, form):
+    """X.gsym without -o does not become X.gsym.gsym."""
+    source = index.with_suffix("." + suffix)
+    callsign.good("convert", "-q", "--to", form, index, "-o", index.parent / "other")
+    (index.parent / "other").replace(source)
+    assert f"ends in '.{suffix}' already; name the output with -o" in callsign.bad("convert", "-q", "--to", form, source)
+    assert not pathlib.Path(f"{source}.{suffix}").exists()
+
+
+def test_breakpad_files_in_use(callsign, tmp_path):
+    """A file that no record names has no FILE."""
+    sym = tmp_path / "a.sym"
+    sym.write_text("FILE 0 unused.c\nFILE 1 a.c\nFILE 2 call.c\nFILE 3 no_line.c\nINLINE_ORIGIN 0 f\nFUNC 1000 20 0 g\nINLINE 0 5 2 0 1000 8\n"
+                   "1000 10 7 1\n1010 10 0 3\n")
+    callsign.good("convert", "-q", sym, "-o", tmp_path / "a.gsym")
+    for source in (sym, tmp_path / "a.gsym"):
+        callsign.good("convert", "-q", "--to", "breakpad", source, "-o", tmp_path / "again.sym")
+        lines = (tmp_path / "again.sym").read_text().splitlines()
+        files = {line.split(" ", 2)[1]: line.split(" ", 2)[2] for line in lines if line.startswith("FILE ")}
+        assert sorted(files.values()) == ["a.c", "call.c"] and sorted(files) == ["0", "1"]
+        inline = next(line.split() for line in lines if line.startswith("INLINE "))
+        row = next(line.split() for line in lines if line.startswith("1000 "))
+        assert files[inline[3]] == "call.c" and files[row[3]] == "a.c"
+        assert callsign.good("lookup", tmp_path / "again.sym", "0x1004") == callsign.good("lookup", sym, "0x1004")
+
+
+def test_breakpad_id_without_build_id(callsign, program, tmp_path):
+    """As dump_syms makes it up: the first page of .text, 16 bytes at a time."""
+    callsign.good("convert", "-q", "--to", "breakpad", program, "-o", tmp_path / "a.sym")
+    found = (tmp_path / "a.sym").read_text().splitlines()[0].split()
+    subprocess.run([need("objcopy"), "-O", "binary", "-j", ".text", program, tmp_path / "text"], check=True)
+    text = (tmp_path / "text").read_bytes()[:4096]
+    folded = bytearray(functools.reduce(operator.xor, text[k::16]) for k in range(16))
+    folded[0:4], folded[4:6], folded[6:8] = folded[3::-1], folded[5:3:-1], folded[7:5:-1]
+    assert found[3] == folded.hex().upper() + "0" and folded.hex() != "0" * 32
+    assert "CODE_ID" not in (tmp_path / "a.sym").read_text()
