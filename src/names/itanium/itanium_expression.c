@@ -344,7 +344,10 @@ static node *parse_subobject(parser *p) {
 /* ---- vendors' expressions ---- */
 
 /* Microsoft's __uuidof has one operand and no 'E' after it: 't' and a type, or 'z' and an expression. */
-static node *parse_uuid_operand(parser *p) { return csni_take(p, 't') ? csni_parse_type(p) : csni_take(p, 'z') ? csni_parse_expression(p) : NULL; }
+static node *parse_uuid_operand(parser *p) {
+    if (csni_take(p, 't')) return csni_parse_type(p);
+    return csni_take(p, 'z') ? csni_parse_expression(p) : NULL;
+}
 
 static node *parse_vendor_expression(parser *p) {
     node *name = csni_parse_source_name(p);
@@ -377,7 +380,7 @@ static node *parse_enclosed(parser *p, const char *word, unsigned precedence) {
 /* Codes of two letters that are no operators. *found: the first two bytes are one. */
 static node *parse_coded(parser *p, bool *found) {
     static node rethrow = NAME("throw");
-    static const char codes[][2] = { "il", "tl", "mc", "nx", "so", "sp", "sZ", "sP", "tr", "tw" };
+    static const char codes[][3] = { "il", "tl", "mc", "nx", "so", "sp", "sZ", "sP", "tr", "tw" };
     size_t code = 0, count = sizeof(codes) / sizeof(codes[0]);
     while (code < count && !csni_take_two(p, codes[code])) code++;
     *found = code < count;

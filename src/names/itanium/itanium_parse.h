@@ -119,7 +119,7 @@ enum csni_itanium_operator_kind {
 };
 
 struct csni_itanium_operator {
-    char code[2];
+    char code[3];
     uint8_t kind, precedence;
     bool flag; /* of arrays; a call in parentheses; a member operator that can be named */
     const char *symbol;
