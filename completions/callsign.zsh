@@ -5,14 +5,14 @@ local -a commands help
 commands=(
     'convert:make an index from a program, library, debug file or index'
     'lookup:function, source line and inlined calls at addresses'
-    'stack:whole call stacks, merged functions told apart by their callers'
-    'explain:why the answer to an address is what it is'
-    'dump:what an index holds\: header, files, functions'
+    'stack:name whole call stacks, and tell merged functions apart'
+    'explain:show why the answer to an address is what it is'
+    'dump:show the contents of an index\: header, files, functions'
     'verify:check every record of an index'
-    'diff:compare two indexes by what they say'
+    'diff:compare two indexes by meaning'
     'stats:where the bytes of an index go'
     'embed:put an index into the program it belongs to'
-    'extract:take the index out of a program that carries one'
+    'extract:take the index out of a program'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -26,175 +26,175 @@ case $state in
         case $line[1] in
             convert)
                 _arguments $help \
-                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
-                    '--to[gsym (GSYM version 1), which is the default]:format:(gsym gsym-v2 gsym-auto gsym-section bsym breakpad)' \
-                    '--endian[byte order of the index, little or big]:order:(little big)' \
-                    '--segment-size[several indexes of about that size, OUT-0xADDRESS, and their list, OUT-manifest.json]:bytes:(1M 16M 256M)' \
+                    '(-o --out)'{-o,--out}'[the file to write (default]:out:_files' \
+                    '--to[format of the index]:format:(gsym gsym-v2 gsym-auto gsym-section bsym breakpad)' \
+                    '--endian[byte order of the index, little or big (default]:order:(little big)' \
+                    '--segment-size[write several indexes of about this size, OUT-0xADDRESS, and a list of them, OUT-manifest.json]:bytes:(1M 16M 256M)' \
                     '--revision[of gsym-section]:rev:(A B B-script C D E F G)' \
                     '--strings-in[of gsym-section]:section:(.strtab .dynstr .debug_str)' \
-                    '(-j --threads)'{-j,--threads}'[how many threads work]:n:(1 2 4 8)' \
-                    '--merged-functions[keep all functions that share their code, the best known on top]::mode:(aliases llvm)' \
-                    '--call-sites[keep the call sites that DWARF describes]:dwarf|file:(dwarf)' \
-                    '--bare-patterns[write call sites as LLVMs tool does]' \
-                    '--shorten-names[store demangled names, without what the C++ librarys defaults add to them]' \
-                    '--shorten-nested[the same, and within template arguments too]' \
+                    '(-j --threads)'{-j,--threads}'[number of threads (default 0]:n:(1 2 4 8)' \
+                    '--merged-functions[keep all functions that share their code]::mode:(aliases llvm)' \
+                    '--call-sites[keep the call sites in DWARF]:dwarf|file:(dwarf)' \
+                    '--bare-patterns[write call sites as llvm-gsymutil does]' \
+                    '--shorten-names[store names demangled and without default template arguments of the C++ library]' \
+                    '--shorten-nested[the same, also inside template arguments]' \
                     '--mangled[breakpad]' \
                     '--bsym-version[--to bsym]:v:(1.0 2.0 2.1 2.2 2.3)' \
                     '--bsym-tokens[--to bsym]:table:(best reference none)' \
-                    '--strict[fail when anything is dropped or damaged]' \
-                    '--max-inflate[refuse compressed sections that inflate to more than this, all together (64G)]:bytes:(1G 4G 16G 64G)' \
-                    '--report[what was read, merged, clipped and dropped, as JSON]:file:_files' \
-                    '(-v --verbose)'{-v,--verbose}'[report what was merged, too]' \
-                    '(-q --quiet)'{-q,--quiet}'[no progress bar, no summary]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '--strict[fail if anything is dropped or damaged]' \
+                    '--max-inflate[refuse an input whose sections inflate to more than this in total (default 64G]:bytes:(1G 4G 16G 64G)' \
+                    '--report[write what was read, merged, clipped and dropped as JSON]:file:_files' \
+                    '(-v --verbose)'{-v,--verbose}'[also report what was merged]' \
+                    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             lookup)
                 _arguments $help \
                     '--json[one JSON object a line instead of text]' \
-                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
-                    '--merged[list all functions that share the code at an address, where the index has them (convert --merged-functions)]' \
-                    '--shorten-names[demangled names without what the C++ librarys defaults add to them]' \
-                    '--shorten-nested[the same, and within template arguments too]' \
-                    '--llvm[answer as LLVMs reader does]' \
-                    '(-j --threads)'{-j,--threads}'[how many threads answer what comes on standard input]:n:(1 2 4 8)' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--merged[list all functions that share the code at an address, if the index has them (convert --merged-functions)]' \
+                    '--shorten-names[show names demangled and without default template arguments of the C++ library]' \
+                    '--shorten-nested[the same, also inside template arguments]' \
+                    '--llvm[answer exactly as LLVMs reader]' \
+                    '(-j --threads)'{-j,--threads}'[number of threads for addresses on standard input (default 0]:n:(1 2 4 8)' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             stack)
                 _arguments $help \
                     '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
                     '(-s --symbols)'{-s,--symbols}'[a folder of indexes by build id (ab/cdef....gsym), as Breakpad stores are (NAME/ID/NAME.sym), or by name (NAME.gsym)]:dir:_files' \
-                    '(-f --format)'{-f,--format}'[of the input]:format:' \
+                    '(-f --format)'{-f,--format}'[kind of input]:format:' \
                     '--json[one JSON object for each stack instead of text]' \
-                    '--in-place[the input again, its frames filled in]' \
-                    '--explain[why each name was chosen]' \
-                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
-                    '--max-frames[longest stack that is answered]:n:' \
-                    '--cache[memory for answers that may come again]:size:' \
+                    '--in-place[copy the input with its frames filled in]' \
+                    '--explain[show why each name was chosen]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--max-frames[longest stack to answer (default 65536)]:n:' \
+                    '--cache[memory for cached answers (default 64M)]:size:' \
                     '*:file:_files'
                 ;;
             explain)
                 _arguments $help \
                     '--json[one JSON object for each address instead of text]' \
-                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             dump)
                 _arguments $help \
-                    '(-s --summary)'{-s,--summary}'[the header only]' \
+                    '(-s --summary)'{-s,--summary}'[show only the header]' \
                     '--json[one JSON object a line]' \
-                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
-                    '--shorten-names[demangled names without what the C++ librarys defaults add to them]' \
-                    '--shorten-nested[the same, and within template arguments too]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--shorten-names[show names demangled and without default template arguments of the C++ library]' \
+                    '--shorten-nested[the same, also inside template arguments]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             verify)
                 _arguments $help \
                     '--against[convert this object file in memory and compare the answers]:object:_files' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             diff)
                 _arguments $help \
-                    '(-a --all)'{-a,--all}'[every difference, not the first 20 of each kind]' \
+                    '(-a --all)'{-a,--all}'[show all differences instead of the first 20 of each kind]' \
                     '--json[one JSON object with every difference]' \
-                    '(-C --demangle)'{-C,--demangle}'[show C++, Rust and D names as in the source]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
                     '(-q --quiet)'{-q,--quiet}'[print nothing]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             stats)
                 _arguments $help \
                     '--json[one JSON object]' \
-                    '--html[also write a page with a map of directories, files and functions to click through]:file:_files' \
-                    '(-n --top)'{-n,--top}'[how many directories, files and functions to show (20)]:n:' \
-                    '(-C --demangle)'{-C,--demangle}'[C++, Rust and D names as in the source]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '--html[also write a self-contained HTML page with a map of directories, files and functions]:file:_files' \
+                    '(-n --top)'{-n,--top}'[number of directories, files and functions to show (default 20)]:n:' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             embed)
                 _arguments $help \
-                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
-                    '--revision[make a section GSYM of 2017 of INDEX first]:rev:(A B B-script C D E F G)' \
-                    '--strings-in[where a section GSYM is made]:section:(.strtab .dynstr .debug_str)' \
-                    '--loaded[load the section with the program, where that can be done]' \
-                    '--drop-signature[remove a code signature, which the change makes void]' \
-                    '--force[also an index of another build than OBJECT]' \
-                    '--arch[which image of a universal Mach-O file]:arch:(x86_64 arm64)' \
-                    '--debug-file[the images debug file or dSYM bundle]:file:_files' \
-                    '--debug-dir[root of debug files, instead of /usr/lib/debug]:dir:_files' \
-                    '--dwp[package of split DWARF]:file:_files' \
-                    '--dwo-dir[folder of .dwo files, looked into before the places that the input names]:dir:_files' \
-                    '--oso-prefix[put in front of the paths of object files that a Mach-O debug map names]:dir:_files' \
-                    '--fetch-timeout[give up a download from the servers of DEBUGINFOD_URLS after this time]:sec:' \
-                    '--fetch-limit[download no file larger than this]:bytes:' \
-                    '--no-companions[read the input alone]' \
+                    '(-o --out)'{-o,--out}'[the file to write]:out:_files' \
+                    '--revision[convert INDEX to a section GSYM of this revision first]:rev:(A B B-script C D E F G)' \
+                    '--strings-in[when a section GSYM is made]:section:(.strtab .dynstr .debug_str)' \
+                    '--loaded[load the section into memory with the program]' \
+                    '--drop-signature[remove the code signature]' \
+                    '--force[accept an index whose build id differs from that of OBJECT]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             extract)
                 _arguments $help \
-                    '(-o --out)'{-o,--out}'[where to write]:out:_files' \
-                    '--arch[which image of a universal file]:arch:(x86_64 arm64)' \
+                    '(-o --out)'{-o,--out}'[the file to write]:out:_files' \
+                    '--arch[image to use of a universal file]:arch:(x86_64 arm64)' \
                     '*:file:_files'
                 ;;
             help) _describe command commands ;;

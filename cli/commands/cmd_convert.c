@@ -28,48 +28,48 @@ struct convert_values {
 
 static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
-      .value_name = "OUT", .help = "where to write; otherwise INPUT.gsym (.sym, .bsym), beside\nthe input" },
+      .value_name = "OUT", .help = "the file to write (default: INPUT.gsym, .sym or .bsym, beside\nthe input)" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "gsym (GSYM version 1), which is the default; gsym-v2, which has\nroom for more than 4 GiB; gsym-auto: the first that will do;\nbreakpad (Breakpad's text symbol file); bsym (of Symbian ROMs);\ngsym-section: an object file like INPUT that holds a GSYM of\n2017 in a section, for callsign embed or a linker" },
+      .help = "format of the index; gsym: GSYM version 1, the default;\ngsym-v2: version 2, for more than 4 GiB; gsym-auto: version 1 if\nit can hold the input; breakpad: Breakpad's text symbol file;\nbsym: of Symbian ROMs; gsym-section: an object file with a GSYM\nof 2017 in a section, for callsign embed or a linker" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
-      .help = "byte order of the index, little or big; otherwise the input's" },
+      .help = "byte order of the index, little or big (default: the input's)" },
     { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
-      .value_name = "BYTES", .help = "several indexes of about that size, OUT-0xADDRESS, and their list,\nOUT-manifest.json" },
+      .value_name = "BYTES", .help = "write several indexes of about this size, OUT-0xADDRESS, and\na list of them, OUT-manifest.json" },
     { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, revision), .value_name = "REV",
-      .help = "of gsym-section: A to G, or B-script for the script of that\nday to read; B, the format's first description, is the default" },
+      .help = "of gsym-section: A to G (default B), or B-script for the\nPython script of 2017" },
     { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, strings_in),
-      .value_name = "SECTION", .help = "of gsym-section: share the strings of this section of INPUT\n(.strtab, .dynstr, .debug_str, ...), adding what is missing" },
+      .value_name = "SECTION", .help = "of gsym-section: share this string section of INPUT (.strtab,\n.dynstr, .debug_str, ...) and append missing strings" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct convert_values, threads),
-      .max = 1024, .value_name = "N", .help = "how many threads work; 0, the default: one per core" },
+      .max = 1024, .value_name = "N", .help = "number of threads (default 0: one per core)" },
     { .name = "merged-functions", .kind = OPTION_CHOICE, .offset = offsetof(struct convert_values, merged),
-      .value_name = "MODE", .help = "keep all functions that share their code, the best known on\n"
-                                    "top; MODE: aliases (second names, too), llvm (as its tool does)" },
+      .value_name = "MODE", .help = "keep all functions that share their code; MODE: aliases\n"
+                                    "(second names too), llvm (as llvm-gsymutil does)" },
     { .name = "call-sites", .kind = OPTION_TEXTS, .offset = offsetof(struct convert_values, call_sites),
-      .value_name = "dwarf|FILE", .help = "keep the call sites that DWARF describes; add those of a YAML,\n"
-                                          "JSON or text file; may be given several times" },
+      .value_name = "dwarf|FILE", .help = "keep the call sites in DWARF; add those in a YAML, JSON or\n"
+                                          "text file; can be repeated" },
     { .name = "bare-patterns", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, bare_patterns),
-      .help = "write call sites as LLVM's tool does: callees by bare names" },
+      .help = "write call sites as llvm-gsymutil does: bare callee names" },
     { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten),
-      .help = "store demangled names, without what the C++ library's\ndefaults add to them" },
+      .help = "store names demangled and without default template\narguments of the C++ library" },
     { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, shorten_nested),
-      .help = "the same, and within template arguments too" },
+      .help = "the same, also inside template arguments" },
     { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
-      .help = "breakpad: keep names mangled, as the input has them" },
+      .help = "breakpad: do not demangle names" },
     { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
-      .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3; otherwise 2.3 where\nnames on the device are known, else 2.1" },
+      .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3 (default: 2.3 if device\npaths are known, otherwise 2.1)" },
     { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
-      .value_name = "TABLE", .help = "--to bsym: best (chosen for the input, the default),\nreference (that of Symbian's tool) or none" },
+      .value_name = "TABLE", .help = "--to bsym: best (computed for the input, the default),\nreference (that of Symbian's tool) or none" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
-      .help = "fail when anything is dropped or damaged" },
+      .help = "fail if anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
-      .value_name = "BYTES", .help = "refuse compressed sections that inflate to more than this,\n"
-                                     "all together (64G); K, M, G or T may follow the number" },
+      .value_name = "BYTES", .help = "refuse an input whose sections inflate to more than this in\n"
+                                     "total (default 64G; suffixes K, M, G, T)" },
     { .name = "report", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, report), .value_name = "FILE",
-      .help = "what was read, merged, clipped and dropped, as JSON;\n- is standard output" },
+      .help = "write what was read, merged, clipped and dropped as JSON;\n- is standard output" },
     { .name = "verbose", .letter = 'v', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, verbose),
-      .help = "report what was merged, too: names that share their code" },
+      .help = "also report what was merged: names that share their code" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, quiet),
-      .help = "no progress bar, no summary; errors only" },
+      .help = "print errors only: no progress bar, no summary" },
 };
 
 static bool section_options_are_good(const struct convert_values *values) {
@@ -93,7 +93,7 @@ static bool merge_mode(const char *given, uint32_t *out) {
         *out = modes[i];
         return true;
     }
-    cli_error(NULL, "option '--merged-functions': '%s' is not supported, only 'aliases' and 'llvm' are", given);
+    cli_error(NULL, "option '--merged-functions': '%s' is unknown; use aliases or llvm", given);
     return false;
 }
 
@@ -102,10 +102,10 @@ static bool format_is_known(const char *name) {
     char known[256] = "";
     size_t len = 0;
     for (size_t n = 0; csn_convert_format_name(n) && len < sizeof(known) - 1; n++) {
-        int added = snprintf(known + len, sizeof(known) - len, "%s'%s'", n ? ", " : "", csn_convert_format_name(n));
+        int added = snprintf(known + len, sizeof(known) - len, "%s%s", n ? ", " : "", csn_convert_format_name(n));
         if (added > 0) len += (size_t)added;
     }
-    cli_error(NULL, "option '--to': '%s' is not supported, only %s %s", name, known, csn_convert_format_name(1) ? "are" : "is");
+    cli_error(NULL, "option '--to': '%s' is unknown; known are %s", name, known);
     return false;
 }
 
@@ -113,7 +113,7 @@ static bool format_is_known(const char *name) {
 static bool names_can_change(const struct convert_values *values) {
     if (!values->shorten && !values->shorten_nested) return true;
     if (values->call_sites.count) {
-        cli_error(NULL, "option '--shorten-names' does not go with '--call-sites', whose patterns name functions as they are");
+        cli_error(NULL, "options '--shorten-names' and '--call-sites' exclude each other: call-site patterns need the original names");
         return false;
     }
     struct name_text probe;
@@ -127,7 +127,7 @@ static bool byte_order_of(const char *name, uint32_t *out) {
     if (!name) return true;
     if (strcmp(name, "little") == 0) *out = CSN_BYTE_ORDER_LITTLE;
     else if (strcmp(name, "big") == 0) *out = CSN_BYTE_ORDER_BIG;
-    else cli_error(NULL, "option '--endian': '%s' is not supported, only 'little' and 'big' are", name);
+    else cli_error(NULL, "option '--endian': '%s' is unknown; use little or big", name);
     return *out != CSN_BYTE_ORDER_INPUT;
 }
 
@@ -151,22 +151,22 @@ static bool segments_are_good(const struct convert_values *values) {
     uint32_t format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_V1;
     if (!values->segment_size || format == CSN_FORMAT_GSYM_V1 || format == CSN_FORMAT_GSYM_V2 || format == CSN_FORMAT_GSYM_AUTO)
         return true;
-    cli_error(NULL, "option '--segment-size' goes with '--to gsym', 'gsym-v2' or 'gsym-auto' only");
+    cli_error(NULL, "option '--segment-size' needs '--to gsym', 'gsym-v2' or 'gsym-auto'");
     return false;
 }
 
 static bool bsym_options_are_good(const struct convert_values *values) {
     const char *given = values->bsym_version ? "bsym-version" : values->bsym_tokens ? "bsym-tokens" : NULL;
     if (given && csn_convert_format_find(values->to ? values->to : "") != CSN_FORMAT_BSYM) {
-        cli_error(NULL, "option '--%s' goes with '--to bsym'", given);
+        cli_error(NULL, "option '--%s' needs '--to bsym'", given);
         return false;
     }
     if (values->bsym_version && !bsym_version_of(values->bsym_version)) {
-        cli_error(NULL, "option '--bsym-version': '%s' is not known, 1.0 and 2.0 to 2.3 are", values->bsym_version);
+        cli_error(NULL, "option '--bsym-version': '%s' is unknown; use 1.0, 2.0, 2.1, 2.2 or 2.3", values->bsym_version);
         return false;
     }
     if (token_table_of(values->bsym_tokens) < 0) {
-        cli_error(NULL, "option '--bsym-tokens': '%s' is not known, best, reference and none are", values->bsym_tokens);
+        cli_error(NULL, "option '--bsym-tokens': '%s' is unknown; use best, reference or none", values->bsym_tokens);
         return false;
     }
     return true;
@@ -176,11 +176,11 @@ static bool bsym_options_are_good(const struct convert_values *values) {
 static bool paths_are_distinct(const char *input, const char *out, const char *report) {
     if (!output_is_file(out)) return false;
     if (is_same_file(input, out)) {
-        cli_error(out, "is the input itself; give another name with -o");
+        cli_error(out, "is the input itself; choose another file with -o");
         return false;
     }
     if (report && (is_same_target(report, out) || is_same_file(report, input))) {
-        cli_error(report, "is the input or the index; give another name with --report");
+        cli_error(report, "is the input or the index; choose another file with --report");
         return false;
     }
     return true;
@@ -399,14 +399,14 @@ const struct command convert_command = {
     .arguments = "INPUT",
     .summary = "make an index from a program, library, debug file or index",
     .description =
-        "Reads a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle, a\n"
-        "Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), or a Symbian ROM's .symbol file\n"
-        "or build log with linkers' maps, and writes an index; or reads an index and writes it anew, in another version or\n"
-        "byte order, without loss. The output is the same, byte for byte, whatever the number of threads. It is written\n"
-        "under a temporary name and renamed: a failed conversion leaves an older index as it was.\n"
+        "Converts a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle,\n"
+        "a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a Symbian ROM's .symbol file\n"
+        "or build log, or another index, to an index. Converting an index to an index loses nothing. The same input always\n"
+        "gives the same bytes, for any number of threads. The index is written to a temporary file and renamed: if the\n"
+        "conversion fails, an older index stays unchanged.\n"
         "\n"
-        "A summary goes to standard error, with a line for each kind of thing that was clipped or dropped.\n"
-        "Exit status: 1 when an index was written although parts of the input are damaged or missing, 2 when none was.\n",
+        "A summary on standard error has one line for each kind of thing that was clipped or dropped.\n"
+        "Exit status: 1 if parts of the input were damaged or missing, 2 if no index was written.\n",
     .example = "callsign convert app -o app.gsym --report app.json",
     .min_operands = 1,
     .max_operands = 1,

@@ -19,13 +19,13 @@ struct diff_values {
 
 static const struct option_spec options[] = {
     { .name = "all", .letter = 'a', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, all),
-      .help = "every difference, not the first 20 of each kind" },
+      .help = "show all differences instead of the first 20 of each kind" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, json),
       .help = "one JSON object with every difference" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, demangle),
-      .help = "show C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct diff_values, quiet),
-      .help = "print nothing; the exit status tells" },
+      .help = "print nothing; use the exit status" },
 };
 
 /* ---- in front of the functions ---- */
@@ -126,7 +126,7 @@ static enum exit_code compare_opened(struct diff_out *diff, const struct diff_va
     const bool *shares = result.counts.shares_too_much;
     for (int side = 0; side < 2; side++)
         if (shares[side])
-            cli_error(diff->inputs[side].path, "functions share records or names so much that comparing would not end");
+            cli_error(diff->inputs[side].path, "functions share too many records or names to be compared");
     if (!good && !shares[0] && !shares[1]) cli_error_memory("functions to compare");
     for (int side = 0; side < 2; side++) {
         if (!result.counts.damaged[side]) continue;
@@ -165,16 +165,16 @@ static enum exit_code run_diff(const void *given, char **operands, int operand_c
 const struct command diff_command = {
     .name = "diff",
     .arguments = "A B",
-    .summary = "compare two indexes by what they say",
+    .summary = "compare two indexes by meaning",
     .description =
-        "Compares functions by address and name, and of each pair the size, line rows, inlined calls, call sites and\n"
-        "merged functions; also build ids and, of one format, base addresses. A function that only one index has at its\n"
-        "address is looked for by name: it moved. How an index numbers its files, cuts paths in two, orders what it\n"
-        "holds, or repeats rows does not matter. A and B may be object files: they are converted in memory first.\n"
+        "Functions are matched by address and name. For each pair, size, line rows, inlined calls, call sites and merged\n"
+        "functions are compared; also build ids and, if the formats are equal, base addresses. A function that only one index\n"
+        "has at its address is matched by name: it moved. File numbers, how paths are split, order, and repeated rows are\n"
+        "ignored. A and B may be object files, which are converted in memory first.\n"
         "\n"
-        "Of a function that changed, the first difference of each kind is shown: A's side | B's side.\n"
-        "A function that cannot be read on either side is damaged, whatever the other side has.\n"
-        "Exit status: 0 when the two say the same, 1 when they differ, 2 when comparing failed or functions are damaged.\n",
+        "For a changed function, the first difference of each kind is shown: A's side | B's side.\n"
+        "A function that cannot be read on one side is listed as damaged.\n"
+        "Exit status: 0 if the two are equal, 1 if they differ, 2 if comparing failed or functions are damaged.\n",
     .example = "callsign diff old.gsym new.gsym",
     .min_operands = 2,
     .max_operands = 2,

@@ -19,15 +19,15 @@ struct dump_values {
 
 static const struct option_spec options[] = {
     { .name = "summary", .letter = 's', .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, summary),
-      .help = "the header only" },
+      .help = "show only the header" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, json),
       .help = "one JSON object a line: the header, each file, each\nfunction" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, demangle),
-      .help = "C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
     { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten),
-      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+      .help = "show names demangled and without default template\narguments of the C++ library" },
     { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct dump_values, shorten_nested),
-      .help = "the same, and within template arguments too" },
+      .help = "the same, also inside template arguments" },
 };
 
 static void put_function(struct dump *dump, bool json, uint32_t idx) {
@@ -113,14 +113,14 @@ static enum exit_code run_dump(const void *given, char **operands, int operand_c
 const struct command dump_command = {
     .name = "dump",
     .arguments = "INDEX [ADDR...]",
-    .summary = "what an index holds: header, files, functions",
+    .summary = "show the contents of an index: header, files, functions",
     .description =
         "Prints the header, the files and every function with its lines, inlined calls, call sites and merged functions.\n"
-        "With ADDR (hexadecimal), only the functions at these addresses. INDEX may be an object file: it is then converted\n"
-        "in memory first.\n"
+        "With ADDR (hexadecimal), only the functions at these addresses are printed. INDEX may be an object file, which is\n"
+        "converted in memory first.\n"
         "\n"
-        "A record that is damaged is shown as far as it can be read, with 'error:' in place of the rest.\n"
-        "Exit status: 1 when a record is damaged or an address was not found.\n",
+        "A damaged record is shown as far as it can be read, followed by 'error:'.\n"
+        "Exit status: 1 if a record is damaged or an address was not found.\n",
     .example = "callsign dump app.gsym 0x1139",
     .min_operands = 1,
     .max_operands = -1,

@@ -24,17 +24,17 @@ struct embed_values {
 
 static const struct option_spec embed_options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, out), .value_name = "OUT",
-      .help = "where to write; may be OBJECT itself" },
+      .help = "the file to write; may be OBJECT itself" },
     { .name = "revision", .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, revision), .value_name = "REV",
-      .help = "make a section GSYM of 2017 of INDEX first: A to G, or\nB-script" },
+      .help = "convert INDEX to a section GSYM of this revision first:\nA to G, or B-script" },
     { .name = "strings-in", .kind = OPTION_TEXT, .offset = offsetof(struct embed_values, strings_in),
-      .value_name = "SECTION", .help = "where a section GSYM is made: share the strings of this\nsection of INDEX, which is then OBJECT or like it" },
+      .value_name = "SECTION", .help = "when a section GSYM is made: share this string section of\nINDEX, which must be OBJECT or a copy of it" },
     { .name = "loaded", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, loaded),
-      .help = "load the section with the program, where that can be done:\nin object files that are yet to be linked, and in PE" },
+      .help = "load the section into memory with the program; possible in\nobject files that are still to be linked, and in PE" },
     { .name = "drop-signature", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, drop_signature),
-      .help = "remove a code signature, which the change makes void;\notherwise one without a certificate is made anew, and files\nwith another one are refused" },
+      .help = "remove the code signature. Without this option, an ad-hoc\nsignature is made again, and files with a real one are refused" },
     { .name = "force", .kind = OPTION_FLAG, .offset = offsetof(struct embed_values, force),
-      .help = "also an index of another build than OBJECT" },
+      .help = "accept an index whose build id differs from that of OBJECT" },
 };
 
 /* Whether INDEX goes in as it is: a GSYM file, or an object that carries one in a section. */
@@ -115,7 +115,7 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
     }
     if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out) && !is_same_file(operands[0], operands[1])) {
-        cli_error(values->out, "is the index itself; give another name with -o");
+        cli_error(values->out, "is the index itself; choose another file with -o");
         return EXIT_FAILED;
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
@@ -135,13 +135,13 @@ const struct command embed_command = {
     .arguments = "INDEX OBJECT",
     .summary = "put an index into the program it belongs to",
     .description =
-        "Writes a copy of OBJECT (ELF, Mach-O, PE, COFF) that carries INDEX in a section .gsym; in Mach-O that is section\n"
-        "__gsym of segment __GSYM. INDEX is a GSYM file, which goes in as it is, or an object made by 'callsign convert\n"
-        "--to gsym-section'. Of anything else that convert reads, a section GSYM of 2017 is made first, revision B if\n"
-        "none is named. 'callsign lookup OUT ADDR' then finds the index by itself.\n"
+        "Writes a copy of OBJECT (ELF, Mach-O, PE, COFF) with INDEX in a section .gsym; in Mach-O files, section __gsym of\n"
+        "segment __GSYM. INDEX is a GSYM file, which is embedded unchanged, or an object made by 'callsign convert --to\n"
+        "gsym-section'. Any other input of convert is converted to a section GSYM of 2017 first, by default revision B.\n"
+        "'callsign lookup OUT ADDR' then finds the index in OUT.\n"
         "\n"
-        "The program runs as before; the section is not loaded with it. OUT appears whole or not at all, with the\n"
-        "permissions of OBJECT, and its bytes depend on the input alone. In ELF files an older index is replaced.\n",
+        "The program runs as before; the section is not loaded into memory. OUT appears whole or not at all, with the\n"
+        "permissions of OBJECT. The same input gives the same bytes. In ELF files an older index is replaced.\n",
     .example = "callsign embed app.gsym app -o app",
     .min_operands = 2,
     .max_operands = 2,
@@ -160,9 +160,9 @@ struct extract_values {
 
 static const struct option_spec extract_options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct extract_values, out), .value_name = "OUT",
-      .help = "where to write" },
+      .help = "the file to write" },
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct extract_values, arch), .value_name = "ARCH",
-      .help = "which image of a universal file" },
+      .help = "image to use of a universal file" },
 };
 
 static enum exit_code run_extract(const void *given, char **operands, int operand_count) {
@@ -174,7 +174,7 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
     }
     if (!output_is_file(values->out)) return EXIT_FAILED;
     if (is_same_file(operands[0], values->out)) {
-        cli_error(values->out, "is the input itself; give another name with -o");
+        cli_error(values->out, "is the input itself; choose another file with -o");
         return EXIT_FAILED;
     }
     struct csn_embed_options options = CSN_EMBED_OPTIONS_INIT;
@@ -189,13 +189,13 @@ static enum exit_code run_extract(const void *given, char **operands, int operan
 const struct command extract_command = {
     .name = "extract",
     .arguments = "OBJECT",
-    .summary = "take the index out of a program that carries one",
+    .summary = "take the index out of a program",
     .description =
-        "Writes the index in OBJECT's section .gsym (__gsym in Mach-O) to a file of its own, byte for byte as it was\n"
-        "embedded. A section GSYM of 2017 whose strings stand in another section needs that one, too: OUT is then an\n"
-        "object file of the same kind that holds these two sections and nothing else, which all commands read.\n"
+        "Writes the index in OBJECT's section .gsym (__gsym in Mach-O) to a file, byte for byte as it was embedded.\n"
+        "A section GSYM of 2017 may have its strings in another section: then OUT is an object file of the same container with\n"
+        "only these two sections, which all commands read.\n"
         "\n"
-        "Exit status: 1 when OBJECT carries no index.\n",
+        "Exit status: 1 if OBJECT has no index.\n",
     .example = "callsign extract app -o app.gsym",
     .min_operands = 1,
     .max_operands = 1,

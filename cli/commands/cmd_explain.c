@@ -20,7 +20,7 @@ static const struct option_spec options[] = {
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct explain_values, json),
       .help = "one JSON object for each address instead of text" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct explain_values, demangle),
-      .help = "C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
 };
 
 static bool explain_one(const struct csn_index *index, const char *path, const char *operand, bool json,
@@ -61,13 +61,13 @@ static enum exit_code run_explain(const void *values, char **operands, int opera
 const struct command explain_command = {
     .name = "explain",
     .arguments = "INDEX ADDR...",
-    .summary = "why the answer to an address is what it is",
+    .summary = "show why the answer to an address is what it is",
     .description =
-        "Follows the lookup of each address step by step: the entry of the address table, the record, the line row, the\n"
-        "inlined calls, the functions that share the code, the call sites that return here; and says why what is missing\n"
-        "is missing. ADDR is hexadecimal; INDEX may be an object file, which is converted in memory first.\n"
+        "Shows the lookup of each address step by step: the entry of the address table, the record, the line row, the inlined\n"
+        "calls, the functions that share the code, the call sites that return here; and why something is missing.\n"
+        "ADDR is hexadecimal. INDEX may be an object file, which is converted in memory first.\n"
         "\n"
-        "Exit status: 1 when an address was not found.\n",
+        "Exit status: 1 if an address was not found.\n",
     .example = "callsign explain app.gsym 0x1139",
     .min_operands = 2,
     .max_operands = -1,

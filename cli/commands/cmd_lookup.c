@@ -21,18 +21,18 @@ static const struct option_spec options[] = {
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, json),
       .help = "one JSON object a line instead of text" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, demangle),
-      .help = "C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
     { .name = "merged", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, merged),
-      .help = "list all functions that share the code at an address, where\nthe index has them (convert --merged-functions)" },
+      .help = "list all functions that share the code at an address, if\nthe index has them (convert --merged-functions)" },
     { .name = "shorten-names", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten),
-      .help = "demangled names without what the C++ library's defaults\nadd to them" },
+      .help = "show names demangled and without default template\narguments of the C++ library" },
     { .name = "shorten-nested", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, shorten_nested),
-      .help = "the same, and within template arguments too" },
+      .help = "the same, also inside template arguments" },
     { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
-      .help = "answer as LLVM's reader does: an address in front of the\nfirst line row of its function is not found" },
+      .help = "answer exactly as LLVM's reader: an address before the\nfirst line row of its function is not found" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct lookup_values, threads),
       .max = 1024, .value_name = "N",
-      .help = "how many threads answer what comes on standard input; 0, the\ndefault: one per core" },
+      .help = "number of threads for addresses on standard input (default\n0: one per core)" },
 };
 
 /* What one run of the command needs for each address. */
@@ -108,17 +108,17 @@ const struct command lookup_command = {
     .arguments = "INDEX [ADDR...]",
     .summary = "function, source line and inlined calls at addresses",
     .description =
-        "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It\n"
-        "is an address of the image's file, load bias removed. Without ADDR, addresses are read from standard input,\n"
-        "one a line, and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a\n"
-        "line that is no address is answered by an error in its place. INDEX may be an object file: it is then converted in\n"
-        "memory first. In an index of many binaries (BSYM), ADDR may be NAME+0xOFFSET: an offset from the start of a\n"
-        "binary, by its file name or its path on the device.\n"
+        "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It is\n"
+        "an address in the image's file, without load bias. Without ADDR, addresses are read from standard input, one a line,\n"
+        "and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a line that is not an\n"
+        "address is answered by an error. INDEX may be an object file, which is converted in memory first. In an index of\n"
+        "many binaries (BSYM), ADDR may be NAME+0xOFFSET: an offset from the start of a binary, which is named by its file\n"
+        "name or its path on the device.\n"
         "\n"
-        "A field that is not known is left out of the JSON, and \"reason\" says why. Bytes of names that are not UTF-8\n"
-        "become U+FFFD there. In text, control characters are shown as \\xNN.\n"
+        "In JSON, an unknown field is left out, \"reason\" says why something is missing, and bytes that are not valid UTF-8\n"
+        "become U+FFFD. In text, control characters are shown as \\xNN.\n"
         "\n"
-        "Exit status: 1 when an address was not found or one of several was no address.\n",
+        "Exit status: 1 if an address was not found, or one of several was not an address.\n",
     .example = "callsign lookup app.gsym 0x1139 --demangle",
     .min_operands = 1,
     .max_operands = -1,

@@ -24,25 +24,25 @@ struct stack_values {
 
 static const struct option_spec options[] = {
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, indexes),
-      .value_name = "FILE", .help = "an index or object file; may be given several times" },
+      .value_name = "FILE", .help = "an index or object file; can be repeated" },
     { .name = "symbols", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, folders),
       .value_name = "DIR",
       .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
-      .help = "of the input: json, ips, plain, perf, sanitizer, kernel,\ngo or crash; it is detected otherwise" },
+      .help = "kind of input: json, ips, plain, perf, sanitizer, kernel, go\nor crash (default: detected)" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
-      .help = "the input again, its frames filled in" },
+      .help = "copy the input with its frames filled in" },
     { .name = "explain", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, explain),
-      .help = "why each name was chosen" },
+      .help = "show why each name was chosen" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, demangle),
-      .help = "C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
     { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
-      .value_name = "N", .help = "longest stack that is answered; 65536 by default" },
+      .value_name = "N", .help = "longest stack to answer (default 65536)" },
     { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
-      .help = "memory for answers that may come again; 64M by default" },
+      .help = "memory for cached answers (default 64M)" },
 };
 
 struct stack_run {
@@ -204,20 +204,20 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
 const struct command stack_command = {
     .name = "stack",
     .arguments = "[FILE...]",
-    .summary = "whole call stacks, merged functions told apart by their callers",
+    .summary = "name whole call stacks, and tell merged functions apart",
     .description =
-        "Reads call stacks from FILE or standard input and names every frame. Where the linker folded functions of equal\n"
-        "code together, the callers' call sites choose among the names; what they leave open is said to be undecided.\n"
+        "Reads call stacks from FILE or standard input and names every frame. If the linker folded functions with identical\n"
+        "code, the callers' call sites choose among the names; if they do not decide, the answer is marked as undecided.\n"
         "\n"
-        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; or text of any length with\n"
-        "stacks in it, which may be plain (MODULE+0xOFFSET, or 0xPC with lines of /proc/PID/maps before it), perf script,\n"
-        "reports of AddressSanitizer and ThreadSanitizer, Linux kernel traces, Go panics and Apple's .crash reports.\n"
-        "Text that is no stack is left out, or passed on as it is with --in-place, which is a filter for logs.\n"
+        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; or text of any length that contains\n"
+        "stacks: plain (MODULE+0xOFFSET, or 0xPC after lines of /proc/PID/maps), perf script, reports of AddressSanitizer and\n"
+        "ThreadSanitizer, Linux kernel traces, Go panics, Apple's .crash reports. Other text is left out, or passed through\n"
+        "unchanged with --in-place, which is a filter for logs.\n"
         "\n"
-        "A module's index is looked for among --index by build id and by file name less .gsym, and in --symbols by build\n"
-        "id. docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
+        "The index of a module is searched in --index by build id and by file name without .gsym, and in --symbols by build id\n"
+        "and name. docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
         "\n"
-        "Exit status: 1 when a line could not be understood, however many frames are unknown.\n",
+        "Exit status: 1 if a line could not be understood. Unknown frames do not change it.\n",
     .example = "callsign stack --index app.gsym --in-place < server.log",
     .max_operands = -1,
     .values_size = sizeof(struct stack_values),

@@ -24,11 +24,11 @@ struct stats_values {
 static const struct option_spec options[] = {
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stats_values, json), .help = "one JSON object" },
     { .name = "html", .kind = OPTION_TEXT, .offset = offsetof(struct stats_values, html), .value_name = "FILE",
-      .help = "also write a page with a map of directories, files and\nfunctions to click through; it needs nothing else" },
+      .help = "also write a self-contained HTML page with a map of\ndirectories, files and functions" },
     { .name = "top", .letter = 'n', .kind = OPTION_NUMBER, .offset = offsetof(struct stats_values, top), .max = TOP_MAX,
-      .value_name = "N", .help = "how many directories, files and functions to show (20)" },
+      .value_name = "N", .help = "number of directories, files and functions to show\n(default 20)" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stats_values, demangle),
-      .help = "C++, Rust and D names as in the source" },
+      .help = "show demangled names" },
 };
 
 static bool write_page(const struct stats_view *view, const char *path) {
@@ -52,7 +52,7 @@ static enum exit_code show(struct stats_view *view, const struct stats_values *v
     if (!out_finish_stdout(&out)) return EXIT_FAILED;
     uint64_t damaged = view->stats->sums.damaged_functions;
     if (!damaged) return EXIT_WORKED;
-    cli_error(view->path, "damaged functions, counted as far as they can be read: %llu", (unsigned long long)damaged);
+    cli_error(view->path, "damaged functions: %llu, counted as far as they can be read", (unsigned long long)damaged);
     return EXIT_PARTIAL;
 }
 
@@ -84,11 +84,11 @@ static enum exit_code run_stats(const void *given, char **operands, int operand_
     struct name_text names;
     struct stats_view view = { .path = operands[0], .names = &names, .top = values->top ? (size_t)values->top : TOP_DEFAULT };
     if (values->html && strcmp(values->html, "-") == 0) {
-        cli_error(NULL, "option '--html': standard output is for the other results; give a file");
+        cli_error(NULL, "option '--html' needs a file; standard output has the other results");
         return EXIT_FAILED;
     }
     if (values->html && is_same_file(values->html, operands[0])) {
-        cli_error(values->html, "is the input itself; give another name with --html");
+        cli_error(values->html, "is the input itself; choose another file with --html");
         return EXIT_FAILED;
     }
     if (!name_text_init(&names, values->demangle)) return EXIT_FAILED;
@@ -107,12 +107,12 @@ const struct command stats_command = {
     .arguments = "INDEX",
     .summary = "where the bytes of an index go",
     .description =
-        "Tells what the bytes of the file are there for (the parts add up to its size), how much of the code has lines\n"
-        "and comes from inlined calls, and which directories, files and functions take the most. A function belongs to\n"
-        "the file that its first line row names; what it takes is its record: lines, inlined calls, call sites, merged\n"
-        "functions. INDEX may be an object file: it is then converted in memory first.\n"
+        "Shows where the bytes of the file go (the parts add up to its size), how much of the code has lines and comes from\n"
+        "inlined calls, and the largest directories, files and functions. A function belongs to the file of its first line\n"
+        "row; its size is that of its record: lines, inlined calls, call sites, merged functions. INDEX may be an object file,\n"
+        "which is converted in memory first.\n"
         "\n"
-        "Exit status: 1 when functions are damaged.\n",
+        "Exit status: 1 if functions are damaged.\n",
     .example = "callsign stats app.gsym --html app.html",
     .min_operands = 1,
     .max_operands = 1,

@@ -23,7 +23,7 @@ static const struct option_spec options[] = {
     { .name = "against", .kind = OPTION_TEXT, .offset = offsetof(struct verify_values, against),
       .value_name = "OBJECT", .help = "convert this object file in memory and compare the answers" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct verify_values, quiet),
-      .help = "print nothing; the exit status tells" },
+      .help = "print nothing; use the exit status" },
 };
 
 struct verify_run {
@@ -132,10 +132,10 @@ const struct command verify_command = {
     .arguments = "INDEX",
     .summary = "check every record of an index",
     .description =
-        "Decodes every record and checks every rule of the format. With --against, also compares build ids, and asks both\n"
-        "the index and a fresh conversion of OBJECT for every address where an answer can change.\n"
+        "Decodes every record and checks every rule of the format. With --against, also compares build ids, and the answers of\n"
+        "the index with those of a fresh conversion of OBJECT at every address where an answer can change.\n"
         "\n"
-        "Exit status: 1 when there is a problem or a difference.\n",
+        "Exit status: 1 if there is a problem or a difference.\n",
     .example = "callsign verify app.gsym --against app",
     .min_operands = 1,
     .max_operands = 1,

@@ -45,9 +45,9 @@ static void put_general_help(struct out_buffer *out) {
         out_text(out, commands[i]->summary);
         out_char(out, '\n');
     }
-    out_text(out, "\n'callsign COMMAND --help' tells more about one command; 'callsign --version' what is built in.\n"
+    out_text(out, "\n'callsign COMMAND --help' describes a command; 'callsign --version' lists what is built in.\n"
                   "Results go to standard output, everything else to standard error.\n"
-                  "Exit status: 0 it worked, 1 nothing or not everything was found, 2 it failed.\n\n"
+                  "Exit status: 0 success, 1 nothing or only part was found, 2 failure.\n\n"
                   "example:\n"
                   "  callsign convert app -o app.gsym && callsign lookup app.gsym 0x1139\n");
 }
@@ -78,7 +78,7 @@ static void put_option(const struct option_spec *option, struct out_buffer *out)
 }
 
 static void put_command_help(const struct command *command, struct out_buffer *out) {
-    static const struct option_spec help = { .name = "help", .letter = 'h', .help = "this text" };
+    static const struct option_spec help = { .name = "help", .letter = 'h', .help = "show this text" };
     out_text(out, "usage: callsign ");
     out_text(out, command->name);
     out_text(out, " [options] ");

@@ -59,14 +59,15 @@ void conversion_report_summary(const char *out_path, const struct csn_convert_re
     if (report->segments_written) cli_report("%s: %llu segments", out_path, (unsigned long long)report->segments_written);
 }
 
-static bool is_notable(uint32_t event) {
-    uint32_t class = csn_event_get_class(event);
-    return class == CSN_CLASS_CLIPPED || class == CSN_CLASS_DROPPED || event == CSN_EVENT_MISSING_DEBUG_FILE;
+/* What every program has: names that share their code, and what was recovered. */
+static bool is_usual(uint32_t event) {
+    return event == CSN_EVENT_DUPLICATE_DROPPED || event == CSN_EVENT_DUPLICATE_REPLACED || event == CSN_EVENT_OVERLAP ||
+           event == CSN_EVENT_CALL_SITE_RECOVERED;
 }
 
 void conversion_report_events(const struct csn_convert_report *report, bool verbose) {
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++)
-        if (report->events[event].count && (verbose || is_notable(event))) report_event(report, event);
+        if (report->events[event].count && (verbose || !is_usual(event))) report_event(report, event);
 }
 
 void conversion_report_damage(const char *path, const struct csn_convert_report *report) {

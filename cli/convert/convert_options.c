@@ -74,6 +74,6 @@ bool section_revision(const char *name, uint32_t *out) {
     if (!name) return true;
     if (strcasecmp(name, "b-script") == 0) *out = CSN_REVISION_B_SCRIPT;
     else if (strlen(name) == 1 && strchr("ABCDEFGabcdefg", name[0])) *out = (uint32_t)(name[0] & ~0x20);
-    if (!*out) cli_error(NULL, "option '--revision': '%s' is not known, only 'A' to 'G' and 'B-script' are", name);
+    if (!*out) cli_error(NULL, "option '--revision': '%s' is unknown; use A to G or B-script", name);
     return *out != 0;
 }

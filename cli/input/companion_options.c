@@ -8,24 +8,24 @@
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
-      .help = "which image of a universal Mach-O file: x86_64, arm64 ..." },
+      .help = "image to use of a universal Mach-O file: x86_64, arm64 ..." },
     { .name = "debug-file", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, debug_file),
-      .value_name = "FILE", .help = "the image's debug file or dSYM bundle; nothing else is\nlooked for" },
+      .value_name = "FILE", .help = "use this debug file or dSYM bundle; search nowhere else" },
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, debug_dirs),
-      .value_name = "DIR", .help = "root of debug files, instead of /usr/lib/debug; may be given\nseveral times" },
+      .value_name = "DIR", .help = "search this folder for debug files instead of\n/usr/lib/debug; can be repeated" },
     { .name = "dwp", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, packages), .value_name = "FILE",
-      .help = "package of split DWARF; may be given several times" },
+      .help = "split DWARF package; can be repeated" },
     { .name = "dwo-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, dwo_dirs), .value_name = "DIR",
-      .help = "folder of .dwo files, looked into before the places that\nthe input names; may be given several times" },
+      .help = "folder of .dwo files, searched before the recorded paths;\ncan be repeated" },
     { .name = "oso-prefix", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, object_prefix),
-      .value_name = "DIR", .help = "put in front of the paths of object files that a Mach-O\ndebug map names" },
+      .value_name = "DIR", .help = "also look for object files of a Mach-O debug map below DIR" },
     { .name = "fetch-timeout", .kind = OPTION_NUMBER, .offset = offsetof(struct companion_values, timeout_s),
       .max = 1000000, .value_name = "SEC",
-      .help = "give up a download from the servers of DEBUGINFOD_URLS\nafter this time; otherwise as DEBUGINFOD_TIMEOUT says" },
+      .help = "stop a download from a debuginfod server after this time\n(default: DEBUGINFOD_TIMEOUT)" },
     { .name = "fetch-limit", .kind = OPTION_SIZE, .offset = offsetof(struct companion_values, max_download),
-      .value_name = "BYTES", .help = "download no file larger than this" },
+      .value_name = "BYTES", .help = "do not download files larger than this" },
     { .name = "no-companions", .kind = OPTION_FLAG, .offset = offsetof(struct companion_values, none),
-      .help = "read the input alone; look for no other file" },
+      .help = "read only the input; do not search for other files" },
 };
 
 static char *copy_of(const char *path) {

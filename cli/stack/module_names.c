@@ -85,7 +85,7 @@ bool module_store_create(const struct text_list *files, const struct text_list *
     }
     for (size_t i = 0; i < folders->count; i++) {
         if (access(folders->items[i], X_OK) == 0) continue;
-        cli_error(folders->items[i], "no folder that can be read");
+        cli_error(folders->items[i], "not a folder that can be read");
         return false;
     }
     return true;

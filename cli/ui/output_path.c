@@ -31,6 +31,6 @@ bool is_same_target(const char *a, const char *b) {
 
 bool output_is_file(const char *out) {
     if (strcmp(out, "-") != 0) return true;
-    cli_error(NULL, "option '-o' needs a file, not standard output (./- is a file of that name)");
+    cli_error(NULL, "option '-o' needs a file, not standard output (write ./- for a file of that name)");
     return false;
 }

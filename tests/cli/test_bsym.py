@@ -142,9 +142,9 @@ def test_program_to_bsym(callsign, shapes, tmp_path):
 
 
 @pytest.mark.parametrize("arguments, message", [
-    (("--bsym-version", "2.1"), "goes with '--to bsym'"),
-    (("--to", "bsym", "--bsym-version", "3.0"), "'3.0' is not known"),
-    (("--to", "bsym", "--bsym-tokens", "x"), "'x' is not known")])
+    (("--bsym-version", "2.1"), "needs '--to bsym'"),
+    (("--to", "bsym", "--bsym-version", "3.0"), "'3.0' is unknown"),
+    (("--to", "bsym", "--bsym-tokens", "x"), "'x' is unknown")])
 def test_options(callsign, rom, arguments, message):
     assert message in callsign.bad("convert", *arguments, rom, "-o", os.devnull)
 

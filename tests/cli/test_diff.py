@@ -268,7 +268,7 @@ def expect_given_up(callsign, path):
     for options in ([], ["--json"], ["--quiet"]):
         done = callsign.run("diff", *options, path, copy)
         assert done.returncode == 2
-        assert f"callsign: {path}: functions share records or names so much that comparing would not end\n" in done.stderr
+        assert f"callsign: {path}: functions share too many records or names to be compared\n" in done.stderr
 
 
 def test_functions_that_share_one_record(callsign, tmp_path):

@@ -388,7 +388,7 @@ def test_object_without_index(callsign, tmp_path):
     assert "finds its strings by offset" in callsign.bad("convert", program, "--to", "gsym-section", "--revision", "E",
                                                          "--strings-in", ".strtab")
     assert "cannot become loaded" in callsign.bad("embed", program, program, "--loaded", "-o", out)
-    assert "'--revision': 'H' is not known" in callsign.bad("embed", program, program, "--revision", "H", "-o", out)
+    assert "'--revision': 'H' is unknown" in callsign.bad("embed", program, program, "--revision", "H", "-o", out)
     assert "needs -o OUT" in callsign.bad("embed", program, program)
     assert "goes with '--to gsym-section' only" in callsign.bad("convert", program, "--revision", "B")
     assert not out.exists()

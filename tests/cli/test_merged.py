@@ -187,7 +187,7 @@ def test_nothing_is_kept_unless_asked(callsign, folded, tmp_path):
 
 def test_unknown_mode(callsign, shapes, tmp_path):
     line = callsign.bad("convert", "--merged-functions=most", shapes.path, "-o", tmp_path / "out")
-    assert "'most' is not supported, only 'aliases' and 'llvm' are" in line
+    assert "'most' is unknown; use aliases or llvm" in line
 
 
 ALIASES = """

@@ -86,4 +86,4 @@ def test_names_that_become_one_are_stored_once(callsign, app, tmp_path):
 
 
 def test_not_with_call_sites(callsign, app):
-    assert "does not go with '--call-sites'" in callsign.bad("convert", "--shorten-names", "--call-sites", "dwarf", app)
+    assert "'--shorten-names' and '--call-sites' exclude each other" in callsign.bad("convert", "--shorten-names", "--call-sites", "dwarf", app)

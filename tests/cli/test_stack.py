@@ -178,7 +178,7 @@ def test_another_build_is_not_used(callsign, app):
 
 def test_an_index_that_is_not_there(callsign, tmp_path):
     assert "No such file" in callsign.bad("stack", "--index", tmp_path / "none")
-    assert "no folder" in callsign.bad("stack", "--symbols", tmp_path / "none")
+    assert "not a folder" in callsign.bad("stack", "--symbols", tmp_path / "none")
     assert "no input format 'x'" in callsign.bad("stack", "--format", "x")
     assert "exclude each other" in callsign.bad("stack", "--json", "--in-place")
 

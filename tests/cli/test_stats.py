@@ -155,7 +155,7 @@ def test_a_damaged_record(callsign, index):
     assert answer["damaged_functions"] == 1
     assert parts(answer)["padding"] > parts(stats(callsign, index, code=1))["header"] - 48
     done = callsign.run("stats", index)
-    assert done.stderr.endswith("damaged functions, counted as far as they can be read: 1\n")
+    assert done.stderr.endswith("damaged functions: 1, counted as far as they can be read\n")
 
 
 def test_bytes_behind_everything_are_padding(callsign, index):

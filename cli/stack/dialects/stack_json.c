@@ -146,13 +146,13 @@ bool stack_json_line(struct stack_session *session, struct csn_str line, struct 
 #else
 
 bool stack_json_available(void) {
-    cli_error(NULL, "this build cannot read JSON: it was made without jansson");
+    cli_error(NULL, "this build cannot read JSON (built without jansson)");
     return false;
 }
 
 bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output) {
     (void)session, (void)line;
-    output_error(output, "this build cannot read JSON: it was made without jansson");
+    output_error(output, "this build cannot read JSON (built without jansson)");
     return false;
 }
 
