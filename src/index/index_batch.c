@@ -2,7 +2,8 @@
 #include "index/index_private.h"
 
 /* Up to CSNI_BATCH_GROUP of them. */
-static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csn_batch_answer *answers) {
+static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
+                            struct csn_batch_answer *answers) {
     size_t k;
     if (b->index->format->prefetch)
         for (k = 0; k < count; k++) b->index->format->prefetch(b->index, addrs[k]);

@@ -1,11 +1,11 @@
 /* The section-embedded GSYM of 2017 as a format of indexes: in an object file's section, or as a file of its own. */
-#include "index/index_private.h"
+#include "index/index_gsym.h"
 
 #include "object/find/section_find.h"
 
 /* The image that carries an index, and its section. CSN_NONE: there is none. */
-csn_status csni_index_locate(struct csni_span file, const char *arch, struct csni_span *out_image, struct csni_span *out_section,
-                             struct csn_error *err) {
+csn_status csni_index_locate(struct csni_span file, const char *arch, struct csni_span *out_image,
+                             struct csni_span *out_section, struct csn_error *err) {
     if (!csni_section_find_recognize(file)) return CSN_NONE;
     bool found = false;
     uint32_t count = csni_section_find_images(file);
@@ -25,8 +25,8 @@ csn_status csni_index_locate(struct csni_span file, const char *arch, struct csn
     return found ? CSN_OK : CSN_NONE;
 }
 
-static csn_status open_section(struct csn_index *index, const struct csni_index_source *source,
-                               const struct csn_index_options *options, struct csn_error *err) {
+static csn_status open_gsection(struct csn_index *index, const struct csni_index_source *source,
+                                const struct csn_index_options *options, struct csn_error *err) {
     (void)options;
     struct csni_gsection_home home = { source->image, csni_section_find };
     csn_status status = source->section.ptr ? csni_gsection_parse(&index->section, source->section, &home, err)
@@ -35,9 +35,9 @@ static csn_status open_section(struct csn_index *index, const struct csni_index_
     return status;
 }
 
-static void close_section(struct csn_index *index) { (void)index; }
+static void close_gsection(struct csn_index *index) { (void)index; }
 
-static void get_info(const struct csn_index *index, struct csn_index_info *out) {
+static void get_gsection_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csni_gsym *gsym = &index->gsym;
     *out = (struct csn_index_info){ .format = CSN_FORMAT_GSYM_SECTION, .big_endian = gsym->big,
                                     .address_size = gsym->address_size, .uuid_size = (uint8_t)gsym->uuid.size, .uuid_bytes = gsym->uuid.size,
@@ -47,23 +47,24 @@ static void get_info(const struct csn_index *index, struct csn_index_info *out) 
     if (gsym->uuid.size) memcpy(out->uuid, gsym->uuid.ptr, gsym->uuid.size);
 }
 
-static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                               struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+static csn_status look_up_gsection_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                        struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                        struct csn_error *err) {
     struct csni_gsym_answer answer;
     csn_status status = csni_gsection_lookup(&index->section, addr, mode, &answer, err);
     if (status >= 0) csni_index_fill_answer(index, &answer, status, frames, cap, out);
     return status;
 }
 
-static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+static void resolve_gsection(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
     struct csn_str directory, base;
     csni_gsection_file(&index->section, ref->file, &directory, &base);
     *out = (struct csn_frame){ csni_gsym_string(&index->gsym, ref->name), directory, base, ref->offset, ref->line, ref->flags,
                                ref->reason, 0 };
 }
 
-static csn_status look_up(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
-                          struct csn_error *err) {
+static csn_status look_up_gsection(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                                   size_t *out_count, struct csn_error *err) {
     struct csni_gsym_answer answer;
     csn_status status = csni_gsection_lookup(&index->section, addr, CSN_LOOKUP_DEFAULT, &answer, err);
     if (status < 0) return status;
@@ -71,39 +72,22 @@ static csn_status look_up(const struct csn_index *index, uint64_t addr, struct c
     for (size_t k = 0; k < count && k < cap; k++) {
         struct csn_frame_ref ref;
         csni_gsym_frame(&index->gsym, &answer, k, &ref);
-        resolve(index, &ref, &frames[k]);
+        resolve_gsection(index, &ref, &frames[k]);
     }
     *out_count = count;
     return status;
 }
 
-static csn_status file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
-                       struct csn_error *err) {
+static csn_status get_gsection_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory,
+                                    struct csn_str *base, struct csn_error *err) {
     if (idx >= index->gsym.file_count)
         return csni_index_fail_beyond("file", idx, index->gsym.file_count, err);
     csni_gsection_file(&index->section, idx, directory, base);
     return CSN_OK;
 }
 
-static struct csn_str string(const struct csn_index *index, uint64_t offset) { return csni_gsym_string(&index->gsym, offset); }
-
-static csn_status record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
-    if (idx >= index->gsym.address_count)
-        return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
-    struct csni_gsym_record known;
-    CSNI_TRY(csni_gsym_record(&index->gsym, idx, &known, err));
-    *out = csni_index_public_record(&known);
-    return CSN_OK;
-}
-
-static csn_status function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
-    if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
-    *out = csni_gsym_address(&index->gsym, idx);
-    return CSN_OK;
-}
-
-static csn_status function(const struct csn_index *index, const struct csn_record *given, struct csn_function *out,
-                           struct csn_error *err) {
+static csn_status get_gsection_function(const struct csn_index *index, const struct csn_record *given,
+                                        struct csn_function *out, struct csn_error *err) {
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, given, &known, err));
     struct csn_function f = { .start = known.start, .size = known.size, .name = csni_gsym_string(&index->gsym, known.name),
@@ -125,16 +109,16 @@ static csn_status function(const struct csn_index *index, const struct csn_recor
     return CSN_OK;
 }
 
-static csn_status find_part(const struct csn_index *index, const struct csn_record *given, uint32_t type,
-                            struct csni_gsym_payload *out, struct csn_error *err) {
+static csn_status find_gsection_part(const struct csn_index *index, const struct csn_record *given, uint32_t type,
+                                     struct csni_gsym_payload *out, struct csn_error *err) {
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, given, &known, err));
     if (type != CSNI_GSYM_PART_LINES && type != CSNI_GSYM_PART_INLINE) return CSN_NONE;
     return csni_gsection_part_find(&index->section, &known, type, out, err);
 }
 
-static csn_status verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
-                         struct csn_verify_counts *out, struct csn_error *err) {
+static csn_status verify_gsection(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                                  struct csn_verify_counts *out, struct csn_error *err) {
     (void)err;
     return csni_gsection_verify(&index->section, callback, context, out);
 }
@@ -148,7 +132,7 @@ static bool is_section_of(struct csni_span image, const char *name, struct csni_
 }
 
 /* Strings in a section that serves nothing but the index, as `convert --to gsym-section` makes it. */
-static uint64_t own_strings(const struct csn_index *index) {
+static uint64_t size_of_own_strings(const struct csn_index *index) {
     static const char *const names[] = { ".gsymstrtab", ".gsym_strtab", "__gsym_strtab", ".gsymstr" };
     struct csni_span strings = index->gsym.strings, image;
     if (!csni_section_find_recognize(index->whole) || csni_span_holds(index->gsym.bytes, strings.ptr)) return 0;
@@ -161,23 +145,26 @@ static uint64_t own_strings(const struct csn_index *index) {
     return 0;
 }
 
-static csn_status part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
-    uint64_t strings = own_strings(index);
+static csn_status get_gsection_part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
+    uint64_t strings = size_of_own_strings(index);
     if (strings > out[CSN_PART_OBJECT]) strings = out[CSN_PART_OBJECT];
     out[CSN_PART_OBJECT] -= strings;
     out[CSN_PART_STRINGS] += strings;
     return csni_gsection_part_bytes(&index->section, index->allocator, out, err);
 }
 
-static csn_status record_sizes(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out) {
+static csn_status get_gsection_record_sizes(const struct csn_index *index, const struct csn_record *record,
+                                            struct csn_function_stats *out) {
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));
     return csni_gsection_record_sizes(&index->section, &known, &out->record_bytes, &out->line_bytes, &out->inline_bytes);
 }
 
 const struct csni_index_format csni_index_gsection = {
-    .recognize = csni_gsection_recognize, .open = open_section, .close = close_section, .get_info = get_info, .lookup = look_up,
-    .lookup_refs = look_up_refs, .lookup_batch = csni_index_lookup_each, .resolve = resolve, .file = file, .string = string,
-    .record = record, .function_start = function_start, .function = function, .find_part = find_part, .verify = verify,
-    .part_bytes = part_bytes, .record_sizes = record_sizes,
+    .recognize = csni_gsection_recognize, .open = open_gsection, .close = close_gsection, .get_info = get_gsection_info,
+    .lookup = look_up_gsection, .lookup_refs = look_up_gsection_refs, .lookup_batch = csni_index_lookup_each,
+    .resolve = resolve_gsection, .file = get_gsection_file, .string = csni_index_gsym_string,
+    .record = csni_index_gsym_get_record, .function_start = csni_index_gsym_function_start,
+    .function = get_gsection_function, .find_part = find_gsection_part, .verify = verify_gsection,
+    .part_bytes = get_gsection_part_bytes, .record_sizes = get_gsection_record_sizes,
 };

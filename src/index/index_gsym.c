@@ -40,8 +40,8 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
 /* ---- lookups ---- */
 
 /* Where the accelerator has the answer for an address. False: it has none, the index itself is searched. */
-static inline bool find_fast(const struct csni_gsym_accel *accel, uint64_t addr, const struct csni_accel_block **block,
-                             const struct csni_accel_segment **segment) {
+static inline bool find_accelerated(const struct csni_gsym_accel *accel, uint64_t addr,
+                                    const struct csni_accel_block **block, const struct csni_accel_segment **segment) {
     if (!csni_accel_covers(accel, addr)) return false;
     *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
     csni_accel_prefetch_block(*block);
@@ -50,11 +50,12 @@ static inline bool find_fast(const struct csni_gsym_accel *accel, uint64_t addr,
     return (*segment)->node != CSNI_ACCEL_PLAIN;
 }
 
-static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
-                               struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
+                                    struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
+                                    struct csn_error *err) {
     const struct csni_accel_block *block;
     const struct csni_accel_segment *segment;
-    if (mode == CSN_LOOKUP_DEFAULT && find_fast(&index->accel, addr, &block, &segment))
+    if (mode == CSN_LOOKUP_DEFAULT && find_accelerated(&index->accel, addr, &block, &segment))
         return csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
     struct csni_gsym_answer answer;
     csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
@@ -62,7 +63,7 @@ static csn_status look_up_refs(const struct csn_index *index, uint64_t addr, enu
     return status;
 }
 
-static void resolve(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
+static void resolve_gsym(const struct csn_index *index, const struct csn_frame_ref *ref, struct csn_frame *out) {
     struct csn_str directory, base;
     if (index->accel.table) csni_accel_file(&index->accel, &index->gsym, ref->file, &directory, &base);
     else csni_gsym_file(&index->gsym, ref->file, &directory, &base);
@@ -72,7 +73,7 @@ static void resolve(const struct csn_index *index, const struct csn_frame_ref *r
 
 /* The strings of an answer are three reads a frame that each wait for memory, the paths' for the file table's before. Asked for
  * together, the frames' wait at the same time. */
-static void prefetch_strings(const struct csni_gsym *gsym, const struct csn_frame_ref *refs, size_t count) {
+static void prefetch_frame_strings(const struct csni_gsym *gsym, const struct csn_frame_ref *refs, size_t count) {
     for (size_t k = 0; k < count; k++) {
         csni_gsym_prefetch_string(gsym, refs[k].name);
         if (refs[k].file < gsym->file_count) csni_prefetch(csni_gsym_file_entry(gsym, refs[k].file));
@@ -85,16 +86,16 @@ static void prefetch_strings(const struct csni_gsym *gsym, const struct csn_fram
     }
 }
 
-static void resolve_all(const struct csn_index *index, const struct csn_frame_ref *refs, size_t count,
-                        struct csn_frame *frames) {
-    if (count > 1) prefetch_strings(&index->gsym, refs, count);
-    for (size_t k = 0; k < count; k++) resolve(index, &refs[k], &frames[k]);
+static void resolve_gsym_frames(const struct csn_index *index, const struct csn_frame_ref *refs, size_t count,
+                                struct csn_frame *frames) {
+    if (count > 1) prefetch_frame_strings(&index->gsym, refs, count);
+    for (size_t k = 0; k < count; k++) resolve_gsym(index, &refs[k], &frames[k]);
 }
 
 /* Frames with their strings, none of which is read here; they are prefetched, all at once. */
-static csn_status resolve_fast(const struct csn_index *index, const struct csni_accel_block *block,
-                               const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame *frames,
-                               size_t cap, size_t *out_count) {
+static csn_status resolve_accelerated(const struct csn_index *index, const struct csni_accel_block *block,
+                                      const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame *frames,
+                                      size_t cap, size_t *out_count) {
     const struct csni_gsym_accel *accel = &index->accel;
     size_t count = 0;
     bool found = segment->node != CSNI_ACCEL_GAP;
@@ -119,12 +120,12 @@ static csn_status resolve_fast(const struct csn_index *index, const struct csni_
     return found ? CSN_OK : CSN_NONE;
 }
 
-static csn_status look_up(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap, size_t *out_count,
-                          struct csn_error *err) {
+static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
+                               size_t *out_count, struct csn_error *err) {
     const struct csni_accel_block *block;
     const struct csni_accel_segment *segment;
-    if (find_fast(&index->accel, addr, &block, &segment))
-        return resolve_fast(index, block, segment, addr, frames, cap, out_count);
+    if (find_accelerated(&index->accel, addr, &block, &segment))
+        return resolve_accelerated(index, block, segment, addr, frames, cap, out_count);
     enum { REFS = 8 }; /* deeper answers are rare */
     struct csn_frame_ref refs[REFS];
     struct csni_gsym_answer answer;
@@ -134,7 +135,7 @@ static csn_status look_up(const struct csn_index *index, uint64_t addr, struct c
     for (size_t k = 0; k < stored;) {
         size_t some = stored - k < REFS ? stored - k : REFS;
         for (size_t i = 0; i < some; i++) csni_gsym_frame(&index->gsym, &answer, k + i, &refs[i]);
-        resolve_all(index, refs, some, frames + k);
+        resolve_gsym_frames(index, refs, some, frames + k);
         k += some;
     }
     *out_count = count;
@@ -143,17 +144,20 @@ static csn_status look_up(const struct csn_index *index, uint64_t addr, struct c
 
 /* ---- looking inside ---- */
 
-static csn_status get_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory, struct csn_str *base,
-                           struct csn_error *err) {
+static csn_status get_gsym_file(const struct csn_index *index, uint32_t idx, struct csn_str *directory,
+                                struct csn_str *base, struct csn_error *err) {
     if (idx >= index->gsym.file_count) return csni_index_fail_beyond("file", idx, index->gsym.file_count, err);
     csni_gsym_file(&index->gsym, idx, directory, base);
     return CSN_OK;
 }
 
-static struct csn_str get_string(const struct csn_index *index, uint64_t offset) { return csni_gsym_string(&index->gsym, offset); }
+struct csn_str csni_index_gsym_string(const struct csn_index *index, uint64_t offset) {
+    return csni_gsym_string(&index->gsym, offset);
+}
 
 /* The directory was checked when the index was opened. */
-static csn_status get_section(const struct csn_index *index, uint32_t idx, struct csn_section *out, struct csn_error *err) {
+static csn_status get_gsym_section(const struct csn_index *index, uint32_t idx, struct csn_section *out,
+                                   struct csn_error *err) {
     struct csni_gsym_entry entry;
     if (index->gsym.version != CSNI_GSYM_VERSION_2) return CSN_NONE;
     /* What follows the closing entry is none. */
@@ -164,7 +168,8 @@ static csn_status get_section(const struct csn_index *index, uint32_t idx, struc
     return CSN_OK;
 }
 
-static csn_status get_record(const struct csn_index *index, uint32_t idx, struct csn_record *out, struct csn_error *err) {
+csn_status csni_index_gsym_get_record(const struct csn_index *index, uint32_t idx, struct csn_record *out,
+                                      struct csn_error *err) {
     if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
     struct csni_gsym_record record;
     CSNI_TRY(csni_gsym_record(&index->gsym, idx, &record, err));
@@ -172,14 +177,15 @@ static csn_status get_record(const struct csn_index *index, uint32_t idx, struct
     return CSN_OK;
 }
 
-static csn_status get_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out, struct csn_error *err) {
+csn_status csni_index_gsym_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,
+                                          struct csn_error *err) {
     if (idx >= index->gsym.address_count) return csni_index_fail_beyond("function", idx, index->gsym.address_count, err);
     *out = csni_gsym_address(&index->gsym, idx);
     return CSN_OK;
 }
 
-static csn_status get_function(const struct csn_index *index, const struct csn_record *record, struct csn_function *out,
-                               struct csn_error *err) {
+static csn_status get_gsym_function(const struct csn_index *index, const struct csn_record *record,
+                                    struct csn_function *out, struct csn_error *err) {
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, err));
     struct csn_function function = { .start = known.start, .size = known.size,
@@ -204,25 +210,25 @@ static csn_status get_function(const struct csn_index *index, const struct csn_r
     return CSN_OK;
 }
 
-static csn_status find_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
-                            struct csni_gsym_payload *out, struct csn_error *err) {
+static csn_status find_gsym_part(const struct csn_index *index, const struct csn_record *record, uint32_t type,
+                                 struct csni_gsym_payload *out, struct csn_error *err) {
     struct csni_gsym_record known;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, err));
     return csni_gsym_part_find(&index->gsym, &known, type, out, err);
 }
 
-static csn_status verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
-                         struct csn_verify_counts *out, struct csn_error *err) {
+static csn_status verify_gsym(const struct csn_index *index, csn_verify_callback *callback, void *context,
+                              struct csn_verify_counts *out, struct csn_error *err) {
     (void)err;
     return csni_gsym_verify(&index->gsym, callback, context, out);
 }
 
-static csn_status get_part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
+static csn_status get_gsym_part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {
     return csni_gsym_part_bytes(&index->gsym, index->allocator, out, err);
 }
 
-static csn_status get_record_sizes(const struct csn_index *index, const struct csn_record *record,
-                                   struct csn_function_stats *out) {
+static csn_status get_gsym_record_sizes(const struct csn_index *index, const struct csn_record *record,
+                                        struct csn_function_stats *out) {
     struct csni_gsym_record known;
     struct csni_gsym_record_sizes sizes;
     CSNI_TRY(csni_index_gsym_record(index, record, &known, NULL));
@@ -236,8 +242,10 @@ static csn_status get_record_sizes(const struct csn_index *index, const struct c
 }
 
 const struct csni_index_format csni_index_gsym = {
-    .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info,
-    .lookup = look_up, .lookup_refs = look_up_refs, .lookup_batch = csni_index_gsym_lookup_batch, .resolve = resolve,
-    .file = get_file, .string = get_string, .section = get_section, .record = get_record,
-    .function_start = get_function_start, .function = get_function, .find_part = find_part, .verify = verify, .part_bytes = get_part_bytes, .record_sizes = get_record_sizes,
+    .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info, .lookup = look_up_gsym,
+    .lookup_refs = look_up_gsym_refs, .lookup_batch = csni_index_gsym_lookup_batch, .resolve = resolve_gsym,
+    .file = get_gsym_file, .string = csni_index_gsym_string, .section = get_gsym_section,
+    .record = csni_index_gsym_get_record, .function_start = csni_index_gsym_function_start, .function = get_gsym_function,
+    .find_part = find_gsym_part, .verify = verify_gsym, .part_bytes = get_gsym_part_bytes,
+    .record_sizes = get_gsym_record_sizes,
 };

@@ -20,8 +20,8 @@ static void look_up_plain(struct csni_index_batch *b, uint64_t addr, size_t uppe
     b->used += out->found.frame_count;
 }
 
-static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, size_t count, struct csni_gsym_walk *walk,
-                            struct csn_batch_answer *answers) {
+static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
+                            struct csni_gsym_walk *walk, struct csn_batch_answer *answers) {
     size_t upper[CSNI_BATCH_GROUP], k;
     csni_gsym_search(&b->index->gsym, addrs, count, upper);
     for (k = 0; k < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++) {

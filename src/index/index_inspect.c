@@ -9,7 +9,9 @@ csn_status csn_index_file(const struct csn_index *index, uint32_t idx, struct cs
     return index->format->file(index, idx, directory, base, err);
 }
 
-struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) { return index->format->string(index, offset); }
+struct csn_str csn_index_string(const struct csn_index *index, uint64_t offset) {
+    return index->format->string(index, offset);
+}
 
 csn_status csn_index_section(const struct csn_index *index, uint32_t idx, struct csn_section *out,
                              struct csn_error *err) {
@@ -223,8 +225,8 @@ csn_status csn_index_alias(const struct csn_index *index, uint32_t idx, void *sc
     return index->format->binaries->alias(index, idx, scratch, size, out, out_binary, out_need, err);
 }
 
-csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match,
-                                 struct csn_error *err) {
+csn_status csn_index_find_binary(const struct csn_index *index, struct csn_str name, uint32_t *out_idx,
+                                 uint32_t *out_match, struct csn_error *err) {
     (void)err;
     return index->format->binaries ? index->format->binaries->find(index, name, out_idx, out_match) : CSN_NONE;
 }

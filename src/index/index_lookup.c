@@ -33,8 +33,8 @@ void csn_index_resolve(const struct csn_index *index, const struct csn_frame_ref
     index->format->resolve(index, ref, out);
 }
 
-size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch, size_t size,
-                              struct csn_frame *out) {
+size_t csn_index_resolve_into(const struct csn_index *index, const struct csn_frame_ref *ref, void *scratch,
+                              size_t size, struct csn_frame *out) {
     if (index->format->resolve_into) return index->format->resolve_into(index, ref, scratch, size, out);
     index->format->resolve(index, ref, out);
     return 0;

@@ -8,7 +8,8 @@ void csn_index_options_init(struct csn_index_options *options) {
     *options = (struct csn_index_options)CSN_INDEX_OPTIONS_INIT;
 }
 
-static csn_status read_options(const struct csn_index_options *given, struct csn_index_options *out, struct csn_error *err) {
+static csn_status read_options(const struct csn_index_options *given, struct csn_index_options *out,
+                               struct csn_error *err) {
     csn_index_options_init(out);
     return given ? csni_options_copy(out, sizeof *out, given, given->struct_size, err) : CSN_OK;
 }
@@ -30,8 +31,8 @@ bool csn_is_index(const void *bytes, size_t size) {
 }
 
 /* CSN_NONE: the bytes are not those of an object that carries an index. */
-static csn_status find_section(struct csni_index_source *source, struct csni_span bytes, const struct csn_index_options *options,
-                               struct csn_error *err) {
+static csn_status find_section(struct csni_index_source *source, struct csni_span bytes,
+                               const struct csn_index_options *options, struct csn_error *err) {
     *source = (struct csni_index_source){ .bytes = bytes };
     csn_status status = csni_index_locate(bytes, options->arch, &source->image, &source->section, err);
     /* A section that is a GSYM file of its own is opened as one. */
@@ -40,8 +41,8 @@ static csn_status find_section(struct csni_index_source *source, struct csni_spa
     return status;
 }
 
-static csn_status create(struct csn_index *index, const struct csni_index_source *source, const struct csn_index_options *options,
-                         struct csn_index **out, struct csn_error *err) {
+static csn_status create(struct csn_index *index, const struct csni_index_source *source,
+                         const struct csn_index_options *options, struct csn_index **out, struct csn_error *err) {
     index->format = format_of(source);
     CSNI_TRY(index->format->open(index, source, options, err));
     struct csn_index *made = csni_alloc(index->allocator, sizeof *made);
@@ -79,8 +80,8 @@ static csn_status open_bytes(struct csni_span bytes, const struct csn_index_opti
     return open_whole(&index, &known, embedded, out, err);
 }
 
-static csn_status open_path(const char *path, const struct csn_index_options *options, bool embedded, struct csn_index **out,
-                            struct csn_error *err) {
+static csn_status open_path(const char *path, const struct csn_index_options *options, bool embedded,
+                            struct csn_index **out, struct csn_error *err) {
     struct csn_index_options known;
     CSNI_TRY(read_options(options, &known, err));
     struct csn_index index = index_with(&known);
