@@ -1,4 +1,5 @@
 /* Operators by their two letters (Itanium C++ ABI, 5.1.3.3, 5.1.6). */
+#include "base/core/search.h"
 #include "names/itanium/itanium_parse.h"
 
 static const struct csni_itanium_operator operators[] = { /* in the order of their codes */
@@ -69,16 +70,17 @@ static const struct csni_itanium_operator operators[] = { /* in the order of the
 
 static unsigned code_of(const char code[2]) { return (unsigned)(uint8_t)code[0] << 8 | (uint8_t)code[1]; }
 
+static inline bool is_code_below(const void *context, size_t index, const void *key) {
+    const struct csni_itanium_operator *all = context;
+    return code_of(all[index].code) < *(const unsigned *)key;
+}
+
 const struct csni_itanium_operator *csni_take_operator(parser *p) {
     if (p->end - p->at < 2 || *p->at < 'a' || *p->at > 't') return NULL;
     unsigned wanted = code_of(p->at);
-    size_t low = 0, high = sizeof(operators) / sizeof(operators[0]);
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (code_of(operators[middle].code) < wanted) low = middle + 1;
-        else high = middle;
-    }
-    if (low == sizeof(operators) / sizeof(operators[0]) || code_of(operators[low].code) != wanted) return NULL;
+    size_t count = sizeof(operators) / sizeof(operators[0]);
+    size_t found = csni_search_in(0, count, is_code_below, operators, &wanted);
+    if (found == count || code_of(operators[found].code) != wanted) return NULL;
     p->at += 2;
-    return &operators[low];
+    return &operators[found];
 }
