@@ -171,8 +171,9 @@ static csn_status explore(struct csni_scope_indexes *s, struct csni_scope_index 
 
 /* The last node of a segment at or before `off`, or NO_NODE. */
 static uint32_t last_at_or_before(const struct csni_scope_index *index, const struct segment *segment, uint64_t off) {
-    size_t behind = csni_upper_bound(index->nodes.items + segment->first, segment->count, off, off);
-    return behind ? segment->first + (uint32_t)behind - 1 : NO_NODE;
+    uint32_t first = segment->first, end = first + segment->count;
+    uint32_t upper = (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(index->nodes.items, off), first, end, true, off);
+    return upper == first ? NO_NODE : upper - 1;
 }
 
 static csn_status find_node(struct csni_scope_indexes *s, struct csni_scope_index *index, const struct csni_unit *unit, uint64_t off,

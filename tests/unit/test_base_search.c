@@ -70,6 +70,10 @@ static void takes_no_items(void **state) {
     const struct wide *none = NULL;
     assert_int_equal(csni_lower_bound(none, 0, key, 5), 0);
     assert_int_equal(csni_upper_bound(none, 0, key, UINT64_MAX), 0);
+    assert_int_equal(csni_search_field(CSNI_SEARCH_FIELD(none, key), 3, 3, true, 5), 3);
+    const struct wide some[] = { { 0, 9, 0 }, { 0, 1, 0 }, { 0, 2, 0 }, { 0, 0, 0 } };
+    assert_int_equal(csni_search_field(CSNI_SEARCH_FIELD(some, key), 1, 3, true, 1), 2);
+    assert_int_equal(csni_search_field(CSNI_SEARCH_FIELD(some, key), 1, 3, false, 1), 1);
 }
 
 /* Counts the steps, and that none leaves the range. */

@@ -72,9 +72,11 @@ CSNI_SEARCH_INLINE bool csni_search_is_up_to(const void *context, size_t index, 
     return csni_search_field_at(context, index) <= *(const uint64_t *)key;
 }
 
-CSNI_SEARCH_INLINE size_t csni_search_field(struct csni_search_field field, size_t count, bool equal_too, uint64_t key) {
-    return equal_too ? csni_search_in(0, count, csni_search_is_up_to, &field, &key)
-                     : csni_search_in(0, count, csni_search_is_below, &field, &key);
+/* Among the items [low, high), which may be none of a NULL array: no pointer is made to them beforehand. */
+CSNI_SEARCH_INLINE size_t csni_search_field(struct csni_search_field field, size_t low, size_t high, bool equal_too,
+                                            uint64_t key) {
+    return equal_too ? csni_search_in(low, high, csni_search_is_up_to, &field, &key)
+                     : csni_search_in(low, high, csni_search_is_below, &field, &key);
 }
 
 /* Fields of other types do not compile. */
@@ -83,9 +85,9 @@ CSNI_SEARCH_INLINE size_t csni_search_field(struct csni_search_field field, size
                                  _Generic((items)->field, uint32_t : 4, uint64_t : 8) })
 
 /* The number of the `count` items whose `field` is below `key`: the index of the first that is not. */
-#define csni_lower_bound(items, count, field, key) csni_search_field(CSNI_SEARCH_FIELD(items, field), (count), false, (key))
+#define csni_lower_bound(items, count, field, key) csni_search_field(CSNI_SEARCH_FIELD(items, field), 0, (count), false, (key))
 
 /* The number of the `count` items whose `field` is at or below `key`: the index of the first above it. */
-#define csni_upper_bound(items, count, field, key) csni_search_field(CSNI_SEARCH_FIELD(items, field), (count), true, (key))
+#define csni_upper_bound(items, count, field, key) csni_search_field(CSNI_SEARCH_FIELD(items, field), 0, (count), true, (key))
 
 #endif

@@ -103,7 +103,7 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 
 /* The first of parts [low, high) of `kept`, which ascend, that does not end before `end`. */
 static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t end) {
-    return low + (uint32_t)csni_lower_bound(job->kept.items + low, high - low, end, end);
+    return (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(job->kept.items, end), low, high, false, end);
 }
 
 /* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. */
