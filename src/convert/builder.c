@@ -86,11 +86,11 @@ static csn_status check_file(const struct csn_builder *b, uint32_t file, struct 
                      b->writer.files.count - 1);
 }
 
-static const struct csni_function *current(const struct csn_builder *b) {
+static const struct csni_function *current_function(const struct csn_builder *b) {
     return &b->writer.functions.items[b->writer.functions.count - 1];
 }
 
-static csn_status check_string(struct csn_str s, struct csn_error *err) {
+static csn_status check_built_string(struct csn_str s, struct csn_error *err) {
     if (!s.len || !memchr(s.ptr, 0, s.len)) return CSN_OK;
     return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a string of %zu bytes has a NUL within", s.len);
 }
@@ -104,7 +104,7 @@ static csn_status out_of_memory(struct csn_builder *b, size_t size, struct csn_e
 static csn_status keep_string(struct csn_builder *b, struct csn_str s, uint32_t *out, struct csn_error *err) {
     *out = 0;
     if (!s.len) return CSN_OK;
-    CSNI_TRY(check_string(s, err));
+    CSNI_TRY(check_built_string(s, err));
     const char *copy = csni_arena_copy(&b->arena, s.ptr, s.len);
     if (!copy) return out_of_memory(b, s.len, err);
     *out = csni_batch_add_string(&b->writer, (struct csn_str){ copy, s.len });
@@ -149,7 +149,7 @@ csn_status csn_builder_begin_function(struct csn_builder *b, uint64_t start, uin
 csn_status csn_builder_add_row(struct csn_builder *b, uint64_t addr, uint32_t file, uint32_t line, struct csn_error *err) {
     CSNI_TRY(check_open(b, true, err));
     CSNI_TRY(check_file(b, file, err));
-    const struct csni_function *f = current(b);
+    const struct csni_function *f = current_function(b);
     if (addr < b->last_row || addr - f->start >= f->size)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "row at 0x%llx, need one in [0x%llx, 0x%llx)",
                          (unsigned long long)addr, (unsigned long long)b->last_row,
@@ -161,7 +161,7 @@ csn_status csn_builder_add_row(struct csn_builder *b, uint64_t addr, uint32_t fi
 
 /* Whether the part lies within the function or within one part of the inlined call that is open. */
 static bool within_parent(const struct csn_builder *b, struct csni_part part) {
-    if (!b->open_inlines.count) return part.end <= current(b)->size;
+    if (!b->open_inlines.count) return part.end <= current_function(b)->size;
     const struct csni_inline_node *parent =
         &b->writer.inlines.items[b->open_inlines.items[b->open_inlines.count - 1]];
     for (uint32_t i = 0; i < parent->part_count; i++) {
@@ -172,9 +172,9 @@ static bool within_parent(const struct csn_builder *b, struct csni_part part) {
 }
 
 /* Turns ranges into parts: ascending, joined where they touch, without empty ones. */
-static csn_status make_parts(const struct csn_builder *b, const struct csn_range *ranges, size_t count,
-                             struct csni_part *parts, size_t *out_count, struct csn_error *err) {
-    const struct csni_function *f = current(b);
+static csn_status make_built_parts(const struct csn_builder *b, const struct csn_range *ranges, size_t count,
+                                   struct csni_part *parts, size_t *out_count, struct csn_error *err) {
+    const struct csni_function *f = current_function(b);
     for (size_t i = 0; i < count; i++) {
         struct csn_range r = ranges[i];
         struct csni_part part = { (uint32_t)(r.start - f->start), (uint32_t)(r.end - f->start) };
@@ -198,7 +198,7 @@ csn_status csn_builder_begin_inline(struct csn_builder *b, const struct csn_rang
     struct csni_part *parts = csni_alloc_zeroed(b->alloc, range_count, sizeof *parts);
     if (!parts) return out_of_memory(b, range_count * sizeof *parts, err);
     size_t count = 0;
-    csn_status status = make_parts(b, ranges, range_count, parts, &count, err);
+    csn_status status = make_built_parts(b, ranges, range_count, parts, &count, err);
     if (status >= 0) status = keep_string(b, name, &string, err);
     if (status >= 0) {
         uint32_t node = csni_batch_begin_inline(&b->writer, string, call_file, call_line);
@@ -221,7 +221,7 @@ csn_status csn_builder_add_call_site(struct csn_builder *b, uint64_t return_offs
     CSNI_TRY(check_open(b, true, err));
     if (flags & ~(uint32_t)(CSN_CALL_SITE_INTERNAL | CSN_CALL_SITE_EXTERNAL))
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "unknown call-site flags 0x%x", flags);
-    for (size_t i = 0; i < pattern_count; i++) CSNI_TRY(check_string(patterns[i], err));
+    for (size_t i = 0; i < pattern_count; i++) CSNI_TRY(check_built_string(patterns[i], err));
     csni_batch_add_call_site(&b->writer, return_offset, flags);
     for (size_t i = 0; i < pattern_count; i++) {
         uint32_t string;
@@ -233,7 +233,7 @@ csn_status csn_builder_add_call_site(struct csn_builder *b, uint64_t return_offs
 
 /* ---- saving ---- */
 
-static csn_status finish(struct csn_builder *b, struct csn_convert_report *report, struct csn_error *err) {
+static csn_status finish_model(struct csn_builder *b, struct csn_convert_report *report, struct csn_error *err) {
     if (b->finished) return CSN_OK;
     CSNI_TRY(check_open(b, false, err));
     if (b->open_inlines.count)
@@ -256,7 +256,7 @@ static csn_status finish(struct csn_builder *b, struct csn_convert_report *repor
 static csn_status save(struct csn_builder *b, const struct csni_sink *sink, struct csn_error *err) {
     struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
     if (!report) return csni_fail_memory(err, sizeof *report);
-    csn_status status = finish(b, report, err);
+    csn_status status = finish_model(b, report, err);
     struct csni_convert_options options;
     if (status >= 0) status = csni_convert_options_copy(NULL, &options, err);
     options.common.format = b->options.format;

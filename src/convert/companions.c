@@ -18,8 +18,8 @@ static void close_file(struct csni_conversion *c, struct csni_companion_file *fi
 }
 
 /* Keeps the file until the conversion ends; where `status` says that there is none, or memory runs out, it is closed. */
-static csn_status keep(struct csni_conversion *c, struct csni_companion_file *file, csn_status status,
-                       struct csni_companion_file **out, struct csn_error *err) {
+static csn_status keep_companion(struct csni_conversion *c, struct csni_companion_file *file, csn_status status,
+                                 struct csni_companion_file **out, struct csn_error *err) {
     file->members.alloc = c->alloc;
     bool kept = status == CSN_OK && csni_vec_push(&c->companions, file);
     if (!kept) {
@@ -32,15 +32,15 @@ static csn_status keep(struct csni_conversion *c, struct csni_companion_file *fi
     return CSN_OK;
 }
 
-static csn_status find_told(struct csni_conversion *c, const struct csn_companion_request *request,
-                            struct csni_companion_file **out, struct csn_error *told) {
+static csn_status find_companion(struct csni_conversion *c, const struct csn_companion_request *request,
+                                 struct csni_companion_file **out, struct csn_error *told) {
     *told = (struct csn_error)CSN_ERROR_INIT;
     if (!c->options.resolver) return CSN_NONE;
     struct csni_companion_file *file = csni_alloc_zeroed(c->alloc, 1, sizeof *file);
     if (!file) return csni_fail_memory(told, sizeof *file);
     pthread_mutex_lock(&c->lock);
     csn_status status = c->options.resolver(c->options.resolver_context, request, &file->found, told);
-    status = keep(c, file, status, out, told);
+    status = keep_companion(c, file, status, out, told);
     pthread_mutex_unlock(&c->lock);
     return status;
 }
@@ -48,7 +48,7 @@ static csn_status find_told(struct csni_conversion *c, const struct csn_companio
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err) {
     struct csn_error told;
-    csn_status status = find_told(c, request, out, &told);
+    csn_status status = find_companion(c, request, out, &told);
     if (status < 0 && err) *err = told;
     return status;
 }
@@ -85,7 +85,7 @@ csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *told) {
     struct csni_companion_file *file;
-    csn_status status = find_told(c, request, &file, told);
+    csn_status status = find_companion(c, request, &file, told);
     if (status != CSN_OK) return status;
     CSNI_TRY(csni_companion_parse(c, file, told));
     *out = file;
@@ -116,7 +116,7 @@ csn_status csni_companion_open_mini_debug(struct csni_conversion *c, struct csni
     }
     file->found = (struct csn_companion){ .bytes = mini->bytes.ptr, .size = mini->bytes.size, .path = ".gnu_debugdata",
                                           .release = release_mini_debug, .context = mini };
-    CSNI_TRY(keep(c, file, CSN_OK, out, err));
+    CSNI_TRY(keep_companion(c, file, CSN_OK, out, err));
     return csni_companion_parse(c, *out, err);
 }
 

@@ -86,8 +86,8 @@ static void fill_model(const struct csni_conversion *c, struct csni_model *model
     model->rename_context = c->options.rename_context;
 }
 
-static csn_status write_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
-                              struct csn_error *err) {
+static csn_status write_whole_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
+                                    struct csn_error *err) {
     const struct csni_output *output = csni_output_of(c->options.format);
     fill_model(c, model);
     size_t uuid = c->image.uuid.size < sizeof c->report->uuid ? c->image.uuid.size : sizeof c->report->uuid;
@@ -117,7 +117,7 @@ static void explain_emptiness(const struct csni_conversion *c, struct csn_error 
     if (err && *missing) csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s (%s)", csn_error_text(err), missing);
 }
 
-static csn_status convert_input(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
+static csn_status convert_whole_input(struct csni_conversion *c, const struct csni_sink *sink, struct csn_error *err) {
     const struct csni_input_kind *kind = csni_input_kind_of(c->input.file);
     if (!kind) return fail_unknown_kind(c->input.file, err);
     CSNI_TRY(make_workers(c, err));
@@ -125,7 +125,7 @@ static csn_status convert_input(struct csni_conversion *c, const struct csni_sin
     CSNI_TRY(csni_finish_batches(c, err));
     struct csni_model model;
     csni_model_init(&model, c->alloc);
-    csn_status status = write_model(c, &model, sink, err);
+    csn_status status = write_whole_model(c, &model, sink, err);
     if (status == CSN_E_NOT_FOUND) explain_emptiness(c, err);
     csni_model_deinit(&model);
     return status;
@@ -182,8 +182,9 @@ struct destination {
 };
 
 /* `options` have been checked. */
-static csn_status convert(const struct csni_input *input, const struct csn_convert_options *options,
-                          const struct destination *to, struct csn_convert_report *report, struct csn_error *err) {
+static csn_status run_conversion(const struct csni_input *input, const struct csn_convert_options *options,
+                                 const struct destination *to, struct csn_convert_report *report,
+                                 struct csn_error *err) {
     struct csni_conversion c = { .report = report, .options = *options, .input = *input,
                                  .segments_path = to->segments_path };
     csni_shared_budget_init(&c.budget, BUDGET_BASE);
@@ -194,7 +195,7 @@ static csn_status convert(const struct csni_input *input, const struct csn_conve
     c.image.text.alloc = c.image.bounds.alloc = c.image.extras.alloc = c.alloc;
     c.image.file_name = file_name(input->path);
     pthread_mutex_init(&c.lock, NULL);
-    csn_status status = convert_input(&c, to->sink, err);
+    csn_status status = convert_whole_input(&c, to->sink, err);
     csn_status committed = commit_and_release(&c, status < 0 ? NULL : to->file, err);
     return status < 0 ? status : committed < 0 ? committed : status;
 }
@@ -207,8 +208,9 @@ struct opened_input {
     struct csni_input_file file; /* all zeros: it is the caller's */
 };
 
-static csn_status open_input(const char *path, const struct csn_convert_options *options, struct opened_input *out,
-                             struct csn_error *err) {
+static csn_status open_whole_input(const char *path, const struct csn_convert_options *options,
+                                   struct opened_input *out,
+                                   struct csn_error *err) {
     *out = (struct opened_input){ .input = { path, { NULL, 0 }, true } };
     if (options->input) {
         out->input.file = (struct csni_span){ csn_file_bytes(options->input), csn_file_size(options->input) };
@@ -230,7 +232,7 @@ static csn_status convert_to_file(const struct csni_input *input, const struct c
     CSNI_TRY(csni_file_output_open(&out, out_path, csni_allocator_or_default(options->allocator), err));
     struct csni_sink sink = csni_file_sink(&out);
     const struct destination to = { .sink = &sink, .file = &out };
-    csn_status status = convert(input, options, &to, report, err);
+    csn_status status = run_conversion(input, options, &to, report, err);
     csni_file_output_abort(&out);
     return status;
 }
@@ -240,10 +242,10 @@ csn_status csn_convert_file(const char *path, const char *out_path, const struct
     struct opened_input opened;
     struct csni_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(open_input(path, &own.common, &opened, err));
+    CSNI_TRY(open_whole_input(path, &own.common, &opened, err));
     const struct destination segments = { .segments_path = out_path };
     bool has_segments = own.gsym.segment_size && csni_is_gsym(own.common.format);
-    csn_status status = has_segments ? convert(&opened.input, &own.common, &segments, report, err)
+    csn_status status = has_segments ? run_conversion(&opened.input, &own.common, &segments, report, err)
                                     : convert_to_file(&opened.input, &own.common, out_path, report, err);
     close_input(&opened, &own.common);
     return status;
@@ -257,7 +259,7 @@ static csn_status convert_to_memory(const struct csni_input *input, const struct
                          (unsigned long long)options->gsym->segment_size);
     struct csni_sink sink = csni_memory_sink(&result);
     const struct destination to = { .sink = &sink };
-    csn_status status = convert(input, options, &to, report, err);
+    csn_status status = run_conversion(input, options, &to, report, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     return status;
@@ -276,7 +278,7 @@ csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert
     struct opened_input opened;
     struct csni_convert_options own;
     CSNI_TRY(check_options(options, &own, err));
-    CSNI_TRY(open_input(path, &own.common, &opened, err));
+    CSNI_TRY(open_whole_input(path, &own.common, &opened, err));
     csn_status status = convert_to_memory(&opened.input, &own.common, out, report, err);
     close_input(&opened, &own.common);
     return status;

@@ -96,8 +96,8 @@ static bool sort_sparse(struct compiler *cc) {
 
 /* Moves what is the table's own into one piece of memory of the exact size: of the arena, or with its steps where there is
  * none. */
-static csn_status keep(struct compiler *cc, struct csni_arena *arena, const struct csn_allocator *alloc,
-                       struct csn_error *err) {
+static csn_status keep_abbrev_table(struct compiler *cc, struct csni_arena *arena, const struct csn_allocator *alloc,
+                                    struct csn_error *err) {
     bool own_steps = !arena;
     size_t plans = cc->plans.count * sizeof *cc->plans.items;
     size_t steps = own_steps ? cc->plan.steps->count * sizeof *cc->plan.steps->items : 0;
@@ -142,7 +142,7 @@ static csn_status compile_table(struct csni_dwarf *dwarf, struct csni_abbrevs *a
     if (status == CSN_OK) status = compile_all(&cc, err);
     if (status == CSN_OK && !cc.dense && !sort_sparse(&cc))
         status = csni_fail_memory(err, cc.codes.count * sizeof(struct csni_plan));
-    if (status == CSN_OK) status = keep(&cc, arena, dwarf->alloc, err);
+    if (status == CSN_OK) status = keep_abbrev_table(&cc, arena, dwarf->alloc, err);
     csni_vec_deinit(&cc.plans);
     csni_vec_deinit(&cc.codes);
     abbrevs->compiled = true;

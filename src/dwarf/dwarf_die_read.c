@@ -41,7 +41,7 @@ static bool read_uleb(struct reader *r, uint64_t *out) {
     return true;
 }
 
-static bool read_sleb(struct reader *r, uint64_t *out) {
+static bool read_form_sleb(struct reader *r, uint64_t *out) {
     uint64_t from = r->off;
     if (!read_uleb(r, out)) return false;
     uint64_t bits = 7 * (r->off - from);
@@ -49,7 +49,7 @@ static bool read_sleb(struct reader *r, uint64_t *out) {
     return true;
 }
 
-static bool read_number(struct reader *r, unsigned size, uint64_t *out) {
+static bool read_form_number(struct reader *r, unsigned size, uint64_t *out) {
     if (size > r->end - r->off) return false;
     *out = csni_load(r->base + r->off, (size_t)(r->section_end - r->off), size, r->big);
     r->off += size;
@@ -57,7 +57,7 @@ static bool read_number(struct reader *r, unsigned size, uint64_t *out) {
 }
 
 /* A block of `size` bytes here. */
-static bool read_bytes(struct reader *r, uint64_t size, struct csni_attr *at) {
+static bool read_form_bytes(struct reader *r, uint64_t size, struct csni_attr *at) {
     if (size > r->end - r->off) return false;
     at->value = r->off;
     at->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
@@ -65,31 +65,31 @@ static bool read_bytes(struct reader *r, uint64_t size, struct csni_attr *at) {
     return true;
 }
 
-static bool read_string(struct reader *r, struct csni_attr *at) {
+static bool read_form_string(struct reader *r, struct csni_attr *at) {
     const uint8_t *nul = r->off < r->end ? memchr(r->base + r->off, 0, (size_t)(r->end - r->off)) : NULL;
     if (!nul) return false;
     uint64_t size = (uint64_t)(nul - r->base) - r->off;
-    return read_bytes(r, size, at) && (r->off++, true);
+    return read_form_bytes(r, size, at) && (r->off++, true);
 }
 
 /* Everything but CSNI_STEP_FIXED, CSNI_STEP_CONST and CSNI_STEP_END, where `skip` has been done already. */
-static bool read_variable(struct reader *r, const union csni_step *step, struct csni_attr *at) {
+static bool read_form_variable(struct reader *r, const union csni_step *step, struct csni_attr *at) {
     uint64_t n;
     at->form = step->form;
     at->size = 0;
     switch (step->op) {
-    case CSNI_STEP_FIXED: return read_number(r, step->size, &at->value);
-    case CSNI_STEP_BYTES: return read_bytes(r, step->size, at);
+    case CSNI_STEP_FIXED: return read_form_number(r, step->size, &at->value);
+    case CSNI_STEP_BYTES: return read_form_bytes(r, step->size, at);
     case CSNI_STEP_FLAG: at->value = 1; return true;
     case CSNI_STEP_ULEB: return read_uleb(r, &at->value);
-    case CSNI_STEP_SLEB: return read_sleb(r, &at->value);
+    case CSNI_STEP_SLEB: return read_form_sleb(r, &at->value);
     case CSNI_STEP_ULEB_FIXED:
-        if (!read_uleb(r, &at->value) || !read_number(r, step->size, &n)) return false;
+        if (!read_uleb(r, &at->value) || !read_form_number(r, step->size, &n)) return false;
         at->size = (uint32_t)n;
         return true;
-    case CSNI_STEP_STRING: return read_string(r, at);
-    case CSNI_STEP_BLOCK: return read_uleb(r, &n) && read_bytes(r, n, at);
-    case CSNI_STEP_BLOCK_FIXED: return read_number(r, step->size, &n) && read_bytes(r, n, at);
+    case CSNI_STEP_STRING: return read_form_string(r, at);
+    case CSNI_STEP_BLOCK: return read_uleb(r, &n) && read_form_bytes(r, n, at);
+    case CSNI_STEP_BLOCK_FIXED: return read_form_number(r, step->size, &n) && read_form_bytes(r, n, at);
     default: return false;
     }
 }
@@ -101,11 +101,11 @@ static bool read_indirect(struct reader *r, struct csni_attr *at) {
     union csni_step step;
     if (!read_uleb(r, &form) || !csni_form_step(form, r->abbrevs, &step)) return false;
     if (step.op == CSNI_STEP_INDIRECT || step.op == CSNI_STEP_CONST) return false;
-    return read_variable(r, &step, at);
+    return read_form_variable(r, &step, at);
 }
 
 static bool read_step(struct reader *r, const union csni_step *step, struct csni_attr *at) {
-    return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_variable(r, step, at);
+    return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_form_variable(r, step, at);
 }
 
 /* The offset behind the attributes that steps tell of, or UINT64_MAX where they do not end. */
@@ -147,8 +147,8 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
 
 /* Reads `count` fields: the bytes of their attributes at p, and 8 behind them, have been found to be there. `big` is a constant
  * where this is inlined. */
-static inline void read_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
-                               struct csni_die *out) {
+static inline void read_form_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
+                                    struct csni_die *out) {
     static const uint64_t masks[] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX, UINT64_MAX >> 24, UINT64_MAX >> 16,
                                       UINT64_MAX >> 8, UINT64_MAX };
     for (const union csni_step *end = field + 2 * count; field < end; field += 2) {
@@ -209,8 +209,8 @@ static CSNI_NOINLINE bool read_split(const struct csni_dwarf *dwarf, const struc
     if (csni_unit_section_end(dwarf, unit) - off < split->size + block + (uint64_t)8) return false;
     const union csni_step *behind = fields + 1 + 2 * (size_t)split->slot;
     const bool big = dwarf->sections.big_endian;
-    read_fields(p, fields + 1, split->slot, big, out);
-    read_fields(p + block, behind, (size_t)plan->fields - split->slot, big, out);
+    read_form_fields(p, fields + 1, split->slot, big, out);
+    read_form_fields(p + block, behind, (size_t)plan->fields - split->slot, big, out);
     out->present = fields->value;
     out->next = off + split->size + block;
     return true;
@@ -223,8 +223,8 @@ csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit 
         if (CSNI_LIKELY(csni_unit_section_end(dwarf, unit) - off >= plan->size + (uint64_t)8)) {
             const uint8_t *p = csni_unit_base(dwarf, unit) + off;
             const union csni_step *fields = csni_plan_fields(plan, unit->abbrevs->steps);
-            if (dwarf->sections.big_endian) read_fields(p, fields + 1, plan->fields, true, out);
-            else read_fields(p, fields + 1, plan->fields, false, out);
+            if (dwarf->sections.big_endian) read_form_fields(p, fields + 1, plan->fields, true, out);
+            else read_form_fields(p, fields + 1, plan->fields, false, out);
             out->present = fields->value;
             out->next = off + plan->size;
             return CSN_OK;

@@ -35,7 +35,7 @@ struct frames {
 
 /* ---- pointers ---- */
 
-static uint64_t read_format(const struct frames *f, struct csni_cursor *c, uint8_t encoding) {
+static uint64_t read_frame_format(const struct frames *f, struct csni_cursor *c, uint8_t encoding) {
     switch (encoding & DW_EH_PE_format) {
     case DW_EH_PE_absptr: return csni_cursor_uint(c, f->section->address_size);
     case DW_EH_PE_uleb128: return csni_cursor_uleb(c);
@@ -56,12 +56,12 @@ static void align_cursor(const struct frames *f, struct csni_cursor *c) {
 }
 
 /* An address; fails the cursor where it cannot be known. */
-static uint64_t read_pointer(const struct frames *f, struct csni_cursor *c, uint8_t encoding) {
+static uint64_t read_frame_pointer(const struct frames *f, struct csni_cursor *c, uint8_t encoding) {
     if (encoding == DW_EH_PE_aligned) {
         align_cursor(f, c);
         return csni_cursor_uint(c, f->section->address_size);
     }
-    uint64_t at = f->section->addr + csni_cursor_off(c), value = read_format(f, c, encoding);
+    uint64_t at = f->section->addr + csni_cursor_off(c), value = read_frame_format(f, c, encoding);
     switch (encoding & (DW_EH_PE_application | DW_EH_PE_indirect)) {
     case DW_EH_PE_absptr: break;
     case DW_EH_PE_pcrel: value += at; break;
@@ -74,14 +74,14 @@ static uint64_t read_pointer(const struct frames *f, struct csni_cursor *c, uint
 
 static void skip_pointer(const struct frames *f, struct csni_cursor *c, uint8_t encoding) {
     if (encoding == DW_EH_PE_omit) return;
-    if (encoding == DW_EH_PE_aligned) read_pointer(f, c, encoding);
-    else read_format(f, c, encoding);
+    if (encoding == DW_EH_PE_aligned) read_frame_pointer(f, c, encoding);
+    else read_frame_format(f, c, encoding);
 }
 
 /* ---- records ---- */
 
-static csn_status read_record(const struct frames *f, uint64_t off, struct record *out, uint64_t *next,
-                              struct csn_error *err) {
+static csn_status read_frame_record(const struct frames *f, uint64_t off, struct record *out, uint64_t *next,
+                                    struct csn_error *err) {
     struct csni_span whole = f->section->bytes, bytes;
     struct csni_cursor c = csni_cursor_at(whole, f->section->big_endian);
     csni_cursor_seek(&c, off);
@@ -131,7 +131,7 @@ static void use_cie(struct frames *f, uint64_t off) {
     f->cie_off = off;
     f->usable = false;
     f->encoding = DW_EH_PE_absptr;
-    if (read_record(f, off, &r, &next, NULL) != CSN_OK || r.ends_list || r.id) return;
+    if (read_frame_record(f, off, &r, &next, NULL) != CSN_OK || r.ends_list || r.id) return;
     struct csni_cursor *c = &r.body;
     uint8_t version = csni_cursor_u8(c);
     if (!read_letters(c, letters) || (version != 1 && version != 3 && version != 4)) return;
@@ -150,9 +150,9 @@ static csn_status read_range(struct frames *f, struct record *r, csni_address_ra
     if (r->id > r->id_off) return CSN_OK;
     use_cie(f, r->id_off - r->id);
     if (!f->usable) return CSN_OK;
-    uint64_t start = read_pointer(f, &r->body, f->encoding), size;
+    uint64_t start = read_frame_pointer(f, &r->body, f->encoding), size;
     if (f->encoding == DW_EH_PE_aligned) size = csni_cursor_uint(&r->body, f->section->address_size);
-    else size = read_format(f, &r->body, f->encoding);
+    else size = read_frame_format(f, &r->body, f->encoding);
     if (r->body.failed || !start || !size || size > f->mask - start) return CSN_OK;
     struct csni_address_range range = { start, start + size };
     return csni_vec_push(out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
@@ -160,7 +160,7 @@ static csn_status read_range(struct frames *f, struct record *r, csni_address_ra
 
 /* ---- all ---- */
 
-static int by_start(const void *pa, const void *pb) {
+static int address_range_by_start(const void *pa, const void *pb) {
     const struct csni_address_range *a = pa, *b = pb;
     if (a->low != b->low) return a->low < b->low ? -1 : 1;
     return a->high < b->high ? -1 : a->high > b->high;
@@ -171,7 +171,7 @@ static void sort_ranges(csni_address_ranges *out, size_t first) {
     if (out->count == first) return; /* perhaps without memory */
     struct csni_address_range *r = out->items + first;
     size_t count = out->count - first, kept = 0;
-    qsort(r, count, sizeof *r, by_start);
+    qsort(r, count, sizeof *r, address_range_by_start);
     for (size_t i = 0; i < count; i++) {
         if (kept && r[kept - 1].low == r[i].low) r[kept - 1] = r[i];
         else r[kept++] = r[i];
@@ -186,7 +186,7 @@ csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_add
     f.mask = UINT64_MAX >> (64 - 8 * section->address_size);
     for (uint64_t off = 0; off < section->bytes.size && status == CSN_OK;) {
         struct record r;
-        status = read_record(&f, off, &r, &off, err);
+        status = read_frame_record(&f, off, &r, &off, err);
         /* A record of no bytes ends a list, but linkers join lists. An id of 0 is a CIE. */
         if (status == CSN_OK && !r.ends_list && r.id) status = read_range(&f, &r, out, err);
     }

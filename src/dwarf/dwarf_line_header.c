@@ -101,8 +101,9 @@ struct entry_format {
     } fields[MAX_FORMATS];
 };
 
-static csn_status read_format(struct csni_cursor *c, const struct csni_line_table *table, const struct csni_line_header *h,
-                              struct entry_format *format, struct csn_error *err) {
+static csn_status read_line_header_format(struct csni_cursor *c, const struct csni_line_table *table,
+                                          const struct csni_line_header *h,
+                                          struct entry_format *format, struct csn_error *err) {
     const struct csni_abbrevs sizes = { .address_size = table->address_size, .offset_size = table->offset_size };
     format->count = csni_cursor_u8(c);
     for (unsigned i = 0; i < format->count; i++) {
@@ -135,8 +136,9 @@ static uint64_t read_field(struct csni_cursor *c, const union csni_step *step) {
 }
 
 /* A DW_LNCT_path. A string that is in no section reads as empty, so that the numbers of the files behind it stay right. */
-static struct csn_str read_path(struct csni_cursor *c, const struct csni_dwarf *dwarf, const struct csni_unit *unit,
-                                const union csni_step *step) {
+static struct csn_str read_line_header_path(struct csni_cursor *c, const struct csni_dwarf *dwarf,
+                                            const struct csni_unit *unit,
+                                            const union csni_step *step) {
     struct csn_str s = { "", 0 };
     if (step->op == CSNI_STEP_STRING) return csni_cursor_cstr(c);
     uint64_t v = read_field(c, step);
@@ -186,7 +188,7 @@ csn_status csni_line_read_entries(struct csni_cursor *c, struct csni_line_table 
                                   const struct csni_unit *unit, const struct csni_line_header *h, bool files,
                                   struct csn_error *err) {
     struct entry_format format;
-    CSNI_TRY(read_format(c, table, h, &format, err));
+    CSNI_TRY(read_line_header_format(c, table, h, &format, err));
     uint64_t at = csni_cursor_off(c), count = csni_cursor_uleb(c);
     if (c->failed) return header_truncated(c, h, err);
     if (count > csni_cursor_left(c))
@@ -203,7 +205,7 @@ csn_status csni_line_read_entries(struct csni_cursor *c, struct csni_line_table 
         struct csni_line_file file = { .name = { "", 0 } };
         for (unsigned i = 0; i < format.count; i++) {
             const union csni_step *step = &format.fields[i].step;
-            if (format.fields[i].content == DW_LNCT_path) file.name = read_path(c, dwarf, unit, step);
+            if (format.fields[i].content == DW_LNCT_path) file.name = read_line_header_path(c, dwarf, unit, step);
             else if (format.fields[i].content == DW_LNCT_directory_index) file.directory = read_field(c, step);
             else read_field(c, step);
         }

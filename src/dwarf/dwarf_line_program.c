@@ -174,7 +174,7 @@ static csn_status extended(struct csni_line_program *pr, struct csni_line_machin
 static uint32_t file_number(uint64_t v) { return v < CSNI_LINE_END ? (uint32_t)v : CSNI_LINE_END - 1; }
 
 /* A SLEB128 in [p, end), as the 64 bits of its two's complement. */
-static const uint8_t *read_sleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
+static const uint8_t *read_program_sleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     const uint8_t *behind = csni_uleb(p, end, out);
     if (!behind) return NULL;
     size_t bits = 7 * (size_t)(behind - p);
@@ -194,7 +194,7 @@ static inline const uint8_t *standard(const struct csni_line_program *pr, struct
         advance(pr->h, m, v);
         return p;
     case DW_LNS_advance_line:
-        if ((p = read_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;
+        if ((p = read_program_sleb(p, end, &v)) != NULL) m->line += (uint32_t)v;
         return p;
     case DW_LNS_set_file:
         if ((p = csni_uleb(p, end, &v)) != NULL) m->file = file_number(v) + (v == 0 && pr->repeats_first);
@@ -215,8 +215,8 @@ static inline const uint8_t *standard(const struct csni_line_program *pr, struct
 }
 
 /* Any row, at `row`. NULL: it cannot be folded, for it names no file. */
-static inline struct csni_line_row *put_row(const struct csni_line_program *pr, struct csni_line_machine *m,
-                                            struct csni_line_row *row) {
+static inline struct csni_line_row *put_program_row(const struct csni_line_program *pr, struct csni_line_machine *m,
+                                                    struct csni_line_row *row) {
     if (!pr->fold) {
         *row = (struct csni_line_row){ m->addr, m->file, m->line, 0 };
         return row + 1;
@@ -236,7 +236,7 @@ static inline bool may_run_rows(const struct csni_line_program *pr, const struct
 }
 
 /* Runs all opcodes. `vliw` is a constant where this is inlined: the usual machine pays nothing for op_index. */
-static inline csn_status run(struct csni_line_program *pr, const bool vliw, struct csn_error *err) {
+static inline csn_status run_opcodes(struct csni_line_program *pr, const bool vliw, struct csn_error *err) {
     struct csni_line_table *table = pr->table;
     const uint8_t opcode_base = pr->h->opcode_base;
     struct csni_line_machine m;
@@ -267,7 +267,7 @@ static inline csn_status run(struct csni_line_program *pr, const bool vliw, stru
                 if (CSNI_UNLIKELY(!p)) return program_truncated(pr, at, err);
                 continue;
             }
-            struct csni_line_row *behind = put_row(pr, &m, row);
+            struct csni_line_row *behind = put_program_row(pr, &m, row);
             foldable = behind != NULL;
             if (!foldable) break;
             row = behind;
@@ -303,7 +303,7 @@ static csn_status run_program(struct csni_line_table *table, const struct csni_d
     pr.may_repeat_first = table->fold && csni_line_table_repeats_first(table);
     choose_machine(&pr);
     fold_again(&pr);
-    return h->max_ops == 1 ? run(&pr, false, err) : run(&pr, true, err);
+    return h->max_ops == 1 ? run_opcodes(&pr, false, err) : run_opcodes(&pr, true, err);
 }
 
 /* ---- the whole table ---- */

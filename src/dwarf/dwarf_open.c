@@ -108,7 +108,7 @@ uint64_t csni_dwarf_unit_size(struct csni_span header, bool big_endian) {
 }
 
 /* Reads one header at the cursor and moves behind the unit. CSN_NONE: nothing but padding follows. */
-static csn_status read_header(struct csni_cursor *c, struct csni_unit *u, struct csn_error *err) {
+static csn_status read_unit_header(struct csni_cursor *c, struct csni_unit *u, struct csn_error *err) {
     const char *name = csni_unit_section(u);
     const uint8_t *begin = c->p;
     u->off = csni_cursor_off(c);
@@ -162,7 +162,7 @@ static csn_status scan(struct opener *o, bool in_types, struct csn_error *err) {
     while (csni_cursor_left(&c)) {
         struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
-        csn_status status = read_header(&c, &unit, &damage);
+        csn_status status = read_unit_header(&c, &unit, &damage);
         if (status < 0 && o->dwarf->damage.code == CSN_OK) o->dwarf->damage = damage;
         if (status != CSN_OK) break;
         CSNI_TRY(add_unit(o, &unit, err));

@@ -64,7 +64,7 @@ static void read_columns(struct index *x, bool of_types) {
     }
 }
 
-static csn_status read_header(struct index *x, struct csn_error *err) {
+static csn_status read_package_header(struct index *x, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(x->section, x->big);
     x->version = csni_cursor_u32(&c);
     if (x->version != 2) { /* version 5 has two bytes for it, and two of padding */
@@ -105,7 +105,7 @@ static void sort_rows(struct row *rows, size_t count) {
     if (!csni_is_sorted(rows, count, sizeof *rows, row_before, NULL)) csni_heap_sort(rows, count, sizeof *rows, row_before, NULL);
 }
 
-static csn_status read_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {
+static csn_status read_package_rows(struct index *x, const struct csn_allocator *alloc, struct csn_error *err) {
     if (!x->units) return CSN_OK;
     if (x->unit_column == NO_COLUMN || x->abbrev_column == NO_COLUMN)
         return csni_fail(err, CSN_E_FORMAT, x->name, 4, "none of the %" PRIu32 " columns is for %s", x->columns,
@@ -121,10 +121,11 @@ static csn_status read_rows(struct index *x, const struct csn_allocator *alloc, 
     return CSN_OK;
 }
 
-static csn_status read_index(struct index *x, bool of_types, const struct csn_allocator *alloc, struct csn_error *err) {
-    CSNI_TRY(read_header(x, err));
+static csn_status read_package_index(struct index *x, bool of_types, const struct csn_allocator *alloc,
+                                     struct csn_error *err) {
+    CSNI_TRY(read_package_header(x, err));
     read_columns(x, of_types);
-    return read_rows(x, alloc, err);
+    return read_package_rows(x, alloc, err);
 }
 
 csn_status csni_package_create(struct csni_span cu_index, struct csni_span tu_index, bool big_endian,
@@ -135,9 +136,9 @@ csn_status csni_package_create(struct csni_span cu_index, struct csni_span tu_in
     package->alloc = alloc;
     package->cu = (struct index){ .name = ".debug_cu_index", .section = cu_index, .big = big_endian };
     package->tu = (struct index){ .name = ".debug_tu_index", .section = tu_index, .big = big_endian };
-    csn_status status = read_index(&package->cu, false, alloc, err);
+    csn_status status = read_package_index(&package->cu, false, alloc, err);
     if (status >= 0 && tu_index.size) {
-        status = read_index(&package->tu, true, alloc, damage);
+        status = read_package_index(&package->tu, true, alloc, damage);
         if (status == CSN_E_MEMORY) csni_fail_memory(err, 0);
         else status = CSN_OK;
     }

@@ -16,7 +16,7 @@ struct list {
     csni_address_ranges *out;
 };
 
-static csn_status add(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
+static csn_status add_range(struct list *list, uint64_t low, uint64_t high, struct csn_error *err) {
     struct csni_address_range range = { low, high };
     if (low == high) return CSN_OK;
     return csni_vec_push(list->out, range) ? CSN_OK : csni_fail_memory(err, sizeof range);
@@ -38,7 +38,7 @@ static struct list list_at(const struct csni_dwarf *dwarf, const struct csni_uni
 }
 
 /* DWARF 2 to 4, 2.17.3. Linkers mark what they discarded by the highest address but one: the highest is taken. */
-static csn_status read_ranges(struct list *list, struct csn_error *err) {
+static csn_status read_range_list_ranges(struct list *list, struct csn_error *err) {
     struct csni_cursor *c = &list->c;
     unsigned size = list->unit->address_size;
     for (;;) {
@@ -49,7 +49,7 @@ static csn_status read_ranges(struct list *list, struct csn_error *err) {
             list->base = high;
             list->base_is_dead = high == list->mask - 1;
         } else if (low != list->mask - 1 && !list->base_is_dead) {
-            CSNI_TRY(add(list, (list->base + low) & list->mask, (list->base + high) & list->mask, err));
+            CSNI_TRY(add_range(list, (list->base + low) & list->mask, (list->base + high) & list->mask, err));
         }
     }
 }
@@ -133,7 +133,7 @@ static csn_status read_rnglist(struct list *list, struct csn_error *err) {
         CSNI_TRY(read_pair(list, kind, &low, &high, err));
         if (c->failed) return no_end(list, ".debug_rnglists", err);
         if (kind == DW_RLE_offset_pair ? list->base_is_dead : low == list->mask) continue;
-        CSNI_TRY(add(list, low, high, err));
+        CSNI_TRY(add_range(list, low, high, err));
     }
 }
 
@@ -184,7 +184,7 @@ static CSNI_NOINLINE csn_status listed_ranges(const struct csni_dwarf *dwarf, co
     if (five && read_usual_rnglist(section.ptr + off, section.ptr + section.size, unit, big, out)) return CSN_OK;
     struct list list = list_at(dwarf, unit, section, off, out);
     size_t kept = out->count;
-    csn_status status = five ? read_rnglist(&list, err) : read_ranges(&list, err);
+    csn_status status = five ? read_rnglist(&list, err) : read_range_list_ranges(&list, err);
     if (status < 0) out->count = kept;
     return status;
 }

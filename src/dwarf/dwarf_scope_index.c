@@ -176,8 +176,9 @@ static uint32_t last_at_or_before(const struct csni_scope_index *index, const st
     return upper == first ? NO_NODE : upper - 1;
 }
 
-static csn_status find_node(struct csni_scope_indexes *s, struct csni_scope_index *index, const struct csni_unit *unit, uint64_t off,
-                            uint32_t *out, struct csn_error *err) {
+static csn_status find_scope_index_node(struct csni_scope_indexes *s, struct csni_scope_index *index,
+                                        const struct csni_unit *unit, uint64_t off,
+                                        uint32_t *out, struct csn_error *err) {
     uint32_t segment = 0;
     for (uint32_t level = 0;; level++) {
         if (level == MAX_SEGMENTS)
@@ -203,7 +204,7 @@ csn_status csni_scope_parent(struct csni_scope_indexes *s, const struct csni_uni
     struct csni_scope_index *index = NULL;
     uint32_t n = NO_NODE;
     CSNI_TRY(index_of_unit(s, unit, &index, err));
-    csn_status status = find_node(s, index, unit, off, &n, err);
+    csn_status status = find_scope_index_node(s, index, unit, off, &n, err);
     if (status != CSN_OK) return status;
     const struct node *node = &index->nodes.items[n];
     if (node->parent == NO_NODE) return CSN_NONE;

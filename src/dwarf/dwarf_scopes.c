@@ -93,7 +93,7 @@ static bool qualifies(uint32_t language) {
 
 /* ---- qualified names ---- */
 
-static bool contains(struct csn_str s, const char *part, size_t size) {
+static bool string_contains(struct csn_str s, const char *part, size_t size) {
     for (size_t i = 0; i + size <= s.len; i++)
         if (memcmp(s.ptr + i, part, size) == 0) return true;
     return false;
@@ -101,7 +101,8 @@ static bool contains(struct csn_str s, const char *part, size_t size) {
 
 /* Clones that GCC gives a mangled DW_AT_name. */
 static bool is_clone_name(struct csn_str s) {
-    return s.len > 2 && s.ptr[0] == '_' && s.ptr[1] == 'Z' && (contains(s, ".isra.", 6) || contains(s, ".part.", 6));
+    return s.len > 2 && s.ptr[0] == '_' && s.ptr[1] == 'Z' &&
+           (string_contains(s, ".isra.", 6) || string_contains(s, ".part.", 6));
 }
 
 /* How much of a search for the declaration context is left: damaged input may lead in circles. */
@@ -183,7 +184,7 @@ static csn_status gather_parts(struct csni_scopes *s, const struct csni_die *die
 }
 
 /* "<lambda()>" becomes "{lambda()}", as demangled names have it. */
-static char *put_part(char *to, struct csn_str part) {
+static char *put_scope_part(char *to, struct csn_str part) {
     memcpy(to, part.ptr, part.len);
     if (part.ptr[0] == '<' && part.ptr[part.len - 1] == '>') {
         to[0] = '{';
@@ -193,15 +194,16 @@ static char *put_part(char *to, struct csn_str part) {
     return to + part.len + 2;
 }
 
-static csn_status join(const struct parts *parts, struct csn_str name, struct csni_arena *arena, struct csn_str *out,
-                       struct csn_error *err) {
+static csn_status join_parts(const struct parts *parts, struct csn_str name, struct csni_arena *arena,
+                             struct csn_str *out,
+                             struct csn_error *err) {
     size_t size = parts->size + name.len;
     if (size > MAX_NAME)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "qualified name has %zu bytes, need <= %d", size, MAX_NAME);
     char *text = csni_arena_alloc(arena, size + 1);
     if (!text) return csni_fail_memory(err, size + 1);
     char *to = text;
-    for (uint32_t i = parts->count; i-- > 0;) to = put_part(to, parts->names[i]);
+    for (uint32_t i = parts->count; i-- > 0;) to = put_scope_part(to, parts->names[i]);
     memcpy(to, name.ptr, name.len);
     to[name.len] = 0;
     *out = (struct csn_str){ text, size };
@@ -211,8 +213,9 @@ static csn_status join(const struct parts *parts, struct csn_str name, struct cs
 /* ---- names ---- */
 
 /* The name of a DIE by all the rules, with nothing from the cache. */
-static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, bool qualified, struct csni_arena *arena,
-                            struct known_name *out, struct csn_error *err) {
+static csn_status make_scope_name(struct csni_scopes *s, const struct csni_die *die, bool qualified,
+                                  struct csni_arena *arena,
+                                  struct known_name *out, struct csn_error *err) {
     struct csni_plain_names names;
     CSNI_TRY(csni_find_names(&s->reader, die, true, &names, err));
     *out = (struct known_name){ .name = names.linkage.len ? names.linkage : names.name };
@@ -223,7 +226,7 @@ static csn_status make_name(struct csni_scopes *s, const struct csni_die *die, b
     CSNI_TRY(gather_parts(s, die, &parts, err));
     out->final = parts.in_context;
     out->joined = parts.count > 0;
-    return out->joined ? join(&parts, names.name, arena, &out->name, err) : CSN_OK;
+    return out->joined ? join_parts(&parts, names.name, arena, &out->name, err) : CSN_OK;
 }
 
 /* The name of the referenced DIE, from the cache or into it. */
@@ -236,7 +239,7 @@ static csn_status name_of_origin(struct csni_scopes *s, struct csni_die_ref ref,
         struct cached_name made = { .unit = ref.unit, .off = ref.off, .qualified = qualified };
         uint64_t before = s->reader.cost + s->indexes.cost;
         CSNI_TRY(csni_die_at(s->dwarf, ref.unit, ref.off, &die, err));
-        made.status = make_name(s, &die, qualified, &s->names, &made.known, err);
+        made.status = make_scope_name(s, &die, qualified, &s->names, &made.known, err);
         if (made.status < 0) return made.status;
         made.known.cost = s->reader.cost + s->indexes.cost - before;
         s->reader.cost = before;
@@ -282,7 +285,7 @@ csn_status csni_scopes_name(struct csni_scopes *s, const struct csni_unit *langu
             return out->ptr ? CSN_OK : csni_fail_memory(err, known.name.len);
         }
     }
-    status = make_name(s, die, qualified, arena, &known, err);
+    status = make_scope_name(s, die, qualified, arena, &known, err);
     if (status == CSN_OK) *out = known.name;
     return status;
 }

@@ -14,7 +14,7 @@ void csni_assembly_deinit(struct csni_assembly *a) {
     csni_vec_deinit(&a->pieces);
 }
 
-static bool add(struct csni_assembly *a, struct csni_span bytes, uint8_t *own) {
+static bool add_piece(struct csni_assembly *a, struct csni_span bytes, uint8_t *own) {
     struct csni_assembly_piece piece = { bytes, own };
     if (a->failed || !csni_vec_push(&a->pieces, piece)) {
         a->failed = true;
@@ -25,11 +25,11 @@ static bool add(struct csni_assembly *a, struct csni_span bytes, uint8_t *own) {
 }
 
 void csni_assembly_add(struct csni_assembly *a, struct csni_span bytes) {
-    if (bytes.size) add(a, bytes, NULL);
+    if (bytes.size) add_piece(a, bytes, NULL);
 }
 
 bool csni_assembly_add_own(struct csni_assembly *a, uint8_t *own, size_t size) {
-    if (own && add(a, (struct csni_span){ own, size }, own)) return true;
+    if (own && add_piece(a, (struct csni_span){ own, size }, own)) return true;
     csni_free(a->pieces.alloc, own, size);
     a->failed = true;
     return false;

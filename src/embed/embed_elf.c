@@ -43,7 +43,7 @@ static uint64_t field(const struct elf *x, unsigned at, unsigned size) {
     return csni_get_sized(x->e->object->file.ptr + at, size, x->big);
 }
 
-static struct change *add_change(struct elf *x, uint32_t section, struct csn_str name) {
+static struct change *add_elf_change(struct elf *x, uint32_t section, struct csn_str name) {
     struct change *c = &x->changes[x->change_count++];
     *c = (struct change){ .section = section, .name = name };
     return c;
@@ -67,7 +67,7 @@ static csn_status check_names(const struct elf *x, struct csn_error *err) {
     return CSN_OK;
 }
 
-static csn_status read_header(struct elf *x, struct csn_error *err) {
+static csn_status read_elf_header(struct elf *x, struct csn_error *err) {
     const struct csni_object *o = x->e->object;
     x->table_off = field(x, x->f->e_shoff, x->f->word);
     x->entry_size = field(x, x->f->e_shentsize, 2);
@@ -94,7 +94,7 @@ static csn_status check_replaced(const struct elf *x, uint32_t section, struct c
                      "section %.*s is loaded with the program and cannot get another content", (int)s->name.len, s->name.ptr);
 }
 
-static csn_status check_feasible(const struct elf *x, struct csn_error *err) {
+static csn_status check_elf_feasible(const struct elf *x, struct csn_error *err) {
     static const char signature[] = "~Module signature appended~\n";
     struct csni_span file = x->e->object->file;
     if ((x->e->flags & CSN_EMBED_LOADED) && x->e->object->kind != CSNI_OBJECT_RELOCATABLE)
@@ -107,23 +107,23 @@ static csn_status check_feasible(const struct elf *x, struct csn_error *err) {
 
 static csn_status plan(struct elf *x, struct csn_error *err) {
     const struct csni_object *o = x->e->object;
-    CSNI_TRY(check_feasible(x, err));
-    CSNI_TRY(read_header(x, err));
+    CSNI_TRY(check_elf_feasible(x, err));
+    CSNI_TRY(read_elf_header(x, err));
     uint32_t section = csni_object_find_section(o, ".gsym");
     if (section != CSNI_NO_SECTION) CSNI_TRY(check_replaced(x, section, err));
-    add_change(x, section, csni_str(".gsym"));
+    add_elf_change(x, section, csni_str(".gsym"));
     enum csni_strings_plan strings;
     CSNI_TRY(csni_plan_strings(x->e, &strings, &section, err));
     if (strings == CSNI_STRINGS_REPLACE) CSNI_TRY(check_replaced(x, section, err));
     if (strings == CSNI_STRINGS_NEW || strings == CSNI_STRINGS_REPLACE)
-        add_change(x, section, x->e->payload->strings_name)->is_strings = true;
+        add_elf_change(x, section, x->e->payload->strings_name)->is_strings = true;
     /* Names and the index's strings may be in one section. */
     bool shared = strings == CSNI_STRINGS_REPLACE && x->count && section == x->names;
     if (shared) {
         x->changes[x->change_count - 1].is_names = true;
         x->old_names = x->e->payload->strings;
     } else {
-        add_change(x, x->count ? (uint32_t)x->names : CSNI_NO_SECTION, csni_str(".shstrtab"))->is_names = true;
+        add_elf_change(x, x->count ? (uint32_t)x->names : CSNI_NO_SECTION, csni_str(".shstrtab"))->is_names = true;
     }
     return CSN_OK;
 }
@@ -152,7 +152,7 @@ static uint64_t end_of_kept(const struct elf *x) {
 }
 
 /* Cuts [off, off + size) off the end of what is kept, with the zeros that align what stood behind it. */
-static bool cut(struct elf *x, uint64_t off, uint64_t size, uint64_t floor) {
+static bool cut_out(struct elf *x, uint64_t off, uint64_t size, uint64_t floor) {
     struct csni_span file = x->e->object->file;
     if (!size || off < floor || off > x->end || size > x->end - off || x->end - off - size >= SECTION_ALIGN) return false;
     for (uint64_t i = off + size; i < x->end; i++)
@@ -167,11 +167,11 @@ static void find_end(struct elf *x) {
     uint64_t floor = end_of_kept(x);
     x->end = o->file.size;
     for (bool again = true; again;) {
-        again = x->table_off && cut(x, x->table_off, x->count * x->entry_size, floor);
+        again = x->table_off && cut_out(x, x->table_off, x->count * x->entry_size, floor);
         for (unsigned i = 0; i < x->change_count; i++) {
             uint32_t section = x->changes[i].section;
             if (section != CSNI_NO_SECTION)
-                again |= cut(x, o->sections[section].file_off, o->sections[section].file_size, floor);
+                again |= cut_out(x, o->sections[section].file_off, o->sections[section].file_size, floor);
         }
     }
 }
@@ -206,7 +206,7 @@ static void set_header(const struct elf *x, uint8_t *shdr, const struct change *
     csni_put_sized(shdr + x->f->sh_size, c->size, x->f->word, x->big);
 }
 
-static void put_table(struct elf *x, struct csni_assembly *out, uint64_t added) {
+static void put_elf_table(struct elf *x, struct csni_assembly *out, uint64_t added) {
     const struct csni_object *o = x->e->object;
     uint64_t old = x->count, total = (old ? old : 1) + added;
     uint8_t *table = csni_assembly_add_zeros(out, (size_t)(total * x->entry_size));
@@ -230,7 +230,7 @@ static void put_table(struct elf *x, struct csni_assembly *out, uint64_t added) 
     if (total >= SHN_LORESERVE) csni_put_sized(table + x->f->sh_size, total, x->f->word, x->big);
 }
 
-static csn_status assemble(struct elf *x, struct csni_assembly *out, struct csn_error *err) {
+static csn_status assemble_elf(struct elf *x, struct csni_assembly *out, struct csn_error *err) {
     struct csni_span file = x->e->object->file;
     uint8_t *header = csni_assembly_add_copy(out, (struct csni_span){ file.ptr, x->f->ehdr_size });
     csni_assembly_add(out, (struct csni_span){ file.ptr + x->f->ehdr_size, (size_t)(x->end - x->f->ehdr_size) });
@@ -238,7 +238,7 @@ static csn_status assemble(struct elf *x, struct csni_assembly *out, struct csn_
     csni_assembly_align(out, TABLE_ALIGN);
     uint64_t table = out->size, added = 0;
     for (unsigned i = 0; i < x->change_count; i++) added += x->changes[i].section == CSNI_NO_SECTION;
-    put_table(x, out, added);
+    put_elf_table(x, out, added);
     if (x->f->word == 4 && out->size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the file would have 0x%llx bytes, 32-bit ELF holds 0x%x", (ull)out->size,
                          UINT32_MAX);
@@ -255,5 +255,5 @@ csn_status csni_embed_elf(const struct csni_embed *e, struct csni_assembly *out,
     struct elf x = { .e = e, .f = e->object->address_size == 8 ? &fields64 : &fields32, .big = e->object->big_endian };
     CSNI_TRY(plan(&x, err));
     find_end(&x);
-    return assemble(&x, out, err);
+    return assemble_elf(&x, out, err);
 }

@@ -21,7 +21,8 @@ void csn_embed_options_init(struct csn_embed_options *options) {
     *options = (struct csn_embed_options)CSN_EMBED_OPTIONS_INIT;
 }
 
-static csn_status read_options(const struct csn_embed_options *given, struct request *out, struct csn_error *err) {
+static csn_status read_embedded_options(const struct csn_embed_options *given, struct request *out,
+                                        struct csn_error *err) {
     csn_embed_options_init(&out->options);
     if (given) CSNI_TRY(csni_options_copy(&out->options, sizeof out->options, given, given->struct_size, err));
     out->alloc = csni_allocator_or_default(out->options.allocator);
@@ -135,7 +136,7 @@ static csn_status embed(struct csni_span index, struct csni_span object, const s
 csn_status csn_embed_memory(const void *index, size_t index_size, const void *object, size_t object_size,
                             const struct csn_embed_options *options, struct csn_bytes *out, struct csn_error *err) {
     struct request r;
-    CSNI_TRY(read_options(options, &r, err));
+    CSNI_TRY(read_embedded_options(options, &r, err));
     struct csn_bytes result = { NULL, 0, r.alloc };
     struct csni_sink sink = csni_memory_sink(&result);
     csn_status status = embed((struct csni_span){ index, index_size }, (struct csni_span){ object, object_size }, &r, &sink, err);
@@ -164,7 +165,7 @@ static csn_status embed_in_file(struct csni_span index, const char *object_path,
 csn_status csn_embed_memory_in_file(const void *index, size_t index_size, const char *object_path, const char *out_path,
                                     const struct csn_embed_options *options, struct csn_error *err) {
     struct request r;
-    CSNI_TRY(read_options(options, &r, err));
+    CSNI_TRY(read_embedded_options(options, &r, err));
     return embed_in_file((struct csni_span){ index, index_size }, object_path, out_path, &r, err);
 }
 
@@ -172,7 +173,7 @@ csn_status csn_embed_file(const char *index_path, const char *object_path, const
                           const struct csn_embed_options *options, struct csn_error *err) {
     struct request r;
     struct csni_file_map index;
-    CSNI_TRY(read_options(options, &r, err));
+    CSNI_TRY(read_embedded_options(options, &r, err));
     CSNI_TRY(csni_file_map_open(&index, index_path, err));
     csn_status status = embed_in_file(index.bytes, object_path, out_path, &r, err);
     csni_file_map_close(&index);
@@ -216,7 +217,7 @@ static csn_status extract(struct csni_span object, const struct request *r, cons
 csn_status csn_extract_memory(const void *object, size_t object_size, const struct csn_embed_options *options,
                               struct csn_bytes *out, struct csn_error *err) {
     struct request r;
-    CSNI_TRY(read_options(options, &r, err));
+    CSNI_TRY(read_embedded_options(options, &r, err));
     struct csn_bytes result = { NULL, 0, r.alloc };
     struct csni_sink sink = csni_memory_sink(&result);
     csn_status status = extract((struct csni_span){ object, object_size }, &r, &sink, err);
@@ -230,7 +231,7 @@ csn_status csn_extract_file(const char *object_path, const char *out_path, const
     struct request r;
     struct csni_file_map object;
     struct csni_file_output out;
-    CSNI_TRY(read_options(options, &r, err));
+    CSNI_TRY(read_embedded_options(options, &r, err));
     CSNI_TRY(csni_file_map_open(&object, object_path, err));
     csn_status status = csni_file_output_open(&out, out_path, r.alloc, err);
     if (status >= 0) {

@@ -130,7 +130,7 @@ static csn_status read_signature(struct macho *x, uint64_t off, uint64_t size, s
     return status;
 }
 
-static csn_status check_feasible(struct macho *x, struct csn_error *err) {
+static csn_status check_macho_feasible(struct macho *x, struct csn_error *err) {
     if (get32(x, 12) == MH_FILESET) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "a file set: embed into its members");
     if (x->is_object && !x->only_segment) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an object file without a segment");
     if (!x->signature) return CSN_OK;
@@ -173,7 +173,7 @@ static uint64_t place_sections(struct macho *x, uint64_t off, uint64_t addr) {
     return off;
 }
 
-static csn_status place_in_image(struct macho *x, struct csn_error *err) {
+static csn_status macho_place_in_image(struct macho *x, struct csn_error *err) {
     uint64_t grown = x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
     uint64_t need = commands_end(x) + grown - (x->signature && !x->resigns ? LINKEDIT_DATA_COMMAND_SIZE : 0);
     bool is_free = need <= x->room_end;
@@ -206,7 +206,7 @@ static csn_status place_in_image(struct macho *x, struct csn_error *err) {
     return CSN_OK;
 }
 
-static void place_in_object(struct macho *x) {
+static void macho_place_in_object(struct macho *x) {
     uint64_t at = x->only_segment, vmaddr = get_word(x, at + x->f->vmaddr);
     x->grown = csni_align_up((uint64_t)x->added_count * x->f->section_size, SECTION_ALIGN);
     x->moved_from = get_word(x, at + x->f->fileoff) + get_word(x, at + x->f->filesize);
@@ -331,7 +331,7 @@ static uint8_t *put_commands(const struct macho *x, uint8_t *out) {
     return p;
 }
 
-static csn_status put_headers(const struct macho *x, struct csni_assembly *out, struct csn_error *err) {
+static csn_status put_macho_headers(const struct macho *x, struct csni_assembly *out, struct csn_error *err) {
     /* Room for everything that can be added; what is not used up stays zero, as the bytes there were before. */
     uint64_t size = x->is_object ? commands_end(x) + x->grown
                                  : commands_end(x) + x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
@@ -351,8 +351,8 @@ static csn_status put_headers(const struct macho *x, struct csni_assembly *out, 
     return CSN_OK;
 }
 
-static csn_status assemble(const struct macho *x, struct csni_assembly *out, struct csn_error *err) {
-    CSNI_TRY(put_headers(x, out, err));
+static csn_status assemble_macho(const struct macho *x, struct csni_assembly *out, struct csn_error *err) {
+    CSNI_TRY(put_macho_headers(x, out, err));
     csni_assembly_add_zeros(out, (size_t)(x->segment_off - out->size));
     for (unsigned i = 0; i < x->added_count; i++) {
         if (x->added[i].is_strings) csni_assembly_add(out, x->e->payload->strings);
@@ -378,11 +378,11 @@ csn_status csni_embed_macho(const struct csni_embed *e, struct csni_assembly *ou
     x.command_count = get32(&x, HEADER_NCMDS);
     x.commands_size = get32(&x, HEADER_SIZEOFCMDS);
     CSNI_TRY(survey(&x, err));
-    CSNI_TRY(check_feasible(&x, err));
+    CSNI_TRY(check_macho_feasible(&x, err));
     CSNI_TRY(plan_sections(&x, err));
-    if (x.is_object) place_in_object(&x);
-    else CSNI_TRY(place_in_image(&x, err));
-    return assemble(&x, out, err);
+    if (x.is_object) macho_place_in_object(&x);
+    else CSNI_TRY(macho_place_in_image(&x, err));
+    return assemble_macho(&x, out, err);
 }
 
 /* ---- universal files ---- */

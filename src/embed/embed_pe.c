@@ -111,7 +111,7 @@ static csn_status handle_signature(struct pe *x, struct csn_error *err) {
     return CSN_OK;
 }
 
-static csn_status place_in_image(struct pe *x, struct csn_error *err) {
+static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
     uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE, room = get32(x, x->optional + OPT_HEADERS_SIZE);
     uint64_t section_align = get32(x, x->optional + OPT_SECTION_ALIGNMENT), align = get32(x, x->optional + OPT_FILE_ALIGNMENT);
     if (!section_align || !align || (section_align & (section_align - 1)) || (align & (align - 1)))
@@ -176,7 +176,7 @@ static void patch_optional_header(const struct pe *x, uint8_t *headers) {
 
 /* ---- an object ---- */
 
-static csn_status place_in_object(struct pe *x, struct csn_error *err) {
+static csn_status pe_place_in_object(struct pe *x, struct csn_error *err) {
     x->shift = csni_align_up((uint64_t)x->added_count * SECTION_HEADER_SIZE, SECTION_ALIGN);
     uint64_t off = x->end + x->shift;
     for (unsigned i = 0; i < x->added_count; i++) {
@@ -220,7 +220,7 @@ static void put_section_header(const struct pe *x, const struct section *s, uint
     csni_put32(header + SH_CHARACTERISTICS, kind, false);
 }
 
-static csn_status assemble(struct pe *x, struct csni_assembly *out, struct csn_error *err) {
+static csn_status assemble_pe(struct pe *x, struct csni_assembly *out, struct csn_error *err) {
     size_t grown = (size_t)x->added_count * SECTION_HEADER_SIZE;
     uint8_t *headers = csni_assembly_add_zeros(out, (size_t)(x->is_image ? x->table_end + grown : x->table_end + x->shift));
     if (!headers) return csni_fail_memory(err, x->table_end + grown);
@@ -252,6 +252,6 @@ csn_status csni_embed_pe(const struct csni_embed *e, struct csni_assembly *out, 
     CSNI_TRY(plan(&x, err));
     if (!x.is_bigobj && x.count + x.added_count > UINT16_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%u sections, need < %u", x.count, UINT16_MAX);
-    CSNI_TRY(x.is_image ? place_in_image(&x, err) : place_in_object(&x, err));
-    return assemble(&x, out, err);
+    CSNI_TRY(x.is_image ? pe_place_in_image(&x, err) : pe_place_in_object(&x, err));
+    return assemble_pe(&x, out, err);
 }

@@ -31,7 +31,8 @@ static bool take_blob(struct csni_span bytes, uint64_t off, struct csni_span *ou
 }
 
 /* CSN_NONE: of a kind that is not made here. */
-static csn_status read_directory(struct csni_span blob, struct csni_macho_signature *out, struct csn_error *err) {
+static csn_status read_signature_directory(struct csni_span blob, struct csni_macho_signature *out,
+                                           struct csn_error *err) {
     if (blob.size < CD_EARLIEST_SIZE || csni_get32(blob.ptr, true) != CSMAGIC_CODEDIRECTORY) return damaged(0, err);
     out->flags = csni_get32(blob.ptr + CD_FLAGS, true);
     out->page_bits = blob.ptr[CD_PAGE_SIZE];
@@ -75,7 +76,7 @@ csn_status csni_macho_signature_read(struct csni_span bytes, struct csni_macho_s
             s.blobs[s.blob_count++].bytes = blob;
         }
     }
-    csn_status status = read_directory(directory, &s, err);
+    csn_status status = read_signature_directory(directory, &s, err);
     if (status == CSN_OK) *out = s;
     return status;
 }
@@ -88,7 +89,7 @@ struct layout {
     uint64_t directory_size, pages, blobs, size;
 };
 
-static struct layout lay_out(const struct csni_macho_signature *s, uint64_t limit) {
+static struct layout lay_out_signature(const struct csni_macho_signature *s, uint64_t limit) {
     struct layout l = { .pages = (limit + ((uint64_t)1 << s->page_bits) - 1) >> s->page_bits };
     l.directory = csni_align_up(SUPER_BLOB_SIZE + (uint64_t)BLOB_INDEX_SIZE * (1 + s->blob_count), BLOB_ALIGN);
     l.hashes = csni_align_up(l.directory + CD_SIZE + s->identifier.size + 1, HASHES_ALIGN) + s->special.size;
@@ -100,7 +101,9 @@ static struct layout lay_out(const struct csni_macho_signature *s, uint64_t limi
     return l;
 }
 
-uint64_t csni_macho_signature_size(const struct csni_macho_signature *s, uint64_t limit) { return lay_out(s, limit).size; }
+uint64_t csni_macho_signature_size(const struct csni_macho_signature *s, uint64_t limit) {
+    return lay_out_signature(s, limit).size;
+}
 
 static void put_directory(const struct csni_macho_signature *s, const struct layout *l, uint64_t limit, uint8_t *p) {
     csni_put32(p, CSMAGIC_CODEDIRECTORY, true);
@@ -150,7 +153,7 @@ static void hash_pages(const struct csni_assembly *file, unsigned page_bits, uin
 
 csn_status csni_macho_signature_add(const struct csni_macho_signature *s, struct csni_assembly *out, struct csn_error *err) {
     uint64_t limit = out->size;
-    struct layout l = lay_out(s, limit);
+    struct layout l = lay_out_signature(s, limit);
     if (limit > UINT32_MAX || l.size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, "code signature", 0, "the image has 0x%llx bytes, a signature covers 0x%x",
                          (unsigned long long)limit, UINT32_MAX);

@@ -21,18 +21,18 @@ struct headers {
     unsigned word; /* bytes of an address */
 };
 
-static void put(struct headers *h, uint64_t value, unsigned size) {
+static void put_new_number(struct headers *h, uint64_t value, unsigned size) {
     csni_put_sized(h->bytes + h->size, value, size, h->big);
     h->size += size;
 }
 
-static void put_bytes(struct headers *h, const void *bytes, size_t size) {
+static void put_new_bytes(struct headers *h, const void *bytes, size_t size) {
     memcpy(h->bytes + h->size, bytes, size);
     h->size += size;
 }
 
 /* A name in a field of that size, cut or filled with zeros. */
-static void put_name(struct headers *h, struct csn_str name, size_t size) {
+static void put_new_name(struct headers *h, struct csn_str name, size_t size) {
     memset(h->bytes + h->size, 0, size);
     memcpy(h->bytes + h->size, name.ptr, name.len < size ? name.len : size);
     h->size += size;
@@ -71,36 +71,36 @@ static size_t elf_names_off(const struct csni_new_object *o) {
 }
 
 static void put_shdr(struct headers *h, uint64_t name, uint32_t type, uint64_t off, uint64_t size, uint64_t align) {
-    put(h, name, 4);
-    put(h, type, 4);
-    put(h, 0, h->word); /* sh_flags */
-    put(h, 0, h->word); /* sh_addr */
-    put(h, off, h->word);
-    put(h, size, h->word);
-    put(h, 0, 4); /* sh_link */
-    put(h, 0, 4); /* sh_info */
-    put(h, align, h->word);
-    put(h, 0, h->word); /* sh_entsize */
+    put_new_number(h, name, 4);
+    put_new_number(h, type, 4);
+    put_new_number(h, 0, h->word); /* sh_flags */
+    put_new_number(h, 0, h->word); /* sh_addr */
+    put_new_number(h, off, h->word);
+    put_new_number(h, size, h->word);
+    put_new_number(h, 0, 4); /* sh_link */
+    put_new_number(h, 0, 4); /* sh_info */
+    put_new_number(h, align, h->word);
+    put_new_number(h, 0, h->word); /* sh_entsize */
 }
 
 static void put_elf(const struct csni_new_object *o, struct headers *h) {
     const struct csni_object *like = o->like;
     uint8_t ident[EI_NIDENT] = { 0x7f, 'E', 'L', 'F', ELFCLASS64, is_big(o) ? ELFDATA2MSB : ELFDATA2LSB, 1 };
     if (like) memcpy(ident, like->file.ptr, sizeof ident);
-    put_bytes(h, ident, sizeof ident);
-    put(h, like ? csni_get16(like->file.ptr + EI_NIDENT, h->big) : ET_REL, 2);
-    put(h, like ? like->machine : 0, 2);
-    put(h, 1, 4);       /* e_version */
-    put(h, 0, h->word); /* e_entry */
-    put(h, 0, h->word); /* e_phoff */
-    put(h, h->word == 8 ? EHDR64_SIZE : EHDR32_SIZE, h->word);
-    put(h, like ? csni_get32(like->file.ptr + h->size, h->big) : 0, 4); /* e_flags stand at the same place */
-    put(h, h->word == 8 ? EHDR64_SIZE : EHDR32_SIZE, 2);
-    put(h, 0, 2); /* e_phentsize */
-    put(h, 0, 2); /* e_phnum */
-    put(h, h->word == 8 ? SHDR64_SIZE : SHDR32_SIZE, 2);
-    put(h, 2 + o->section_count, 2);
-    put(h, 1, 2); /* e_shstrndx */
+    put_new_bytes(h, ident, sizeof ident);
+    put_new_number(h, like ? csni_get16(like->file.ptr + EI_NIDENT, h->big) : ET_REL, 2);
+    put_new_number(h, like ? like->machine : 0, 2);
+    put_new_number(h, 1, 4);       /* e_version */
+    put_new_number(h, 0, h->word); /* e_entry */
+    put_new_number(h, 0, h->word); /* e_phoff */
+    put_new_number(h, h->word == 8 ? EHDR64_SIZE : EHDR32_SIZE, h->word);
+    put_new_number(h, like ? csni_get32(like->file.ptr + h->size, h->big) : 0, 4); /* e_flags stand at the same place */
+    put_new_number(h, h->word == 8 ? EHDR64_SIZE : EHDR32_SIZE, 2);
+    put_new_number(h, 0, 2); /* e_phentsize */
+    put_new_number(h, 0, 2); /* e_phnum */
+    put_new_number(h, h->word == 8 ? SHDR64_SIZE : SHDR32_SIZE, 2);
+    put_new_number(h, 2 + o->section_count, 2);
+    put_new_number(h, 1, 2); /* e_shstrndx */
     put_shdr(h, 0, SHT_NULL, 0, 0, 0);
     put_shdr(h, 1, SHT_STRTAB, elf_names_off(o), elf_names_size(o), 1);
     uint64_t name = 1 + sizeof shstrtab;
@@ -111,9 +111,9 @@ static void put_elf(const struct csni_new_object *o, struct headers *h) {
                  s->is_strings ? 1 : CSNI_INDEX_ALIGN);
         name += s->name.len + 1;
     }
-    put(h, 0, 1);
-    put_bytes(h, shstrtab, sizeof shstrtab);
-    for (uint32_t i = 0; i < o->section_count; i++) put_name(h, o->sections[i].name, o->sections[i].name.len + 1);
+    put_new_number(h, 0, 1);
+    put_new_bytes(h, shstrtab, sizeof shstrtab);
+    for (uint32_t i = 0; i < o->section_count; i++) put_new_name(h, o->sections[i].name, o->sections[i].name.len + 1);
 }
 
 /* ---- Mach-O: header, one segment command without a name ---- */
@@ -124,18 +124,18 @@ static size_t macho_headers_size(const struct csni_new_object *o) {
 }
 
 static void put_macho_section(struct headers *h, const struct csni_new_section *s, uint64_t segment_off) {
-    put_name(h, s->name, MACHO_NAME_SIZE);
-    put_name(h, csni_str("__GSYM"), MACHO_NAME_SIZE);
-    put(h, s->off - segment_off, h->word);
-    put(h, csni_new_section_size(s), h->word);
-    put(h, s->off, 4);
-    put(h, s->is_strings ? 0 : 4, 4); /* power of two */
-    put(h, 0, 4);                     /* reloff */
-    put(h, 0, 4);                     /* nreloc */
-    put(h, 0, 4);                     /* flags: regular */
-    put(h, 0, 4);
-    put(h, 0, 4);
-    if (h->word == 8) put(h, 0, 4);
+    put_new_name(h, s->name, MACHO_NAME_SIZE);
+    put_new_name(h, csni_str("__GSYM"), MACHO_NAME_SIZE);
+    put_new_number(h, s->off - segment_off, h->word);
+    put_new_number(h, csni_new_section_size(s), h->word);
+    put_new_number(h, s->off, 4);
+    put_new_number(h, s->is_strings ? 0 : 4, 4); /* power of two */
+    put_new_number(h, 0, 4);                     /* reloff */
+    put_new_number(h, 0, 4);                     /* nreloc */
+    put_new_number(h, 0, 4);                     /* flags: regular */
+    put_new_number(h, 0, 4);
+    put_new_number(h, 0, 4);
+    if (h->word == 8) put_new_number(h, 0, 4);
 }
 
 /* Code for 64-bit addresses alone has the wide header; 32-bit pointers of arm64_32 do not. */
@@ -144,25 +144,26 @@ static void put_macho(const struct csni_new_object *o, struct headers *h) {
     uint64_t begin = o->sections[0].off;
     const struct csni_new_section *last = &o->sections[o->section_count - 1];
     uint64_t size = last->off + csni_new_section_size(last) - begin;
-    put(h, wide ? MH_MAGIC_64 : MH_MAGIC, 4);
-    put(h, o->like->machine, 4);
-    put(h, csni_get32(o->like->file.ptr + 8, h->big), 4); /* cpusubtype */
-    put(h, MH_OBJECT, 4);
-    put(h, 1, 4); /* ncmds */
-    put(h, macho_headers_size(o) - (wide ? MACH_HEADER_64_SIZE : MACH_HEADER_SIZE), 4);
-    put(h, 0, 4); /* flags */
-    if (wide) put(h, 0, 4);
-    put(h, wide ? LC_SEGMENT_64 : LC_SEGMENT, 4);
-    put(h, (wide ? SEGMENT_COMMAND_64_SIZE : SEGMENT_COMMAND_SIZE) + o->section_count * (wide ? SECTION_64_SIZE : SECTION_SIZE), 4);
-    put_name(h, csni_str(""), MACHO_NAME_SIZE);
-    put(h, 0, h->word); /* vmaddr */
-    put(h, size, h->word);
-    put(h, begin, h->word);
-    put(h, size, h->word);
-    put(h, 7, 4); /* maxprot and initprot, as in every object */
-    put(h, 7, 4);
-    put(h, o->section_count, 4);
-    put(h, 0, 4); /* flags */
+    put_new_number(h, wide ? MH_MAGIC_64 : MH_MAGIC, 4);
+    put_new_number(h, o->like->machine, 4);
+    put_new_number(h, csni_get32(o->like->file.ptr + 8, h->big), 4); /* cpusubtype */
+    put_new_number(h, MH_OBJECT, 4);
+    put_new_number(h, 1, 4); /* ncmds */
+    put_new_number(h, macho_headers_size(o) - (wide ? MACH_HEADER_64_SIZE : MACH_HEADER_SIZE), 4);
+    put_new_number(h, 0, 4); /* flags */
+    if (wide) put_new_number(h, 0, 4);
+    put_new_number(h, wide ? LC_SEGMENT_64 : LC_SEGMENT, 4);
+    const uint32_t section_size = wide ? SECTION_64_SIZE : SECTION_SIZE;
+    put_new_number(h, (wide ? SEGMENT_COMMAND_64_SIZE : SEGMENT_COMMAND_SIZE) + o->section_count * section_size, 4);
+    put_new_name(h, csni_str(""), MACHO_NAME_SIZE);
+    put_new_number(h, 0, h->word); /* vmaddr */
+    put_new_number(h, size, h->word);
+    put_new_number(h, begin, h->word);
+    put_new_number(h, size, h->word);
+    put_new_number(h, 7, 4); /* maxprot and initprot, as in every object */
+    put_new_number(h, 7, 4);
+    put_new_number(h, o->section_count, 4);
+    put_new_number(h, 0, 4); /* flags */
     for (uint32_t i = 0; i < o->section_count; i++) put_macho_section(h, &o->sections[i], begin);
 }
 
@@ -185,25 +186,25 @@ static uint64_t sections_end(const struct csni_new_object *o) {
 }
 
 static void put_coff(const struct csni_new_object *o, struct headers *h) {
-    put(h, o->like->machine, 2);
-    put(h, o->section_count, 2);
-    put(h, 0, 4); /* TimeDateStamp: the same bytes for the same input */
-    put(h, coff_strings_size(o) ? sections_end(o) : 0, 4);
-    put(h, 0, 4); /* NumberOfSymbols */
-    put(h, 0, 2); /* SizeOfOptionalHeader */
-    put(h, 0, 2); /* Characteristics */
+    put_new_number(h, o->like->machine, 2);
+    put_new_number(h, o->section_count, 2);
+    put_new_number(h, 0, 4); /* TimeDateStamp: the same bytes for the same input */
+    put_new_number(h, coff_strings_size(o) ? sections_end(o) : 0, 4);
+    put_new_number(h, 0, 4); /* NumberOfSymbols */
+    put_new_number(h, 0, 2); /* SizeOfOptionalHeader */
+    put_new_number(h, 0, 2); /* Characteristics */
     for (uint32_t i = 0; i < o->section_count; i++) {
         const struct csni_new_section *s = &o->sections[i];
         /* There is one long name at most, that of the strings: it stands at offset 4 of the string table. */
-        put_name(h, s->name.len <= SECTION_NAME_SIZE ? s->name : csni_str("/4"), SECTION_NAME_SIZE);
-        put(h, 0, 4); /* VirtualSize */
-        put(h, 0, 4);
-        put(h, csni_new_section_size(s), 4);
-        put(h, s->off, 4);
-        put(h, 0, 4);
-        put(h, 0, 4);
-        put(h, 0, 4);
-        put(h, SECTION_CHARACTERISTICS | (s->is_strings ? SECTION_ALIGN_1 : SECTION_ALIGN_16), 4);
+        put_new_name(h, s->name.len <= SECTION_NAME_SIZE ? s->name : csni_str("/4"), SECTION_NAME_SIZE);
+        put_new_number(h, 0, 4); /* VirtualSize */
+        put_new_number(h, 0, 4);
+        put_new_number(h, csni_new_section_size(s), 4);
+        put_new_number(h, s->off, 4);
+        put_new_number(h, 0, 4);
+        put_new_number(h, 0, 4);
+        put_new_number(h, 0, 4);
+        put_new_number(h, SECTION_CHARACTERISTICS | (s->is_strings ? SECTION_ALIGN_1 : SECTION_ALIGN_16), 4);
     }
 }
 

@@ -3,19 +3,21 @@
 
 #include <inttypes.h>
 
-static unsigned entry_size(const struct csni_go_table *t) { return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size; }
+static unsigned go_entry_size(const struct csni_go_table *t) {
+    return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size;
+}
 
 /* A 4-byte field, GO_FUNC_ */
 static bool record_field(const struct csni_go_table *t, const struct csni_go_record *record, unsigned field, uint32_t *out) {
     uint64_t v;
-    if (!csni_go_number_at(record->bytes, entry_size(t) + 4 * (uint64_t)field, 4, t->big_endian, &v)) return false;
+    if (!csni_go_number_at(record->bytes, go_entry_size(t) + 4 * (uint64_t)field, 4, t->big_endian, &v)) return false;
     *out = (uint32_t)v;
     return true;
 }
 
 /* Where function `index` begins, or the last one ends: entries are pairs of address and record. */
 static bool entry_addr(const struct csni_go_table *t, uint64_t index, uint64_t *out) {
-    unsigned size = entry_size(t);
+    unsigned size = go_entry_size(t);
     uint64_t off = 2 * index * size, v;
     if (t->version >= CSNI_GO_1_18) {
         if (!csni_go_number_at(t->functions, off, 4, t->big_endian, &v)) return false;
@@ -30,7 +32,7 @@ static bool entry_addr(const struct csni_go_table *t, uint64_t index, uint64_t *
 
 static csn_status open_record(const struct csni_go_table *t, uint64_t index, struct csni_go_record *out,
                               struct csn_error *err) {
-    unsigned size = entry_size(t);
+    unsigned size = go_entry_size(t);
     uint64_t off = 0;
     bool found = csni_go_number_at(t->functions, (2 * index + 1) * size, size, t->big_endian, &off);
     struct csni_span base = t->version == CSNI_GO_1_2 ? t->bytes : t->functions;
@@ -52,7 +54,7 @@ static csn_status open_record(const struct csni_go_table *t, uint64_t index, str
 
 /* ---- rows ---- */
 
-static bool add_row(struct csni_go_reader *r, uint32_t off, uint32_t file, int32_t line) {
+static bool add_go_row(struct csni_go_reader *r, uint32_t off, uint32_t file, int32_t line) {
     if (r->rows.count) {
         struct csni_go_row *last = &r->rows.items[r->rows.count - 1];
         if (last->file == file && last->line == (uint32_t)line) return true;
@@ -70,7 +72,7 @@ static bool make_rows(struct csni_go_reader *r, uint32_t unit) {
             const struct csni_go_value *file = f < r->files.count ? &r->files.items[f] : NULL;
             bool inside = file && file->start <= at;
             uint32_t number = inside ? csni_go_file_number(r->table, unit, file->value) : CSNI_GO_NO_FILE;
-            if (!add_row(r, at, number, line->value)) return false;
+            if (!add_go_row(r, at, number, line->value)) return false;
             uint32_t next = !file ? line->end : inside ? file->end : file->start;
             at = next < line->end ? next : line->end;
         }
@@ -79,7 +81,8 @@ static bool make_rows(struct csni_go_reader *r, uint32_t unit) {
 }
 
 /* The lists of a function end where its code does, before the filling up to the next one. */
-static csn_status read_rows(struct csni_go_reader *r, struct csni_go_record *record, uint32_t unit, struct csn_error *err) {
+static csn_status read_go_rows(struct csni_go_reader *r, struct csni_go_record *record, uint32_t unit,
+                               struct csn_error *err) {
     uint32_t pc_file, pc_line, end, file_end;
     record_field(r->table, record, GO_FUNC_PC_FILE, &pc_file);
     record_field(r->table, record, GO_FUNC_PC_LINE, &pc_line);
@@ -108,7 +111,8 @@ static csn_status read_bounds(const struct csni_go_table *t, uint64_t index, str
     return CSN_OK;
 }
 
-static csn_status read_record(struct csni_go_reader *r, uint64_t index, struct csni_go_function *out, struct csn_error *err) {
+static csn_status read_go_record(struct csni_go_reader *r, uint64_t index, struct csni_go_function *out,
+                                 struct csn_error *err) {
     struct csni_go_record record;
     uint32_t name, unit = 0;
     CSNI_TRY(open_record(r->table, index, &record, err));
@@ -116,7 +120,7 @@ static csn_status read_record(struct csni_go_reader *r, uint64_t index, struct c
     CSNI_TRY(csni_go_name(r, name, &out->name, err));
     record.size = (uint32_t)(out->end - out->start);
     if (r->table->version != CSNI_GO_1_2) record_field(r->table, &record, GO_FUNC_UNIT, &unit);
-    CSNI_TRY(read_rows(r, &record, unit, err));
+    CSNI_TRY(read_go_rows(r, &record, unit, err));
     out->end = out->start + record.size;
     return csni_go_read_calls(r, &record, unit, err);
 }
@@ -127,7 +131,7 @@ csn_status csni_go_read_function(struct csni_go_reader *r, uint64_t index, struc
     r->rows.count = r->calls.count = r->parts.count = r->files.count = r->lines.count = 0;
     csn_status status = read_bounds(r->table, index, out, err);
     if (status != CSN_OK) return status;
-    status = read_record(r, index, out, err);
+    status = read_go_record(r, index, out, err);
     out->rows = r->rows.items;
     out->row_count = r->rows.count;
     out->calls = r->calls.items;

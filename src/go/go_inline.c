@@ -55,8 +55,9 @@ static bool read_new(const struct csni_go_reader *r, struct csni_span tree, uint
     return true;
 }
 
-static csn_status read_number(struct csni_go_reader *r, struct csni_span tree, uint32_t unit, struct csni_go_number *n,
-                              struct csn_error *err) {
+static csn_status read_go_inline_number(struct csni_go_reader *r, struct csni_span tree, uint32_t unit,
+                                        struct csni_go_number *n,
+                                        struct csn_error *err) {
     CSNI_TRY(csni_go_charge(r, 1, err));
     bool read = r->table->version < CSNI_GO_1_20 ? read_old(r->table, tree, unit, n) : read_new(r, tree, unit, n);
     if (!read)
@@ -105,7 +106,7 @@ static csn_status collect(struct csni_go_reader *r, struct csni_span tree, uint3
     sort_numbers(r);
     size_t named = r->numbers.count;
     for (size_t i = 0; i < r->numbers.count; i++) {
-        CSNI_TRY(read_number(r, tree, unit, &r->numbers.items[i], err));
+        CSNI_TRY(read_go_inline_number(r, tree, unit, &r->numbers.items[i], err));
         int32_t parent = r->numbers.items[i].parent;
         if (parent >= 0 && position_of(r, named, parent) == NOWHERE &&
             !csni_vec_push(&r->numbers, ((struct csni_go_number){ .index = parent })))
@@ -155,7 +156,7 @@ static csn_status go_through_parts(struct csni_go_reader *r, bool fill, struct c
     return CSN_OK;
 }
 
-static csn_status make_parts(struct csni_go_reader *r, struct csn_error *err) {
+static csn_status make_go_inline_parts(struct csni_go_reader *r, struct csn_error *err) {
     CSNI_TRY(go_through_parts(r, false, err));
     size_t total = 0;
     for (size_t i = 0; i < r->numbers.count; i++) {
@@ -168,18 +169,18 @@ static csn_status make_parts(struct csni_go_reader *r, struct csn_error *err) {
     return go_through_parts(r, true, err);
 }
 
-static csn_status add_call(struct csni_go_reader *r, const struct csni_go_number *n, struct csn_error *err) {
+static csn_status add_go_inline_call(struct csni_go_reader *r, const struct csni_go_number *n, struct csn_error *err) {
     struct csni_go_call call = { .call_file = n->call_file, .call_line = n->call_line, .depth = n->depth,
                                  .first_part = n->first_part, .part_count = n->part_count };
     CSNI_TRY(csni_go_name(r, n->name, &call.name, err));
     return csni_vec_push(&r->calls, call) ? CSN_OK : csni_fail_memory(err, sizeof call);
 }
 
-static csn_status add_calls(struct csni_go_reader *r, uint32_t first_root, struct csn_error *err) {
+static csn_status add_go_inline_calls(struct csni_go_reader *r, uint32_t first_root, struct csn_error *err) {
     const struct csni_go_number *n = r->numbers.items;
     uint32_t at = first_root;
     while (at != NOWHERE) {
-        CSNI_TRY(add_call(r, &n[at], err));
+        CSNI_TRY(add_go_inline_call(r, &n[at], err));
         if (n[at].first_child != NOWHERE) {
             at = n[at].first_child;
             continue;
@@ -203,8 +204,8 @@ csn_status csni_go_read_calls(struct csni_go_reader *r, const struct csni_go_rec
     CSNI_TRY(csni_go_read_values(r, list, record->size, &r->inlined, &end, err));
     CSNI_TRY(collect(r, tree, unit, err));
     link_numbers(r, &first_root);
-    csn_status status = make_parts(r, err);
-    if (status >= 0) status = add_calls(r, first_root, err);
+    csn_status status = make_go_inline_parts(r, err);
+    if (status >= 0) status = add_go_inline_calls(r, first_root, err);
     if (status < 0) r->calls.count = 0;
     return status;
 }

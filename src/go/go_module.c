@@ -27,7 +27,7 @@ bool csni_go_pointer_at(const struct csni_go_table *table, uint64_t addr, uint64
            csni_go_number_at(bytes, 0, table->pointer_size, table->big_endian, out);
 }
 
-static bool word(const struct csni_go_table *t, uint64_t module, unsigned index, uint64_t *out) {
+static bool moduledata_word(const struct csni_go_table *t, uint64_t module, unsigned index, uint64_t *out) {
     uint64_t off = (uint64_t)index * t->pointer_size;
     return module <= UINT64_MAX - off && csni_go_pointer_at(t, module + off, out);
 }
@@ -38,9 +38,10 @@ static void read_func_data(struct csni_go_table *t, uint64_t module) {
     uint64_t start, end, section_end = t->addr + t->bytes.size;
     struct csni_span bytes;
     unsigned index = t->version == CSNI_GO_1_18 ? GO_MODULE_FUNC_DATA_1_18 : GO_MODULE_FUNC_DATA_1_20;
-    bool moved = t->version == CSNI_GO_1_20 && word(t, module, GO_MODULE_FUNC_DATA_1_27, &start) &&
-                 word(t, module, GO_MODULE_FUNC_DATA_1_27 + 1, &end) && start > t->addr && start <= end && end <= section_end;
-    if (!moved && !word(t, module, index, &start)) return;
+    bool moved = t->version == CSNI_GO_1_20 && moduledata_word(t, module, GO_MODULE_FUNC_DATA_1_27, &start) &&
+                 moduledata_word(t, module, GO_MODULE_FUNC_DATA_1_27 + 1, &end) && start > t->addr && start <= end &&
+                        end <= section_end;
+    if (!moved && !moduledata_word(t, module, index, &start)) return;
     t->func_data = start;
     t->has_func_data = csni_go_bytes_at(&t->image, start, &bytes);
 }
@@ -48,10 +49,11 @@ static void read_func_data(struct csni_go_table *t, uint64_t module) {
 /* Whether moduledata stands at `addr`, whose first word points to the table. */
 static bool agrees(struct csni_go_table *t, uint64_t addr) {
     uint64_t names, text, min_pc, max_pc, first;
-    if (!word(t, addr, GO_MODULE_NAMES, &names) || names != t->addr + (uint64_t)(t->names.ptr - t->bytes.ptr)) return false;
+    if (!moduledata_word(t, addr, GO_MODULE_NAMES, &names) ||
+        names != t->addr + (uint64_t)(t->names.ptr - t->bytes.ptr)) return false;
     if (t->version < CSNI_GO_1_18) return true;
-    if (!word(t, addr, GO_MODULE_MIN_PC, &min_pc) || !word(t, addr, GO_MODULE_MAX_PC, &max_pc) ||
-        !word(t, addr, GO_MODULE_TEXT, &text))
+    if (!moduledata_word(t, addr, GO_MODULE_MIN_PC, &min_pc) || !moduledata_word(t, addr, GO_MODULE_MAX_PC, &max_pc) ||
+        !moduledata_word(t, addr, GO_MODULE_TEXT, &text))
         return false;
     if (!csni_go_number_at(t->functions, 0, 4, t->big_endian, &first)) return false;
     if (min_pc != text + first || max_pc < min_pc) return false;

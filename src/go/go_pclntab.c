@@ -39,7 +39,9 @@ static csn_status part(const struct csni_go_table *t, unsigned index, struct csn
     return CSN_OK;
 }
 
-static unsigned entry_size(const struct csni_go_table *t) { return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size; }
+static unsigned pclntab_entry_size(const struct csni_go_table *t) {
+    return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size;
+}
 
 /* The files of Go 1.2: behind the entries stands the offset of a list whose first element counts the list. */
 static csn_status read_old_files(struct csni_go_table *t, struct csn_error *err) {
@@ -51,7 +53,7 @@ static csn_status read_old_files(struct csni_go_table *t, struct csn_error *err)
     return CSN_OK;
 }
 
-static csn_status read_parts(struct csni_go_table *t, struct csn_error *err) {
+static csn_status read_pclntab_parts(struct csni_go_table *t, struct csn_error *err) {
     if (t->version == CSNI_GO_1_2) {
         t->names = t->pc_values = t->bytes;
         t->functions = csni_span_from(t->bytes, GO_HEADER_WORDS + t->pointer_size);
@@ -74,8 +76,8 @@ csn_status csni_go_read_header(struct csni_go_table *t, struct csn_error *err) {
     if (!header_word(t, 0, &t->function_count))
         return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, GO_HEADER_WORDS, "header ends behind %zu bytes",
                          t->bytes.size);
-    CSNI_TRY(read_parts(t, err));
-    uint64_t room = t->functions.size / entry_size(t);
+    CSNI_TRY(read_pclntab_parts(t, err));
+    uint64_t room = t->functions.size / pclntab_entry_size(t);
     if (!room || t->function_count > (room - 1) / 2)
         return csni_fail(err, CSN_E_FORMAT, CSNI_GO_SECTION, GO_HEADER_WORDS, "%" PRIu64 " functions, there is room for %" PRIu64,
                          t->function_count, room ? (room - 1) / 2 : 0);

@@ -18,14 +18,14 @@ static bool read_zlib_header(struct csni_deflate *d) {
     return true;
 }
 
-static void copy_match(struct csni_deflate *d, uint8_t **out, const uint8_t *end) {
+static void copy_block_match(struct csni_deflate *d, uint8_t **out, const uint8_t *end) {
     for (; d->match_size && *out < end; d->match_size--, (*out)++) **out = *(*out - d->match_distance);
 }
 
 static bool read_coded(struct csni_deflate *d, uint8_t **out, const uint8_t *end, const uint8_t *oldest) {
     csni_deflate_run *run = *out - oldest < CSNI_DEFLATE_WINDOW ? d->run_checked : d->run;
     while (d->place == CSNI_DEFLATE_IN_CODED) {
-        copy_match(d, out, end);
+        copy_block_match(d, out, end);
         if (*out == end) break;
         if (end - *out > CSNI_DEFLATE_OUT_MARGIN && d->bits.end - d->bits.in > CSNI_DEFLATE_IN_MARGIN) {
             if (!run(d, out, end, oldest)) return false;
@@ -36,7 +36,7 @@ static bool read_coded(struct csni_deflate *d, uint8_t **out, const uint8_t *end
     return true;
 }
 
-static bool read_stored(struct csni_deflate *d, uint8_t **out, const uint8_t *end) {
+static bool read_block_stored(struct csni_deflate *d, uint8_t **out, const uint8_t *end) {
     struct csni_deflate_bits *b = &d->bits;
     size_t size = d->stored_left;
     if (size > (size_t)(end - *out)) size = (size_t)(end - *out);
@@ -51,12 +51,12 @@ static bool read_stored(struct csni_deflate *d, uint8_t **out, const uint8_t *en
 }
 
 /* Until `end`, or the checksum. */
-static bool decode(struct csni_deflate *d, uint8_t **out, const uint8_t *end, const uint8_t *oldest) {
+static bool decode_block(struct csni_deflate *d, uint8_t **out, const uint8_t *end, const uint8_t *oldest) {
     bool good = !d->fault;
     while (good && *out < end && d->place < CSNI_DEFLATE_AT_CHECKSUM) {
         switch (d->place) {
         case CSNI_DEFLATE_AT_BEGIN: good = read_zlib_header(d); break;
-        case CSNI_DEFLATE_IN_STORED: good = read_stored(d, out, end); break;
+        case CSNI_DEFLATE_IN_STORED: good = read_block_stored(d, out, end); break;
         case CSNI_DEFLATE_IN_CODED: good = read_coded(d, out, end, oldest); break;
         default:
             if (d->last_block) d->place = CSNI_DEFLATE_AT_CHECKSUM;
@@ -69,7 +69,7 @@ static bool decode(struct csni_deflate *d, uint8_t **out, const uint8_t *end, co
 /* Into memory that has what went before in front of it. */
 static bool read_behind(struct csni_deflate *d, uint8_t *out, size_t size, const uint8_t *oldest, size_t *given) {
     uint8_t *at = out;
-    bool good = decode(d, &at, out + size, oldest);
+    bool good = decode_block(d, &at, out + size, oldest);
     *given = (size_t)(at - out);
     d->sum = csni_adler32(d->sum, out, *given);
     return good;
@@ -97,7 +97,7 @@ static bool read_directly(struct csni_deflate *d, uint8_t *out, size_t size, siz
     return good;
 }
 
-static bool check_sum(struct csni_deflate *d) {
+static bool check_block_sum(struct csni_deflate *d) {
     struct csni_deflate_bits *b = &d->bits;
     b->in -= b->count / 8;
     b->buf = b->count = 0;
@@ -120,7 +120,7 @@ bool csni_deflate_read(struct csni_deflate *d, uint8_t *out, size_t size, size_t
         done += got;
     }
     *given = done;
-    return good && d->place == CSNI_DEFLATE_AT_CHECKSUM ? check_sum(d) : good;
+    return good && d->place == CSNI_DEFLATE_AT_CHECKSUM ? check_block_sum(d) : good;
 }
 
 struct csni_deflate *csni_deflate_create(struct csni_span data, const struct csn_allocator *alloc) {

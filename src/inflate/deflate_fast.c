@@ -63,7 +63,7 @@ ALWAYS_INLINE void copy16(uint8_t *to, const uint8_t *from) {
 }
 
 /* Up to 31 bytes too many are written. */
-static void copy_match(uint8_t *to, size_t distance, size_t size) {
+static void copy_fast_match(uint8_t *to, size_t distance, size_t size) {
     const uint8_t *from = to - distance;
     uint8_t *end = to + size;
     if (distance >= 16) {
@@ -82,7 +82,7 @@ static void copy_match(uint8_t *to, size_t distance, size_t size) {
 
 static bool put_match(struct csni_deflate *d, uint8_t **out, size_t distance, size_t size, const uint8_t *oldest) {
     if (distance > (size_t)(*out - oldest)) return csni_deflate_fail_distance(d);
-    copy_match(*out, distance, size);
+    copy_fast_match(*out, distance, size);
     *out += size;
     return true;
 }
@@ -118,7 +118,7 @@ ALWAYS_INLINE bool step_match(struct csni_deflate *d, struct place *p, const uin
     drop(p, taken);
     fill(p);
     look_up(p, &d->table);
-    copy_match(p->out, value, size);
+    copy_fast_match(p->out, value, size);
     p->out += size;
     return true;
 }

@@ -6,14 +6,14 @@ enum {
     REPEAT_LAST = 16, REPEAT_ZERO = 17, REPEAT_ZERO_LONG = 18,
 };
 
-static bool take(struct csni_deflate *d, unsigned count, uint32_t *out) {
+static bool take_header_bits(struct csni_deflate *d, unsigned count, uint32_t *out) {
     csni_deflate_fill(&d->bits);
     *out = csni_deflate_peek(&d->bits, count);
     return csni_deflate_drop(&d->bits, count) || csni_deflate_fail_early(d);
 }
 
 /* Whole bytes that were read ahead go back first. */
-static bool read_stored(struct csni_deflate *d) {
+static bool read_header_stored(struct csni_deflate *d) {
     struct csni_deflate_bits *b = &d->bits;
     b->in -= b->count / 8;
     b->buf = b->count = 0;
@@ -56,7 +56,7 @@ static bool read_size_code(struct csni_deflate *d, unsigned count, uint16_t tabl
     struct csni_deflate_code code;
     for (unsigned i = 0; i < count; i++) {
         uint32_t size;
-        if (!take(d, 3, &size)) return false;
+        if (!take_header_bits(d, 3, &size)) return false;
         sizes[order[i]] = (uint8_t)size;
     }
     if (csni_deflate_code_make(&code, sizes, SIZE_CODES) != 0) return csni_deflate_fail(d, "invalid code of code sizes");
@@ -94,10 +94,10 @@ static bool read_sizes(struct csni_deflate *d, const uint16_t *table, uint8_t *s
     return true;
 }
 
-static bool read_dynamic(struct csni_deflate *d) {
+static bool read_header_dynamic(struct csni_deflate *d) {
     uint32_t counts;
     d->has_fixed_code = false;
-    if (!take(d, 14, &counts)) return false;
+    if (!take_header_bits(d, 14, &counts)) return false;
     unsigned lengths = (counts & 31) + 257, distances = (counts >> 5 & 31) + 1, size_codes = (counts >> 10) + 4;
     if (lengths > MAX_LENGTH_CODES || distances > MAX_DISTANCE_CODES)
         return csni_deflate_fail(d, "too many codes of lengths or distances");
@@ -110,12 +110,12 @@ static bool read_dynamic(struct csni_deflate *d) {
 
 bool csni_deflate_read_header(struct csni_deflate *d) {
     uint32_t header;
-    if (!take(d, 3, &header)) return false;
+    if (!take_header_bits(d, 3, &header)) return false;
     d->last_block = header & 1;
     switch (header >> 1) {
-    case 0: return read_stored(d);
+    case 0: return read_header_stored(d);
     case 1: return read_fixed(d);
-    case 2: return read_dynamic(d);
+    case 2: return read_header_dynamic(d);
     default: return csni_deflate_fail(d, "invalid block type");
     }
 }

@@ -38,7 +38,7 @@ static entry rare(enum csni_deflate_kind kind, unsigned taken, unsigned skip, un
     return (entry){ .taken = (int8_t)((int)taken + CSNI_DEFLATE_RARE), .skip = (uint8_t)skip, .kind = (uint8_t)kind, .base = base };
 }
 
-static void put_length(struct maker *m, unsigned index, unsigned bits) {
+static void put_code_length(struct maker *m, unsigned index, unsigned bits) {
     unsigned at = m->symbols->symbols[index] - FIRST_LENGTH;
     if (at >= CSNI_DEFLATE_LENGTHS) return; /* of the fixed code, stands for nothing */
     unsigned base = csni_deflate_length_base[at], extra = csni_deflate_length_extra[at];
@@ -53,7 +53,7 @@ static void put_symbols(struct maker *m, unsigned bits) {
     for (unsigned i = m->symbols->first[bits]; i < m->symbols->first[bits + 1]; i++) {
         unsigned symbol = m->symbols->symbols[i];
         entry *to = &m->table->symbols[m->symbols->codes[i]];
-        if (symbol > CSNI_DEFLATE_END_OF_BLOCK) put_length(m, i, bits);
+        if (symbol > CSNI_DEFLATE_END_OF_BLOCK) put_code_length(m, i, bits);
         else if (symbol == CSNI_DEFLATE_END_OF_BLOCK) *to = rare(CSNI_DEFLATE_OTHER, 0, 0, 0);
         else *to = usual(bits, bits + CSNI_DEFLATE_LITERAL, 1, UINT8_MAX - symbol);
     }

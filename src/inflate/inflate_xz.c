@@ -49,8 +49,8 @@ static csn_status fail_xz(lzma_ret result, const lzma_stream *stream, size_t siz
     }
 }
 
-static csn_status run(lzma_stream *stream, struct csni_span data, struct xz_output *out, const char *section,
-                      struct csn_error *err) {
+static csn_status run_xz(lzma_stream *stream, struct csni_span data, struct xz_output *out, const char *section,
+                         struct csn_error *err) {
     stream->next_in = data.ptr;
     stream->avail_in = data.size;
     for (;;) {
@@ -71,7 +71,7 @@ csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struc
     lzma_ret begun = lzma_stream_decoder(&stream, MAX_DECODER_MEMORY, LZMA_CONCATENATED);
     if (begun != LZMA_OK) return fail_xz(begun, &stream, data.size, section, err);
     struct xz_output output = { .alloc = alloc, .max_size = max_size < SIZE_MAX / 4 ? max_size : SIZE_MAX / 4 };
-    csn_status status = run(&stream, data, &output, section, err);
+    csn_status status = run_xz(&stream, data, &output, section, err);
     uint64_t size = stream.total_out;
     lzma_end(&stream);
     if (status < 0) {

@@ -7,7 +7,7 @@
 
 /* ---- strings ---- */
 
-static bool grow_strings(struct csni_distinct_strings *s) {
+static bool grow_distinct_strings(struct csni_distinct_strings *s) {
     size_t count = s->slot_count ? s->slot_count * 2 : 256;
     uint32_t *slots = csni_alloc_present(s->items.alloc, count, sizeof *slots);
     if (!slots) return false;
@@ -23,7 +23,7 @@ static bool grow_strings(struct csni_distinct_strings *s) {
 }
 
 bool csni_distinct_strings_add(struct csni_distinct_strings *s, struct csn_str text, uint64_t hash, uint32_t *out_index) {
-    if (s->items.count * 2 >= s->slot_count && !grow_strings(s)) return false;
+    if (s->items.count * 2 >= s->slot_count && !grow_distinct_strings(s)) return false;
     size_t at = hash & (s->slot_count - 1);
     for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
         const struct csni_distinct_string *d = &s->items.items[s->slots[at] - 1];

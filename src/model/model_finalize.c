@@ -4,7 +4,8 @@
 
 /* ---- choosing ---- */
 
-static size_t choose(const struct csni_model *m, struct csni_key *keys, size_t count, struct csn_convert_report *report) {
+static size_t choose_functions(const struct csni_model *m, struct csni_key *keys, size_t count,
+                               struct csn_convert_report *report) {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         enum csni_verdict v = kept ? csni_model_judge(m, &keys[kept - 1], &keys[i], report) : CSNI_KEEP_BOTH;
@@ -43,7 +44,7 @@ static csn_status choose_share(void *context, uint32_t worker, size_t item, stru
     if (!count) return CSN_OK;
     csni_sort_groups(c->model, c->keys + s->first, c->spare + s->first, count);
     s->lowest = c->keys[s->first];
-    if (!c->order_only) s->kept = choose(c->model, c->keys + s->first, count, s->report);
+    if (!c->order_only) s->kept = choose_functions(c->model, c->keys + s->first, count, s->report);
     return CSN_OK;
 }
 
@@ -182,7 +183,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, str
     if (status >= 0 && merges) {
         status = csni_model_merge(m, keys, count, report, err);
     } else if (status >= 0) {
-        if (m->image.binary_count) kept = choose(m, keys, count, report);
+        if (m->image.binary_count) kept = choose_functions(m, keys, count, report);
         m->entry_count = (uint32_t)kept;
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };

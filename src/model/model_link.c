@@ -18,7 +18,7 @@ static void *zeroed(struct csni_arena *arena, size_t size) {
 
 /* ---- marking ---- */
 
-static void use_string(const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
+static void use_linked_string(const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
     if (u->hashes[number] || !b->strings[number].len) return;
     uint64_t hash = csni_hash_bytes(b->strings[number].ptr, b->strings[number].len) & ~CSNI_NAME_BIT;
     u->hashes[number] = hash ? hash : 1;
@@ -26,7 +26,7 @@ static void use_string(const struct csni_batch *b, struct csni_link_usage *u, ui
 
 /* The name of a function or inlined call. Where names change, it is told apart from an equal string of a path or pattern. */
 static void use_name(const struct csni_link *link, const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
-    use_string(b, u, number);
+    use_linked_string(b, u, number);
     if (link->model->rename && u->hashes[number]) u->hashes[number] |= CSNI_NAME_BIT;
 }
 
@@ -59,7 +59,7 @@ static void use_function(const struct csni_link *link, const struct csni_batch *
     }
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *s = &b->sites[f->first_site + i];
-        for (uint32_t k = 0; k < s->pattern_count; k++) use_string(b, u, b->patterns[s->first_pattern + k]);
+        for (uint32_t k = 0; k < s->pattern_count; k++) use_linked_string(b, u, b->patterns[s->first_pattern + k]);
     }
 }
 
@@ -84,8 +84,8 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
     }
     for (uint32_t i = 1; i < b->file_count; i++) {
         if (!u->file_uses[i] && !link->model->image.exact) continue;
-        use_string(b, u, b->files[i].directory);
-        use_string(b, u, b->files[i].base);
+        use_linked_string(b, u, b->files[i].directory);
+        use_linked_string(b, u, b->files[i].base);
     }
     return CSN_OK;
 }

@@ -154,7 +154,7 @@ static bool has_strong_symbol(const struct merging *g, const struct csni_key *ke
 }
 
 /* The first in the file. */
-static size_t first_of(const struct csni_key *keys, size_t count) {
+static size_t first_of_start(const struct csni_key *keys, size_t count) {
     size_t first = 0;
     for (size_t i = 1; i < count; i++)
         if (keys[i].batch < keys[first].batch || (keys[i].batch == keys[first].batch && keys[i].function < keys[first].function))
@@ -188,7 +188,7 @@ static unsigned rank_of(const struct merging *g, const struct csni_key *k, bool 
 /* The one on top: of those that rank highest the last, which is the best known. Of Breakpad's functions the first, as its
  * readers have it. */
 static size_t top_of(const struct merging *g, const struct csni_key *keys, size_t count, bool has_strong) {
-    if (csni_key_function(g->model, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of(keys, count);
+    if (csni_key_function(g->model, &keys[0])->source == CSNI_SOURCE_BREAKPAD) return first_of_start(keys, count);
     size_t top = 0;
     unsigned best = 0;
     for (size_t i = 0; i < count; i++) {
@@ -244,7 +244,7 @@ static size_t group_size(const struct csni_model *m, const struct csni_key *keys
 }
 
 /* An entry for the group, with children for all but its first. */
-static csn_status put_entry(struct merging *g, struct csn_error *err) {
+static csn_status put_merged_entry(struct merging *g, struct csn_error *err) {
     struct csni_model *m = g->model;
     struct csni_entry entry = { g->group.items[0].batch, g->group.items[0].function, (uint32_t)g->children.count,
                                 (uint32_t)g->group.count - 1 };
@@ -275,7 +275,7 @@ static csn_status merge_all(struct merging *g, struct csni_key *keys, size_t cou
             struct csni_key last = key_of_entry(m, &m->entries[m->entry_count - 1]);
             csni_model_judge(m, &last, &g->group.items[0], g->report); /* what overlaps is counted */
         }
-        CSNI_TRY(put_entry(g, err));
+        CSNI_TRY(put_merged_entry(g, err));
     }
     return CSN_OK;
 }

@@ -88,7 +88,7 @@ struct naming {
 };
 
 /* Makes the share the first one that has the name, unless an earlier one has it or it has a number. */
-static bool see(void *context, struct csni_distinct_string *d) {
+static bool claim_name(void *context, struct csni_distinct_string *d) {
     struct share *share = context;
     if (!d || d->number) return true;
     uint32_t rank = __atomic_load_n(&d->rank, __ATOMIC_RELAXED);
@@ -97,11 +97,11 @@ static bool see(void *context, struct csni_distinct_string *d) {
     return csni_vec_push(&share->names, d);
 }
 
-static csn_status see_share(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status claim_share_names(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct naming *n = context;
     struct share *share = &n->shares[item];
-    bool ok = each_name_of(n->link, share->first, share->end, see, share);
+    bool ok = each_name_of(n->link, share->first, share->end, claim_name, share);
     return ok ? CSN_OK : csni_fail_memory(err, (share->names.count + 1) * sizeof *share->names.items);
 }
 
@@ -139,7 +139,7 @@ static csn_status number_in_shares(struct naming *n, struct csni_pool *pool, str
         n->shares[i].rank = n->count - i;
         n->shares[i].names.alloc = m->alloc;
     }
-    CSNI_TRY(csni_pool_run(pool, n->count, see_share, n, err));
+    CSNI_TRY(csni_pool_run(pool, n->count, claim_share_names, n, err));
     CSNI_TRY(csni_pool_run(pool, n->count, drop_foreign, n, err));
     for (uint32_t i = 0; i < n->count; i++) {
         n->shares[i].first_number = m->string_count;

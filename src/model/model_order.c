@@ -5,8 +5,8 @@
 static int compare_u64(uint64_t a, uint64_t b) { return a < b ? -1 : a > b; }
 
 /* Orders by the offsets of all rows given, those superseded included. */
-static int compare_rows(const struct csni_row *a, const struct csni_row *a_end, const struct csni_row *b,
-                        const struct csni_row *b_end) {
+static int compare_model_rows(const struct csni_row *a, const struct csni_row *a_end, const struct csni_row *b,
+                              const struct csni_row *b_end) {
     uint32_t left_a = 0, left_b = 0; /* rows still to come at the offset of a[-1], of b[-1] */
     for (;;) {
         if (!left_a && a < a_end) left_a = csni_row_superseded(*a++) + 1;
@@ -19,7 +19,7 @@ static int compare_rows(const struct csni_row *a, const struct csni_row *a_end, 
     }
 }
 
-static int compare(const struct csni_model *m, const struct csni_key *ka, const struct csni_key *kb) {
+static int compare_known(const struct csni_model *m, const struct csni_key *ka, const struct csni_key *kb) {
     const struct csni_function *a = csni_key_function(m, ka), *b = csni_key_function(m, kb);
     int by = compare_u64(a->size, b->size);
     if (!by) by = compare_u64(a->inline_count, b->inline_count);
@@ -27,13 +27,15 @@ static int compare(const struct csni_model *m, const struct csni_key *ka, const 
     if (by) return by;
     const struct csni_row *ra = m->batches[ka->batch].rows + a->first_row;
     const struct csni_row *rb = m->batches[kb->batch].rows + b->first_row;
-    by = compare_rows(ra, ra + a->row_count, rb, rb + b->row_count);
+    by = compare_model_rows(ra, ra + a->row_count, rb, rb + b->row_count);
     if (by) return by;
     /* Or a symbol that comes later would replace a function of which nothing but its call sites is known. */
     return compare_u64(a->site_count > 0, b->site_count > 0);
 }
 
-static bool key_before(const void *context, const void *a, const void *b) { return compare(context, a, b) < 0; }
+static bool model_key_before(const void *context, const void *a, const void *b) {
+    return compare_known(context, a, b) < 0;
+}
 
 /* Radix sort: digits that all keys share cost one look. */
 void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t count) {
@@ -60,6 +62,6 @@ void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t co
 void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
     for (size_t low = 0, high; low < count; low = high) {
         for (high = low + 1; high < count && keys[high].start == keys[low].start;) high++;
-        if (high - low > 1) csni_merge_sort(keys + low, spare + low, high - low, sizeof *keys, key_before, m);
+        if (high - low > 1) csni_merge_sort(keys + low, spare + low, high - low, sizeof *keys, model_key_before, m);
     }
 }

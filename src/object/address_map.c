@@ -20,7 +20,7 @@ struct wanted {
     bool found;
 };
 
-static int by_name(const void *pa, const void *pb) {
+static int wanted_by_name(const void *pa, const void *pb) {
     const struct wanted *a = pa, *b = pb;
     int order = compare_names(a->function->name, b->function->name);
     return order ? order : (a->function > b->function) - (a->function < b->function);
@@ -54,8 +54,8 @@ static bool range_of(const struct csni_object *object, const struct csni_symbol 
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
 /* Other names of a function stand behind its first and are not needed. */
-static csn_status find_symbols(struct csni_object *object, struct wanted *wanted, uint32_t count,
-                               struct csni_address_map *map, struct csn_error *err) {
+static csn_status find_mapped_symbols(struct csni_object *object, struct wanted *wanted, uint32_t count,
+                                      struct csni_address_map *map, struct csn_error *err) {
     struct csni_symbol_iter iter;
     struct csni_symbol symbol;
     uint64_t name_bytes = 0;
@@ -76,7 +76,7 @@ static csn_status find_symbols(struct csni_object *object, struct wanted *wanted
 }
 
 /* By start; of two with one start the longer first. */
-static int by_start(const void *pa, const void *pb) {
+static int mapped_range_by_start(const void *pa, const void *pb) {
     const struct csni_mapped_range *a = pa, *b = pb;
     if (a->object_start != b->object_start) return a->object_start < b->object_start ? -1 : 1;
     if (a->object_end != b->object_end) return a->object_end > b->object_end ? -1 : 1;
@@ -87,7 +87,7 @@ static int by_start(const void *pa, const void *pb) {
 static void make_disjoint(struct csni_address_map *map) {
     struct csni_mapped_range *r = map->ranges.items;
     size_t kept = 0;
-    if (map->ranges.count) qsort(r, map->ranges.count, sizeof *r, by_start);
+    if (map->ranges.count) qsort(r, map->ranges.count, sizeof *r, mapped_range_by_start);
     for (size_t i = 0; i < map->ranges.count; i++) {
         if (kept && r[kept - 1].object_start == r[i].object_start) continue;
         if (kept && r[kept - 1].object_end > r[i].object_start) r[kept - 1].object_end = r[i].object_start;
@@ -102,8 +102,8 @@ csn_status csni_address_map_make(struct csni_object *object, const struct csni_d
     struct wanted *wanted = csni_alloc_zeroed(alloc, count, sizeof *wanted);
     if (!wanted) return count ? csni_fail_memory(err, (uint64_t)count * sizeof *wanted) : CSN_OK;
     for (uint32_t i = 0; i < count; i++) wanted[i].function = &functions[i];
-    qsort(wanted, count, sizeof *wanted, by_name);
-    csn_status status = find_symbols(object, wanted, count, out, err);
+    qsort(wanted, count, sizeof *wanted, wanted_by_name);
+    csn_status status = find_mapped_symbols(object, wanted, count, out, err);
     for (uint32_t i = 0; i < count; i++) out->missing += !wanted[i].found;
     csni_free(alloc, wanted, count * sizeof *wanted);
     if (status < 0) {

@@ -24,7 +24,7 @@ csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, st
 }
 
 /* A decimal number, padded with spaces; an empty field is 0. False: anything else. */
-static bool read_number(const uint8_t *text, size_t size, uint64_t *out) {
+static bool read_archive_number(const uint8_t *text, size_t size, uint64_t *out) {
     uint64_t v = 0;
     size_t i = 0;
     for (; i < size && text[i] >= '0' && text[i] <= '9'; i++) {
@@ -45,7 +45,7 @@ static struct csn_str without_trailing(struct csn_str text, char c) {
 /* System V's `/123`: a name in the member `//`, that ends with a slash and a line feed. */
 static bool long_name(const struct csni_archive *archive, struct csn_str field, struct csn_str *out) {
     uint64_t off;
-    if (!read_number((const uint8_t *)field.ptr + 1, field.len - 1, &off)) return false;
+    if (!read_archive_number((const uint8_t *)field.ptr + 1, field.len - 1, &off)) return false;
     struct csni_span rest = csni_span_from(archive->long_names, off);
     const uint8_t *end = rest.size ? memchr(rest.ptr, '\n', rest.size) : NULL;
     if (!end) return false;
@@ -58,7 +58,8 @@ static bool long_name(const struct csni_archive *archive, struct csn_str field, 
 static bool leading_name(struct csn_str field, struct csni_span *bytes, struct csn_str *out) {
     uint64_t len;
     struct csni_span name;
-    if (!read_number((const uint8_t *)field.ptr + 3, field.len - 3, &len) || !csni_span_sub(*bytes, 0, len, &name)) return false;
+    if (!read_archive_number((const uint8_t *)field.ptr + 3, field.len - 3, &len) ||
+        !csni_span_sub(*bytes, 0, len, &name)) return false;
     const uint8_t *nul = name.size ? memchr(name.ptr, 0, name.size) : NULL;
     *out = (struct csn_str){ (const char *)name.ptr, nul ? (size_t)(nul - name.ptr) : name.size };
     *bytes = (struct csni_span){ bytes->ptr + len, bytes->size - (size_t)len };
@@ -95,10 +96,10 @@ static csn_status read_member(struct csni_archive *archive, struct csni_archive_
     if (header.ptr[END_OFF] != '`' || header.ptr[END_OFF + 1] != '\n')
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "archive member at 0x%" PRIx64 ": header ends with %02x %02x, need 60 0a",
                          off, header.ptr[END_OFF], header.ptr[END_OFF + 1]);
-    if (!read_number(header.ptr + SIZE_OFF, SIZE_SIZE, &size))
+    if (!read_archive_number(header.ptr + SIZE_OFF, SIZE_SIZE, &size))
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "archive member at 0x%" PRIx64 ": size \"%.10s\", need decimal", off,
                          (const char *)header.ptr + SIZE_OFF);
-    if (!read_number(header.ptr + MTIME_OFF, MTIME_SIZE, &m->mtime)) m->mtime = 0;
+    if (!read_archive_number(header.ptr + MTIME_OFF, MTIME_SIZE, &m->mtime)) m->mtime = 0;
     if (!csni_span_sub(archive->file, off + HEADER_SIZE, size, &m->bytes))
         return csni_fail(err, CSN_E_TRUNCATED, NULL, off,
                          "archive member at 0x%" PRIx64 ": 0x%" PRIx64 " bytes, but the file has 0x%zx behind its header", off,

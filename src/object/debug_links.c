@@ -13,7 +13,8 @@ static csn_status fail_short(const char *section, const struct csni_cursor *c, s
 }
 
 /* CSN_NONE where there is no section of that index, or where it has no bytes here: a debug-only file keeps its header. */
-static csn_status read_section(struct csni_object *object, uint32_t section, struct csni_span *out, struct csn_error *err) {
+static csn_status read_debug_link_section(struct csni_object *object, uint32_t section, struct csni_span *out,
+                                          struct csn_error *err) {
     if (section == CSNI_NO_SECTION) return CSN_NONE;
     CSNI_TRY(csni_object_read_section(object, section, out, err));
     return out->size ? CSN_OK : CSN_NONE;
@@ -22,7 +23,7 @@ static csn_status read_section(struct csni_object *object, uint32_t section, str
 csn_status csni_object_debug_link(struct csni_object *object, struct csni_debug_link *out, struct csn_error *err) {
     static const char section[] = ".gnu_debuglink";
     struct csni_span bytes;
-    csn_status status = read_section(object, csni_object_find_section(object, section), &bytes, err);
+    csn_status status = read_debug_link_section(object, csni_object_find_section(object, section), &bytes, err);
     if (status != CSN_OK) return status;
     struct csni_cursor c = csni_cursor_at(bytes, object->big_endian);
     struct csni_debug_link link = { .name = csni_cursor_cstr(&c) };
@@ -39,7 +40,7 @@ csn_status csni_object_debug_link(struct csni_object *object, struct csni_debug_
 static csn_status gnu_alt_link(struct csni_object *object, struct csni_alt_link *out, struct csn_error *err) {
     static const char section[] = ".gnu_debugaltlink";
     struct csni_span bytes;
-    csn_status status = read_section(object, csni_object_find_section(object, section), &bytes, err);
+    csn_status status = read_debug_link_section(object, csni_object_find_section(object, section), &bytes, err);
     if (status != CSN_OK) return status;
     struct csni_cursor c = csni_cursor_at(bytes, object->big_endian);
     struct csni_alt_link link = { .name = csni_cursor_cstr(&c) };
@@ -53,7 +54,8 @@ static csn_status gnu_alt_link(struct csni_object *object, struct csni_alt_link 
 static csn_status dwarf_sup(struct csni_object *object, struct csni_alt_link *out, struct csn_error *err) {
     static const char section[] = ".debug_sup";
     struct csni_span bytes;
-    csn_status status = read_section(object, csni_object_find_debug_section(object, "sup", false), &bytes, err);
+    csn_status status = read_debug_link_section(object, csni_object_find_debug_section(object, "sup", false), &bytes,
+                                                err);
     if (status != CSN_OK) return status;
     struct csni_cursor c = csni_cursor_at(bytes, object->big_endian);
     uint16_t version = csni_cursor_u16(&c);

@@ -129,8 +129,8 @@ bool csni_section_is_relocated(const struct csni_object *object, uint32_t sectio
 }
 
 /* Inflated or copied, then relocated, into `bytes`. */
-static csn_status fill(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
-                       uint8_t *bytes, const char *label, struct csn_error *err) {
+static csn_status fill_section(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
+                               uint8_t *bytes, const char *label, struct csn_error *err) {
     if (source->compression != CSNI_COMPRESSION_NONE) {
         CSNI_TRY(csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, priv->alloc, err));
         atomic_fetch_add_explicit(&priv->inflated_bytes, source->size, memory_order_relaxed);
@@ -153,7 +153,7 @@ static csn_status read_owned(struct csni_object_private *priv, uint32_t section,
     /* All of it will be written, so all faults are taken at once; but a size that only a hostile file would tell is not
      * believed before it is seen. */
     if (bytes && size / LIKELY_RATIO <= source->data.size) csni_pages_populate(bytes, size);
-    csn_status status = bytes ? fill(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
+    csn_status status = bytes ? fill_section(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
     if (status < 0) {
         if (bytes) csni_pages_free(bytes, size);
         csni_section_unreserve(priv, size);

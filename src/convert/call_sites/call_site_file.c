@@ -70,7 +70,8 @@ static csn_status read_callee(struct line *line, const struct field *f, struct c
     return csni_given_add_pattern(out, text, !is_pattern, err);
 }
 
-static csn_status read_line(struct line *line, uint32_t file, struct csni_given_sites *out, struct csn_error *err) {
+static csn_status read_call_site_line(struct line *line, uint32_t file, struct csni_given_sites *out,
+                                      struct csn_error *err) {
     struct field f;
     csn_status status = next_field(line, &f, err);
     if (status != CSN_OK) return status < 0 ? status : CSN_OK;
@@ -100,7 +101,7 @@ static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t
         line.begin = line.p = p;
         line.end = p + whole.len;
         line.number++;
-        status = read_line(&line, number, out, err);
+        status = read_call_site_line(&line, number, out, err);
         p = next;
     }
     csni_vec_deinit(&line.text);

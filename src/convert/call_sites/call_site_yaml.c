@@ -109,7 +109,7 @@ static csn_status read_offset(struct reading *r, void *context) {
     return next(r);
 }
 
-static csn_status read_pattern(struct reading *r, void *context) {
+static csn_status read_yaml_pattern(struct reading *r, void *context) {
     (void)context;
     CSNI_TRY(expect(r, YAML_SCALAR_EVENT, "a regular expression"));
     if (!scalar(r).len) return fail_key(r, "an empty regular expression", scalar(r));
@@ -119,7 +119,7 @@ static csn_status read_pattern(struct reading *r, void *context) {
 }
 
 static csn_status read_patterns(struct reading *r, void *context) {
-    return read_sequence(r, "a list of regular expressions", read_pattern, context);
+    return read_sequence(r, "a list of regular expressions", read_yaml_pattern, context);
 }
 
 static csn_status read_flag(struct reading *r, void *context) {
@@ -135,7 +135,7 @@ static csn_status read_flags(struct reading *r, void *context) {
     return read_sequence(r, "a list of flags", read_flag, context);
 }
 
-static csn_status read_site(struct reading *r, void *context) {
+static csn_status read_yaml_site(struct reading *r, void *context) {
     static const char *const keys[] = { "return_offset", "match_regex", "flags", NULL };
     static read_item *const values[] = { read_offset, read_patterns, read_flags };
     unsigned seen;
@@ -150,7 +150,7 @@ static csn_status read_site(struct reading *r, void *context) {
 
 /* ---- functions ---- */
 
-static csn_status read_name(struct reading *r, void *context) {
+static csn_status read_yaml_name(struct reading *r, void *context) {
     struct csn_str *name = context;
     CSNI_TRY(expect(r, YAML_SCALAR_EVENT, "a function's name"));
     name->ptr = csni_arena_copy(r->out->arena, scalar(r).ptr, scalar(r).len);
@@ -159,12 +159,12 @@ static csn_status read_name(struct reading *r, void *context) {
 }
 
 static csn_status read_sites(struct reading *r, void *context) {
-    return read_sequence(r, "a list of call sites", read_site, context);
+    return read_sequence(r, "a list of call sites", read_yaml_site, context);
 }
 
-static csn_status read_function(struct reading *r, void *context) {
+static csn_status read_yaml_function(struct reading *r, void *context) {
     static const char *const keys[] = { "name", "callsites", NULL };
-    static read_item *const values[] = { read_name, read_sites };
+    static read_item *const values[] = { read_yaml_name, read_sites };
     (void)context;
     unsigned seen;
     struct csn_str name = { "", 0 };
@@ -178,13 +178,13 @@ static csn_status read_function(struct reading *r, void *context) {
     return CSN_OK;
 }
 
-static csn_status read_functions(struct reading *r, void *context) {
-    return read_sequence(r, "a list of functions", read_function, context);
+static csn_status read_yaml_functions(struct reading *r, void *context) {
+    return read_sequence(r, "a list of functions", read_yaml_function, context);
 }
 
 static csn_status read_document(struct reading *r) {
     static const char *const keys[] = { "functions", NULL };
-    static read_item *const values[] = { read_functions };
+    static read_item *const values[] = { read_yaml_functions };
     unsigned seen;
     CSNI_TRY(next(r)); /* the stream begins */
     CSNI_TRY(next(r));

@@ -14,7 +14,7 @@ struct undefined_names {
     CSNI_VEC(uint64_t) hashes; /* ascending */
 };
 
-static int compare_hashes(const void *pa, const void *pb) {
+static int compare_site_hashes(const void *pa, const void *pb) {
     uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
     return a < b ? -1 : a > b;
 }
@@ -44,14 +44,15 @@ static csn_status read_undefined_names(struct undefined_names *names, const stru
     CSNI_TRY(add_undefined_of(names, c->object, CSNI_SYMBOLS_STATIC, err));
     CSNI_TRY(add_undefined_of(names, c->object, CSNI_SYMBOLS_DYNAMIC, err));
     if (c->debug) CSNI_TRY(add_undefined_of(names, c->debug, CSNI_SYMBOLS_STATIC, err));
-    if (names->hashes.count) qsort(names->hashes.items, names->hashes.count, sizeof *names->hashes.items, compare_hashes);
+    if (names->hashes.count)
+        qsort(names->hashes.items, names->hashes.count, sizeof *names->hashes.items, compare_site_hashes);
     return CSN_OK;
 }
 
 static bool is_undefined_name(const struct undefined_names *names, struct csn_str name) {
     uint64_t hash = csni_hash_bytes(name.ptr, name.len);
     return names->hashes.count &&
-           bsearch(&hash, names->hashes.items, names->hashes.count, sizeof hash, compare_hashes) != NULL;
+           bsearch(&hash, names->hashes.items, names->hashes.count, sizeof hash, compare_site_hashes) != NULL;
 }
 
 /* ---- what is at hand ---- */
@@ -105,7 +106,7 @@ static const char METACHARACTERS[] = "\\^$.[]|()?*+{}";
 
 static bool is_meta(char c) { return c && strchr(METACHARACTERS, c); }
 
-static csn_status add_string(struct making *m, struct csn_str s, uint32_t *out) {
+static csn_status add_site_string(struct making *m, struct csn_str s, uint32_t *out) {
     *out = m->batch->string_count + (uint32_t)m->strings.count;
     return csni_vec_push(&m->strings, s) ? CSN_OK : CSN_E_MEMORY;
 }
@@ -117,7 +118,7 @@ static csn_status charge_bytes(const struct making *m, size_t bytes) {
 
 /* "^name$" with everything escaped that a regular expression would take for more than itself. */
 static csn_status exact_pattern(struct making *m, struct csn_str name, uint32_t *out) {
-    if (m->bare) return add_string(m, name, out);
+    if (m->bare) return add_site_string(m, name, out);
     CSNI_TRY(charge_bytes(m, name.len));
     char *text = csni_arena_alloc(m->arena, 2 * name.len + 2);
     if (!text) return CSN_E_MEMORY;
@@ -128,21 +129,21 @@ static csn_status exact_pattern(struct making *m, struct csn_str name, uint32_t 
         *p++ = name.ptr[i];
     }
     *p++ = '$';
-    return add_string(m, (struct csn_str){ text, (size_t)(p - text) }, out);
+    return add_site_string(m, (struct csn_str){ text, (size_t)(p - text) }, out);
 }
 
 /* A pattern that is searched for. One that looks like a bare name would be read as that name alone: parentheses tell. */
 static csn_status search_pattern(struct making *m, struct csn_str pattern, uint32_t *out) {
     bool bare_name = true;
     for (size_t i = 0; i < pattern.len; i++) bare_name = bare_name && !is_meta(pattern.ptr[i]);
-    if (!bare_name || m->bare) return add_string(m, pattern, out);
+    if (!bare_name || m->bare) return add_site_string(m, pattern, out);
     CSNI_TRY(charge_bytes(m, pattern.len));
     char *text = csni_arena_alloc(m->arena, pattern.len + 2);
     if (!text) return CSN_E_MEMORY;
     text[0] = '(';
     memcpy(text + 1, pattern.ptr, pattern.len);
     text[pattern.len + 1] = ')';
-    return add_string(m, (struct csn_str){ text, pattern.len + 2 }, out);
+    return add_site_string(m, (struct csn_str){ text, pattern.len + 2 }, out);
 }
 
 static csn_status add_pattern(struct making *m, uint32_t string) {
@@ -168,7 +169,7 @@ static uint32_t flags_of(const struct making *m, struct csn_str callee) {
     return CSN_CALL_SITE_EXTERNAL;
 }
 
-static csn_status make_name(struct making *m, struct csn_str callee, struct made_name *made) {
+static csn_status make_site_name(struct making *m, struct csn_str callee, struct made_name *made) {
     struct csn_str ends[CSNI_TAIL_ENDS_MAX];
     const struct finishing *f = m->finishing;
     size_t count = f->tails.items.count && !m->bare ? csni_tail_calls_ends(&f->tails, callee, ends) : 0;
@@ -190,7 +191,7 @@ static csn_status add_found(struct making *m, const struct csni_call_site *site)
     struct csn_str callee = b->strings[name];
     if (!callee.len) return begin_site(m, site->return_off, flags);
     struct made_name *made = &m->made[name];
-    if (!made->pattern) CSNI_TRY(make_name(m, callee, made));
+    if (!made->pattern) CSNI_TRY(make_site_name(m, callee, made));
     CSNI_TRY(begin_site(m, site->return_off, m->bare ? 0 : flags | flags_of(m, callee)));
     CSNI_TRY(add_pattern(m, made->pattern));
     /* What a tail call of the callee leads to is a record of its own: those of one offset add up. */
@@ -214,7 +215,7 @@ static csn_status add_tail_call(struct making *m, const struct csni_call_site *s
     struct made_name *made = &m->made[name];
     if (made->tail_of == function + 1) return CSN_OK;
     made->tail_of = function + 1;
-    if (!made->pattern) CSNI_TRY(make_name(m, callee, made));
+    if (!made->pattern) CSNI_TRY(make_site_name(m, callee, made));
     CSNI_TRY(begin_site(m, 0, CSN_CALL_SITE_TAIL | flags_of(m, callee)));
     return add_pattern(m, made->pattern);
 }
@@ -238,7 +239,7 @@ static csn_status copy_site(struct making *m, const struct csni_call_site *site)
 
 /* ---- sites from files ---- */
 
-static csn_status add_given(struct making *m, const struct csni_given_site *site) {
+static csn_status add_site_given(struct making *m, const struct csni_given_site *site) {
     CSNI_TRY(begin_site(m, site->return_off, site->flags));
     for (size_t i = 0; i < site->pattern_count; i++) {
         const struct csni_given_pattern *p = &m->finishing->given->patterns.items[site->first_pattern + i];
@@ -264,7 +265,7 @@ static csn_status make_sites(struct making *m) {
         }
         if (found) CSNI_TRY(add_tail_calls(m, function, i));
         for (; next < end && f->given_to.items[next].function == i; next++)
-            CSNI_TRY(add_given(m, &f->given->sites.items[f->given_to.items[next].order]));
+            CSNI_TRY(add_site_given(m, &f->given->sites.items[f->given_to.items[next].order]));
         function->first_site = first;
         function->site_count = (uint32_t)m->sites.count - first;
     }
@@ -314,7 +315,7 @@ static csn_status make_batch(const struct finishing *f, uint32_t index) {
 
 /* ---- who gets what files give ---- */
 
-static int by_place(const void *pa, const void *pb) {
+static int given_to_by_place(const void *pa, const void *pb) {
     const struct given_to *a = pa, *b = pb;
     if (a->batch != b->batch) return a->batch < b->batch ? -1 : 1;
     if (a->function != b->function) return a->function < b->function ? -1 : 1;
@@ -350,7 +351,7 @@ static csn_status assign(struct finishing *f, uint32_t order, struct csn_error *
 static csn_status assign_all(struct finishing *f, struct csn_error *err) {
     uint32_t batches = f->conversion->batch_count;
     for (uint32_t i = 0; i < f->given->sites.count; i++) CSNI_TRY(assign(f, i, err));
-    if (f->given_to.count) qsort(f->given_to.items, f->given_to.count, sizeof *f->given_to.items, by_place);
+    if (f->given_to.count) qsort(f->given_to.items, f->given_to.count, sizeof *f->given_to.items, given_to_by_place);
     f->first_given = csni_alloc_zeroed(f->conversion->alloc, batches, sizeof *f->first_given);
     if (batches && !f->first_given) return csni_fail_memory(err, batches * sizeof *f->first_given);
     uint32_t next = 0;

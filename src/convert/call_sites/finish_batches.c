@@ -12,15 +12,15 @@ static csn_status remake(struct csni_name_table *table, const struct csni_conver
     return csni_name_table_make(table, c, err);
 }
 
-static csn_status read_files(struct csni_conversion *c, struct csni_given_sites *given, struct csn_error *err) {
+static csn_status read_site_files(struct csni_conversion *c, struct csni_given_sites *given, struct csn_error *err) {
     for (uint32_t i = 0; i < c->options.call_site_file_count; i++)
         CSNI_TRY(csni_call_site_file_read(&c->options.call_site_files[i], i, given, err));
     return CSN_OK;
 }
 
-static csn_status finish(struct csni_conversion *c, struct csni_name_table *table, struct csni_given_sites *given,
-                         struct csn_error *err) {
-    CSNI_TRY(read_files(c, given, err));
+static csn_status finish_sites(struct csni_conversion *c, struct csni_name_table *table, struct csni_given_sites *given,
+                               struct csn_error *err) {
+    CSNI_TRY(read_site_files(c, given, err));
     CSNI_TRY(csni_name_table_make(table, c, err));
     if (c->options.merged_functions != CSN_MERGE_NONE && c->options.merged_functions != CSN_MERGE_LLVM) {
         CSNI_TRY(csni_place_folded(c, table, err));
@@ -36,7 +36,7 @@ csn_status csni_finish_batches(struct csni_conversion *c, struct csn_error *err)
     struct csni_name_table table = { .conversion = c };
     struct csni_given_sites given = { .arena = &c->arenas[0] };
     given.sites.alloc = given.patterns.alloc = c->alloc;
-    csn_status status = finish(c, &table, &given, err);
+    csn_status status = finish_sites(c, &table, &given, err);
     csni_name_table_deinit(&table);
     csni_vec_deinit(&given.sites);
     csni_vec_deinit(&given.patterns);

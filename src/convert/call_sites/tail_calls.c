@@ -14,8 +14,8 @@ static int by_hash(const void *pa, const void *pb) {
     return a->site < b->site ? -1 : a->site > b->site;
 }
 
-static csn_status add_function(struct csni_tail_calls *calls, const struct csni_batch *b, uint32_t batch,
-                               const struct csni_function *f, struct csn_error *err) {
+static csn_status add_tail_call_function(struct csni_tail_calls *calls, const struct csni_batch *b, uint32_t batch,
+                                         const struct csni_function *f, struct csn_error *err) {
     struct csn_str name = b->strings[f->name];
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *site = &b->sites[f->first_site + i];
@@ -32,13 +32,13 @@ csn_status csni_tail_calls_find(struct csni_tail_calls *calls, const struct csni
     for (uint32_t b = 0; b < c->batch_count; b++) {
         const struct csni_batch *batch = &c->batches[b];
         for (uint32_t f = 0; f < batch->function_count + batch->unplaced_count; f++)
-            CSNI_TRY(add_function(calls, batch, b, &batch->functions[f], err));
+            CSNI_TRY(add_tail_call_function(calls, batch, b, &batch->functions[f], err));
     }
     if (calls->items.count) qsort(calls->items.items, calls->items.count, sizeof *calls->items.items, by_hash);
     return CSN_OK;
 }
 
-static size_t first_of(const struct csni_tail_calls *calls, uint64_t hash) {
+static size_t first_tail_call_of(const struct csni_tail_calls *calls, uint64_t hash) {
     return csni_lower_bound(calls->items.items, calls->items.count, hash, hash);
 }
 
@@ -55,7 +55,8 @@ size_t csni_tail_calls_ends(const struct csni_tail_calls *calls, struct csn_str 
     struct csn_str from = name;
     for (size_t next = 0;; from = out[next++]) {
         uint64_t hash = csni_hash_bytes(from.ptr, from.len);
-        for (size_t i = first_of(calls, hash); i < calls->items.count && calls->items.items[i].hash == hash; i++) {
+        for (size_t i = first_tail_call_of(calls, hash); i < calls->items.count &&
+             calls->items.items[i].hash == hash; i++) {
             struct csn_str callee = calls->items.items[i].callee;
             if (!callee.len || ++steps > STEPS_MAX) return 0;
             if (csni_str_equal(callee, name) || has(out, count, callee)) continue;

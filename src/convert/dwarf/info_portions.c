@@ -33,7 +33,8 @@ static csn_status make_room(struct csni_portion *b, size_t room, struct csn_erro
 }
 
 /* Inflates until `upto` bytes are in the portion, or all. */
-static csn_status fill(struct csni_info_portions *p, struct csni_portion *b, uint64_t upto, struct csn_error *err) {
+static csn_status fill_portion(struct csni_info_portions *p, struct csni_portion *b, uint64_t upto,
+                               struct csn_error *err) {
     uint64_t left = csni_section_stream_left(p->stream);
     if (upto > b->size + left) upto = b->size + left;
     while (b->size < upto) {
@@ -68,15 +69,15 @@ csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_por
     out->from = p->from;
     uint64_t all = csni_section_stream_left(p->stream), end = 0;
     CSNI_TRY(make_room(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
-    CSNI_TRY(fill(p, out, p->enough, err));
+    CSNI_TRY(fill_portion(p, out, p->enough, err));
     while (end < all && end < p->enough) {
-        CSNI_TRY(fill(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));
+        CSNI_TRY(fill_portion(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));
         struct csni_span header = { out->bytes + end, out->size - (size_t)end };
         uint64_t size = csni_dwarf_unit_size(header, p->big_endian);
         if (size < CSNI_UNIT_LENGTH_SIZE || size > all - end) return CSN_NONE;
         end += size;
     }
-    CSNI_TRY(fill(p, out, end, err));
+    CSNI_TRY(fill_portion(p, out, end, err));
     p->from += out->size;
     return CSN_OK;
 }

@@ -58,15 +58,15 @@ struct reading {
 
 /* ---- sections ---- */
 
-static csn_status read_section(struct reading *r, uint32_t which, struct csn_error *err) {
+static csn_status read_section_bytes(struct reading *r, uint32_t which, struct csn_error *err) {
     struct csni_span *bytes = (struct csni_span *)((char *)&r->sections + kinds[which].place);
     return csni_object_read_section(r->object, r->section[which], bytes, err);
 }
 
-static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status read_dwarf_section(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct reading *r = context;
-    return read_section(r, r->read_order[item], err);
+    return read_section_bytes(r, r->read_order[item], err);
 }
 
 static csn_status open_stream(struct reading *r, struct csn_error *err) {
@@ -154,11 +154,11 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
 
 /* As far as portions go; then .debug_info is read as a whole, for the rest and for what that refers to. */
 static csn_status convert_stream(struct reading *r, struct csn_error *err) {
-    const struct csni_other_sections others = { read_one, r, r->read_count, &r->sections };
+    const struct csni_other_sections others = { read_dwarf_section, r, r->read_count, &r->sections };
     CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
     close_stream(r);
     if (r->done == UINT64_MAX) return CSN_OK;
-    CSNI_TRY(read_section(r, INFO, err));
+    CSNI_TRY(read_section_bytes(r, INFO, err));
     return convert_whole(r, err);
 }
 
@@ -178,7 +178,7 @@ static csn_status convert_all(struct reading *r, struct csn_error *err) {
     CSNI_TRY(open_stream(r, err));
     order_sections(r);
     if (r->stream) return convert_stream(r, err);
-    CSNI_TRY(csni_pool_run(r->conversion->pool, r->read_count, read_one, r, err));
+    CSNI_TRY(csni_pool_run(r->conversion->pool, r->read_count, read_dwarf_section, r, err));
     return convert_whole(r, err);
 }
 

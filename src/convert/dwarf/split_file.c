@@ -22,15 +22,17 @@ struct opening {
     struct csni_span bytes[SECTIONS];
 };
 
-static uint32_t find_section(const struct csni_object *object, uint32_t which) {
+static uint32_t find_split_file_section(const struct csni_object *object, uint32_t which) {
     uint32_t section = csni_object_find_debug_section(object, section_names[which].name, section_names[which].dwo);
     bool is_empty = section != CSNI_NO_SECTION && object->sections[section].flags & CSNI_SECTION_NOBITS;
     return is_empty ? CSNI_NO_SECTION : section;
 }
 
-bool csni_split_file_recognize(const struct csni_object *object) { return find_section(object, INFO) != CSNI_NO_SECTION; }
+bool csni_split_file_recognize(const struct csni_object *object) {
+    return find_split_file_section(object, INFO) != CSNI_NO_SECTION;
+}
 
-static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status read_split_section(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct opening *o = context;
     if (o->sections[item] == CSNI_NO_SECTION) return CSN_OK;
@@ -82,8 +84,9 @@ static csn_status join_sections(struct opening *o, uint32_t which, const struct 
     return CSN_OK;
 }
 
-static csn_status open_dwarf(struct opening *o, const struct csni_dwarf *image, const struct csn_allocator *alloc,
-                             struct csn_error *err) {
+static csn_status open_split_file_dwarf(struct opening *o, const struct csni_dwarf *image,
+                                        const struct csn_allocator *alloc,
+                                        struct csn_error *err) {
     const struct csni_span *b = o->bytes;
     const struct csni_dwarf_sections sections = {
         .info = b[INFO], .types = b[TYPES], .abbrev = b[ABBREV], .str = b[STR], .str_offsets = b[STR_OFFSETS],
@@ -100,13 +103,13 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
                                 const struct csni_dwarf *image, struct csn_error *err) {
     struct opening o = { .object = file->object };
     uint64_t size = 0;
-    for (uint32_t i = 0; i < SECTIONS; i++) o.sections[i] = find_section(o.object, i);
+    for (uint32_t i = 0; i < SECTIONS; i++) o.sections[i] = find_split_file_section(o.object, i);
     if (o.sections[INFO] == CSNI_NO_SECTION)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "the file has no section .debug_info.dwo");
-    CSNI_TRY(csni_pool_run(pool, SECTIONS, read_one, &o, err));
+    CSNI_TRY(csni_pool_run(pool, SECTIONS, read_split_section, &o, err));
     CSNI_TRY(join_sections(&o, INFO, c->alloc, &file->info, err));
     CSNI_TRY(join_sections(&o, TYPES, c->alloc, &file->types, err));
-    CSNI_TRY(open_dwarf(&o, image, c->alloc, err));
+    CSNI_TRY(open_split_file_dwarf(&o, image, c->alloc, err));
     file->dwarf = o.dwarf;
     CSNI_TRY(csni_dwarf_compile_all(o.dwarf, pool, err));
     CSNI_TRY(csni_dwarf_prepare_all(o.dwarf, pool, err));
@@ -135,7 +138,7 @@ void csni_split_file_close_later(struct csni_split_file *file, struct csni_conve
     count_inflated(file, c);
     close_dwarf(file, c);
     for (uint32_t i = 0; file->object && i < SECTIONS; i++) {
-        uint32_t section = find_section(file->object, i);
+        uint32_t section = find_split_file_section(file->object, i);
         if (i != STR && section != CSNI_NO_SECTION) csni_object_release_section(file->object, section);
     }
 }

@@ -329,7 +329,7 @@ static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job
     return csni_unit_convert_from(job, &source, out, err);
 }
 
-static csn_status read_symbols(struct csni_split_units *s, struct csn_error *err) {
+static csn_status read_split_symbols(struct csni_split_units *s, struct csn_error *err) {
     csn_status status = CSN_OK;
     pthread_mutex_lock(&s->symbols_lock);
     if (!s->symbols_read)
@@ -341,7 +341,7 @@ static csn_status read_symbols(struct csni_split_units *s, struct csn_error *err
 
 static csn_status convert_missing(struct csni_split_units *s, struct csni_unit_job *job, uint32_t skeleton,
                                   const struct csn_error *damage, struct csni_batch *out, struct csn_error *err) {
-    CSNI_TRY(read_symbols(s, err));
+    CSNI_TRY(read_split_symbols(s, err));
     struct csni_unit_source source = job->image;
     source.unit = source.line_unit = unit_of(s, skeleton);
     source.damage = damage;

@@ -22,7 +22,8 @@ static const char *path_of(const struct csni_conversion *c, const struct csni_ob
 }
 
 /* DWARF 5: both files have the checksum in .debug_sup, and a supplement need not have a build id. */
-static csn_status check_sum(struct csni_object *object, const char *path, struct csni_span needed, struct csn_error *err) {
+static csn_status check_supplement_sum(struct csni_object *object, const char *path, struct csni_span needed,
+                                       struct csn_error *err) {
     struct csni_alt_link own;
     struct csn_error inner = CSN_ERROR_INIT;
     csn_status status = csni_object_alt_link(object, &own, &inner);
@@ -35,18 +36,18 @@ static csn_status check_sum(struct csni_object *object, const char *path, struct
                      csni_id_show(own.id.ptr, own.id.size).text, csni_id_show(needed.ptr, needed.size).text);
 }
 
-static csn_status check(const struct csni_companion_file *file, const struct csn_companion_request *request,
-                        const struct csni_object *image, struct csn_error *err) {
+static csn_status check_supplement(const struct csni_companion_file *file, const struct csn_companion_request *request,
+                                   const struct csni_object *image, struct csn_error *err) {
     const char *path = file->found.path ? file->found.path : request->name;
     if (file->object->big_endian != image->big_endian)
         return csni_fail(err, CSN_E_FORMAT, NULL, 0, "%s is %s-endian, the image is not", path,
                          file->object->big_endian ? "big" : "little");
     if (csni_object_find_section(image, ".gnu_debugaltlink") != CSNI_NO_SECTION)
         return csni_companion_check_id(file, request, err);
-    return check_sum(file->object, path, (struct csni_span){ request->id, request->id_size }, err);
+    return check_supplement_sum(file->object, path, (struct csni_span){ request->id, request->id_size }, err);
 }
 
-static csn_status find_file(struct csni_supplement *s, struct csni_object *image, struct csn_error *err) {
+static csn_status find_supplement_file(struct csni_supplement *s, struct csni_object *image, struct csn_error *err) {
     struct csni_alt_link link;
     csn_status status = csni_object_alt_link(image, &link, err);
     if (status != CSN_OK || link.is_supplementary) return status < 0 ? status : CSN_NONE;
@@ -61,14 +62,14 @@ static csn_status find_file(struct csni_supplement *s, struct csni_object *image
     status = csni_companion_open(s->conversion, &request, &file, &s->told);
     if (status < 0 && err) *err = s->told;
     if (status != CSN_OK) return status;
-    CSNI_TRY(check(file, &request, image, err));
+    CSNI_TRY(check_supplement(file, &request, image, err));
     s->object = file->object;
     return CSN_OK;
 }
 
 /* ---- getting it ready ---- */
 
-static csn_status read_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status read_supplement_section(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_supplement *s = context;
     s->section[item] = csni_object_find_debug_section(s->object, section_names[item], false);
@@ -76,9 +77,9 @@ static csn_status read_one(void *context, uint32_t worker, size_t item, struct c
     return csni_object_read_section(s->object, s->section[item], &s->bytes[item], err);
 }
 
-static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
+static csn_status open_supplement_dwarf(struct csni_supplement *s, struct csn_error *err) {
     struct csni_pool *pool = s->conversion->pool;
-    CSNI_TRY(csni_pool_run(pool, CSNI_SUPPLEMENT_SECTIONS, read_one, s, err));
+    CSNI_TRY(csni_pool_run(pool, CSNI_SUPPLEMENT_SECTIONS, read_supplement_section, s, err));
     const struct csni_span *b = s->bytes;
     for (size_t i = 0; i < CSNI_SUPPLEMENT_SECTIONS; i++) s->size += b[i].size;
     const struct csni_dwarf_sections sections = {
@@ -93,8 +94,8 @@ static csn_status open_dwarf(struct csni_supplement *s, struct csn_error *err) {
 csn_status csni_supplement_open(struct csni_conversion *c, struct csni_object *object, struct csni_supplement *out,
                                 struct csn_error *err) {
     *out = (struct csni_supplement){ .conversion = c, .name = { "", 0 } };
-    csn_status status = find_file(out, object, err);
-    return status == CSN_OK ? open_dwarf(out, err) : status;
+    csn_status status = find_supplement_file(out, object, err);
+    return status == CSN_OK ? open_supplement_dwarf(out, err) : status;
 }
 
 void csni_supplement_close(struct csni_supplement *s) {

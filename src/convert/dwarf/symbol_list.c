@@ -6,7 +6,7 @@
 #include "base/core/fail.h"
 #include "base/core/search.h"
 
-static int by_place(const void *pa, const void *pb) {
+static int listed_symbol_by_place(const void *pa, const void *pb) {
     const struct csni_listed_symbol *a = pa, *b = pb;
     if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
     if (a->size != b->size) return a->size < b->size ? -1 : 1;
@@ -52,7 +52,8 @@ csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conv
                                              s.bind == CSNI_BIND_LOCAL };
         if (!csni_vec_push(&list->items, listed)) return csni_fail_memory(err, sizeof listed);
     }
-    if (list->items.count) qsort(list->items.items, list->items.count, sizeof *list->items.items, by_place);
+    if (list->items.count)
+        qsort(list->items.items, list->items.count, sizeof *list->items.items, listed_symbol_by_place);
     uint32_t merge = c->options.merged_functions;
     drop_covered(list, merge == CSN_MERGE_ALL || merge == CSN_MERGE_ALIASES);
     return CSN_OK;

@@ -65,7 +65,7 @@ static csn_status add_long_name(struct csni_unit_job *job, struct csn_str direct
     return CSN_OK;
 }
 
-static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
+static csn_status add_unit_file(struct csni_unit_job *job, uint32_t dwarf_file, uint32_t *out) {
     struct csn_str directory, name;
     bool relative;
     if (job->writer->files.count >= CSNI_BATCH_FILES_MAX) return CSN_NONE;
@@ -86,7 +86,7 @@ static csn_status add_file(struct csni_unit_job *job, uint32_t dwarf_file, uint3
 csn_status csni_unit_find_file(struct csni_unit_job *job, uint64_t dwarf_file, uint32_t *out) {
     if (dwarf_file >= job->file_numbers.count) return CSN_NONE;
     bool again = dwarf_file == 0 && csni_line_table_repeats_first(&job->lines);
-    csn_status status = again ? csni_unit_file(job, 1, out) : add_file(job, (uint32_t)dwarf_file, out);
+    csn_status status = again ? csni_unit_file(job, 1, out) : add_unit_file(job, (uint32_t)dwarf_file, out);
     if (status == CSN_OK) job->file_numbers.items[dwarf_file] = *out + 1;
     return status;
 }

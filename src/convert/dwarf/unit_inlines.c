@@ -15,7 +15,8 @@ static inline bool stand_apart(const struct csni_address_range *r, size_t count)
 /* ---- while walking ---- */
 
 /* Whether [low, high) lies within one of the ranges, at least one, which are ascending. */
-static inline bool contains(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
+static inline bool ranges_contain(const struct csni_address_range *ranges, uint32_t count,
+                                  struct csni_address_range r) {
     /* The last one that begins at or below r.low, if any does. */
     const struct csni_address_range *at = ranges + csni_upper_bound(ranges + 1, count - 1, low, r.low);
     return at->low <= r.low && r.high <= at->high;
@@ -35,7 +36,7 @@ static void check_within_parent(struct csni_unit_job *job, const struct csni_die
     const struct csni_address_range *around = ranges + (parent ? parent->first_range : f->first_range);
     uint32_t count = parent ? parent->range_count : f->range_count;
     for (size_t i = first; i < job->ranges.count; i++)
-        if (!contains(around, count, ranges[i])) note_outside_parent(job, die, ranges[i]);
+        if (!ranges_contain(around, count, ranges[i])) note_outside_parent(job, die, ranges[i]);
 }
 
 static CSNI_COLD void note_bad_call_file(struct csni_unit_job *job, const struct csni_die *die, uint64_t file) {
@@ -131,7 +132,7 @@ static bool keep_parts(struct csni_unit_job *job, struct csni_open_function *f, 
 }
 
 /* Closes nodes of the batch until the one of `parent` is the innermost open one. */
-static void close_until(struct csni_unit_job *job, uint32_t parent) {
+static void close_inlined_until(struct csni_unit_job *job, uint32_t parent) {
     while (job->unclosed.count) {
         uint32_t *top = job->unclosed.items + job->unclosed.count - 2;
         if (top[0] == parent) return;
@@ -140,11 +141,11 @@ static void close_until(struct csni_unit_job *job, uint32_t parent) {
     }
 }
 
-static bool add_node(struct csni_unit_job *job, const struct csni_open_function *f, uint32_t index) {
+static bool add_inlined_node(struct csni_unit_job *job, const struct csni_open_function *f, uint32_t index) {
     const struct csni_inlined *inlined = &job->inlined.items[index];
     struct csni_part kept = job->kept_of.items[index - f->first_inlined];
     if (kept.start == kept.end) return true;
-    close_until(job, inlined->parent);
+    close_inlined_until(job, inlined->parent);
     uint32_t node = csni_batch_begin_inline(job->writer, inlined->name, inlined->call_file, inlined->call_line);
     for (uint32_t i = kept.start; i < kept.end; i++)
         csni_batch_add_part(job->writer, job->kept.items[i].start, job->kept.items[i].end);
@@ -187,8 +188,8 @@ static int64_t add_any(struct csni_unit_job *job, struct csni_open_function *f, 
     uint32_t count = (uint32_t)job->inlined.count;
     job->kept.count = job->kept_of.count = job->unclosed.count = 0;
     for (uint32_t i = f->first_inlined; i < count; i++)
-        if (!keep_parts(job, f, i, start, end) || !add_node(job, f, i)) return -1;
-    close_until(job, CSNI_NO_PARENT);
+        if (!keep_parts(job, f, i, start, end) || !add_inlined_node(job, f, i)) return -1;
+    close_inlined_until(job, CSNI_NO_PARENT);
     return (int64_t)job->kept.count;
 }
 

@@ -261,7 +261,7 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
     return status;
 }
 
-static csn_status copy_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
+static csn_status copy_unit_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE };
     uint64_t covered = 0; /* up to here by the sequences before; removed code leaves sequences that overlap live ones */
@@ -321,5 +321,5 @@ csn_status csni_unit_add_rows(struct csni_unit_job *job, const struct csni_open_
     if (bad_name)
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_SEQUENCE, "DIE 0x%llx names the sequence at .debug_line+0x%llx",
                         (unsigned long long)f->die_off, (unsigned long long)f->stmt_sequence);
-    return copy_rows(job, first, last, start, end);
+    return copy_unit_rows(job, first, last, start, end);
 }

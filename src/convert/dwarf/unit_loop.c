@@ -30,7 +30,8 @@ static void give_back(struct csni_unit_loop *loop, uint32_t index) {
         csni_object_discard(loop->object, loop->info_section, units[first].off, units[behind - 1].end - units[first].off);
 }
 
-static csn_status convert_unit(struct csni_unit_loop *loop, uint32_t worker, uint32_t index, struct csn_error *err) {
+static csn_status convert_loop_unit(struct csni_unit_loop *loop, uint32_t worker, uint32_t index,
+                                    struct csn_error *err) {
     struct csni_unit_workers *workers = loop->workers;
     struct csni_unit *unit = &loop->dwarf->units[index];
     struct csni_batch *out = &loop->batches[index - loop->first_unit];
@@ -45,10 +46,10 @@ static csn_status convert_unit(struct csni_unit_loop *loop, uint32_t worker, uin
 static csn_status convert_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     struct csni_unit_loop *loop = context;
     uint32_t index = loop->order[item].index;
-    if (!loop->split) return convert_unit(loop, worker, index, err);
+    if (!loop->split) return convert_loop_unit(loop, worker, index, err);
     if (!csni_split_units_is_first(loop->split, index)) return CSN_OK; /* done with the first */
     for (; index != CSNI_NO_SKELETON; index = csni_split_units_next(loop->split, index))
-        CSNI_TRY(convert_unit(loop, worker, index, err));
+        CSNI_TRY(convert_loop_unit(loop, worker, index, err));
     return CSN_OK;
 }
 
@@ -74,7 +75,7 @@ static void order_units(struct csni_unit_loop *loop) {
     if (loop->count) qsort(loop->order, loop->count, sizeof *loop->order, larger_first);
 }
 
-static csn_status run(struct csni_unit_loop *loop, struct csn_error *err) {
+static csn_status run_loop(struct csni_unit_loop *loop, struct csn_error *err) {
     struct csni_conversion *c = loop->workers->conversion;
     for (uint32_t i = 0; i < c->workers; i++)
         CSNI_TRY(csni_unit_job_rebind(&loop->workers->jobs[i], loop->dwarf, loop->lifetime, err));
@@ -91,7 +92,7 @@ csn_status csni_unit_loop_run(struct csni_unit_loop *loop, struct csn_error *err
     loop->batches = csni_add_batches(c, loop->count);
     pthread_mutex_init(&loop->lock, NULL);
     bool ok = !loop->count || (loop->order && loop->done && loop->batches);
-    csn_status status = ok ? run(loop, err) : csni_fail_memory(err, loop->count * sizeof *loop->batches);
+    csn_status status = ok ? run_loop(loop, err) : csni_fail_memory(err, loop->count * sizeof *loop->batches);
     pthread_mutex_destroy(&loop->lock);
     csni_free(c->alloc, loop->order, loop->count * sizeof *loop->order);
     csni_free(c->alloc, loop->done, loop->count);

@@ -13,7 +13,8 @@ void csni_unit_names_begin(struct csni_unit_job *job) {
 }
 
 /* The slot of `key`, or the free one where it belongs. */
-static struct csni_name_slot *find_slot(struct csni_name_slot *slots, uint32_t count, uint32_t stamp, uint64_t key) {
+static struct csni_name_slot *find_unit_slot(struct csni_name_slot *slots, uint32_t count, uint32_t stamp,
+                                             uint64_t key) {
     size_t at = csni_hash_u64(key) & (count - 1);
     while (slots[at].stamp == stamp && slots[at].key != key) at = (at + 1) & (count - 1);
     return &slots[at];
@@ -26,7 +27,7 @@ static bool grow_names(struct csni_unit_job *job) {
     if (!slots) return false;
     for (uint32_t i = 0; i < job->name_slots; i++)
         if (job->names[i].stamp == job->stamp)
-            *find_slot(slots, count, job->stamp, job->names[i].key) = job->names[i];
+            *find_unit_slot(slots, count, job->stamp, job->names[i].key) = job->names[i];
     csni_free(alloc, job->names, job->name_slots * sizeof *slots);
     job->names = slots;
     job->name_slots = count;
@@ -44,15 +45,15 @@ static csn_status reserve_string(struct csni_unit_job *job, const struct csni_un
 }
 
 /* Offsets are below 2^62: sections are no larger than memory. */
-static uint64_t key_of(const struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off) {
+static uint64_t name_key(const struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off) {
     return die_off | (uint64_t)unit->in_types << 63 | (uint64_t)(unit->dwarf != job->dwarf) << 62;
 }
 
 /* The name of the DIE at `die_off`, asked for once per unit. */
 static csn_status shared_name(struct csni_unit_job *job, const struct csni_unit *unit, uint64_t die_off, uint32_t *out) {
     if (job->name_count * 2 >= job->name_slots && !grow_names(job)) return CSN_E_MEMORY;
-    uint64_t key = key_of(job, unit, die_off);
-    struct csni_name_slot *slot = find_slot(job->names, job->name_slots, job->stamp, key);
+    uint64_t key = name_key(job, unit, die_off);
+    struct csni_name_slot *slot = find_unit_slot(job->names, job->name_slots, job->stamp, key);
     if (slot->stamp != job->stamp) {
         uint32_t string;
         CSNI_TRY(reserve_string(job, unit, die_off, &string));
@@ -72,7 +73,7 @@ static bool lasts(const struct csni_unit_job *job, struct csn_str s) {
     return job->dwarf->supplement && csni_span_holds(job->dwarf->supplement->sections.str, s.ptr);
 }
 
-static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
+static csn_status keep_unit_string(struct csni_unit_job *job, struct csn_str *s) {
     CSNI_TRY(csni_unit_charge(job, s->len));
     if (lasts(job, *s)) return CSN_OK;
     const char *copy = csni_arena_copy(job->arena, s->ptr, s->len);
@@ -84,7 +85,7 @@ static csn_status keep(struct csni_unit_job *job, struct csn_str *s) {
 csn_status csni_unit_function_name(struct csni_unit_job *job, const struct csni_die *die, uint32_t *out) {
     struct csn_str name;
     if (csni_die_own_name(job->dwarf, job->unit, die, &name, NULL) == CSN_OK) {
-        CSNI_TRY(keep(job, &name));
+        CSNI_TRY(keep_unit_string(job, &name));
         *out = csni_batch_add_string(job->writer, name);
         return CSN_OK;
     }
@@ -114,14 +115,14 @@ static CSNI_COLD void note_supplement(struct csni_unit_job *job, const struct cs
         csni_batch_note(job->writer, CSN_EVENT_MISSING_SUPPLEMENT, "%s", csn_error_text(&damage));
 }
 
-static csn_status resolve(struct csni_unit_job *job, const struct csni_pending_name *pending) {
+static csn_status resolve_pending_name(struct csni_unit_job *job, const struct csni_pending_name *pending) {
     struct csn_str name;
     csn_status status = find_name(job, pending, &name, NULL);
     if (status == CSN_E_MEMORY) return status;
     if (status < 0 && job->dwarf->supplement) note_supplement(job, pending);
     CSNI_TRY(csni_unit_charge(job, csni_scopes_take_cost(job->scopes)));
     if (status != CSN_OK) return CSN_OK;
-    CSNI_TRY(keep(job, &name));
+    CSNI_TRY(keep_unit_string(job, &name));
     job->writer->strings.items[pending->string] = name;
     return CSN_OK;
 }
@@ -140,7 +141,7 @@ static void drop_nameless(struct csni_unit_job *job) {
 }
 
 csn_status csni_unit_names_resolve(struct csni_unit_job *job) {
-    for (size_t i = 0; i < job->pending.count; i++) CSNI_TRY(resolve(job, &job->pending.items[i]));
+    for (size_t i = 0; i < job->pending.count; i++) CSNI_TRY(resolve_pending_name(job, &job->pending.items[i]));
     drop_nameless(job);
     return CSN_OK;
 }

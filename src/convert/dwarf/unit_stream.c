@@ -155,7 +155,7 @@ static void inflate(struct csni_unit_stream *s, struct slot *slot) {
     else if (status < 0) fail_at(s, place_of(slot, 0), status, &failure);
 }
 
-static void read_other(struct csni_unit_stream *s, uint32_t worker) {
+static void read_stream_other(struct csni_unit_stream *s, uint32_t worker) {
     struct csn_error failure = CSN_ERROR_INIT;
     size_t item = s->others_taken++;
     pthread_mutex_unlock(&s->lock);
@@ -189,7 +189,7 @@ static csn_status open_portion(const struct csni_unit_stream *s, struct slot *sl
 }
 
 /* Nobody reads a portion's units any more. A buffer that one large unit made large is not kept. */
-static void clear(struct csni_unit_stream *s, struct slot *slot) {
+static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
@@ -210,11 +210,12 @@ static void prepare(struct csni_unit_stream *s, struct slot *slot) {
     slot->count = status == CSN_OK ? outcome.count : 0;
     if (status == CSN_NONE) end_at(s, slot);
     else if (status < 0) fail_at(s, place_of(slot, 0), status, &failure);
-    if (!slot->count) clear(s, slot);
+    if (!slot->count) clear_slot(s, slot);
 }
 
-static csn_status convert_unit(struct csni_unit_stream *s, uint32_t worker, const struct slot *slot, struct csni_unit *unit,
-                               struct csni_batch *out, struct csn_error *err) {
+static csn_status convert_stream_unit(struct csni_unit_stream *s, uint32_t worker, const struct slot *slot,
+                                      struct csni_unit *unit,
+                                      struct csni_batch *out, struct csn_error *err) {
     if (s->turned[worker] != slot->number + 1) {
         s->turned[worker] = slot->number + 1;
         CSNI_TRY(csni_unit_job_rebind(&s->workers->jobs[worker], slot->dwarf, CSNI_LIFETIME_STRING_SECTIONS, err));
@@ -228,10 +229,10 @@ static void take_unit(struct csni_unit_stream *s, uint32_t worker, struct slot *
     uint32_t index = slot->taken++;
     struct csni_batch *out = &s->outcomes.items[slot->number].batches[index];
     pthread_mutex_unlock(&s->lock);
-    csn_status status = convert_unit(s, worker, slot, &slot->dwarf->units[index], out, &failure);
+    csn_status status = convert_stream_unit(s, worker, slot, &slot->dwarf->units[index], out, &failure);
     pthread_mutex_lock(&s->lock);
     if (status < 0) fail_at(s, place_of(slot, 1 + index), status, &failure);
-    if (++slot->done == slot->count) clear(s, slot);
+    if (++slot->done == slot->count) clear_slot(s, slot);
 }
 
 /* ---- all of it ---- */
@@ -245,7 +246,7 @@ static bool do_something(struct csni_unit_stream *s, uint32_t worker) {
         return true;
     }
     if (s->others_taken < s->others->count && counts(s, s->others_taken)) {
-        read_other(s, worker);
+        read_stream_other(s, worker);
         return true;
     }
     if (s->others_done < s->others->count) return false;
@@ -260,7 +261,7 @@ static bool do_something(struct csni_unit_stream *s, uint32_t worker) {
     return true;
 }
 
-static csn_status work(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status work_on_stream(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)item;
     (void)err;
     struct csni_unit_stream *s = context;
@@ -278,7 +279,7 @@ static csn_status work(void *context, uint32_t worker, size_t item, struct csn_e
 }
 
 /* The batches that count, in the order of the file. */
-static csn_status gather(struct csni_unit_stream *s, struct csn_error *err) {
+static csn_status gather_units(struct csni_unit_stream *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     uint64_t count = 0;
     uint32_t portions = s->end < s->outcomes.count ? s->end : (uint32_t)s->outcomes.count;
@@ -300,11 +301,11 @@ csn_status csni_unit_stream_run(struct csni_unit_stream *s, struct csni_unit_wor
                                 const struct csni_other_sections *others, uint64_t *until, struct csn_error *err) {
     s->workers = workers;
     s->others = others;
-    CSNI_TRY(csni_pool_run(s->conversion->pool, s->conversion->workers, work, s, err));
+    CSNI_TRY(csni_pool_run(s->conversion->pool, s->conversion->workers, work_on_stream, s, err));
     if (s->failure.code) {
         if (err) *err = s->failure;
         return s->failure.code;
     }
     *until = s->end == UINT32_MAX ? UINT64_MAX : s->until;
-    return gather(s, err);
+    return gather_units(s, err);
 }

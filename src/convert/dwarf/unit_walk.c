@@ -122,7 +122,8 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
 /* A call that does not return may be the last instruction of a function: the return address is behind it then. */
 static bool returns_into(uint64_t return_pc, uint64_t start, uint64_t end) { return return_pc > start && return_pc <= end; }
 
-static void add_call_sites(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start, uint64_t end) {
+static void add_die_call_sites(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start,
+                               uint64_t end) {
     for (size_t i = f->first_call; i < job->calls.count; i++) {
         const struct csni_found_call *call = &job->calls.items[i];
         bool tail = call->flags & CSNI_SITE_TAIL && start == job->ranges.items[f->first_own].low;
@@ -154,7 +155,7 @@ static csn_status write_function(struct csni_unit_job *job, struct csni_open_fun
         job->writer->functions.items[job->writer->functions.count - 1].label = true;
     CSNI_TRY(csni_unit_add_rows(job, f, r.low, r.high));
     CSNI_TRY(csni_unit_add_inlines(job, f, r.low, r.high));
-    add_call_sites(job, f, r.low, r.high);
+    add_die_call_sites(job, f, r.low, r.high);
     return CSN_OK;
 }
 
@@ -199,7 +200,7 @@ static inline csn_status close_to_depth(struct csni_unit_job *job, uint32_t dept
 
 /* ---- call sites ---- */
 
-static csn_status add_call(struct csni_unit_job *job, const struct csni_die *die) {
+static csn_status add_die_call(struct csni_unit_job *job, const struct csni_die *die) {
     const struct csni_open_function *f = csni_unit_enclosing_function(job);
     if (!(job->conversion->options.flags & CSN_CONVERT_CALL_SITES) || !f || f->ignored) return CSN_OK;
     struct csni_found_call call = { 0 };
@@ -236,12 +237,13 @@ static bool types_hold_no_code(const struct csni_unit *unit) {
     return false;
 }
 
-static csn_status enter(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die, bool jump,
-                        struct csn_error *err) {
+static csn_status enter_die(struct csni_unit_job *job, struct csni_die_walk *walk, const struct csni_die *die,
+                            bool jump,
+                            struct csn_error *err) {
     CSNI_TRY(close_to_depth(job, die->closed));
     if (die->tag == DW_TAG_subprogram) return open_function(job, die);
     if (die->tag == DW_TAG_inlined_subroutine) return csni_unit_open_inlined(job, die);
-    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return add_call(job, die);
+    if (die->tag == DW_TAG_call_site || die->tag == DW_TAG_GNU_call_site) return add_die_call(job, die);
     if (jump && is_type(die->tag) && !job->open.count) return csni_die_walk_skip_children(walk, die, err);
     return CSN_OK;
 }
@@ -261,7 +263,7 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
         walk.options.jump_over_types = jump && !job->open.count;
         walk.options.skip_codeless = job->skips_codeless && !job->open.count;
         status = csni_die_walk_next(&walk, &die, err);
-        if (status == CSN_OK) status = enter(job, &walk, &die, jump, err);
+        if (status == CSN_OK) status = enter_die(job, &walk, &die, jump, err);
     }
     if (status == CSN_E_MEMORY) return status;
     csn_status closing = close_to_depth(job, 0);

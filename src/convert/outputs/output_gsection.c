@@ -19,7 +19,8 @@ struct output {
     struct csni_new_object made;
 };
 
-static csn_status read_options(struct output *o, const struct csn_gsection_options *given, struct csn_error *err) {
+static csn_status read_output_options(struct output *o, const struct csn_gsection_options *given,
+                                      struct csn_error *err) {
     uint32_t revision = given->revision ? given->revision : CSN_REVISION_B;
     o->options.script = revision == CSN_REVISION_B_SCRIPT;
     o->options.revision = o->options.script ? 'B' : (char)revision;
@@ -52,7 +53,8 @@ static csn_status find_shared(struct output *o, const char *name, struct csn_err
     return CSN_OK;
 }
 
-static void add_section(struct output *o, struct csn_str name, struct csni_span head, struct csni_span tail, bool is_strings) {
+static void add_output_section(struct output *o, struct csn_str name, struct csni_span head, struct csni_span tail,
+                               bool is_strings) {
     o->made.sections[o->made.section_count++] =
         (struct csni_new_section){ .name = name, .head = head, .tail = tail, .is_strings = is_strings };
 }
@@ -63,9 +65,9 @@ static csn_status write_object(struct output *o, struct csni_span index, struct 
     struct csni_new_object *made = &o->made;
     made->like = o->object;
     made->big_endian = o->model->image.big_endian;
-    add_section(o, csni_str(csni_index_section_name(o->object)), index, nothing, false);
-    if (o->options.shared.size) add_section(o, o->options.strings_name, o->options.shared, strings, true);
-    else if (strings.size) add_section(o, o->options.strings_name, strings, nothing, true);
+    add_output_section(o, csni_str(csni_index_section_name(o->object)), index, nothing, false);
+    if (o->options.shared.size) add_output_section(o, o->options.strings_name, o->options.shared, strings, true);
+    else if (strings.size) add_output_section(o, o->options.strings_name, strings, nothing, true);
     CSNI_TRY(csni_new_object_lay_out(made, err));
     const struct csni_new_section *last = &made->sections[made->section_count - 1];
     if (o->options.revision == 'C' || o->options.revision == 'D') {
@@ -92,7 +94,7 @@ csn_status csni_write_gsection(const struct csni_model *model, const struct csn_
                                struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                struct csn_error *err) {
     struct output o = { .model = model, .object = model->object };
-    CSNI_TRY(read_options(&o, options->gsection, err));
+    CSNI_TRY(read_output_options(&o, options->gsection, err));
     o.options.strings_name = csni_str(csni_index_strings_name(o.object, o.options.revision > 'B'));
     if (options->gsection->strings_in) CSNI_TRY(find_shared(&o, options->gsection->strings_in, err));
     if (o.options.revision >= 'F') return write_whole(&o, pool, sink, report, err);

@@ -57,7 +57,7 @@ static uint32_t map_file(struct segmenter *s, const struct csni_batch *batch, ui
     return s->files[number];
 }
 
-static void copy_rows(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
+static void copy_segment_rows(struct segmenter *s, const struct csni_batch *batch, const struct csni_function *f) {
     if (!f->row_count) return;
     struct csni_row *out = csni_batch_reserve_rows(s->w, f->row_count);
     if (!out) return;
@@ -95,7 +95,7 @@ static void copy_function(struct segmenter *s, const struct csni_entry *e) {
     const struct csni_function *f = &batch->functions[e->function];
     csni_batch_begin_function(s->w, f->start, f->size, map_string(s, batch, f->name), CSNI_SOURCE_INDEX);
     if (!s->w->failed) s->w->functions.items[s->w->functions.count - 1].merged_count = e->child_count;
-    copy_rows(s, batch, f);
+    copy_segment_rows(s, batch, f);
     copy_inlines(s, batch, f);
     copy_call_sites(s, batch, f);
 }
@@ -113,7 +113,7 @@ static csn_status add_entry(struct segmenter *s, const struct csni_entry *e, str
 
 /* ---- writing a segment ---- */
 
-static csn_status write_model(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
+static csn_status write_segment_model(struct segmenter *s, struct csni_model *segment, struct csn_error *err) {
     struct csni_conversion *c = s->c;
     struct csni_file_output out;
     /* Counts of the whole have been reported; sizes are added up. */
@@ -161,7 +161,7 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
     segment.batch_count = 1;
     segment.image = s->model->image;
     segment.image.exact = true;
-    status = write_model(s, &segment, err);
+    status = write_segment_model(s, &segment, err);
     csni_model_deinit(&segment);
     csni_arena_release(&s->c->arenas[0], mark);
     if (status >= 0 && !csni_vec_push(&s->done, s->current)) status = csni_fail_memory(err, sizeof s->current);
@@ -170,7 +170,7 @@ static csn_status end_segment(struct segmenter *s, struct csn_error *err) {
 
 /* ---- all segments ---- */
 
-static csn_status cut(struct segmenter *s, struct csn_error *err) {
+static csn_status cut_segments(struct segmenter *s, struct csn_error *err) {
     const struct csni_model *m = s->model;
     uint64_t last = 0;
     begin_segment(s);
@@ -190,8 +190,8 @@ static csn_status cut(struct segmenter *s, struct csn_error *err) {
     return end_segment(s, err);
 }
 
-static csn_status write_text(struct csni_file_output *out, uint64_t *at, const char *text, int len,
-                             struct csn_error *err) {
+static csn_status write_segment_text(struct csni_file_output *out, uint64_t *at, const char *text, int len,
+                                     struct csn_error *err) {
     CSNI_TRY(csni_file_output_write(out, *at, text, (size_t)len, err));
     *at += (uint64_t)len;
     return CSN_OK;
@@ -201,16 +201,16 @@ static csn_status fill_manifest(const struct segmenter *s, struct csni_file_outp
     char text[256];
     uint64_t at = 0;
     int len = snprintf(text, sizeof text, "{\"segment_size\":%llu,\"segments\":[", (ull)s->c->options.gsym->segment_size);
-    CSNI_TRY(write_text(out, &at, text, len, err));
+    CSNI_TRY(write_segment_text(out, &at, text, len, err));
     for (size_t i = 0; i < s->done.count; i++) {
         const struct segment *d = &s->done.items[i];
         len = snprintf(text, sizeof text,
                        "%s\n{\"suffix\":\"-0x%llx\",\"start\":\"0x%llx\",\"end\":\"0x%llx\",\"functions\":%u,\"bytes\":%llu}",
                        i ? "," : "", (ull)d->start, (ull)d->start, (ull)d->end, d->functions, (ull)d->bytes);
-        CSNI_TRY(write_text(out, &at, text, len, err));
+        CSNI_TRY(write_segment_text(out, &at, text, len, err));
     }
     len = snprintf(text, sizeof text, "\n]}\n");
-    return write_text(out, &at, text, len, err);
+    return write_segment_text(out, &at, text, len, err);
 }
 
 static csn_status write_manifest(const struct segmenter *s, struct csn_error *err) {
@@ -230,7 +230,8 @@ static csn_status write_manifest(const struct segmenter *s, struct csn_error *er
     return status;
 }
 
-static csn_status check(const struct csni_conversion *c, const struct csni_model *model, struct csn_error *err) {
+static csn_status check_segments(const struct csni_conversion *c, const struct csni_model *model,
+                                 struct csn_error *err) {
     uint32_t format = csni_output_of(c->options.format)->format;
     if (format != CSN_FORMAT_GSYM_V1 && format != CSN_FORMAT_GSYM_V2 && format != CSN_FORMAT_GSYM_AUTO)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "only GSYM is written in segments");
@@ -240,7 +241,7 @@ static csn_status check(const struct csni_conversion *c, const struct csni_model
 
 csn_status csni_write_segments(struct csni_conversion *c, const struct csni_model *model, const char *path,
                                struct csn_error *err) {
-    CSNI_TRY(check(c, model, err));
+    CSNI_TRY(check_segments(c, model, err));
     enum csni_gsym_target target = c->options.format == CSN_FORMAT_GSYM_V2 ? CSNI_GSYM_WRITE_V2 : CSNI_GSYM_WRITE_V1;
     struct segmenter s = { .c = c, .model = model, .path = path, .w = &c->writers[0] };
     s.used_strings.alloc = s.used_files.alloc = s.done.alloc = c->alloc;
@@ -248,7 +249,7 @@ csn_status csni_write_segments(struct csni_conversion *c, const struct csni_mode
     s.files = csni_alloc_zeroed(c->alloc, model->file_count, sizeof *s.files);
     csn_status status = csni_gsym_sizer_init(&s.sizer, model, target, err);
     if (status >= 0 && (!s.strings || !s.files)) status = csni_fail_memory(err, model->string_count * sizeof *s.strings);
-    if (status >= 0) status = cut(&s, err);
+    if (status >= 0) status = cut_segments(&s, err);
     if (status >= 0) status = write_manifest(&s, err);
     c->report->segments_written = s.done.count;
     csni_vec_deinit(&s.used_strings);

@@ -20,7 +20,7 @@ static uint64_t range_key(const struct csni_covered_ranges *d, uint64_t start, u
 }
 
 /* The slot of `key`, or the free one where it belongs. */
-static uint64_t *find_slot(const struct csni_covered_ranges *d, uint64_t key) {
+static uint64_t *find_covered_slot(const struct csni_covered_ranges *d, uint64_t key) {
     size_t mask = ((size_t)1 << d->bits) - 1, at = csni_hash_u64(key) & mask;
     while (d->slots[at] && d->slots[at] != key) at = (at + 1) & mask;
     return &d->slots[at];
@@ -30,7 +30,7 @@ static void add_covered_of(struct csni_covered_ranges *d, const struct csni_batc
     for (uint32_t i = 0; i < batch->function_count; i++) {
         const struct csni_function *f = &batch->functions[i];
         uint64_t key = f->row_count || f->inline_count ? range_key(d, f->start, f->size) : 0;
-        if (key) *find_slot(d, key) = key;
+        if (key) *find_covered_slot(d, key) = key;
     }
 }
 
@@ -55,7 +55,7 @@ void csni_covered_ranges_deinit(struct csni_covered_ranges *d) {
 
 bool csni_covered_ranges_have(struct csni_covered_ranges *d, uint64_t start, uint32_t size) {
     uint64_t key = d->slots ? range_key(d, start, size) : 0;
-    if (!key || *find_slot(d, key) != key) return false;
+    if (!key || *find_covered_slot(d, key) != key) return false;
     if (start > d->lowest) return true;
     d->lowest = start;
     return false;

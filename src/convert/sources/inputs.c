@@ -47,7 +47,7 @@ static char *joined(const struct csn_allocator *alloc, const char *first, const 
     return out;
 }
 
-static void free_path(const struct csn_allocator *alloc, char *path) {
+static void input_free_path(const struct csn_allocator *alloc, char *path) {
     if (path) csni_free(alloc, path, strlen(path) + 1);
 }
 
@@ -73,7 +73,7 @@ static csn_status only_entry(const struct csn_allocator *alloc, const char *fold
     closedir(dir);
     if (status == CSN_OK && !found) status = csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "%s is empty", folder);
     if (status == CSN_OK) *out = found;
-    else free_path(alloc, found);
+    else input_free_path(alloc, found);
     return status;
 }
 
@@ -83,8 +83,8 @@ static csn_status find_in_bundle(const struct csn_allocator *alloc, const char *
     csn_status status = folder ? only_entry(alloc, folder, &name, err) : csni_fail_memory(err, strlen(path));
     if (status == CSN_OK) *out = joined(alloc, folder, name);
     if (status == CSN_OK && !*out) status = csni_fail_memory(err, strlen(folder) + strlen(name));
-    free_path(alloc, folder);
-    free_path(alloc, name);
+    input_free_path(alloc, folder);
+    input_free_path(alloc, name);
     return status;
 }
 
@@ -108,6 +108,6 @@ csn_status csni_input_file_open(struct csni_input_file *file, const char *path, 
 
 void csni_input_file_close(struct csni_input_file *file) {
     csni_file_map_close(&file->map);
-    free_path(file->alloc, file->path);
+    input_free_path(file->alloc, file->path);
     file->path = NULL;
 }

@@ -30,7 +30,7 @@ static csn_status read_chunks(struct reading *r, struct csn_error *err) {
     return status;
 }
 
-static csn_status read_symbols(struct reading *r, struct csn_error *err) {
+static csn_status read_breakpad_symbols(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     struct csni_batch_writer *w = &c->writers[0];
     csni_batch_begin(w, &c->arenas[0]);
@@ -53,7 +53,7 @@ static csn_status describe_image(struct csni_conversion *c, const struct csni_br
     return CSN_OK;
 }
 
-static csn_status read_all(struct reading *r, struct csn_error *err) {
+static csn_status read_breakpad_file(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     CSNI_TRY(csni_breakpad_open(&r->breakpad, c->input.file, 0, c->alloc, err));
     uint32_t chunk_count = (uint32_t)r->breakpad.chunks.count;
@@ -68,7 +68,7 @@ static csn_status read_all(struct reading *r, struct csn_error *err) {
         c->progress_total += c->input.file.size;
         CSNI_TRY(read_chunks(r, err));
     }
-    CSNI_TRY(read_symbols(r, err));
+    CSNI_TRY(read_breakpad_symbols(r, err));
     for (uint32_t i = 0; i < chunk_count; i++) c->report->functions_from_symbols += r->batches[i].function_count;
     return describe_image(c, &r->breakpad, err);
 }
@@ -77,7 +77,7 @@ csn_status csni_source_breakpad(struct csni_conversion *c, struct csn_error *err
     struct reading *r = csni_alloc_zeroed(c->alloc, 1, sizeof *r);
     if (!r) return csni_fail_memory(err, sizeof *r);
     r->conversion = c;
-    csn_status status = read_all(r, err);
+    csn_status status = read_breakpad_file(r, err);
     csni_breakpad_close(&r->breakpad);
     csni_free(c->alloc, r->workers, c->workers * sizeof *r->workers);
     csni_free(c->alloc, r, sizeof *r);

@@ -20,7 +20,8 @@ struct reader {
     struct csni_binary *binaries;
 };
 
-static csn_status read_name(struct reader *r, const struct csni_bsym_name *name, struct csn_str *out, struct csn_error *err) {
+static csn_status read_bsym_name(struct reader *r, const struct csni_bsym_name *name, struct csn_str *out,
+                                 struct csn_error *err) {
     struct csni_arena *arena = &r->c->arenas[0];
     uint64_t size = csni_bsym_expand(r->bsym, name, 0, NULL, 0);
     uint64_t left = csni_budget_left(&r->names);
@@ -41,11 +42,11 @@ static csn_status read_name(struct reader *r, const struct csni_bsym_name *name,
     return CSN_OK;
 }
 
-static csn_status read_segment(struct reader *r, uint32_t index, struct csn_error *err) {
+static csn_status read_bsym_segment(struct reader *r, uint32_t index, struct csn_error *err) {
     const struct csni_bsym *b = r->bsym;
     const struct csni_bsym_segment *s = &b->segments[index];
     struct csni_bsym_name name = csni_bsym_segment_name(b, s);
-    CSNI_TRY(read_name(r, &name, &r->binaries[index].name, err));
+    CSNI_TRY(read_bsym_name(r, &name, &r->binaries[index].name, err));
     r->binaries[index].address = s->address;
     r->w->binary = index + 1;
     for (uint32_t k = 0; k < s->count; k++) {
@@ -53,7 +54,7 @@ static csn_status read_segment(struct reader *r, uint32_t index, struct csn_erro
         uint64_t start = csni_bsym_symbol_address(b, symbol), size = csni_bsym_joined_length(b, s, &k);
         struct csn_str text;
         name = csni_bsym_symbol_name(b, symbol);
-        CSNI_TRY(read_name(r, &name, &text, err));
+        CSNI_TRY(read_bsym_name(r, &name, &text, err));
         if (!size) continue; /* a label */
         if (!text.len) {
             csni_batch_note(r->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "symbol %u at 0x%llx", symbol, (unsigned long long)start);
@@ -69,7 +70,7 @@ static csn_status read_segment(struct reader *r, uint32_t index, struct csn_erro
 static csn_status rename_text(struct reader *r, const struct csni_bsym_name *name, struct csn_str *out, struct csn_error *err) {
     static const char directory[] = "z:\\sys\\bin\\";
     struct csn_str base;
-    CSNI_TRY(read_name(r, name, &base, err));
+    CSNI_TRY(read_bsym_name(r, name, &base, err));
     *out = base;
     if (r->bsym->version >= CSNI_BSYM_2_3) return CSN_OK;
     size_t before = sizeof directory - 1;
@@ -114,11 +115,11 @@ static csn_status read_renames(struct reader *r, struct csn_error *err) {
     return CSN_OK;
 }
 
-static csn_status read_all(struct reader *r, struct csn_error *err) {
+static csn_status read_bsym_file(struct reader *r, struct csn_error *err) {
     const struct csni_bsym *b = r->bsym;
     r->binaries = csni_arena_alloc(&r->c->arenas[0], b->segment_count * sizeof *r->binaries);
     if (!r->binaries) return csni_fail_memory(err, b->segment_count * sizeof *r->binaries);
-    for (uint32_t i = 0; i < b->segment_count; i++) CSNI_TRY(read_segment(r, i, err));
+    for (uint32_t i = 0; i < b->segment_count; i++) CSNI_TRY(read_bsym_segment(r, i, err));
     r->c->image.binaries = r->binaries;
     r->c->image.binary_count = b->segment_count;
     r->c->image.checksum = b->checksum;
@@ -133,7 +134,7 @@ csn_status csni_source_bsym(struct csni_conversion *c, struct csn_error *err) {
     struct reader r = { .c = c, .bsym = &bsym, .w = &c->writers[0],
                         .names = csni_budget_for(EXPANSION_FREE, c->input.file.size, EXPANSION_FACTOR) };
     csni_batch_begin(r.w, &c->arenas[0]);
-    csn_status status = read_all(&r, err);
+    csn_status status = read_bsym_file(&r, err);
     csni_bsym_close(&bsym, c->alloc);
     CSNI_TRY(status);
     c->report->functions_from_symbols += r.w->functions.count;

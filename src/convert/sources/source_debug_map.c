@@ -20,7 +20,7 @@ struct map_reading {
 };
 
 /* What became of the object file is told in the report; the conversion goes on without it. */
-static void note_missing(const struct map_reading *m, const char *why) {
+static void note_debug_map_missing(const struct map_reading *m, const char *why) {
     char text[CSN_EXAMPLE_SIZE];
     const struct csni_debug_map_object *o = m->at;
     int len = o->member.len ? snprintf(text, sizeof text, "%.*s(%.*s): %s", (int)(o->path.len & INT_MAX), o->path.ptr,
@@ -31,7 +31,7 @@ static void note_missing(const struct map_reading *m, const char *why) {
 }
 
 /* The file that the object file at hand is in. CSN_NONE: it was not found, and that is noted. */
-static csn_status find_file(struct map_reading *m, struct csn_error *err) {
+static csn_status find_debug_map_file(struct map_reading *m, struct csn_error *err) {
     if (m->file && csni_str_equal(m->file_path, m->at->path)) return CSN_OK;
     m->file = NULL;
     char *path = csni_alloc(m->c->alloc, m->at->path.len + 1);
@@ -46,20 +46,20 @@ static csn_status find_file(struct map_reading *m, struct csn_error *err) {
     csn_status status = csni_companion_find(m->c, &request, &m->file, err);
     csni_free(m->c->alloc, path, m->at->path.len + 1);
     m->file_path = m->at->path;
-    if (status == CSN_NONE) note_missing(m, "not found");
+    if (status == CSN_NONE) note_debug_map_missing(m, "not found");
     return status;
 }
 
 static csn_status note_changed(const struct map_reading *m, uint64_t modified) {
     char text[96];
     snprintf(text, sizeof text, "modified at %" PRIu64 ", was linked when modified at %" PRIu64, modified, m->at->mtime);
-    note_missing(m, text);
+    note_debug_map_missing(m, text);
     return CSN_NONE;
 }
 
 /* The bytes of the object file at hand. CSN_NONE: there are none, and that is noted. */
-static csn_status find_bytes(struct map_reading *m, struct csni_span *out, struct csn_error *err) {
-    csn_status status = find_file(m, err);
+static csn_status find_debug_map_bytes(struct map_reading *m, struct csni_span *out, struct csn_error *err) {
+    csn_status status = find_debug_map_file(m, err);
     if (status != CSN_OK) return status;
     uint64_t modified = m->file->found.modified;
     *out = m->file->bytes;
@@ -67,8 +67,8 @@ static csn_status find_bytes(struct map_reading *m, struct csni_span *out, struc
         struct csn_error inner = CSN_ERROR_INIT;
         struct csni_archive_member member;
         status = csni_archive_find(m->file->bytes, m->at->member, m->at->mtime, &member, &inner);
-        if (status < 0) note_missing(m, csn_error_text(&inner));
-        else if (status == CSN_NONE) note_missing(m, "no such member");
+        if (status < 0) note_debug_map_missing(m, csn_error_text(&inner));
+        else if (status == CSN_NONE) note_debug_map_missing(m, "no such member");
         if (status != CSN_OK) return CSN_NONE;
         *out = member.bytes;
         modified = member.mtime;
@@ -89,9 +89,9 @@ static csn_status read_object(struct map_reading *m, struct csni_object *object,
     return status;
 }
 
-static csn_status read_one(struct map_reading *m, struct csn_error *err) {
+static csn_status read_mapped_object(struct map_reading *m, struct csn_error *err) {
     struct csni_span bytes;
-    csn_status status = find_bytes(m, &bytes, err);
+    csn_status status = find_debug_map_bytes(m, &bytes, err);
     if (status != CSN_OK) return status < 0 ? status : CSN_OK;
     struct csni_object *object;
     struct csn_error inner = CSN_ERROR_INIT;
@@ -101,7 +101,7 @@ static csn_status read_one(struct map_reading *m, struct csn_error *err) {
         if (err) *err = inner;
         return status;
     }
-    if (status < 0) note_missing(m, csn_error_text(&inner));
+    if (status < 0) note_debug_map_missing(m, csn_error_text(&inner));
     return CSN_OK;
 }
 
@@ -112,7 +112,7 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
     struct map_reading m = { .c = c, .map = &map };
     for (size_t i = 0; i < map.objects.count && status >= 0; i++) {
         m.at = &map.objects.items[i];
-        if (m.at->function_count) status = read_one(&m, err);
+        if (m.at->function_count) status = read_mapped_object(&m, err);
     }
     csni_debug_map_deinit(&map);
     return status;

@@ -54,7 +54,7 @@ static bool may_be_inside(const struct csni_object *object, const struct csni_se
 }
 
 /* CSN_NONE: the image has no table. */
-static csn_status find_table(struct csni_object *object, uint64_t *addr, struct csni_span *bytes) {
+static csn_status find_go_table(struct csni_object *object, uint64_t *addr, struct csni_span *bytes) {
     uint32_t named = find_named(object);
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
@@ -99,7 +99,7 @@ static uint64_t text_start(const struct csni_conversion *c) {
     return c->image.text.count ? c->image.text.items[0].start : 0;
 }
 
-static csn_status open_table(struct go_reading *r, uint64_t addr, struct csni_span bytes, struct csn_error *err) {
+static csn_status open_go_table(struct go_reading *r, uint64_t addr, struct csni_span bytes, struct csn_error *err) {
     CSNI_TRY(add_sections(r, err));
     CSNI_TRY(add_pointers(r, err));
     const struct csni_go_image image = { r->sections.items, r->sections.count, r->pointers.items, r->pointers.count,
@@ -111,7 +111,7 @@ static csn_status open_table(struct go_reading *r, uint64_t addr, struct csni_sp
 
 /* ---- functions that are known already ---- */
 
-static int by_address(const void *pa, const void *pb) {
+static int go_by_address(const void *pa, const void *pb) {
     uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
     return a < b ? -1 : a > b;
 }
@@ -124,12 +124,12 @@ static csn_status list_known(struct go_reading *r, struct csn_error *err) {
     size_t n = 0;
     for (uint32_t b = 0; b < c->batch_count; b++)
         for (uint32_t f = 0; f < c->batches[b].function_count; f++) r->known[n++] = c->batches[b].functions[f].start;
-    if (n) qsort(r->known, n, sizeof *r->known, by_address);
+    if (n) qsort(r->known, n, sizeof *r->known, go_by_address);
     return CSN_OK;
 }
 
 static bool is_known(const struct go_reading *r, uint64_t start) {
-    return r->known_count && bsearch(&start, r->known, r->known_count, sizeof *r->known, by_address);
+    return r->known_count && bsearch(&start, r->known, r->known_count, sizeof *r->known, go_by_address);
 }
 
 /* ---- into the batch ---- */
@@ -153,7 +153,7 @@ static csn_status batch_file(struct go_reading *r, uint32_t key, uint32_t *out) 
     return CSN_OK;
 }
 
-static void add_rows(struct go_reading *r, const struct csni_go_function *f) {
+static void add_go_rows(struct go_reading *r, const struct csni_go_function *f) {
     for (size_t i = 0; i < f->row_count; i++) {
         uint32_t file;
         if (batch_file(r, f->rows[i].file, &file) == CSN_OK)
@@ -185,7 +185,7 @@ static void close_calls(struct go_reading *r, size_t depth) {
     while (r->open.count > depth) csni_batch_end_inline(r->writer, r->open.items[--r->open.count]);
 }
 
-static csn_status add_calls(struct go_reading *r, const struct csni_go_function *f) {
+static csn_status add_go_calls(struct go_reading *r, const struct csni_go_function *f) {
     uint32_t left_out = UINT32_MAX; /* depth of the call that is left out, with what is deeper */
     for (size_t i = 0; i < f->call_count; i++) {
         const struct csni_go_call *call = &f->calls[i];
@@ -206,7 +206,7 @@ static csn_status add_calls(struct go_reading *r, const struct csni_go_function 
     return CSN_OK;
 }
 
-static csn_status add_function(struct go_reading *r, const struct csni_go_function *f) {
+static csn_status add_go_function(struct go_reading *r, const struct csni_go_function *f) {
     struct csni_batch_writer *w = r->writer;
     if (is_known(r, f->start)) return CSN_OK;
     if (!csni_in_text(r->conversion, f->start)) {
@@ -214,11 +214,11 @@ static csn_status add_function(struct go_reading *r, const struct csni_go_functi
         return CSN_OK;
     }
     csni_batch_begin_function(w, f->start, (uint32_t)(f->end - f->start), csni_batch_add_string(w, f->name), CSNI_SOURCE_GO);
-    add_rows(r, f);
-    return add_calls(r, f);
+    add_go_rows(r, f);
+    return add_go_calls(r, f);
 }
 
-static csn_status add_functions(struct go_reading *r, struct csn_error *err) {
+static csn_status add_go_functions(struct go_reading *r, struct csn_error *err) {
     csn_status status = CSN_OK;
     for (uint64_t i = 0; i < r->table.function_count && status != CSN_E_LIMIT; i++) {
         struct csni_go_function f;
@@ -226,23 +226,23 @@ static csn_status add_functions(struct go_reading *r, struct csn_error *err) {
         status = csni_go_read_function(&r->reader, i, &f, &damage);
         if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
         if (status < 0) csni_batch_note(r->writer, CSN_EVENT_DAMAGED_GO_FUNCTION, "%s", csn_error_text(&damage));
-        if (f.end > f.start && f.name.len && add_function(r, &f) < 0) return csni_fail_memory(err, 0);
+        if (f.end > f.start && f.name.len && add_go_function(r, &f) < 0) return csni_fail_memory(err, 0);
     }
     return CSN_OK;
 }
 
-static csn_status read_table(struct go_reading *r, struct csni_batch *batch, struct csn_error *err) {
+static csn_status read_go_table(struct go_reading *r, struct csni_batch *batch, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     CSNI_TRY(list_known(r, err));
     csni_batch_begin(r->writer, &c->arenas[0]);
-    CSNI_TRY(add_functions(r, err));
+    CSNI_TRY(add_go_functions(r, err));
     c->report->functions_from_go += r->writer->functions.count;
     return csni_batch_finish(r->writer, batch, err);
 }
 
 /* A batch that says why there is nothing. */
-static csn_status note_damage(struct go_reading *r, struct csni_batch *batch, const struct csn_error *damage,
-                              struct csn_error *err) {
+static csn_status note_go_damage(struct go_reading *r, struct csni_batch *batch, const struct csn_error *damage,
+                                 struct csn_error *err) {
     csni_batch_begin(r->writer, &r->conversion->arenas[0]);
     csni_batch_note(r->writer, CSN_EVENT_DAMAGED_GO_FUNCTION, "%s", csn_error_text(damage));
     return csni_batch_finish(r->writer, batch, err);
@@ -251,17 +251,17 @@ static csn_status note_damage(struct go_reading *r, struct csni_batch *batch, co
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err) {
     uint64_t addr;
     struct csni_span bytes;
-    if (find_table(c->object, &addr, &bytes) != CSN_OK) return CSN_OK;
+    if (find_go_table(c->object, &addr, &bytes) != CSN_OK) return CSN_OK;
     struct go_reading *r = csni_alloc_zeroed(c->alloc, 1, sizeof *r);
     if (!r) return csni_fail_memory(err, sizeof *r);
     r->conversion = c;
     r->writer = &c->writers[0];
     r->sections.alloc = r->pointers.alloc = r->open.alloc = c->alloc;
     struct csn_error damage = CSN_ERROR_INIT;
-    csn_status status = open_table(r, addr, bytes, &damage);
+    csn_status status = open_go_table(r, addr, bytes, &damage);
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch || status == CSN_E_MEMORY) status = csni_fail_memory(err, sizeof *batch);
-    else status = status < 0 ? note_damage(r, batch, &damage, err) : read_table(r, batch, err);
+    else status = status < 0 ? note_go_damage(r, batch, &damage, err) : read_go_table(r, batch, err);
     csni_go_reader_deinit(&r->reader);
     csni_vec_deinit(&r->sections);
     csni_vec_deinit(&r->pointers);

@@ -36,7 +36,7 @@ static uint32_t file_of(struct reader *r, uint32_t file) {
     return r->unknown_file;
 }
 
-static csn_status read_files(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
+static csn_status read_section_files(struct reader *r, struct csni_arena *arena, struct csn_error *err) {
     uint32_t count = r->g->gsym.file_count;
     r->files = csni_arena_alloc(arena, count * sizeof *r->files);
     if (!r->files) return csni_fail_memory(err, count * sizeof *r->files);
@@ -50,7 +50,8 @@ static csn_status read_files(struct reader *r, struct csni_arena *arena, struct 
     return CSN_OK;
 }
 
-static void read_rows(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_payload *part) {
+static void read_section_rows(struct reader *r, const struct csni_gsym_record *record,
+                              const struct csni_gsym_payload *part) {
     struct csni_gsym_row_iter rows;
     struct csn_row row;
     uint64_t before = 0;
@@ -146,7 +147,7 @@ static void read_inlines(struct reader *r, const struct csni_gsym_record *record
     if (status < 0) csni_batch_note(r->w, CSN_EVENT_DAMAGED_UNIT, "inlined calls of the function at 0x%llx", (ull)record->start);
 }
 
-static csn_status read_function(struct reader *r, uint32_t idx, struct csn_error *err) {
+static csn_status read_section_function(struct reader *r, uint32_t idx, struct csn_error *err) {
     struct csni_gsym_record record;
     struct csn_error damage = CSN_ERROR_INIT;
     if (csni_gsym_record(&r->g->gsym, idx, &record, &damage) < 0) {
@@ -169,7 +170,7 @@ static csn_status read_function(struct reader *r, uint32_t idx, struct csn_error
                              "functions share records so much that they hold over %d times the bytes of the section", SHARING_MAX);
         r->bytes_left -= part.bytes.size + 1;
         if (part.type == CSNI_GSYM_PART_LINES && !has_lines) {
-            read_rows(r, &record, &part);
+            read_section_rows(r, &record, &part);
             has_lines = true;
         } else if (part.type == CSNI_GSYM_PART_INLINE && !has_inlines) {
             read_inlines(r, &record, &part);
@@ -180,14 +181,14 @@ static csn_status read_function(struct reader *r, uint32_t idx, struct csn_error
     return CSN_OK;
 }
 
-static csn_status read_index(struct csni_conversion *c, const struct csni_gsection *g, struct csn_error *err) {
+static csn_status read_section_index(struct csni_conversion *c, const struct csni_gsection *g, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     struct reader *r = csni_arena_alloc(&c->arenas[0], sizeof *r);
     if (!batch || !r) return csni_fail_memory(err, sizeof *r);
     *r = (struct reader){ .g = g, .w = &c->writers[0], .bytes_left = g->gsym.bytes.size * (uint64_t)SHARING_MAX };
     csni_batch_begin(r->w, &c->arenas[0]);
-    CSNI_TRY(read_files(r, &c->arenas[0], err));
-    for (uint32_t i = 0; i < g->gsym.address_count && !r->w->failed; i++) CSNI_TRY(read_function(r, i, err));
+    CSNI_TRY(read_section_files(r, &c->arenas[0], err));
+    for (uint32_t i = 0; i < g->gsym.address_count && !r->w->failed; i++) CSNI_TRY(read_section_function(r, i, err));
     c->report->functions_from_index += r->w->functions.count;
     return csni_batch_finish(r->w, batch, err);
 }
@@ -208,7 +209,7 @@ csn_status csni_source_gsection(struct csni_conversion *c, struct csn_error *err
     struct csni_gsection g;
     CSNI_TRY(csni_gsection_parse(&g, section, &home, err));
     if (!c->image.has_base_address) describe(c, &g);
-    return read_index(c, &g, err);
+    return read_section_index(c, &g, err);
 }
 
 csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error *err) {
@@ -216,5 +217,5 @@ csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error
     CSNI_TRY(csni_gsection_parse(&g, c->input.file, NULL, err));
     describe(c, &g);
     c->image.big_endian = g.gsym.big;
-    return read_index(c, &g, err);
+    return read_section_index(c, &g, err);
 }

@@ -24,32 +24,32 @@ struct reader {
 
 /* ---- strings and files ---- */
 
-static struct strp_slot *find_slot(const struct strp_map *map, uint64_t strp) {
+static struct strp_slot *find_index_slot(const struct strp_map *map, uint64_t strp) {
     size_t mask = map->slots.count - 1, at = (size_t)csni_hash_u64(strp) & mask;
     while (map->slots.items[at].number && map->slots.items[at].strp != strp) at = (at + 1) & mask;
     return &map->slots.items[at];
 }
 
-static bool grow_strings(struct strp_map *map) {
+static bool grow_index_strings(struct strp_map *map) {
     struct strp_map grown = { .slots.alloc = map->slots.alloc, .used = map->used };
     size_t count = map->slots.count ? 2 * map->slots.count : 1024;
     if (!csni_vec_reserve(&grown.slots, count)) return false;
     grown.slots.count = count;
     memset(grown.slots.items, 0, count * sizeof *grown.slots.items);
     for (size_t i = 0; i < map->slots.count; i++)
-        if (map->slots.items[i].number) *find_slot(&grown, map->slots.items[i].strp) = map->slots.items[i];
+        if (map->slots.items[i].number) *find_index_slot(&grown, map->slots.items[i].strp) = map->slots.items[i];
     csni_vec_deinit(&map->slots);
     *map = grown;
     return true;
 }
 
-static uint32_t add_string(struct reader *r, uint64_t strp) {
+static uint32_t add_index_string(struct reader *r, uint64_t strp) {
     if (strp >= r->gsym.strings.size) return 0;
-    if (4 * r->strings.used >= 3 * r->strings.slots.count && !grow_strings(&r->strings)) {
+    if (4 * r->strings.used >= 3 * r->strings.slots.count && !grow_index_strings(&r->strings)) {
         r->w->failed = true;
         return 0;
     }
-    struct strp_slot *slot = find_slot(&r->strings, strp);
+    struct strp_slot *slot = find_index_slot(&r->strings, strp);
     if (slot->number) return slot->number;
     uint32_t number = csni_batch_add_string(r->w, csni_gsym_string(&r->gsym, strp));
     if (number) {
@@ -63,8 +63,8 @@ static void add_files(struct reader *r) {
     const struct csni_gsym *g = &r->gsym;
     for (uint32_t k = 1; k < g->file_count && !r->w->failed; k++) {
         const uint8_t *entry = csni_gsym_file_entry(g, k);
-        uint32_t directory = add_string(r, csni_gsym_strp(g, entry));
-        csni_batch_add_file(r->w, directory, add_string(r, csni_gsym_strp(g, entry + g->strp_size)));
+        uint32_t directory = add_index_string(r, csni_gsym_strp(g, entry));
+        csni_batch_add_file(r->w, directory, add_index_string(r, csni_gsym_strp(g, entry + g->strp_size)));
     }
 }
 
@@ -77,11 +77,12 @@ static uint32_t known_file(struct reader *r, uint32_t file, uint64_t addr, enum 
 
 /* ---- the parts of a function ---- */
 
-static void note_damage(struct reader *r, const struct csn_error *err) {
+static void note_index_damage(struct reader *r, const struct csn_error *err) {
     csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "%s", csn_error_text(err));
 }
 
-static void add_rows(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_payload *part) {
+static void add_index_rows(struct reader *r, const struct csni_gsym_record *record,
+                           const struct csni_gsym_payload *part) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csni_gsym_lines lines = { part->bytes, record->start, "FunctionInfo", part->offset,
                                      part->bytes.ptr + part->bytes.size };
@@ -105,12 +106,13 @@ static void add_rows(struct reader *r, const struct csni_gsym_record *record, co
         out[count++] = (struct csni_row){ (uint32_t)off, file, row.line };
     }
     if (count) csni_batch_commit_rows(r->w, count, count);
-    if (status < 0) note_damage(r, &err);
+    if (status < 0) note_index_damage(r, &err);
 }
 
 /* A node's ranges into r->parts: ascending, joined where they touch, as readers take them. False where one leads outside
  * the 4 GiB behind the function's start. */
-static bool read_parts(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
+static bool read_index_parts(struct reader *r, const struct csni_gsym_record *record,
+                             const struct csni_gsym_node *node) {
     struct csni_span ranges = node->ranges;
     r->parts.count = 0;
     for (uint32_t k = 0; k < node->range_count; k++) {
@@ -146,25 +148,26 @@ static void close_nodes(struct reader *r, struct open_nodes *open, uint32_t dept
 }
 
 /* False where the node, and so what is nested in it, is left out. */
-static bool add_node(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node,
-                     struct open_nodes *open) {
+static bool add_index_node(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node,
+                           struct open_nodes *open) {
     if (open->depth + 2 > CSN_INLINE_DEPTH_MAX) { /* with a root in front of one that had to be kept */
         csni_batch_note(r->w, CSN_EVENT_INLINE_TOO_DEEP, NULL);
         return false;
     }
-    if (!read_parts(r, record, node) || !r->parts.count) {
+    if (!read_index_parts(r, record, node) || !r->parts.count) {
         csni_batch_note(r->w, r->parts.count ? CSN_EVENT_INLINE_OUTSIDE_PARENT : CSN_EVENT_INLINE_WITHOUT_RANGES,
                         "in the function at 0x%llx", (unsigned long long)record->start);
         return false;
     }
     uint32_t call_file = known_file(r, node->call_file, node->first, CSN_EVENT_INLINE_BAD_FILE);
-    uint32_t number = csni_batch_begin_inline(r->w, add_string(r, node->name), call_file, node->call_line);
+    uint32_t number = csni_batch_begin_inline(r->w, add_index_string(r, node->name), call_file, node->call_line);
     for (size_t k = 0; k < r->parts.count; k++) csni_batch_add_part(r->w, r->parts.items[k].start, r->parts.items[k].end);
     open->nodes[open->depth++] = number;
     return true;
 }
 
-static void add_inlines(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_payload *part) {
+static void add_index_inlines(struct reader *r, const struct csni_gsym_record *record,
+                              const struct csni_gsym_payload *part) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csni_gsym_inline_iter iter;
     struct csni_gsym_node node;
@@ -180,13 +183,13 @@ static void add_inlines(struct reader *r, const struct csni_gsym_record *record,
         if (depth < shown || depth > skipped) continue;
         skipped = UINT32_MAX;
         close_nodes(r, &open, depth - shown);
-        if (!add_node(r, record, &node, &open)) skipped = depth;
+        if (!add_index_node(r, record, &node, &open)) skipped = depth;
     }
     close_nodes(r, &open, 0);
-    if (status < 0) note_damage(r, &err);
+    if (status < 0) note_index_damage(r, &err);
 }
 
-static void add_call_sites(struct reader *r, const struct csni_gsym_payload *part) {
+static void add_index_call_sites(struct reader *r, const struct csni_gsym_payload *part) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csni_gsym_list list;
     struct csni_gsym_call_site site;
@@ -194,9 +197,9 @@ static void add_call_sites(struct reader *r, const struct csni_gsym_payload *par
     while (status == CSN_OK && (status = csni_gsym_call_site_next(&r->gsym, &list, &site, &err)) == CSN_OK) {
         csni_batch_add_call_site(r->w, site.return_offset, site.flags);
         for (uint32_t k = 0; k < site.pattern_count; k++)
-            csni_batch_add_pattern(r->w, add_string(r, csni_gsym_pattern(&r->gsym, site.patterns, k)));
+            csni_batch_add_pattern(r->w, add_index_string(r, csni_gsym_pattern(&r->gsym, site.patterns, k)));
     }
-    if (status < 0) note_damage(r, &err);
+    if (status < 0) note_index_damage(r, &err);
 }
 
 /* ---- functions ---- */
@@ -204,8 +207,9 @@ static void add_call_sites(struct reader *r, const struct csni_gsym_payload *par
 enum { PART_TYPES = CSNI_GSYM_PART_CALL_SITES + 1 };
 
 /* The first part of each type, as lookups take it; a type that there is none of has no bytes. */
-static csn_status find_parts(struct reader *r, const struct csni_gsym_record *record, struct csni_gsym_payload *out,
-                             struct csn_error *failure) {
+static csn_status find_index_parts(struct reader *r, const struct csni_gsym_record *record,
+                                   struct csni_gsym_payload *out,
+                                   struct csn_error *failure) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csni_gsym_payload part;
     uint64_t pos = r->gsym.parts_at;
@@ -218,7 +222,7 @@ static csn_status find_parts(struct reader *r, const struct csni_gsym_record *re
                             known ? "a second part" : "a part", part.type, part.bytes.size,
                             (unsigned long long)record->start);
     }
-    if (status < 0) note_damage(r, &err);
+    if (status < 0) note_index_damage(r, &err);
     if (!csni_budget_charge(&r->budget, pos))
         return csni_fail(failure, CSN_E_LIMIT, "FunctionInfo", record->offset,
                          "functions share records: they have more than four times the %zu bytes of the file",
@@ -226,15 +230,16 @@ static csn_status find_parts(struct reader *r, const struct csni_gsym_record *re
     return CSN_OK;
 }
 
-static csn_status add_record(struct reader *r, const struct csni_gsym_record *record, struct csni_gsym_payload *merged,
-                             struct csn_error *err) {
+static csn_status add_index_record(struct reader *r, const struct csni_gsym_record *record,
+                                   struct csni_gsym_payload *merged,
+                                   struct csn_error *err) {
     struct csni_gsym_payload parts[PART_TYPES] = { { { NULL, 0 }, 0, 0 } };
-    csni_batch_begin_function(r->w, record->start, record->size, add_string(r, record->name), CSNI_SOURCE_INDEX);
-    CSNI_TRY(find_parts(r, record, parts, err));
+    csni_batch_begin_function(r->w, record->start, record->size, add_index_string(r, record->name), CSNI_SOURCE_INDEX);
+    CSNI_TRY(find_index_parts(r, record, parts, err));
     *merged = parts[CSNI_GSYM_PART_MERGED];
-    if (parts[CSNI_GSYM_PART_LINES].bytes.ptr) add_rows(r, record, &parts[CSNI_GSYM_PART_LINES]);
-    if (parts[CSNI_GSYM_PART_INLINE].bytes.ptr) add_inlines(r, record, &parts[CSNI_GSYM_PART_INLINE]);
-    if (parts[CSNI_GSYM_PART_CALL_SITES].bytes.ptr) add_call_sites(r, &parts[CSNI_GSYM_PART_CALL_SITES]);
+    if (parts[CSNI_GSYM_PART_LINES].bytes.ptr) add_index_rows(r, record, &parts[CSNI_GSYM_PART_LINES]);
+    if (parts[CSNI_GSYM_PART_INLINE].bytes.ptr) add_index_inlines(r, record, &parts[CSNI_GSYM_PART_INLINE]);
+    if (parts[CSNI_GSYM_PART_CALL_SITES].bytes.ptr) add_index_call_sites(r, &parts[CSNI_GSYM_PART_CALL_SITES]);
     return CSN_OK;
 }
 
@@ -248,35 +253,35 @@ static csn_status add_merged(struct reader *r, uint64_t start, const struct csni
     size_t parent = r->w->functions.count - 1;
     csn_status status = csni_gsym_list_open(&list, &r->gsym, part, &damage);
     while (status == CSN_OK && (status = csni_gsym_merged_next(&r->gsym, &list, start, &child, &damage)) == CSN_OK) {
-        CSNI_TRY(add_record(r, &child, &nested, err));
+        CSNI_TRY(add_index_record(r, &child, &nested, err));
         if (r->w->failed) return CSN_OK;
         r->w->functions.items[parent].merged_count++;
         if (nested.bytes.ptr)
             csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "FunctionInfo+0x%llx: a merged function holds merged functions",
                             (unsigned long long)nested.offset);
     }
-    if (status < 0) note_damage(r, &damage);
+    if (status < 0) note_index_damage(r, &damage);
     return CSN_OK;
 }
 
-static csn_status add_function(struct reader *r, uint32_t idx, struct csn_error *err) {
+static csn_status add_index_function(struct reader *r, uint32_t idx, struct csn_error *err) {
     struct csn_error damage = CSN_ERROR_INIT;
     struct csni_gsym_record record;
     struct csni_gsym_payload merged;
     if (csni_gsym_record(&r->gsym, idx, &record, &damage) < 0) {
-        note_damage(r, &damage);
+        note_index_damage(r, &damage);
         return CSN_OK;
     }
-    CSNI_TRY(add_record(r, &record, &merged, err));
+    CSNI_TRY(add_index_record(r, &record, &merged, err));
     return merged.bytes.ptr && !r->w->failed ? add_merged(r, record.start, &merged, err) : CSN_OK;
 }
 
-static csn_status read_functions(struct reader *r, struct csn_error *err) {
+static csn_status read_index_functions(struct reader *r, struct csn_error *err) {
     enum { STEP = 4096 };
     uint32_t count = r->gsym.address_count;
     r->c->progress_total = count;
     for (uint32_t idx = 0; idx < count && !r->w->failed; idx++) {
-        CSNI_TRY(add_function(r, idx, err));
+        CSNI_TRY(add_index_function(r, idx, err));
         if (idx % STEP == STEP - 1) CSNI_TRY(csni_progress(r->c, "functions", STEP, err));
     }
     return CSN_OK;
@@ -294,7 +299,7 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     r.budget = csni_budget_for(0, file.size, 4);
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);
-    csn_status status = read_functions(&r, err);
+    csn_status status = read_index_functions(&r, err);
     csni_vec_deinit(&r.strings.slots);
     csni_vec_deinit(&r.parts);
     return status < 0 ? status : csni_batch_finish(r.w, batch, err);

@@ -102,7 +102,7 @@ static bool has_dwarf(const struct csni_object *object) {
     return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
 }
 
-static void note_missing(struct csni_conversion *c, const char *text) {
+static void note_image_missing(struct csni_conversion *c, const char *text) {
     csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
 }
 
@@ -111,7 +111,7 @@ static void describe_debug_file(struct csni_conversion *c, struct csn_companion_
     struct csni_debug_link link;
     struct csn_error damage = CSN_ERROR_INIT;
     csn_status status = csni_object_debug_link(c->object, &link, &damage);
-    if (status < 0) note_missing(c, csn_error_text(&damage));
+    if (status < 0) note_image_missing(c, csn_error_text(&damage));
     if (status != CSN_OK) return;
     request->name = link.name.ptr;
     request->crc = link.crc;
@@ -135,7 +135,7 @@ static csn_status find_debug_file(struct csni_conversion *c, struct csni_object 
     if (status < 0 && err) *err = told;
     if (status < 0) return status;
     if (status == CSN_NONE) {
-        if (told.text[0]) note_missing(c, told.text);
+        if (told.text[0]) note_image_missing(c, told.text);
         return CSN_OK;
     }
     CSNI_TRY(csni_companion_check_id(file, &request, err));

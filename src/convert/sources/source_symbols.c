@@ -15,7 +15,7 @@ struct reading {
     struct csni_covered_ranges covered;
 };
 
-static void add_symbol(struct reading *r, const struct csni_symbol *s) {
+static void add_table_symbol(struct reading *r, const struct csni_symbol *s) {
     struct csni_conversion *c = r->conversion;
     struct csni_batch_writer *w = r->writer;
     if (s->kind != CSNI_SYMBOL_FUNCTION || !s->defined || !s->name.len || !csni_in_text(c, s->addr)) return;
@@ -38,7 +38,7 @@ static void add_symbol(struct reading *r, const struct csni_symbol *s) {
 /* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
-static csn_status add_symbols(struct reading *r, struct csni_symbol_iter *iter, struct csn_error *err) {
+static csn_status add_table_symbols(struct reading *r, struct csni_symbol_iter *iter, struct csn_error *err) {
     struct csni_symbol symbol;
     uint64_t name_bytes = 0;
     iter->only_functions = true;
@@ -47,7 +47,7 @@ static csn_status add_symbols(struct reading *r, struct csni_symbol_iter *iter, 
         if (name_bytes > MAX_NAME_BYTES)
             return csni_fail(err, CSN_E_LIMIT, NULL, 0, "symbol names take over %llu bytes, the limit",
                              (unsigned long long)MAX_NAME_BYTES);
-        add_symbol(r, &symbol);
+        add_table_symbol(r, &symbol);
     }
     if (iter->damaged) {
         csni_batch_note(r->writer, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
@@ -81,17 +81,17 @@ static csn_status read_tables(struct reading *r, struct csni_object *debug, stru
     struct csni_conversion *c = r->conversion;
     struct csni_symbol_iter iter;
     csn_status status = open_table(c->object, debug, &iter, err);
-    if (status != CSN_NONE) return status < 0 ? status : add_symbols(r, &iter, err);
+    if (status != CSN_NONE) return status < 0 ? status : add_table_symbols(r, &iter, err);
     status = mini_debug_symbols(c, r->writer, &iter, err);
-    if (status == CSN_OK) CSNI_TRY(add_symbols(r, &iter, err));
+    if (status == CSN_OK) CSNI_TRY(add_table_symbols(r, &iter, err));
     if (status < 0) return status;
     status = csni_symbol_iter_init(&iter, c->object, CSNI_SYMBOLS_DYNAMIC, err);
-    return status == CSN_OK ? add_symbols(r, &iter, err) : status;
+    return status == CSN_OK ? add_table_symbols(r, &iter, err) : status;
 }
 
 /* ---- functions without names ---- */
 
-static int by_address(const void *pa, const void *pb) {
+static int table_by_address(const void *pa, const void *pb) {
     uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
     return a < b ? -1 : a > b;
 }
@@ -103,7 +103,7 @@ static csn_status sorted_starts(const struct csni_conversion *c, const struct cs
     *out = csni_alloc_zeroed(c->alloc, count, sizeof **out);
     if (count && !*out) return csni_fail_memory(err, count * sizeof **out);
     for (size_t i = 0; i < count; i++) (*out)[i] = w->functions.items[i].start;
-    if (count) qsort(*out, count, sizeof **out, by_address);
+    if (count) qsort(*out, count, sizeof **out, table_by_address);
     return CSN_OK;
 }
 
@@ -143,7 +143,7 @@ static csn_status read_in_background(void *context, uint32_t worker, size_t item
     struct csni_conversion *c = s->conversion;
     struct reading r = { .conversion = c, .writer = &c->writers[c->workers] };
     csni_batch_begin(r.writer, &c->arenas[c->workers]);
-    CSNI_TRY(add_symbols(&r, &s->iter, err));
+    CSNI_TRY(add_table_symbols(&r, &s->iter, err));
     csn_status status = csni_batch_finish(r.writer, &s->batch, err);
     csni_batch_writer_deinit(r.writer); /* megabytes that nothing else would use again */
     return status;
@@ -185,7 +185,7 @@ static csn_status add_bounds(struct csni_conversion *c, const csni_address_range
 }
 
 /* The bytes of a section, false where it is absent, not in this file, or cannot be read. */
-static bool find_bytes(struct csni_object *object, const char *name, struct csni_eh_frame *out) {
+static bool find_table_bytes(struct csni_object *object, const char *name, struct csni_eh_frame *out) {
     uint32_t section = csni_object_find_section(object, name);
     if (section == CSNI_NO_SECTION || (object->sections[section].flags & CSNI_SECTION_NOBITS)) return false;
     out->addr = object->sections[section].addr;
@@ -203,7 +203,7 @@ static csn_status find_frame_bounds(struct csni_conversion *c, struct csn_error 
     struct csni_eh_frame frame = { .address_size = object->address_size, .big_endian = object->big_endian };
     bool linked = object->kind == CSNI_OBJECT_EXECUTABLE || object->kind == CSNI_OBJECT_SHARED;
     if (object->container != CSNI_CONTAINER_ELF || !linked || c->image.bounds.count) return CSN_OK;
-    if (!find_bytes(object, ".eh_frame", &frame)) return CSN_OK;
+    if (!find_table_bytes(object, ".eh_frame", &frame)) return CSN_OK;
     frame.text_base = section_addr(object, ".text");
     frame.data_base = section_addr(object, ".got");
     csni_address_ranges ranges = { .alloc = c->alloc };

@@ -13,7 +13,7 @@
 typedef csn_status text_reader(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
                                struct csn_error *err);
 
-static csn_status read_text(struct csni_conversion *c, text_reader *reader, struct csn_error *err) {
+static csn_status read_text_file_text(struct csni_conversion *c, text_reader *reader, struct csn_error *err) {
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     struct csni_batch_writer *w = &c->writers[0];
@@ -24,11 +24,11 @@ static csn_status read_text(struct csni_conversion *c, text_reader *reader, stru
 }
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err) {
-    return read_text(c, csni_kallsyms_read, err);
+    return read_text_file_text(c, csni_kallsyms_read, err);
 }
 
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err) {
-    return read_text(c, csni_perf_map_read, err);
+    return read_text_file_text(c, csni_perf_map_read, err);
 }
 
 /* ---- Symbian ---- */

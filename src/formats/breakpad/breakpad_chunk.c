@@ -55,7 +55,7 @@ static uint32_t add_path(struct csni_batch_writer *out, struct csn_str path) {
 }
 
 /* False: there is no such FILE. */
-static bool find_file(struct job *j, uint32_t number, uint32_t *out) {
+static bool find_breakpad_file(struct job *j, uint32_t number, uint32_t *out) {
     uint32_t at = csni_breakpad_find(&j->b->files, number);
     if (at == UINT32_MAX) return false;
     struct csni_breakpad_number *known = &j->w->files.items[at];
@@ -79,7 +79,7 @@ static uint32_t find_origin(struct job *j, uint32_t number) {
 
 /* ---- line records ---- */
 
-static int by_start(const void *pa, const void *pb) {
+static int breakpad_line_range_by_start(const void *pa, const void *pb) {
     const struct csni_breakpad_line_range *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
@@ -89,7 +89,7 @@ static int by_start(const void *pa, const void *pb) {
 static void sort_lines(struct job *j) {
     struct csni_breakpad_line_range *lines = j->w->lines.items;
     size_t kept = 0;
-    qsort(lines, j->w->lines.count, sizeof *lines, by_start);
+    qsort(lines, j->w->lines.count, sizeof *lines, breakpad_line_range_by_start);
     for (size_t i = 0; i < j->w->lines.count; i++) {
         bool keep = true;
         while (keep && kept && lines[kept - 1].end > lines[i].start) {
@@ -105,7 +105,7 @@ static void sort_lines(struct job *j) {
 }
 
 /* Rows hold up to the next one, so that a gap between line records becomes a row without file and line. */
-static void add_rows(struct job *j) {
+static void add_breakpad_rows(struct job *j) {
     if (!j->lines_ascend) sort_lines(j);
     const struct csni_breakpad_line_range *lines = j->w->lines.items;
     size_t count = j->w->lines.count, made = 0;
@@ -123,7 +123,7 @@ static void add_rows(struct job *j) {
 }
 
 /* False: the line is no part of the function. */
-static bool add_line(struct job *j, const struct csni_breakpad_row *r) {
+static bool add_breakpad_line(struct job *j, const struct csni_breakpad_row *r) {
     if (!r->size) return true; /* holds nowhere */
     uint64_t end = r->addr > UINT64_MAX - r->size ? UINT64_MAX : r->addr + r->size, function_end = j->start + j->size;
     uint64_t start = r->addr < j->start ? j->start : r->addr;
@@ -131,7 +131,7 @@ static bool add_line(struct job *j, const struct csni_breakpad_row *r) {
     if (start >= end) return false;
     struct csni_breakpad_line_range l = { (uint32_t)(start - j->start), (uint32_t)(end - j->start), 0, r->line,
                                           (uint32_t)j->w->lines.count };
-    if (!find_file(j, r->file, &l.file)) {
+    if (!find_breakpad_file(j, r->file, &l.file)) {
         csni_batch_note(j->out, CSN_EVENT_LINE_BAD_FILE, "0x%llx: there is no FILE %u", (unsigned long long)r->addr, r->file);
         return true;
     }
@@ -140,18 +140,18 @@ static bool add_line(struct job *j, const struct csni_breakpad_row *r) {
     return true;
 }
 
-static void read_row(struct job *j, const struct csni_breakpad_row *row, const char *whole) {
+static void read_breakpad_row(struct job *j, const struct csni_breakpad_row *row, const char *whole) {
     if (j->owner == LOST_FUNCTION) return;
     if (j->owner == NO_OWNER) csni_breakpad_damage(j->chunk, whole, "a line record without a function");
-    else if (!add_line(j, row)) csni_breakpad_damage(j->chunk, whole, "a line record outside of its function");
+    else if (!add_breakpad_line(j, row)) csni_breakpad_damage(j->chunk, whole, "a line record outside of its function");
 }
 
 /* ---- functions ---- */
 
-static void end_function(struct job *j) {
+static void end_breakpad_function(struct job *j) {
     if (j->owner == FUNCTION) {
         csni_batch_begin_function(j->out, j->start, j->size, csni_batch_add_string(j->out, j->name), CSNI_SOURCE_BREAKPAD);
-        add_rows(j);
+        add_breakpad_rows(j);
         j->failed |= !csni_breakpad_add_inlines(j->w, j->out);
     }
     j->w->lines.count = j->w->inlines.count = j->w->ranges.count = 0;
@@ -159,12 +159,12 @@ static void end_function(struct job *j) {
     j->owner = NO_OWNER;
 }
 
-static void add_symbol(struct job *j, uint64_t addr, struct csn_str name) {
+static void add_breakpad_symbol(struct job *j, uint64_t addr, struct csn_str name) {
     struct csni_breakpad_symbol symbol = { addr, name };
     j->failed |= !csni_vec_push(&j->chunk->symbols, symbol);
 }
 
-static void read_function(struct job *j, struct csni_breakpad_line line, const char *whole) {
+static void read_breakpad_function(struct job *j, struct csni_breakpad_line line, const char *whole) {
     uint64_t start, size, parameters;
     struct csn_str name;
     j->owner = LOST_FUNCTION;
@@ -176,7 +176,7 @@ static void read_function(struct job *j, struct csni_breakpad_line line, const c
     }
     if (!size) {
         j->owner = NO_OWNER;
-        add_symbol(j, start, name);
+        add_breakpad_symbol(j, start, name);
         return;
     }
     uint64_t kept = size < UINT32_MAX ? size : UINT32_MAX;
@@ -195,7 +195,7 @@ static void read_public(struct job *j, struct csni_breakpad_line line, const cha
     struct csn_str name;
     csni_breakpad_multiple(&line);
     if (csni_breakpad_hex(&line, &addr) && csni_breakpad_hex(&line, &parameters) && csni_breakpad_rest(&line, &name))
-        add_symbol(j, addr, name);
+        add_breakpad_symbol(j, addr, name);
     else
         csni_breakpad_damage(j->chunk, whole, "no address, parameter size and name");
 }
@@ -224,7 +224,7 @@ static void add_inline_range(struct job *j, uint64_t addr, uint64_t size) {
     j->failed |= !csni_vec_push(&j->w->ranges, range);
 }
 
-static bool read_ranges(struct job *j, struct csni_breakpad_line line) {
+static bool read_breakpad_ranges(struct job *j, struct csni_breakpad_line line) {
     while (line.p < line.end) {
         uint64_t addr, size;
         if (!csni_breakpad_hex(&line, &addr) || !csni_breakpad_hex(&line, &size)) return false;
@@ -238,7 +238,7 @@ static bool read_call_file(struct job *j, struct csni_breakpad_line *line, struc
     uint32_t number;
     if (line->p < line->end && *line->p == '-') return csni_str_is(csni_breakpad_field(line), "-1");
     if (!csni_breakpad_dec(line, &number)) return false;
-    if (!find_file(j, number, &out->call_file))
+    if (!find_breakpad_file(j, number, &out->call_file))
         csni_batch_note(j->out, CSN_EVENT_INLINE_BAD_FILE, "in the function at 0x%llx: there is no FILE %u",
                         (unsigned long long)j->start, number);
     return true;
@@ -252,7 +252,7 @@ static bool parse_inline(struct job *j, struct csni_breakpad_line line, struct c
     if (fields < (is_current ? 6 : 5) || !csni_breakpad_dec(&line, &out->level) || !csni_breakpad_dec(&line, &out->call_line))
         return false;
     if (is_current && !read_call_file(j, &line, out)) return false;
-    if (!csni_breakpad_dec(&line, &origin) || !read_ranges(j, line)) return false;
+    if (!csni_breakpad_dec(&line, &origin) || !read_breakpad_ranges(j, line)) return false;
     out->name = find_origin(j, origin);
     return true;
 }
@@ -277,19 +277,20 @@ static void read_inline(struct job *j, struct csni_breakpad_line line, const cha
 
 /* ---- records ---- */
 
-static void read_other(struct job *j, struct csni_breakpad_line whole) {
+static void read_breakpad_other(struct job *j, struct csni_breakpad_line whole) {
     struct csni_breakpad_row row;
     if (whole.p == whole.end) return;
-    if (csni_breakpad_row(whole, &row)) read_row(j, &row, whole.p);
+    if (csni_breakpad_row(whole, &row)) read_breakpad_row(j, &row, whole.p);
     else csni_breakpad_damage(j->chunk, whole.p, "no record that is known");
 }
 
-static void read_record(struct job *j, struct csni_breakpad_line whole) {
+static void read_breakpad_record(struct job *j, struct csni_breakpad_line whole) {
     struct csni_breakpad_line line = whole;
     enum csni_breakpad_keyword keyword = csni_breakpad_keyword(&line);
-    if (keyword == CSNI_BREAKPAD_FUNC || keyword == CSNI_BREAKPAD_PUBLIC || keyword == CSNI_BREAKPAD_STACK) end_function(j);
+    if (keyword == CSNI_BREAKPAD_FUNC || keyword == CSNI_BREAKPAD_PUBLIC || keyword == CSNI_BREAKPAD_STACK)
+        end_breakpad_function(j);
     switch (keyword) {
-    case CSNI_BREAKPAD_FUNC: read_function(j, line, whole.p); break;
+    case CSNI_BREAKPAD_FUNC: read_breakpad_function(j, line, whole.p); break;
     case CSNI_BREAKPAD_PUBLIC: read_public(j, line, whole.p); break;
     case CSNI_BREAKPAD_INLINE: read_inline(j, line, whole.p); break;
     case CSNI_BREAKPAD_STACK: j->failed |= !csni_breakpad_keep(j->chunk, whole, 1); break;
@@ -297,25 +298,25 @@ static void read_record(struct job *j, struct csni_breakpad_line whole) {
     case CSNI_BREAKPAD_MODULE: csni_breakpad_damage(j->chunk, whole.p, "a MODULE that is not the first record"); break;
     case CSNI_BREAKPAD_FILE:
     case CSNI_BREAKPAD_INLINE_ORIGIN: j->chunk->defines |= !j->b->has_all_definitions; break;
-    case CSNI_BREAKPAD_OTHER: read_other(j, whole); break;
+    case CSNI_BREAKPAD_OTHER: read_breakpad_other(j, whole); break;
     }
 }
 
-static void read_all(struct job *j) {
+static void read_chunk_lines(struct job *j) {
     const char *p = j->chunk->begin, *end = j->chunk->end;
     while (p < end && !j->failed && !j->chunk->defines) {
         struct csni_breakpad_row row;
         struct csni_breakpad_line line;
         const char *next = csni_breakpad_plain_row(p, end, &row);
         if (next) {
-            read_row(j, &row, p);
+            read_breakpad_row(j, &row, p);
         } else {
             next = csni_breakpad_next_line(p, end, &line);
-            read_record(j, line);
+            read_breakpad_record(j, line);
         }
         p = next;
     }
-    end_function(j);
+    end_breakpad_function(j);
 }
 
 static bool room_for_numbers(struct csni_breakpad_worker *w, const struct csni_breakpad *b) {
@@ -330,6 +331,6 @@ csn_status csni_breakpad_read_chunk(struct csni_breakpad *b, struct csni_breakpa
                                     struct csni_batch_writer *out, struct csn_error *err) {
     struct job j = { .b = b, .w = w, .chunk = &b->chunks.items[index], .out = out, .index = index, .lines_ascend = true };
     if (!room_for_numbers(w, b)) return csni_fail_memory(err, b->origins.items.count * sizeof *w->origins.items);
-    read_all(&j);
+    read_chunk_lines(&j);
     return j.failed ? csni_fail_memory(err, 0) : CSN_OK;
 }

@@ -9,7 +9,7 @@ enum { GUID_SIZE = 16, GUID_DIGITS = 32 };
 static bool is_mac(struct csn_str os) { return csni_str_is(os, "mac") || csni_str_is(os, "iOS"); }
 static bool is_windows(struct csn_str os) { return csni_str_is(os, "windows"); }
 
-static void swap(uint8_t *a, uint8_t *b) {
+static void swap_bytes(uint8_t *a, uint8_t *b) {
     uint8_t t = *a;
     *a = *b;
     *b = t;
@@ -19,13 +19,13 @@ static void swap(uint8_t *a, uint8_t *b) {
  * but for Breakpad is treated as one; Mach-O's UUIDs are left alone. */
 static void swap_fields(struct csn_str os, uint8_t guid[GUID_SIZE]) {
     if (is_mac(os)) return;
-    swap(&guid[0], &guid[3]);
-    swap(&guid[1], &guid[2]);
-    swap(&guid[4], &guid[5]);
-    swap(&guid[6], &guid[7]);
+    swap_bytes(&guid[0], &guid[3]);
+    swap_bytes(&guid[1], &guid[2]);
+    swap_bytes(&guid[4], &guid[5]);
+    swap_bytes(&guid[6], &guid[7]);
 }
 
-static bool read_bytes(const char *digits, size_t count, uint8_t *out) {
+static bool read_breakpad_bytes(const char *digits, size_t count, uint8_t *out) {
     for (size_t i = 0; i < count; i++) {
         unsigned high = csni_hex_digit(digits[2 * i]), low = csni_hex_digit(digits[2 * i + 1]);
         if (high > 15 || low > 15) return false;
@@ -38,9 +38,9 @@ size_t csni_breakpad_uuid(struct csn_str os, struct csn_str id, struct csn_str c
     uint8_t bytes[CSNI_BREAKPAD_UUID_MAX];
     size_t size = code_id.len / 2;
     bool is_whole = code_id.len && code_id.len % 2 == 0 && size <= sizeof bytes && !is_windows(os);
-    if (!is_whole || !read_bytes(code_id.ptr, size, bytes)) {
+    if (!is_whole || !read_breakpad_bytes(code_id.ptr, size, bytes)) {
         size = GUID_SIZE;
-        if (id.len <= GUID_DIGITS || !read_bytes(id.ptr, size, bytes)) return 0;
+        if (id.len <= GUID_DIGITS || !read_breakpad_bytes(id.ptr, size, bytes)) return 0;
         swap_fields(os, bytes);
         /* All zeros: the producer knew none. */
         static const uint8_t none[GUID_SIZE];

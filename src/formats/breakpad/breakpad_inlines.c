@@ -56,7 +56,7 @@ struct sweep_key {
     uint32_t start, end, level, record;
 };
 
-static int by_start(const void *pa, const void *pb) {
+static int sweep_key_by_start(const void *pa, const void *pb) {
     const struct sweep_key *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
     if (a->level != b->level) return a->level < b->level ? -1 : 1;
@@ -77,7 +77,7 @@ struct sweep {
 };
 
 /* The call of a record that has this parent: the first one, the latest one, or a new one. */
-static bool find_node(struct csni_breakpad_worker *w, uint32_t record_index, uint32_t parent, uint32_t *out) {
+static bool find_breakpad_node(struct csni_breakpad_worker *w, uint32_t record_index, uint32_t parent, uint32_t *out) {
     struct csni_breakpad_inline *record = &w->inlines.items[record_index];
     *out = record->last_node;
     if (*out != NONE && w->nodes.items[*out].parent == parent) return true;
@@ -97,7 +97,7 @@ static bool open_from(struct sweep *s, uint32_t first, uint32_t at) {
     struct csni_breakpad_worker *w = s->w;
     for (uint32_t i = first; i < s->depth; i++) {
         uint32_t node_index, piece = (uint32_t)w->pieces.count;
-        if (!find_node(w, s->open[i].key.record, i ? s->open[i - 1].node : NONE, &node_index)) return false;
+        if (!find_breakpad_node(w, s->open[i].key.record, i ? s->open[i - 1].node : NONE, &node_index)) return false;
         s->open[i].node = node_index;
         struct csni_breakpad_inline_node *node = &w->nodes.items[node_index];
         if (node->last_piece != NONE && w->pieces.items[node->last_piece].end == at) continue;
@@ -121,7 +121,7 @@ static uint32_t close_at(struct sweep *s, uint32_t at) {
     return lowest < kept ? lowest : kept;
 }
 
-static uint32_t insert(struct sweep *s, const struct sweep_key *key) {
+static uint32_t insert_active(struct sweep *s, const struct sweep_key *key) {
     uint32_t i = s->depth++;
     for (; i && s->open[i - 1].key.level > key->level; i--) s->open[i] = s->open[i - 1];
     s->open[i] = (struct open_range){ *key, NONE };
@@ -144,7 +144,7 @@ static bool run_sweep(struct sweep *s, const struct sweep_key *keys, size_t coun
                                 (int)DEPTH_MAX);
                 continue;
             }
-            uint32_t index = insert(s, &keys[i]);
+            uint32_t index = insert_active(s, &keys[i]);
             if (index < lowest) lowest = index;
         }
         if (!open_from(s, lowest, at)) return false;
@@ -200,7 +200,7 @@ static bool add_in_any_order(struct csni_breakpad_worker *w, struct csni_batch_w
         const struct csni_breakpad_inline_range *r = &w->ranges.items[i];
         keys[i] = (struct sweep_key){ r->start, r->end, w->inlines.items[r->record].level, r->record };
     }
-    qsort(keys, count, sizeof *keys, by_start);
+    qsort(keys, count, sizeof *keys, sweep_key_by_start);
     for (uint32_t i = 0; i < w->inlines.count; i++) w->inlines.items[i].first_node = w->inlines.items[i].last_node = NONE;
     w->nodes.count = w->pieces.count = 0;
     bool ok = run_sweep(&s, keys, count, out);

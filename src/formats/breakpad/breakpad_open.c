@@ -29,7 +29,8 @@ bool csni_breakpad_recognize(struct csni_span file) {
 
 /* ---- the head ---- */
 
-static void read_module(struct csni_breakpad *b, struct csni_breakpad_chunk *head, struct csni_breakpad_line line) {
+static void read_breakpad_module(struct csni_breakpad *b, struct csni_breakpad_chunk *head,
+                                 struct csni_breakpad_line line) {
     const char *whole = line.p;
     struct csn_str os = csni_breakpad_field(&line), arch = csni_breakpad_field(&line), id = csni_breakpad_field(&line), name;
     if (b->id.len || !csni_breakpad_rest(&line, &name)) {
@@ -56,7 +57,7 @@ static csn_status read_head_line(struct csni_breakpad *b, struct csni_breakpad_c
     enum csni_breakpad_keyword keyword = csni_breakpad_keyword(&line);
     switch (keyword) {
     case CSNI_BREAKPAD_MODULE:
-        read_module(b, head, line);
+        read_breakpad_module(b, head, line);
         if (!had_module && b->id.len) ok = csni_breakpad_keep(head, whole, 0);
         break;
     case CSNI_BREAKPAD_INFO:
@@ -72,7 +73,7 @@ static csn_status read_head_line(struct csni_breakpad *b, struct csni_breakpad_c
 
 /* ---- cutting ---- */
 
-static struct csni_breakpad_chunk *add_chunk(struct csni_breakpad *b, const char *begin) {
+static struct csni_breakpad_chunk *add_breakpad_chunk(struct csni_breakpad *b, const char *begin) {
     struct csni_breakpad_chunk chunk = { .begin = begin, .end = begin };
     chunk.symbols.alloc = b->alloc;
     chunk.extras.alloc = b->alloc;
@@ -92,10 +93,10 @@ static const char *find_cut(const char *p, const char *end) {
     return p;
 }
 
-static csn_status cut(struct csni_breakpad *b, const char *p, size_t chunk_size, struct csn_error *err) {
+static csn_status cut_chunks(struct csni_breakpad *b, const char *p, size_t chunk_size, struct csn_error *err) {
     const char *end = (const char *)b->file.ptr + b->file.size;
     while (p < end) {
-        struct csni_breakpad_chunk *chunk = b->chunks.count < UINT32_MAX ? add_chunk(b, p) : NULL;
+        struct csni_breakpad_chunk *chunk = b->chunks.count < UINT32_MAX ? add_breakpad_chunk(b, p) : NULL;
         if (!chunk) return csni_fail_memory(err, sizeof *chunk);
         p = chunk->end = (size_t)(end - p) > chunk_size ? find_cut(p + chunk_size - 1, end) : end;
     }
@@ -107,7 +108,7 @@ csn_status csni_breakpad_open(struct csni_breakpad *b, struct csni_span file, si
     *b = (struct csni_breakpad){ .alloc = alloc, .file = file };
     b->files.items.alloc = b->origins.items.alloc = b->chunks.alloc = alloc;
     const char *p = (const char *)file.ptr, *end = p + file.size;
-    struct csni_breakpad_chunk *head = add_chunk(b, p);
+    struct csni_breakpad_chunk *head = add_breakpad_chunk(b, p);
     if (!head) return csni_fail_memory(err, sizeof *head);
     for (bool is_head = true; p < end;) {
         struct csni_breakpad_line line;
@@ -117,7 +118,7 @@ csn_status csni_breakpad_open(struct csni_breakpad *b, struct csni_span file, si
         p = head->end = next;
     }
     csni_breakpad_seal(b);
-    return cut(b, p, chunk_size ? chunk_size : CHUNK_SIZE, err);
+    return cut_chunks(b, p, chunk_size ? chunk_size : CHUNK_SIZE, err);
 }
 
 void csni_breakpad_close(struct csni_breakpad *b) {

@@ -13,7 +13,7 @@ struct place {
 };
 typedef CSNI_VEC(struct place) places;
 
-static int by_start(const void *pa, const void *pb) {
+static int place_by_start(const void *pa, const void *pb) {
     const struct place *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
@@ -38,7 +38,7 @@ static bool gather_symbols(const struct csni_breakpad *b, places *out) {
             struct place place = { s->addr, s->addr, s->name, out->count };
             if (!csni_vec_push(out, place)) return false;
         }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_start);
+    if (out->count) qsort(out->items, out->count, sizeof *out->items, place_by_start);
     return true;
 }
 
@@ -49,7 +49,7 @@ static void note_dropped(struct csni_batch_writer *out, const struct place *symb
 }
 
 /* A symbol reaches to whatever comes next. Of several at one address the first in the file stays; functions go before it. */
-static void add_symbols(const places *symbols, const places *code, struct csni_batch_writer *out) {
+static void add_breakpad_symbols(const places *symbols, const places *code, struct csni_batch_writer *out) {
     size_t at = 0;
     for (size_t i = 0; i < symbols->count; i++) {
         const struct place *s = &symbols->items[i];
@@ -81,7 +81,7 @@ static uint64_t line_number(const struct csni_breakpad *b, const char *line) {
     return number;
 }
 
-static void note_damage(const struct csni_breakpad *b, struct csni_batch_writer *out) {
+static void note_breakpad_damage(const struct csni_breakpad *b, struct csni_batch_writer *out) {
     for (size_t i = 0; i < b->chunks.count; i++) {
         const struct csni_breakpad_chunk *c = &b->chunks.items[i];
         if (!c->damaged) continue;
@@ -102,10 +102,10 @@ csn_status csni_breakpad_read_symbols(struct csni_breakpad *b, const struct csni
                                       struct csn_error *err) {
     places symbols = { .alloc = b->alloc }, code = { .alloc = b->alloc };
     bool ok = gather_symbols(b, &symbols) && (!symbols.count || gather_code(b, batches, &code));
-    if (ok) add_symbols(&symbols, &code, out);
+    if (ok) add_breakpad_symbols(&symbols, &code, out);
     csni_vec_deinit(&symbols);
     csni_vec_deinit(&code);
     if (!ok) return csni_fail_memory(err, sizeof(struct place));
-    note_damage(b, out);
+    note_breakpad_damage(b, out);
     return CSN_OK;
 }

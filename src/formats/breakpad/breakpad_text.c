@@ -13,7 +13,7 @@ const char *csni_breakpad_next_line(const char *p, const char *end, struct csni_
     return next;
 }
 
-static void skip_blanks(struct csni_breakpad_line *line) {
+static void skip_breakpad_blanks(struct csni_breakpad_line *line) {
     while (line->p < line->end && csni_is_blank(*line->p)) line->p++;
 }
 
@@ -21,7 +21,7 @@ static void skip_blanks(struct csni_breakpad_line *line) {
 static bool end_field(struct csni_breakpad_line *line, const char *p) {
     if (p < line->end && !csni_is_blank(*p)) return false;
     line->p = p;
-    skip_blanks(line);
+    skip_breakpad_blanks(line);
     return true;
 }
 

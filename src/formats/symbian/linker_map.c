@@ -61,7 +61,7 @@ static bool read_tail(struct csn_str tail, struct row *out) {
 }
 
 /* Names may have blanks, and 0x in them: the last place where a row can go on counts. */
-static bool read_row(struct csn_str line, struct row *out) {
+static bool read_map_row(struct csn_str line, struct row *out) {
     for (size_t i = line.len; i >= 4; i--) {
         if (line.ptr[i - 1] != 'x' || line.ptr[i - 2] != '0' || line.ptr[i - 3] != ' ') continue;
         if (!read_tail((struct csn_str){ line.ptr + i, line.len - i }, out)) continue;
@@ -84,7 +84,7 @@ struct places {
     uint32_t load, data;
 };
 
-static bool add_row(const struct row *row, bool is_local, const struct places *p, struct csni_symbian_gather *g) {
+static bool add_map_row(const struct row *row, bool is_local, const struct places *p, struct csni_symbian_gather *g) {
     bool is_stub = ends_with(row->object, "(StubCode)");
     uint64_t size = is_stub ? STUB_SIZE : row->size;
     if (!row->address || !size || ends_with(row->object, "Undefined Reference")) return true;
@@ -107,7 +107,7 @@ static csn_status read_rvct(struct csni_span file, uint32_t load, uint32_t data,
         if (csni_str_starts(text, "Image Symbol Table")) in_table = true;
         else if (csni_str_starts(text, "Local Symbols")) is_local = true;
         else if (csni_str_starts(text, "Global Symbols")) is_local = false;
-        if (!in_table || !read_row(line, &row)) continue;
+        if (!in_table || !read_map_row(line, &row)) continue;
         if (!has_base) {
             if (!row.size) continue;
             if (row.type != ROW_SECTION || (!csni_str_starts(row.name, ".text") && !csni_str_starts(row.name, ".emb_text"))) {
@@ -118,7 +118,7 @@ static csn_status read_rvct(struct csni_span file, uint32_t load, uint32_t data,
             has_base = true;
             places.base = row.address & ~(uint64_t)1;
         }
-        if (!add_row(&row, is_local, &places, g)) return csni_fail_memory(err, sizeof row);
+        if (!add_map_row(&row, is_local, &places, g)) return csni_fail_memory(err, sizeof row);
     }
     return CSN_OK;
 }

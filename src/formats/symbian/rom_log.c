@@ -34,7 +34,7 @@ static bool take_label(struct csn_str line, const char *label, struct csn_str *r
     return true;
 }
 
-static bool take_value(struct csn_str line, const char *label, uint32_t *out) {
+static bool take_log_value(struct csn_str line, const char *label, uint32_t *out) {
     struct csn_str rest;
     uint64_t value;
     if (!take_label(line, label, &rest) || !csni_text_take_hex(&rest, 1, 8, &value)) return false;
@@ -94,7 +94,7 @@ static struct file *file_of(struct log *l, struct csn_str path) {
 /* ---- symbols ---- */
 
 /* Its map's symbols; without a map, one for all of it. */
-static csn_status read_symbols(struct log *l, struct file *f, struct csn_error *err) {
+static csn_status read_log_symbols(struct log *l, struct file *f, struct csn_error *err) {
     struct csni_span map;
     if (!csni_symbian_begin_binary(&l->gather, f->path)) return csni_fail_memory(err, sizeof *f);
     f->binary = (uint32_t)l->gather.binaries.count;
@@ -110,7 +110,7 @@ static csn_status read_symbols(struct log *l, struct file *f, struct csn_error *
 }
 
 /* A file of the image; the second time it is not read again. */
-static csn_status add_file(struct log *l, const struct file *given, struct csn_error *err) {
+static csn_status add_log_file(struct log *l, const struct file *given, struct csn_error *err) {
     struct file *f = file_of(l, given->path);
     if (!f) return csni_fail_memory(err, sizeof *f);
     if (f->binary) return CSN_OK;
@@ -118,13 +118,13 @@ static csn_status add_file(struct log *l, const struct file *given, struct csn_e
     f->data = given->data;
     f->size = given->size;
     f->is_program = given->is_program;
-    return read_symbols(l, f, err);
+    return read_log_symbols(l, f, err);
 }
 
 static csn_status end_block(struct log *l, struct csn_error *err) {
     bool was = l->in_block || l->in_resource;
     l->in_block = l->in_resource = false;
-    return was ? add_file(l, &l->block, err) : CSN_OK;
+    return was ? add_log_file(l, &l->block, err) : CSN_OK;
 }
 
 /* ---- rombuild ---- */
@@ -132,9 +132,9 @@ static csn_status end_block(struct log *l, struct csn_error *err) {
 static csn_status read_block_line(struct log *l, struct csn_str line, struct csn_error *err) {
     uint32_t value;
     if (!csni_text_trim(line).len) return end_block(l, err);
-    if (take_value(line, "Code start addr:", &value)) l->block.code = value;
-    else if (take_value(line, "DataBssLinearBase:", &value)) l->block.data = value;
-    else if (take_value(line, "Code size:", &value) || take_value(line, "Size:", &value)) {
+    if (take_log_value(line, "Code start addr:", &value)) l->block.code = value;
+    else if (take_log_value(line, "DataBssLinearBase:", &value)) l->block.data = value;
+    else if (take_log_value(line, "Code size:", &value) || take_log_value(line, "Size:", &value)) {
         if (!l->block.size || csni_str_starts(line, "Code")) l->block.size = value;
         if (l->in_resource) return end_block(l, err);
     }
@@ -238,7 +238,7 @@ static csn_status make_renames(struct log *l, const uint32_t *numbers, struct cs
 
 /* ---- the whole ---- */
 
-static csn_status read_line(struct log *l, struct csn_str line, struct csn_error *err) {
+static csn_status read_log_line(struct log *l, struct csn_str line, struct csn_error *err) {
     struct csn_str path;
     uint64_t value;
     uint32_t checksum;
@@ -255,8 +255,8 @@ static csn_status read_line(struct log *l, struct csn_str line, struct csn_error
         return CSN_OK;
     }
     if (take_program(line, &path, &value))
-        return add_file(l, &(struct file){ .path = path, .size = (uint32_t)value, .is_program = true }, err);
-    if (take_value(line, "Checksum word:", &checksum)) l->checksum = checksum;
+        return add_log_file(l, &(struct file){ .path = path, .size = (uint32_t)value, .is_program = true }, err);
+    if (take_log_value(line, "Checksum word:", &checksum)) l->checksum = checksum;
     if (l->in_block || l->in_resource) return read_block_line(l, line, err);
     if (line.len && line.ptr[0] == '\\') return read_placement(l, line, err);
     return CSN_OK;
@@ -265,7 +265,7 @@ static csn_status read_line(struct log *l, struct csn_str line, struct csn_error
 static csn_status read_log(struct log *l, struct csni_span file, struct csni_symbian_image *out, struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
-    while (csni_lines_next(&lines, &line)) CSNI_TRY(read_line(l, line, err));
+    while (csni_lines_next(&lines, &line)) CSNI_TRY(read_log_line(l, line, err));
     CSNI_TRY(end_block(l, err));
     size_t count = l->gather.binaries.count;
     uint32_t *numbers = csni_arena_alloc(l->w->arena, (count + 1) * sizeof *numbers);

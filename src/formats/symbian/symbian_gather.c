@@ -52,7 +52,7 @@ static bool begin_binary(struct maker *m, struct csn_str name, uint32_t address)
     return true;
 }
 
-static void add_function(struct maker *m, const struct csni_symbian_symbol *s) {
+static void add_symbian_function(struct maker *m, const struct csni_symbian_symbol *s) {
     if (!s->name.len) {
         csni_batch_note(m->w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "at 0x%x", s->address);
         return;
@@ -60,7 +60,7 @@ static void add_function(struct maker *m, const struct csni_symbian_symbol *s) {
     csni_batch_begin_function(m->w, s->address, s->size, csni_batch_add_string(m->w, s->name), CSNI_SOURCE_SYMBOL);
 }
 
-static int by_address(const void *pa, const void *pb) {
+static int symbian_symbol_by_address(const void *pa, const void *pb) {
     const struct csni_symbian_symbol *a = pa, *b = pb;
     if (a->address != b->address) return a->address < b->address ? -1 : 1;
     if (a->size != b->size) return a->size < b->size ? -1 : 1;
@@ -71,11 +71,11 @@ static int by_address(const void *pa, const void *pb) {
 
 /* Data stands in binaries of the same name behind that of the code. Sorts the symbols it is given. */
 static bool add_data(struct maker *m, struct csn_str name, struct csni_symbian_symbol *symbols, size_t count) {
-    qsort(symbols, count, sizeof *symbols, by_address);
+    qsort(symbols, count, sizeof *symbols, symbian_symbol_by_address);
     uint64_t end = 0;
     for (size_t i = 0; i < count; i++) {
         if ((!i || symbols[i].address > end + DATA_GAP_MAX) && !begin_binary(m, name, symbols[i].address)) return false;
-        add_function(m, &symbols[i]);
+        add_symbian_function(m, &symbols[i]);
         if ((uint64_t)symbols[i].address + symbols[i].size > end) end = (uint64_t)symbols[i].address + symbols[i].size;
     }
     return true;
@@ -114,7 +114,7 @@ static csn_status finish_binary(struct maker *m, size_t index, uint32_t *number,
     if (code) {
         good = begin_binary(m, b->name, address);
         *number = (uint32_t)m->binaries.count;
-        for (size_t i = 0; good && i < code; i++) add_function(m, &s[i]);
+        for (size_t i = 0; good && i < code; i++) add_symbian_function(m, &s[i]);
     }
     /* Beside code that runs anywhere, the addresses of data mean nothing. */
     bool placed = code ? address != 0 : true;

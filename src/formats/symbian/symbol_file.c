@@ -56,7 +56,7 @@ static struct csn_str split_text(struct csn_str text, struct csn_str *object) {
     return text;
 }
 
-static bool contains(struct csn_str text, const char *what) {
+static bool text_contains(struct csn_str text, const char *what) {
     size_t len = strlen(what);
     for (size_t i = 0; i + len <= text.len; i++)
         if (memcmp(text.ptr + i, what, len) == 0) return true;
@@ -64,11 +64,11 @@ static bool contains(struct csn_str text, const char *what) {
 }
 
 static bool is_data(struct csn_str object) {
-    return contains(object, "(.data)") || contains(object, "(.bss)") || contains(object, ".o(.data") ||
-           contains(object, ".o(.bss");
+    return text_contains(object, "(.data)") || text_contains(object, "(.bss)") || text_contains(object, ".o(.data") ||
+           text_contains(object, ".o(.bss");
 }
 
-static csn_status gather(struct csni_span file, struct csni_symbian_gather *g, struct csn_error *err) {
+static csn_status gather_symbol_file(struct csni_span file, struct csni_symbian_gather *g, struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line, path, object;
     struct symbol_line symbol;
@@ -90,7 +90,7 @@ csn_status csni_symbol_file_read(struct csni_span file, const struct csn_allocat
     struct csni_symbian_gather g;
     *out = (struct csni_symbian_image){ 0 };
     csni_symbian_gather_init(&g, alloc);
-    csn_status status = gather(file, &g, err);
+    csn_status status = gather_symbol_file(file, &g, err);
     if (status >= 0) status = csni_symbian_finish(&g, w, out, NULL, err);
     csni_symbian_gather_deinit(&g);
     return status;

@@ -32,7 +32,7 @@ struct kallsyms {
 };
 
 /* ADDRESS TYPE NAME, and behind a tab [MODULE]. */
-static bool read_line(struct csn_str line, struct symbol *out) {
+static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
     out->name = csni_line_field(&line);
     out->module = csni_line_field(&line);
@@ -46,7 +46,7 @@ static bool read_line(struct csn_str line, struct symbol *out) {
 static bool is_line(struct csn_str line) {
     struct symbol symbol;
     struct csn_str rest = line, addr = csni_line_field(&rest);
-    return (addr.len == 8 || addr.len == 16) && read_line(line, &symbol);
+    return (addr.len == 8 || addr.len == 16) && read_kallsyms_line(line, &symbol);
 }
 
 bool csni_kallsyms_recognize(struct csni_span file) { return csni_lines_look_like(file, is_line); }
@@ -62,7 +62,8 @@ static uint32_t module_of(struct kallsyms *k, struct csn_str name) {
     return k->module;
 }
 
-static csn_status add(struct kallsyms *k, const struct symbol *s, uint64_t line, struct csn_error *err) {
+static csn_status add_kallsyms_symbol(struct kallsyms *k, const struct symbol *s, uint64_t line,
+                                      struct csn_error *err) {
     if (!s->addr) {
         k->hidden++;
         return CSN_OK;
@@ -80,7 +81,7 @@ static uint32_t underscores(const struct place *p) {
 
 /* By address; of several names for one function the one that people know comes last, as it is the one that is kept: strong
  * before weak, global before local, few underscores in front. */
-static int by_addr(const void *pa, const void *pb) {
+static int place_by_addr(const void *pa, const void *pb) {
     const struct place *a = pa, *b = pb;
     if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
     bool weak_a = (a->type | 0x20) == 'w', weak_b = (b->type | 0x20) == 'w';
@@ -100,10 +101,10 @@ static uint64_t end_of(const struct place *place, const struct place *next) {
     return next->module == place->module || next->addr < page_end ? next->addr : page_end;
 }
 
-static void add_functions(struct kallsyms *k) {
+static void add_kallsyms_functions(struct kallsyms *k) {
     struct place *places = k->places.items;
     size_t count = k->places.count, next = 0;
-    if (count) qsort(places, count, sizeof *places, by_addr);
+    if (count) qsort(places, count, sizeof *places, place_by_addr);
     for (size_t i = 0; i < count; i++) {
         if (next <= i) next = i + 1;
         while (next < count && places[next].addr == places[i].addr) next++;
@@ -115,20 +116,20 @@ static void add_functions(struct kallsyms *k) {
     }
 }
 
-static csn_status read_all(struct kallsyms *k, struct csni_span file, struct csn_error *err) {
+static csn_status read_kallsyms_symbols(struct kallsyms *k, struct csni_span file, struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct symbol symbol;
         if (!line.len) continue;
-        if (read_line(line, &symbol)) CSNI_TRY(add(k, &symbol, lines.number, err));
+        if (read_kallsyms_line(line, &symbol)) CSNI_TRY(add_kallsyms_symbol(k, &symbol, lines.number, err));
         else csni_note_line(k->writer, lines.number, line, "no address, type and name");
     }
     if (k->hidden && !k->places.count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
                          "all %llu addresses are 0: the kernel hides them (kernel.kptr_restrict); read the list as root",
                          (unsigned long long)k->hidden);
-    add_functions(k);
+    add_kallsyms_functions(k);
     return CSN_OK;
 }
 
@@ -136,7 +137,7 @@ csn_status csni_kallsyms_read(struct csni_span file, const struct csn_allocator 
                               struct csn_error *err) {
     struct kallsyms k = { .writer = w };
     k.places.alloc = alloc;
-    csn_status status = read_all(&k, file, err);
+    csn_status status = read_kallsyms_symbols(&k, file, err);
     csni_vec_deinit(&k.places);
     return status;
 }

@@ -12,7 +12,7 @@ struct mapped {
 };
 typedef CSNI_VEC(struct mapped) mapped_code;
 
-static bool read_line(struct csn_str line, struct mapped *out) {
+static bool read_perf_map_line(struct csn_str line, struct mapped *out) {
     struct csn_str start = csni_line_field(&line), size = csni_line_field(&line);
     out->name = line;
     return line.len && csni_text_hex(start, &out->start) && csni_text_hex(size, &out->size);
@@ -20,18 +20,18 @@ static bool read_line(struct csn_str line, struct mapped *out) {
 
 static bool is_line(struct csn_str line) {
     struct mapped mapped;
-    return read_line(line, &mapped);
+    return read_perf_map_line(line, &mapped);
 }
 
 bool csni_perf_map_recognize(struct csni_span file) { return csni_lines_look_like(file, is_line); }
 
-static int by_start(const void *pa, const void *pb) {
+static int mapped_by_start(const void *pa, const void *pb) {
     const struct mapped *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
     return a->line < b->line ? -1 : a->line > b->line;
 }
 
-static void add_function(struct csni_batch_writer *w, const struct mapped *m) {
+static void add_perf_map_function(struct csni_batch_writer *w, const struct mapped *m) {
     uint64_t size = m->size < UINT32_MAX ? m->size : UINT32_MAX;
     if (m->start > UINT64_MAX - size) size = UINT64_MAX - m->start;
     if (m->size > size)
@@ -40,13 +40,14 @@ static void add_function(struct csni_batch_writer *w, const struct mapped *m) {
     csni_batch_begin_function(w, m->start, (uint32_t)size, csni_batch_add_string(w, m->name), CSNI_SOURCE_SYMBOL);
 }
 
-static csn_status read_all(mapped_code *code, struct csni_span file, struct csni_batch_writer *w, struct csn_error *err) {
+static csn_status read_perf_map_lines(mapped_code *code, struct csni_span file, struct csni_batch_writer *w,
+                                      struct csn_error *err) {
     struct csni_lines lines = { file, 0 };
     struct csn_str line;
     while (csni_lines_next(&lines, &line)) {
         struct mapped m;
         if (!line.len) continue;
-        if (!read_line(line, &m)) {
+        if (!read_perf_map_line(line, &m)) {
             csni_note_line(w, lines.number, line, "no start, size and name");
             continue;
         }
@@ -59,10 +60,11 @@ static csn_status read_all(mapped_code *code, struct csni_span file, struct csni
 csn_status csni_perf_map_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
                               struct csn_error *err) {
     mapped_code code = { .alloc = alloc };
-    csn_status status = read_all(&code, file, w, err);
-    if (code.count) qsort(code.items, code.count, sizeof *code.items, by_start);
+    csn_status status = read_perf_map_lines(&code, file, w, err);
+    if (code.count) qsort(code.items, code.count, sizeof *code.items, mapped_by_start);
     for (size_t i = 0; status >= 0 && i < code.count; i++) {
-        if (i + 1 == code.count || code.items[i + 1].start != code.items[i].start) add_function(w, &code.items[i]);
+        if (i + 1 == code.count || code.items[i + 1].start != code.items[i].start)
+            add_perf_map_function(w, &code.items[i]);
         else
             csni_batch_note(w, CSN_EVENT_DUPLICATE_REPLACED, "line %llu, by line %llu", (unsigned long long)code.items[i].line,
                             (unsigned long long)code.items[i + 1].line);

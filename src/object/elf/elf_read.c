@@ -54,7 +54,7 @@ static csn_status read_ident(struct csni_object *object, struct csn_error *err) 
     return CSN_OK;
 }
 
-static void read_header(const struct csni_object *object, struct elf_header *h) {
+static void read_elf_header(const struct csni_object *object, struct elf_header *h) {
     struct csni_cursor c = csni_cursor_at(object->file, object->big_endian);
     csni_cursor_skip(&c, EI_NIDENT);
     h->type = csni_cursor_u16(&c);
@@ -107,7 +107,7 @@ static csn_status check_table(const struct csni_object *object, const char *what
 }
 
 /* Checks that both tables lie in the file and puts the real counts in place of the escapes. */
-static csn_status check_tables(const struct csni_object *object, struct elf_header *h, struct csn_error *err) {
+static csn_status check_elf_tables(const struct csni_object *object, struct elf_header *h, struct csn_error *err) {
     bool wide = object->address_size == 8;
     uint64_t shdr_size = wide ? SHDR64_SIZE : SHDR32_SIZE, phdr_size = wide ? PHDR64_SIZE : PHDR32_SIZE;
     bool has_program_headers = h->phoff && h->phnum;
@@ -134,7 +134,7 @@ static csn_status check_tables(const struct csni_object *object, struct elf_head
     return CSN_OK;
 }
 
-static uint32_t section_flags(const struct elf_section_header *s) {
+static uint32_t elf_section_flags(const struct elf_section_header *s) {
     uint32_t flags = 0;
     if (s->flags & SHF_ALLOC) flags |= CSNI_SECTION_ALLOC;
     if (s->flags & SHF_EXECINSTR) flags |= CSNI_SECTION_EXEC;
@@ -145,7 +145,8 @@ static uint32_t section_flags(const struct elf_section_header *s) {
     return flags;
 }
 
-static csn_status read_sections(struct csni_object_private *priv, const struct elf_header *h, struct csn_error *err) {
+static csn_status read_elf_sections(struct csni_object_private *priv, const struct elf_header *h,
+                                    struct csn_error *err) {
     struct csni_object *object = &priv->object;
     if (!h->shnum) return CSN_OK;
     uint32_t count = (uint32_t)h->shnum;
@@ -156,7 +157,7 @@ static csn_status read_sections(struct csni_object_private *priv, const struct e
         priv->sections[i] = (struct csni_section){
             .name = { "", s.name }, /* the offset of the name, until name_sections() */
             .addr = s.addr, .size = s.size, .file_off = s.off,
-            .flags = section_flags(&s), .type = s.type, .link = s.link, .info = s.info,
+            .flags = elf_section_flags(&s), .type = s.type, .link = s.link, .info = s.info,
             .align = s.align, .entry_size = s.entry_size,
         };
         if (!(priv->sections[i].flags & CSNI_SECTION_NOBITS)) priv->sections[i].file_size = s.size;
@@ -207,7 +208,8 @@ static void read_program_header(const struct csni_object *object, const struct e
     p->align = read_word(&c, object);
 }
 
-static csn_status read_segments(struct csni_object_private *priv, const struct elf_header *h, struct csn_error *err) {
+static csn_status read_elf_segments(struct csni_object_private *priv, const struct elf_header *h,
+                                    struct csn_error *err) {
     struct csni_object *object = &priv->object;
     uint32_t count = 0;
     struct elf_program_header p;
@@ -270,7 +272,7 @@ static bool find_build_id_in_sections(struct csni_object *object, const char *na
 }
 
 /* Sections first: in a debug-only file, program headers point to bytes that are not there. */
-static void read_build_id(struct csni_object *object, const struct elf_header *h) {
+static void read_elf_build_id(struct csni_object *object, const struct elf_header *h) {
     struct csni_budget budget = csni_budget_for(0, object->file.size, 4);
     if (find_build_id_in_sections(object, ".note.gnu.build-id", &budget)) return;
     if (find_build_id_in_sections(object, NULL, &budget)) return;
@@ -281,7 +283,7 @@ static void read_build_id(struct csni_object *object, const struct elf_header *h
     }
 }
 
-static enum csni_object_kind object_kind(uint16_t type) {
+static enum csni_object_kind elf_object_kind(uint16_t type) {
     switch (type) {
     case ET_REL: return CSNI_OBJECT_RELOCATABLE;
     case ET_EXEC: return CSNI_OBJECT_EXECUTABLE;
@@ -295,17 +297,17 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     struct csni_object *object = &priv->object;
     struct elf_header header;
     CSNI_TRY(read_ident(object, err));
-    read_header(object, &header);
-    object->kind = object_kind(header.type);
+    read_elf_header(object, &header);
+    object->kind = elf_object_kind(header.type);
     object->machine = header.machine;
     snprintf(object->arch, sizeof object->arch, "%s", arch_name(header.machine, object->address_size == 8));
-    CSNI_TRY(check_tables(object, &header, err));
-    CSNI_TRY(read_sections(priv, &header, err));
+    CSNI_TRY(check_elf_tables(object, &header, err));
+    CSNI_TRY(read_elf_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));
     csni_size_compressed_sections(priv);
     if (object->kind == CSNI_OBJECT_RELOCATABLE) CSNI_TRY(csni_place_sections(priv, err));
-    CSNI_TRY(read_segments(priv, &header, err));
-    read_build_id(object, &header);
+    CSNI_TRY(read_elf_segments(priv, &header, err));
+    read_elf_build_id(object, &header);
     return CSN_OK;
 }
 

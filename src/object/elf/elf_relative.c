@@ -18,13 +18,13 @@ static uint32_t relative_type(uint32_t machine) {
     }
 }
 
-static int by_place(const void *pa, const void *pb) {
+static int object_pointer_by_place(const void *pa, const void *pb) {
     const struct csni_object_pointer *a = pa, *b = pb;
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-static csn_status add_section(const struct csni_object *object, uint32_t section, uint32_t type,
-                              csni_object_pointers *out, struct csn_error *err) {
+static csn_status add_elf_section(const struct csni_object *object, uint32_t section, uint32_t type,
+                                  csni_object_pointers *out, struct csn_error *err) {
     struct csni_span bytes;
     CSNI_TRY(csni_section_stored(object, section, &bytes, err));
     if (!csni_vec_reserve(out, out->count + bytes.size / RELA64_SIZE)) return csni_fail_memory(err, bytes.size);
@@ -47,9 +47,9 @@ csn_status csni_object_relative_pointers(const struct csni_object *object, csni_
         if (s->type != SHT_RELA || !(s->flags & CSNI_SECTION_ALLOC) || (s->flags & CSNI_SECTION_COMPRESSED)) continue;
         if (s->file_size > left) break;
         left -= s->file_size;
-        csn_status status = add_section(object, i, type, out, err);
+        csn_status status = add_elf_section(object, i, type, out, err);
         if (status == CSN_E_MEMORY) return status;
     }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_place);
+    if (out->count) qsort(out->items, out->count, sizeof *out->items, object_pointer_by_place);
     return CSN_OK;
 }

@@ -119,7 +119,7 @@ struct relocation {
     uint64_t addend;
 };
 
-static struct relocation_rule find_rule(const struct relocator *r, uint32_t type) {
+static struct relocation_rule find_elf_rule(const struct relocator *r, uint32_t type) {
     for (size_t i = 0; i < r->rules.count; i++)
         if (r->rules.items[i].type == type) return r->rules.items[i];
     return (struct relocation_rule){ 0, ACTION_UNKNOWN, 0 };
@@ -151,7 +151,7 @@ static uint64_t get_uleb(const uint8_t *p, size_t length) {
 }
 
 /* In as many bytes as the number that stands there: what does not fit is lost. */
-static void put_uleb(uint8_t *p, size_t length, uint64_t v) {
+static void put_elf_uleb(uint8_t *p, size_t length, uint64_t v) {
     for (size_t i = 0; i < length; i++) {
         p[i] = (uint8_t)((v & 0x7f) | (i + 1 < length ? 0x80 : 0));
         v >>= 7;
@@ -163,7 +163,7 @@ static bool apply_uleb(const struct relocator *r, const struct relocation *rel, 
     uint8_t *place = r->bytes + rel->off;
     size_t length = uleb_length(place, r->size - rel->off);
     if (!length) return false;
-    put_uleb(place, length, action == ACTION_SET_ULEB ? value : get_uleb(place, length) - value);
+    put_elf_uleb(place, length, action == ACTION_SET_ULEB ? value : get_uleb(place, length) - value);
     return true;
 }
 
@@ -199,18 +199,18 @@ static bool apply_rule(const struct relocator *r, const struct relocation *rel, 
 }
 
 /* Undefined symbols and symbol 0 have the value 0. A symbol with a damaged name still has a value. */
-static bool symbol_value(const struct relocator *r, uint64_t index, uint64_t *value) {
+static bool elf_symbol_value(const struct relocator *r, uint64_t index, uint64_t *value) {
     *value = 0;
     return index == 0 || csni_elf_symbol_value(&r->symbols, index, value);
 }
 
-static void apply(struct relocator *r, const struct relocation *rel) {
-    struct relocation_rule rule = find_rule(r, rel->type);
+static void apply_elf_relocation(struct relocator *r, const struct relocation *rel) {
+    struct relocation_rule rule = find_elf_rule(r, rel->type);
     uint64_t value;
     if (rule.action == ACTION_IGNORE) return;
     if (rule.action == ACTION_UNKNOWN) {
         if (!r->counts.unknown++) r->counts.unknown_type = rel->type;
-    } else if (!symbol_value(r, rel->symbol, &value) || !apply_rule(r, rel, rule, value)) {
+    } else if (!elf_symbol_value(r, rel->symbol, &value) || !apply_rule(r, rel, rule, value)) {
         r->counts.damaged++;
     }
 }
@@ -234,7 +234,7 @@ static csn_status apply_section(struct relocator *r, uint32_t section, struct cs
     for (uint64_t off = 0; entry_size <= entries.size - off; off += entry_size) {
         struct relocation rel;
         decode_relocation(entries.ptr + off, wide, r->object->big_endian, has_addend, &rel);
-        apply(r, &rel);
+        apply_elf_relocation(r, &rel);
     }
     return CSN_OK;
 }

@@ -74,7 +74,7 @@ struct elf_symbol {
     uint8_t type, bind, other;
 };
 
-static void decode_symbol(const uint8_t *p, bool wide, bool big, struct elf_symbol *out) {
+static void decode_elf_symbol(const uint8_t *p, bool wide, bool big, struct elf_symbol *out) {
     uint8_t info;
     if (wide) {
         *out = (struct elf_symbol){ .value = csni_get64(p + SYM64_VALUE, big), .size = csni_get64(p + SYM64_SIZE, big),
@@ -91,7 +91,7 @@ static void decode_symbol(const uint8_t *p, bool wide, bool big, struct elf_symb
     out->bind = info >> 4;
 }
 
-static enum csni_symbol_kind symbol_kind(uint8_t type) {
+static enum csni_symbol_kind elf_symbol_kind(uint8_t type) {
     switch (type) {
     case STT_NOTYPE: return CSNI_SYMBOL_NONE;
     case STT_OBJECT:
@@ -105,7 +105,7 @@ static enum csni_symbol_kind symbol_kind(uint8_t type) {
     }
 }
 
-static enum csni_symbol_bind symbol_bind(uint8_t bind) {
+static enum csni_symbol_bind elf_symbol_bind(uint8_t bind) {
     switch (bind) {
     case STB_LOCAL: return CSNI_BIND_LOCAL;
     case STB_WEAK: return CSNI_BIND_WEAK;
@@ -146,8 +146,9 @@ static uint64_t symbol_addr(const struct csni_object *object, const struct elf_s
 }
 
 static void symbol_at(const struct csni_symbol_iter *iter, uint64_t index, struct elf_symbol *out) {
-    decode_symbol(iter->symbols.ptr + index * iter->entry_size, iter->object->address_size == 8, iter->object->big_endian,
-                  out);
+    decode_elf_symbol(iter->symbols.ptr + index * iter->entry_size, iter->object->address_size == 8,
+                      iter->object->big_endian,
+                      out);
 }
 
 bool csni_elf_symbol_value(const struct csni_symbol_iter *iter, uint64_t index, uint64_t *value) {
@@ -170,8 +171,8 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     struct elf_symbol s;
     uint64_t index = iter->index++;
     symbol_at(iter, index, &s);
-    struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)symbol_kind(s.type),
-                                  .bind = (uint8_t)symbol_bind(s.bind) };
+    struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)elf_symbol_kind(s.type),
+                                  .bind = (uint8_t)elf_symbol_bind(s.bind) };
     if (!symbol_section(iter, index, s.shndx, &symbol.section, &symbol.defined)) return false;
     bool nameless = !s.name || (iter->only_functions && s.type != STT_FUNC && is_terminated(iter->strings, s.name));
     if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;

@@ -24,7 +24,7 @@ bool csni_section_find_is_elf(struct csni_span image) {
     return image.size >= EHDR32_SIZE && memcmp(image.ptr, "\x7f" "ELF", ELF_MAGIC_SIZE) == 0;
 }
 
-static struct header read_header(const struct table *t, struct csni_span bytes) {
+static struct header read_found_elf_header(const struct table *t, struct csni_span bytes) {
     unsigned word = t->wide ? 8 : 4;
     struct csni_cursor c = csni_cursor_at(bytes, t->big);
     struct header h = { .name = csni_cursor_u32(&c) };
@@ -43,7 +43,7 @@ static csn_status out_of_file(const struct table *t, const char *what, uint64_t 
 }
 
 /* CSN_NONE: there are no sections. */
-static csn_status open_table(struct table *t, struct csn_error *err) {
+static csn_status open_found_elf_table(struct table *t, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(t->file, t->big);
     unsigned word = t->wide ? 8 : 4;
     csni_cursor_seek(&c, EI_NIDENT + 8 + 2 * (uint64_t)word); /* e_type to e_version, e_entry, e_phoff */
@@ -62,7 +62,7 @@ static csn_status open_table(struct table *t, struct csn_error *err) {
         struct csni_span first;
         if (!csni_span_sub(t->file, off, t->entry_size, &first))
             return out_of_file(t, "section headers", off, t->entry_size, err);
-        struct header h = read_header(t, first);
+        struct header h = read_found_elf_header(t, first);
         if (!t->count) t->count = h.size;
         if (t->names == SHN_XINDEX) t->names = h.link;
     }
@@ -76,11 +76,12 @@ static csn_status open_table(struct table *t, struct csn_error *err) {
 static struct header header_at(const struct table *t, uint64_t idx) {
     struct csni_span bytes = { NULL, 0 };
     csni_span_sub(t->headers, idx * t->entry_size, t->entry_size, &bytes);
-    return read_header(t, bytes);
+    return read_found_elf_header(t, bytes);
 }
 
-static csn_status take(const struct table *t, const struct header *h, struct csn_str name, struct csni_span *out,
-                       struct csn_error *err) {
+static csn_status take_found_section(const struct table *t, const struct header *h, struct csn_str name,
+                                     struct csni_span *out,
+                                     struct csn_error *err) {
     if (h->type == SHT_NOBITS)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, h->off, "section %.*s has no bytes in this file", (int)name.len,
                          name.ptr);
@@ -96,7 +97,7 @@ csn_status csni_section_find_elf(struct csni_span image, struct csn_str name, st
                                  struct csn_error *err) {
     struct table t = { .file = image, .wide = image.ptr[EI_CLASS] == ELFCLASS64,
                        .big = image.ptr[EI_DATA] == ELFDATA2MSB };
-    csn_status status = open_table(&t, err);
+    csn_status status = open_found_elf_table(&t, err);
     if (status != CSN_OK) return status;
     struct header names = header_at(&t, t.names);
     struct csni_span texts;
@@ -110,7 +111,7 @@ csn_status csni_section_find_elf(struct csni_span image, struct csn_str name, st
         if (!csni_span_sub(texts, h.name, name.len + 1, &text) || text.ptr[name.len] ||
             memcmp(text.ptr, name.ptr, name.len) != 0)
             continue;
-        return take(&t, &h, name, out, err);
+        return take_found_section(&t, &h, name, out, err);
     }
     return CSN_NONE;
 }

@@ -22,7 +22,7 @@ struct map_reader {
     bool in_object, in_function;
 };
 
-static bool read_name(struct map_reader *r, uint32_t off, struct csn_str *name) {
+static bool read_macho_name(struct map_reader *r, uint32_t off, struct csn_str *name) {
     *name = (struct csn_str){ "", 0 };
     if (!off) return true;
     struct csni_span rest = csni_span_from(r->strings, off);
@@ -64,7 +64,7 @@ static csn_status begin_function(struct map_reader *r, const struct csni_nlist *
     return CSN_OK;
 }
 
-static void end_function(struct map_reader *r, uint64_t size) {
+static void end_macho_function(struct map_reader *r, uint64_t size) {
     if (!r->in_function) return;
     r->in_function = false;
     struct csni_debug_map_function *function = &r->map->functions.items[r->map->functions.count - 1];
@@ -76,7 +76,7 @@ static void end_function(struct map_reader *r, uint64_t size) {
 static csn_status read_stab(struct map_reader *r, const struct csni_nlist *s, struct csn_error *err) {
     if (s->type != N_SO && s->type != N_OSO && s->type != N_FUN) return CSN_OK;
     struct csn_str name;
-    if (!read_name(r, s->name, &name)) {
+    if (!read_macho_name(r, s->name, &name)) {
         r->map->damaged++;
         r->in_function = false;
         if (s->type != N_FUN) r->in_object = false;
@@ -88,7 +88,7 @@ static csn_status read_stab(struct map_reader *r, const struct csni_nlist *s, st
         return CSN_OK;
     }
     if (name.len) return begin_function(r, s, name, err);
-    end_function(r, s->value);
+    end_macho_function(r, s->value);
     return CSN_OK;
 }
 

@@ -60,7 +60,7 @@ static csn_status add_export(struct trie_walk *w, struct csni_span payload, stru
 }
 
 /* Puts the children on the stack in reverse, so that they are read in their order. */
-static csn_status add_children(struct trie_walk *w, struct csni_cursor *c, struct csn_error *err) {
+static csn_status add_macho_children(struct trie_walk *w, struct csni_cursor *c, struct csn_error *err) {
     size_t first = w->todo.count;
     uint8_t count = csni_cursor_u8(c);
     if (c->failed) w->own->exported.damaged++;
@@ -92,10 +92,10 @@ static csn_status visit(struct trie_walk *w, struct trie_node node, struct csn_e
     csni_cursor_seek(&c, node.off);
     struct csni_span payload = csni_cursor_bytes(&c, csni_cursor_uleb(&c));
     if (!c.failed && payload.size && len) CSNI_TRY(add_export(w, payload, err));
-    return add_children(w, &c, err);
+    return add_macho_children(w, &c, err);
 }
 
-static csn_status walk(struct trie_walk *w, struct csn_error *err) {
+static csn_status walk_trie(struct trie_walk *w, struct csn_error *err) {
     const struct trie_node root = { 0, 0, { "", 0 } };
     if (!csni_vec_push(&w->todo, root)) return csni_fail_memory(err, sizeof root);
     while (w->todo.count) CSNI_TRY(visit(w, w->todo.items[--w->todo.count], err));
@@ -113,7 +113,7 @@ csn_status csni_macho_make_exports(struct csni_object *object, struct csn_error 
     w.nodes_left = w.trie.size / MIN_NODE_SIZE;
     w.edge_bytes_left = w.trie.size;
     w.name_bytes_left = NAME_BYTES_A_BYTE * (uint64_t)w.trie.size + SPARE_NAME_BYTES;
-    csn_status status = walk(&w, err);
+    csn_status status = walk_trie(&w, err);
     csni_vec_deinit(&w.todo);
     csni_vec_deinit(&w.name);
     if (status < 0) return status;

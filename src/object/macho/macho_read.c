@@ -40,7 +40,7 @@ static bool macho_recognize(struct csni_span file) {
     return little == MH_MAGIC || little == MH_MAGIC_64 || big == MH_MAGIC || big == MH_MAGIC_64;
 }
 
-static csn_status read_header(struct csni_object *object, struct macho_header *h, struct csn_error *err) {
+static csn_status read_macho_header(struct csni_object *object, struct macho_header *h, struct csn_error *err) {
     uint32_t big = csni_get32(object->file.ptr, true);
     object->big_endian = big == MH_MAGIC || big == MH_MAGIC_64;
     object->address_size = csni_get32(object->file.ptr, object->big_endian) == MH_MAGIC_64 ? 8 : 4;
@@ -101,8 +101,8 @@ static bool is_segment(const struct macho_command *command) {
     return command->type == LC_SEGMENT || command->type == LC_SEGMENT_64;
 }
 
-static csn_status read_segment(const struct csni_object *object, const struct macho_command *command,
-                               struct macho_segment *out, struct csn_error *err) {
+static csn_status read_macho_segment(const struct csni_object *object, const struct macho_command *command,
+                                     struct macho_segment *out, struct csn_error *err) {
     bool wide = command->type == LC_SEGMENT_64;
     uint32_t header_size = wide ? SEGMENT_COMMAND_64_SIZE : SEGMENT_COMMAND_SIZE;
     CSNI_TRY(need_size(command, header_size, err));
@@ -133,7 +133,8 @@ static bool is_in_memory(const struct macho_segment *s) {
     return s->max_protection && !csni_str_is(s->name, "__DWARF");
 }
 
-static csn_status count_sections(struct csni_object_private *priv, const struct macho_header *h, struct csn_error *err) {
+static csn_status count_macho_sections(struct csni_object_private *priv, const struct macho_header *h,
+                                       struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct csni_macho *own = priv->own;
     struct macho_command command = { 0 };
@@ -143,7 +144,7 @@ static csn_status count_sections(struct csni_object_private *priv, const struct 
     while ((status = next_command(object, h, &command, err)) == CSN_OK) {
         if (!is_segment(&command)) continue;
         struct macho_segment s;
-        CSNI_TRY(read_segment(object, &command, &s, err));
+        CSNI_TRY(read_macho_segment(object, &command, &s, err));
         sections += s.section_count;
         if (is_in_memory(&s)) segments++;
     }
@@ -162,8 +163,9 @@ static csn_status count_sections(struct csni_object_private *priv, const struct 
     return CSN_OK;
 }
 
-static uint32_t section_flags(const struct csni_object *object, const struct macho_segment *segment, struct csn_str segment_name,
-                              uint32_t own_flags, uint32_t file_off) {
+static uint32_t macho_section_flags(const struct csni_object *object, const struct macho_segment *segment,
+                                    struct csn_str segment_name,
+                                    uint32_t own_flags, uint32_t file_off) {
     uint32_t type = own_flags & SECTION_TYPE, flags = 0;
     bool is_debug = (own_flags & S_ATTR_DEBUG) || csni_str_is(segment_name, "__DWARF");
     if (!is_debug) flags |= CSNI_SECTION_ALLOC;
@@ -185,8 +187,9 @@ static uint64_t section_off(const struct macho_segment *segment, uint64_t addr, 
     return addr >= segment->addr && by_addr >> 32 && (uint32_t)by_addr == off ? by_addr : off;
 }
 
-static void read_section(struct csni_object_private *priv, const struct macho_segment *segment, struct csni_cursor *c,
-                         uint32_t index) {
+static void read_macho_section(struct csni_object_private *priv, const struct macho_segment *segment,
+                               struct csni_cursor *c,
+                               uint32_t index) {
     struct csni_macho *own = priv->own;
     struct csni_section *s = &priv->sections[index];
     unsigned word = segment->wide ? 8 : 4;
@@ -201,7 +204,7 @@ static void read_section(struct csni_object_private *priv, const struct macho_se
     s->link = csni_cursor_u32(c); /* reserved1 */
     s->info = csni_cursor_u32(c); /* reserved2 */
     if (segment->wide) csni_cursor_skip(c, 4);
-    s->flags = section_flags(&priv->object, segment, segment_name, s->type, off);
+    s->flags = macho_section_flags(&priv->object, segment, segment_name, s->type, off);
     s->align = align < 64 ? (uint64_t)1 << align : 1;
     if (s->flags & CSNI_SECTION_NOBITS) return;
     s->file_off = section_off(segment, s->addr, off);
@@ -209,11 +212,12 @@ static void read_section(struct csni_object_private *priv, const struct macho_se
 }
 
 /* `*section`, `*segment`: behind what has been read. */
-static csn_status add_segment(struct csni_object_private *priv, const struct macho_command *command, uint32_t *section,
-                              uint32_t *segment, struct csn_error *err) {
+static csn_status add_macho_segment(struct csni_object_private *priv, const struct macho_command *command,
+                                    uint32_t *section,
+                                    uint32_t *segment, struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct macho_segment s;
-    CSNI_TRY(read_segment(object, command, &s, err));
+    CSNI_TRY(read_macho_segment(object, command, &s, err));
     if (is_in_memory(&s))
         priv->segments[(*segment)++] = (struct csni_segment){ s.addr, s.size, s.file_off, s.file_size,
                                                               (s.protection & VM_PROT_EXECUTE) != 0 };
@@ -222,15 +226,16 @@ static csn_status add_segment(struct csni_object_private *priv, const struct mac
         object->has_image_base = true;
     }
     struct csni_cursor c = csni_cursor_at(s.sections, object->big_endian);
-    for (uint32_t i = 0; i < s.section_count; i++) read_section(priv, &s, &c, (*section)++);
+    for (uint32_t i = 0; i < s.section_count; i++) read_macho_section(priv, &s, &c, (*section)++);
     return CSN_OK;
 }
 
 /* ---- other commands ---- */
 
 /* Two fields of 32 bits at `at` in the command. */
-static csn_status read_part(const struct csni_object *object, const struct macho_command *command, uint32_t command_size,
-                            uint32_t at, struct csni_macho_part *out, struct csn_error *err) {
+static csn_status read_macho_part(const struct csni_object *object, const struct macho_command *command,
+                                  uint32_t command_size,
+                                  uint32_t at, struct csni_macho_part *out, struct csn_error *err) {
     CSNI_TRY(need_size(command, command_size, err));
     if (out->off || out->count) return CSN_OK; /* the first of several */
     out->off = csni_get32(command->bytes.ptr + at, object->big_endian);
@@ -243,17 +248,18 @@ static csn_status read_command(struct csni_object_private *priv, const struct ma
     struct csni_macho *own = priv->own;
     if (command->type == LC_SYMTAB) {
         if (own->has_symbols) return CSN_OK;
-        CSNI_TRY(read_part(object, command, SYMTAB_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->symbols, err));
-        CSNI_TRY(read_part(object, command, SYMTAB_COMMAND_SIZE, LOAD_COMMAND_SIZE + 8, &own->strings, err));
+        CSNI_TRY(read_macho_part(object, command, SYMTAB_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->symbols, err));
+        CSNI_TRY(read_macho_part(object, command, SYMTAB_COMMAND_SIZE, LOAD_COMMAND_SIZE + 8, &own->strings, err));
         own->has_symbols = true;
     } else if (command->type == LC_DYSYMTAB) {
-        return read_part(object, command, DYSYMTAB_COMMAND_SIZE, DYSYMTAB_INDIRECTSYMOFF, &own->indirect, err);
+        return read_macho_part(object, command, DYSYMTAB_COMMAND_SIZE, DYSYMTAB_INDIRECTSYMOFF, &own->indirect, err);
     } else if (command->type == LC_FUNCTION_STARTS) {
-        return read_part(object, command, LINKEDIT_DATA_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->function_starts, err);
+        return read_macho_part(object, command, LINKEDIT_DATA_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->function_starts,
+                               err);
     } else if (command->type == LC_DYLD_EXPORTS_TRIE) {
-        return read_part(object, command, LINKEDIT_DATA_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->exports, err);
+        return read_macho_part(object, command, LINKEDIT_DATA_COMMAND_SIZE, LOAD_COMMAND_SIZE, &own->exports, err);
     } else if (command->type == LC_DYLD_INFO || command->type == LC_DYLD_INFO_ONLY) {
-        return read_part(object, command, DYLD_INFO_COMMAND_SIZE, DYLD_INFO_EXPORT_OFF, &own->exports, err);
+        return read_macho_part(object, command, DYLD_INFO_COMMAND_SIZE, DYLD_INFO_EXPORT_OFF, &own->exports, err);
     } else if (command->type == LC_UUID && !object->build_id.size) {
         CSNI_TRY(need_size(command, UUID_COMMAND_SIZE, err));
         object->build_id = (struct csni_span){ command->bytes.ptr + LOAD_COMMAND_SIZE, MACHO_UUID_SIZE };
@@ -264,7 +270,7 @@ static csn_status read_command(struct csni_object_private *priv, const struct ma
 /* ---- the whole ---- */
 
 /* A dSYM does not tell what kind of image it belongs to; what can be loaded anywhere is the usual one. */
-static enum csni_object_kind object_kind(const struct macho_header *h) {
+static enum csni_object_kind macho_object_kind(const struct macho_header *h) {
     switch (h->file_type) {
     case MH_OBJECT: return CSNI_OBJECT_RELOCATABLE;
     case MH_EXECUTE: return h->flags & MH_PIE ? CSNI_OBJECT_SHARED : CSNI_OBJECT_EXECUTABLE;
@@ -291,20 +297,20 @@ static csn_status make_own(struct csni_object_private *priv, struct csn_error *e
 static csn_status macho_read(struct csni_object_private *priv, struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct macho_header header;
-    CSNI_TRY(read_header(object, &header, err));
+    CSNI_TRY(read_macho_header(object, &header, err));
     CSNI_TRY(make_own(priv, err));
     struct csni_macho *own = priv->own;
     own->file_type = header.file_type;
     own->cpu_subtype = header.cpu_subtype;
     object->machine = header.cpu_type;
-    object->kind = object_kind(&header);
+    object->kind = macho_object_kind(&header);
     snprintf(object->arch, sizeof object->arch, "%s", csni_macho_arch_name(header.cpu_type, header.cpu_subtype));
-    CSNI_TRY(count_sections(priv, &header, err));
+    CSNI_TRY(count_macho_sections(priv, &header, err));
     struct macho_command command = { 0 };
     csn_status status;
     uint32_t section = 1, segment = 0;
     while ((status = next_command(object, &header, &command, err)) == CSN_OK) {
-        if (is_segment(&command)) CSNI_TRY(add_segment(priv, &command, &section, &segment, err));
+        if (is_segment(&command)) CSNI_TRY(add_macho_segment(priv, &command, &section, &segment, err));
         else CSNI_TRY(read_command(priv, &command, err));
     }
     if (status < 0) return status;

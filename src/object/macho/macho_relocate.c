@@ -24,7 +24,7 @@ struct macho_relocator {
 };
 
 /* False for a scattered one, which is against an address and therefore done. */
-static bool decode(const uint8_t *at, bool big, struct macho_relocation *out) {
+static bool decode_macho_relocation(const uint8_t *at, bool big, struct macho_relocation *out) {
     uint32_t off = csni_get32(at, big), bits = csni_get32(at + 4, big);
     if (off & R_SCATTERED) return false;
     /* A C bit field: its first bits are the lowest in little-endian files, the highest in big-endian ones. */
@@ -50,7 +50,7 @@ bool csni_macho_needs_relocation(const struct csni_object *object, uint32_t sect
     if (relocations_of(object, section, &entries, NULL) < 0) return true; /* relocating says what is wrong */
     for (size_t off = 0; off < entries.size; off += RELOCATION_INFO_SIZE) {
         struct macho_relocation r;
-        if (decode(entries.ptr + off, object->big_endian, &r) && r.is_extern) return true;
+        if (decode_macho_relocation(entries.ptr + off, object->big_endian, &r) && r.is_extern) return true;
     }
     return false;
 }
@@ -69,7 +69,7 @@ static enum macho_action action_of(uint32_t machine, uint8_t type) {
 }
 
 /* 0 for undefined symbols. False when there is no such symbol. */
-static bool symbol_value(const struct macho_relocator *m, uint32_t index, uint64_t *value) {
+static bool macho_symbol_value(const struct macho_relocator *m, uint32_t index, uint64_t *value) {
     uint64_t size = csni_macho_nlist_size(m->object);
     struct csni_span at;
     if (!csni_span_sub(m->symbols, index * size, size, &at)) return false;
@@ -80,14 +80,14 @@ static bool symbol_value(const struct macho_relocator *m, uint32_t index, uint64
     return true;
 }
 
-static void apply(struct macho_relocator *m, const struct macho_relocation *r) {
+static void apply_macho_relocation(struct macho_relocator *m, const struct macho_relocation *r) {
     enum macho_action action = r->pc_relative ? MACHO_UNKNOWN : action_of(m->object->machine, r->type);
     uint64_t value;
     if (action == MACHO_UNKNOWN) {
         if (!m->counts.unknown++) m->counts.unknown_type = r->type;
         return;
     }
-    if (r->off > m->size || r->size > m->size - r->off || !symbol_value(m, r->symbol, &value)) {
+    if (r->off > m->size || r->size > m->size - r->off || !macho_symbol_value(m, r->symbol, &value)) {
         m->counts.damaged++;
         return;
     }
@@ -104,7 +104,8 @@ csn_status csni_macho_relocate(struct csni_object_private *priv, uint32_t sectio
     CSNI_TRY(csni_macho_symbol_table(m.object, &m.symbols, &m.strings, err));
     for (size_t off = 0; off < entries.size; off += RELOCATION_INFO_SIZE) {
         struct macho_relocation r;
-        if (decode(entries.ptr + off, m.object->big_endian, &r) && r.is_extern) apply(&m, &r);
+        if (decode_macho_relocation(entries.ptr + off, m.object->big_endian, &r) && r.is_extern)
+            apply_macho_relocation(&m, &r);
     }
     csni_add_relocation_counts(priv, &m.counts);
     return CSN_OK;

@@ -33,7 +33,7 @@ csn_status csni_macho_symbols(struct csni_symbol_iter *iter, struct csni_object 
     return CSN_OK;
 }
 
-static enum csni_symbol_bind symbol_bind(const struct csni_nlist *s) {
+static enum csni_symbol_bind macho_symbol_bind(const struct csni_nlist *s) {
     if (!(s->type & N_EXT) && !(s->type & N_PEXT)) return CSNI_BIND_LOCAL;
     if (s->desc & N_WEAK_DEF) return CSNI_BIND_WEAK;
     return s->type & N_EXT ? CSNI_BIND_GLOBAL : CSNI_BIND_LOCAL; /* a private one that was linked has become local */
@@ -48,8 +48,8 @@ static bool is_assembler_label(const struct csni_object *object, struct csn_str 
 }
 
 /* A symbol outside of its section is none of its functions: __mh_execute_header counts as one of __text. */
-static enum csni_symbol_kind symbol_kind(const struct csni_object *object, const struct csni_section *section,
-                                         struct csn_str name, uint64_t addr) {
+static enum csni_symbol_kind macho_symbol_kind(const struct csni_object *object, const struct csni_section *section,
+                                               struct csn_str name, uint64_t addr) {
     uint32_t type = section->type & SECTION_TYPE;
     if (type >= S_THREAD_LOCAL_REGULAR && type <= S_THREAD_LOCAL_ZEROFILL) return CSNI_SYMBOL_TLS;
     if (!(section->flags & CSNI_SECTION_EXEC)) return CSNI_SYMBOL_DATA;
@@ -71,7 +71,7 @@ static bool place_symbol(const struct csni_object *object, const struct csni_nli
     bool is_code = section->flags & CSNI_SECTION_EXEC;
     if (is_code || (s->desc & N_ARM_THUMB_DEF)) out->addr = csni_macho_code_addr(object, s->value);
     out->section = s->section;
-    out->kind = (uint8_t)symbol_kind(object, section, out->name, out->addr);
+    out->kind = (uint8_t)macho_symbol_kind(object, section, out->name, out->addr);
     out->defined = true;
     return true;
 }
@@ -90,7 +90,7 @@ bool csni_macho_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *o
     }
     struct csni_nlist s;
     csni_macho_decode_nlist(object, iter->symbols.ptr + index * iter->entry_size, &s);
-    struct csni_symbol symbol = { .name = { "", 0 }, .kind = CSNI_SYMBOL_NONE, .bind = (uint8_t)symbol_bind(&s) };
+    struct csni_symbol symbol = { .name = { "", 0 }, .kind = CSNI_SYMBOL_NONE, .bind = (uint8_t)macho_symbol_bind(&s) };
     if (s.name && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.name = csni_macho_plain_name(symbol.name);
     if (!place_symbol(object, &s, &symbol)) return false;

@@ -40,7 +40,7 @@ static struct fat_arch read_arch(struct csni_span file, uint32_t index) {
     return a;
 }
 
-static csn_status check_header(struct csni_span file, struct csn_error *err) {
+static csn_status check_macho_header(struct csni_span file, struct csn_error *err) {
     uint32_t count = slice_count(file);
     uint64_t need = FAT_HEADER_SIZE + (uint64_t)count * (is_wide(file) ? FAT_ARCH_64_SIZE : FAT_ARCH_SIZE);
     if (!count) return csni_fail(err, CSN_E_FORMAT, NULL, MACHO_MAGIC_SIZE, "universal file: 0 architectures, need >= 1");
@@ -82,7 +82,7 @@ static csn_status read_slices(struct csni_span file, struct csni_slice *slices, 
 
 csn_status csni_macho_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
                              uint32_t *count, struct csn_error *err) {
-    CSNI_TRY(check_header(file, err));
+    CSNI_TRY(check_macho_header(file, err));
     uint32_t n = slice_count(file);
     struct csni_slice *slices = csni_alloc_zeroed(alloc, n, sizeof *slices);
     if (!slices) return csni_fail_memory(err, n * sizeof *slices);

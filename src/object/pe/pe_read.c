@@ -103,7 +103,7 @@ static csn_status read_image_header(struct csni_span file, struct csni_cursor *c
     return CSN_OK;
 }
 
-static csn_status read_header(struct csni_object *object, struct coff_header *h, struct csn_error *err) {
+static csn_status read_pe_header(struct csni_object *object, struct coff_header *h, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(object->file, false);
     if (is_image(object->file)) CSNI_TRY(read_image_header(object->file, &c, h, err));
     else if (is_bigobj(object->file)) read_bigobj_header(&c, h);
@@ -117,7 +117,7 @@ static csn_status read_header(struct csni_object *object, struct coff_header *h,
     return CSN_OK;
 }
 
-static struct csni_pe_directory read_directory(struct csni_span directories, uint32_t index) {
+static struct csni_pe_directory read_pe_directory(struct csni_span directories, uint32_t index) {
     struct csni_span entry;
     if (!csni_span_sub(directories, (uint64_t)index * DATA_DIRECTORY_SIZE, DATA_DIRECTORY_SIZE, &entry))
         return (struct csni_pe_directory){ 0, 0 };
@@ -132,9 +132,9 @@ static void read_directories(struct csni_pe *pe, struct csni_span optional, bool
     uint64_t size = csni_cursor_u32(&c) * (uint64_t)DATA_DIRECTORY_SIZE;
     struct csni_span directories = csni_span_from(optional, count_off + 4);
     if (directories.size > size) directories.size = (size_t)size;
-    pe->exports = read_directory(directories, IMAGE_DIRECTORY_ENTRY_EXPORT);
-    pe->exceptions = read_directory(directories, IMAGE_DIRECTORY_ENTRY_EXCEPTION);
-    pe->debug = read_directory(directories, IMAGE_DIRECTORY_ENTRY_DEBUG);
+    pe->exports = read_pe_directory(directories, IMAGE_DIRECTORY_ENTRY_EXPORT);
+    pe->exceptions = read_pe_directory(directories, IMAGE_DIRECTORY_ENTRY_EXCEPTION);
+    pe->debug = read_pe_directory(directories, IMAGE_DIRECTORY_ENTRY_DEBUG);
 }
 
 static csn_status read_optional_header(struct csni_object *object, struct csni_pe *pe, const struct coff_header *h,
@@ -162,7 +162,7 @@ static csn_status read_optional_header(struct csni_object *object, struct csni_p
 }
 
 /* A damaged symbol table costs names; the rest of the file is as good as without. */
-static void find_symbols(struct csni_pe *pe, struct csni_span file, const struct coff_header *h) {
+static void find_pe_symbols(struct csni_pe *pe, struct csni_span file, const struct coff_header *h) {
     pe->symbol_size = h->is_bigobj ? BIGOBJ_SYMBOL_SIZE : SYMBOL_SIZE;
     uint64_t size = (uint64_t)h->symbol_count * pe->symbol_size;
     if (!h->symbols_off || !csni_span_sub(file, h->symbols_off, size, &pe->symbols)) return;
@@ -202,7 +202,7 @@ static struct csn_str section_name(const struct csni_pe *pe, const uint8_t *fiel
     return csni_span_cstr(pe->strings, off, &longer) ? longer : name;
 }
 
-static uint32_t section_flags(uint32_t characteristics) {
+static uint32_t pe_section_flags(uint32_t characteristics) {
     uint32_t flags = 0;
     if (!(characteristics & (IMAGE_SCN_MEM_DISCARDABLE | IMAGE_SCN_LNK_REMOVE | IMAGE_SCN_LNK_INFO)))
         flags |= CSNI_SECTION_ALLOC;
@@ -220,14 +220,14 @@ static uint64_t section_align(uint32_t characteristics) {
 
 /* `p`: a section header. In an image the raw size is padded to the file's alignment, and the virtual size is what the
  * linker had; either may be the smaller. An object has no virtual size. */
-static void read_section(const struct csni_object *object, const struct csni_pe *pe, const uint8_t *p,
-                         struct csni_section *out) {
+static void read_pe_section(const struct csni_object *object, const struct csni_pe *pe, const uint8_t *p,
+                            struct csni_section *out) {
     bool is_image = object->kind != CSNI_OBJECT_RELOCATABLE;
     uint32_t virtual_size = is_image ? csni_get32(p + 8, false) : 0, raw_size = csni_get32(p + 16, false);
     uint32_t file_off = csni_get32(p + 20, false), characteristics = csni_get32(p + 36, false);
     *out = (struct csni_section){
         .name = section_name(pe, p), .size = virtual_size ? virtual_size : raw_size, .file_off = file_off,
-        .flags = section_flags(characteristics), .type = characteristics, .align = section_align(characteristics),
+        .flags = pe_section_flags(characteristics), .type = characteristics, .align = section_align(characteristics),
     };
     if (is_image) out->addr = object->image_base + csni_get32(p + 12, false);
     else out->link = csni_get32(p + 24, false), out->info = csni_get16(p + 32, false);
@@ -236,7 +236,8 @@ static void read_section(const struct csni_object *object, const struct csni_pe 
     else out->file_size = virtual_size && virtual_size < raw_size ? virtual_size : raw_size;
 }
 
-static csn_status read_sections(struct csni_object_private *priv, const struct coff_header *h, struct csn_error *err) {
+static csn_status read_pe_sections(struct csni_object_private *priv, const struct coff_header *h,
+                                   struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct csni_span headers;
     uint64_t size = (uint64_t)h->section_count * SECTION_HEADER_SIZE;
@@ -247,14 +248,14 @@ static csn_status read_sections(struct csni_object_private *priv, const struct c
     CSNI_TRY(csni_make_sections(priv, h->section_count + 1, err));
     priv->sections[0] = (struct csni_section){ .name = { "", 0 }, .flags = CSNI_SECTION_NOBITS };
     for (uint32_t i = 0; i < h->section_count; i++)
-        read_section(object, priv->own, headers.ptr + (size_t)i * SECTION_HEADER_SIZE, &priv->sections[i + 1]);
+        read_pe_section(object, priv->own, headers.ptr + (size_t)i * SECTION_HEADER_SIZE, &priv->sections[i + 1]);
     return CSN_OK;
 }
 
 /* ---- build id ---- */
 
 /* The GUID that links an image to its PDB. ld --build-id and lld write one made from a hash of the image. */
-static void read_build_id(struct csni_object *object, struct csni_pe_directory debug) {
+static void read_pe_build_id(struct csni_object *object, struct csni_pe_directory debug) {
     struct csni_span entries, record;
     if (!debug.size || !csni_pe_bytes_from(object, debug.rva, &entries)) return;
     if (entries.size > debug.size) entries.size = debug.size;
@@ -277,14 +278,14 @@ static csn_status pe_read(struct csni_object_private *priv, struct csn_error *er
     struct csni_pe *pe = csni_alloc_zeroed(priv->alloc, 1, sizeof *pe);
     if (!pe) return csni_fail_memory(err, sizeof *pe);
     priv->own = pe;
-    CSNI_TRY(read_header(object, &header, err));
+    CSNI_TRY(read_pe_header(object, &header, err));
     if (header.is_image) CSNI_TRY(read_optional_header(object, pe, &header, err));
-    find_symbols(pe, object->file, &header);
-    CSNI_TRY(read_sections(priv, &header, err));
+    find_pe_symbols(pe, object->file, &header);
+    CSNI_TRY(read_pe_sections(priv, &header, err));
     csni_size_compressed_sections(priv);
     if (!header.is_image) return csni_place_sections(priv, err);
     CSNI_TRY(csni_pe_order_sections(priv, err));
-    read_build_id(object, pe->debug);
+    read_pe_build_id(object, pe->debug);
     return CSN_OK;
 }
 

@@ -59,7 +59,7 @@ static struct relocation_rules rules_of(uint32_t machine) {
     }
 }
 
-static struct relocation_rule find_rule(struct relocation_rules rules, uint32_t type) {
+static struct relocation_rule find_pe_rule(struct relocation_rules rules, uint32_t type) {
     for (size_t i = 0; i < rules.count; i++)
         if (rules.items[i].type == type) return rules.items[i];
     return (struct relocation_rule){ 0, ACTION_UNKNOWN, 0 };
@@ -74,7 +74,7 @@ struct relocator {
 };
 
 /* False when place or symbol do not exist. */
-static bool apply(const struct relocator *r, uint64_t off, uint32_t index, struct relocation_rule rule) {
+static bool apply_pe_relocation(const struct relocator *r, uint64_t off, uint32_t index, struct relocation_rule rule) {
     struct csni_span at;
     uint32_t section;
     uint64_t value;
@@ -122,11 +122,11 @@ csn_status csni_pe_relocate(struct csni_object_private *priv, uint32_t section, 
     for (size_t at = 0; at < relocations.size; at += RELOCATION_SIZE) {
         const uint8_t *p = relocations.ptr + at;
         uint32_t type = csni_get16(p + 8, false);
-        struct relocation_rule rule = find_rule(rules, type);
+        struct relocation_rule rule = find_pe_rule(rules, type);
         if (rule.action == ACTION_IGNORE) continue;
         if (rule.action == ACTION_UNKNOWN) {
             if (!counts.unknown++) counts.unknown_type = type;
-        } else if (!apply(&r, csni_get32(p, false), csni_get32(p + 4, false), rule)) {
+        } else if (!apply_pe_relocation(&r, csni_get32(p, false), csni_get32(p + 4, false), rule)) {
             counts.damaged++;
         }
     }

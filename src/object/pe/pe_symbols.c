@@ -21,7 +21,7 @@ struct coff_symbol {
     uint8_t storage_class, aux_count;
 };
 
-static void decode_symbol(const uint8_t *p, bool is_bigobj, struct coff_symbol *out) {
+static void decode_pe_symbol(const uint8_t *p, bool is_bigobj, struct coff_symbol *out) {
     const uint8_t *behind = p + SYMBOL_SECTION + (is_bigobj ? 4 : 2);
     uint16_t narrow = csni_get16(p + SYMBOL_SECTION, false);
     /* Sections may be more than 0x7fff, but only the last few numbers are negative ones. */
@@ -33,7 +33,7 @@ static void decode_symbol(const uint8_t *p, bool is_bigobj, struct coff_symbol *
 static bool symbol_at(const struct csni_pe *pe, uint64_t index, struct coff_symbol *out) {
     struct csni_span record;
     if (!csni_span_sub(pe->symbols, index * pe->symbol_size, pe->symbol_size, &record)) return false;
-    decode_symbol(record.ptr, pe->symbol_size == BIGOBJ_SYMBOL_SIZE, out);
+    decode_pe_symbol(record.ptr, pe->symbol_size == BIGOBJ_SYMBOL_SIZE, out);
     return true;
 }
 
@@ -68,8 +68,9 @@ static bool symbol_name(const struct csni_pe *pe, const uint8_t *field, struct c
 
 /* Compilers give functions a type; assembler code has none, so what is left of a code section's symbols counts, too: a static
  * symbol with aux records is a section's, and so are those with a dot in front that ld keeps in images. */
-static enum csni_symbol_kind symbol_kind(const struct csni_object *object, const struct coff_symbol *s, uint32_t section,
-                                         struct csn_str name) {
+static enum csni_symbol_kind pe_symbol_kind(const struct csni_object *object, const struct coff_symbol *s,
+                                            uint32_t section,
+                                            struct csn_str name) {
     if (s->storage_class == IMAGE_SYM_CLASS_FILE) return CSNI_SYMBOL_FILE;
     if (s->storage_class == IMAGE_SYM_CLASS_SECTION) return CSNI_SYMBOL_SECTION;
     bool is_static = s->storage_class == IMAGE_SYM_CLASS_STATIC;
@@ -100,7 +101,7 @@ static bool next_coff_symbol(struct csni_symbol_iter *iter, struct csni_symbol *
     if (!symbol_at(pe, index, &s)) return false;
     iter->index += s.aux_count;
     if (!symbol_name(pe, s.record, &symbol.name) || !section_of(object, s.section, &symbol.section)) return false;
-    symbol.kind = (uint8_t)symbol_kind(object, &s, symbol.section, symbol.name);
+    symbol.kind = (uint8_t)pe_symbol_kind(object, &s, symbol.section, symbol.name);
     symbol.defined = symbol.section != CSNI_NO_SECTION || s.section == IMAGE_SYM_ABSOLUTE;
     symbol.addr = s.value;
     if (symbol.section != CSNI_NO_SECTION) symbol.addr += object->sections[symbol.section].addr;

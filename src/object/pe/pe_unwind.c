@@ -65,7 +65,7 @@ static bool arm_entry(const struct csni_object *object, const uint8_t *p, struct
 
 /* ---- all ---- */
 
-static int by_start(const void *pa, const void *pb) {
+static int function_bound_by_start(const void *pa, const void *pb) {
     const struct csni_function_bound *a = pa, *b = pb;
     if (a->start != b->start) return a->start < b->start ? -1 : 1;
     return a->end < b->end ? -1 : a->end > b->end;
@@ -111,6 +111,6 @@ csn_status csni_pe_function_bounds(struct csni_object *object, csni_function_bou
         out->items[i].start += object->image_base;
         if (out->items[i].end) out->items[i].end += object->image_base;
     }
-    if (out->count > first) qsort(out->items + first, out->count - first, sizeof *out->items, by_start);
+    if (out->count > first) qsort(out->items + first, out->count - first, sizeof *out->items, function_bound_by_start);
     return CSN_OK;
 }

@@ -16,7 +16,7 @@ static bool wasm_recognize(struct csni_span file) {
     return file.size >= WASM_MAGIC_SIZE && memcmp(file.ptr, "\0asm", WASM_MAGIC_SIZE) == 0;
 }
 
-static csn_status check_header(struct csni_span file, struct csn_error *err) {
+static csn_status check_wasm_header(struct csni_span file, struct csn_error *err) {
     if (file.size < WASM_HEADER_SIZE)
         return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "wasm header: %zu bytes, need %d", file.size, WASM_HEADER_SIZE);
     uint32_t version = csni_get32(file.ptr + WASM_MAGIC_SIZE, false);
@@ -36,7 +36,7 @@ static bool next_section(struct csni_cursor *c, uint8_t *id, struct csni_span *c
     return !c->failed;
 }
 
-static csn_status count_sections(struct csni_span file, uint32_t *out, struct csn_error *err) {
+static csn_status count_wasm_sections(struct csni_span file, uint32_t *out, struct csn_error *err) {
     struct csni_cursor c = csni_cursor_at(file, false);
     struct csni_span content;
     uint32_t count = 0;
@@ -130,8 +130,8 @@ static uint32_t read_bodies(struct csni_span code, struct csni_wasm_body *bodies
     return count;
 }
 
-static csn_status take_code(struct csni_object_private *priv, struct csni_wasm *wasm, uint32_t section,
-                            struct csni_span content, struct csn_error *err) {
+static csn_status take_wasm_code(struct csni_object_private *priv, struct csni_wasm *wasm, uint32_t section,
+                                 struct csni_span content, struct csn_error *err) {
     if (wasm->code != CSNI_NO_SECTION) return csni_fail(err, CSN_E_FORMAT, "code", 0, "there are two of it");
     if (content.size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, "code", 0, "0x%zx bytes, need < 4 GiB", content.size);
@@ -164,7 +164,7 @@ static void take_custom(struct csni_object *object, struct csni_wasm *wasm, stru
     }
 }
 
-static csn_status read_sections(struct csni_object_private *priv, struct csni_wasm *wasm, struct csn_error *err) {
+static csn_status read_wasm_sections(struct csni_object_private *priv, struct csni_wasm *wasm, struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct csni_cursor c = csni_cursor_at(object->file, false);
     struct csni_span content;
@@ -179,7 +179,7 @@ static csn_status read_sections(struct csni_object_private *priv, struct csni_wa
         else if (id == WASM_SEC_IMPORT) read_imports(object, wasm, content);
         else if (id == WASM_SEC_MEMORY) read_memories(object, content);
         else if (id == WASM_SEC_EXPORT) wasm->exports = content;
-        else if (id == WASM_SEC_CODE) CSNI_TRY(take_code(priv, wasm, i, content, err));
+        else if (id == WASM_SEC_CODE) CSNI_TRY(take_wasm_code(priv, wasm, i, content, err));
     }
     return CSN_OK;
 }
@@ -193,11 +193,11 @@ static csn_status wasm_read(struct csni_object_private *priv, struct csn_error *
     object->kind = CSNI_OBJECT_EXECUTABLE;
     object->address_size = 4;
     uint32_t count = 0;
-    CSNI_TRY(check_header(object->file, err));
-    CSNI_TRY(count_sections(object->file, &count, err));
+    CSNI_TRY(check_wasm_header(object->file, err));
+    CSNI_TRY(count_wasm_sections(object->file, &count, err));
     CSNI_TRY(csni_make_sections(priv, count + 1, err));
     priv->sections[0] = (struct csni_section){ .name = { "", 0 }, .flags = CSNI_SECTION_NOBITS };
-    CSNI_TRY(read_sections(priv, wasm, err));
+    CSNI_TRY(read_wasm_sections(priv, wasm, err));
     memcpy(object->arch, object->address_size == 8 ? "wasm64" : "wasm32", sizeof "wasm32");
     return CSN_OK;
 }

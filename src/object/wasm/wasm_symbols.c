@@ -54,7 +54,7 @@ static bool place_function(const struct csni_object *object, uint64_t index, str
     return true;
 }
 
-static bool read_name(struct csni_cursor *c, const struct csni_object *object, struct csni_symbol *out) {
+static bool read_wasm_name(struct csni_cursor *c, const struct csni_object *object, struct csni_symbol *out) {
     uint64_t index = csni_cursor_uleb(c);
     out->name = csni_wasm_name(c);
     return c->failed || place_function(object, index, out);
@@ -95,7 +95,7 @@ bool csni_wasm_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *ou
     bool good;
     if (iter->table == CSNI_SYMBOLS_DYNAMIC) good = read_export(&c, iter->object, &symbol);
     else if (iter->strings.size) good = read_linking_symbol(&c, iter->object, &symbol);
-    else good = read_name(&c, iter->object, &symbol);
+    else good = read_wasm_name(&c, iter->object, &symbol);
     iter->symbols = csni_span_from(iter->symbols, csni_cursor_off(&c));
     iter->index = c.failed ? iter->count : iter->index + 1;
     if (c.failed || !good) return false;

@@ -83,7 +83,7 @@ static inline bool is_up_to(const void *context, size_t index, const void *key) 
 }
 
 /* How many of ascending values are at or below `v`. */
-static uint32_t count_below(const uint16_t *values, uint32_t count, uint32_t v) {
+static uint32_t count_bsym_accel_below(const uint16_t *values, uint32_t count, uint32_t v) {
     /* A page has about sixty. Comparing all of so few is one run of vector instructions, without a branch to mispredict; the
      * rare page of many is halved first. */
     enum { FEW = 256 };
@@ -102,7 +102,7 @@ bool csni_bsym_accel_lookup(const struct csni_bsym *b, uint32_t addr, struct csn
     struct csni_bsym_page page = a->pages[p];
     uint32_t count = a->pages[p + 1].first - page.first;
     const uint16_t *starts = a->data + 2 * (size_t)page.first;
-    uint32_t k = count_below(starts, count, (addr & PAGE_MASK) >> 1);
+    uint32_t k = count_bsym_accel_below(starts, count, (addr & PAGE_MASK) >> 1);
     if (!k) return false; /* the symbol starts on an earlier page */
     k--;
     uint32_t size = starts[count + k], start = (addr & ~(uint32_t)PAGE_MASK) + 2u * starts[k];

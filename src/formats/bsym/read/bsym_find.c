@@ -29,8 +29,8 @@ static bool set_path(struct path *path, const char *directory, struct csn_str na
     return true;
 }
 
-static bool read_path(const struct csni_bsym *b, const char *directory, const struct csni_bsym_name *name,
-                      struct path *out) {
+static bool read_bsym_path(const struct csni_bsym *b, const char *directory, const struct csni_bsym_name *name,
+                           struct path *out) {
     char room[PATH_ROOM];
     if (name->name.size > STORED_MAX) return false;
     uint64_t size = csni_bsym_expand(b, name, 0, room, sizeof room);
@@ -57,7 +57,7 @@ static bool find_renamed(const struct csni_bsym *b, const struct path *wanted, u
         uint32_t number;
         struct path path;
         struct csni_bsym_name name = csni_bsym_rename(b, i, &number);
-        if (!read_path(b, directory, &name, &path)) continue;
+        if (!read_bsym_path(b, directory, &name, &path)) continue;
         size_t from = wanted->base ? 0 : path.base;
         if (csni_str_equal((struct csn_str){ path.bytes + from, path.size - from },
                            (struct csn_str){ wanted->bytes, wanted->size }) &&
@@ -72,7 +72,7 @@ static bool find_device_path(const struct csni_bsym *b, const struct path *wante
         struct csni_bsym_name name = { .has_scope = false };
         struct path path;
         if (!b->segments[i].device_name || !csni_bsym_string(b, b->segments[i].device_name, &name.name)) continue;
-        if (!read_path(b, "", &name, &path)) continue;
+        if (!read_bsym_path(b, "", &name, &path)) continue;
         size_t from = wanted->base ? 0 : path.base;
         if (csni_str_equal((struct csn_str){ path.bytes + from, path.size - from },
                            (struct csn_str){ wanted->bytes, wanted->size })) {
@@ -101,7 +101,7 @@ csn_status csni_bsym_find(const struct csni_bsym *b, struct csn_str name, uint32
     uint32_t candidates = 0, first = 0;
     for (uint32_t i = 0; i < b->segment_count; i++) {
         struct csni_bsym_name stored = csni_bsym_segment_name(b, &b->segments[i]);
-        if (!read_path(b, "", &stored, &path)) continue;
+        if (!read_bsym_path(b, "", &stored, &path)) continue;
         if (csni_str_equal(base_of(&path), base_of(&wanted))) {
             *out_segment = i;
             *out_how = CSN_BINARY_NAMED;

@@ -43,7 +43,7 @@ static uint32_t guess(const struct csni_bsym_segment *s, uint32_t a) {
 
 /* How many symbols of the segment are at or below `a`. From the guess outwards in growing steps, then by halves: two or three
  * cache lines where a plain search of the whole touches twice as many. */
-static uint32_t count_below(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t a) {
+static uint32_t count_bsym_below(const struct csni_bsym *b, const struct csni_bsym_segment *s, uint32_t a) {
     uint32_t g = guess(s, a), step = 4, low, high;
     if (address_at(b, s, g) <= a) {
         low = g + 1;
@@ -90,7 +90,7 @@ static void join_pieces(const struct csni_bsym *b, const struct csni_bsym_segmen
 static csn_status look_in(const struct csni_bsym *b, uint32_t segment, uint32_t a, bool by_offset,
                           struct csni_bsym_answer *out) {
     const struct csni_bsym_segment *s = &b->segments[segment];
-    uint32_t k = count_below(b, s, a);
+    uint32_t k = count_bsym_below(b, s, a);
     *out = (struct csni_bsym_answer){ .segment = segment, .reason = CSN_REASON_GAP, .has_segment = by_offset };
     if (!k) return CSN_NONE;
     k--;

@@ -100,7 +100,7 @@ struct sink {
     size_t size;
 };
 
-static void put(struct sink *sink, const uint8_t *bytes, size_t count) {
+static void put_expanded(struct sink *sink, const uint8_t *bytes, size_t count) {
     uint64_t at = sink->length;
     sink->length += count;
     if (sink->length <= sink->skip) return;
@@ -111,22 +111,22 @@ static void put(struct sink *sink, const uint8_t *bytes, size_t count) {
     memcpy(sink->room + place, bytes + from, copied);
 }
 
-static void put_text(const struct csni_bsym *b, struct sink *sink, struct csni_span text) {
+static void put_bsym_text(const struct csni_bsym *b, struct sink *sink, struct csni_span text) {
     if (!has_tokens(b)) {
-        put(sink, text.ptr, text.size);
+        put_expanded(sink, text.ptr, text.size);
         return;
     }
     for (size_t i = 0; i < text.size; i++) {
         size_t literals = 0;
         while (i + literals < text.size && !(text.ptr[i + literals] & CSNI_BSYM_TOKEN_BIT)) literals++;
-        if (literals) put(sink, text.ptr + i, literals);
+        if (literals) put_expanded(sink, text.ptr + i, literals);
         i += literals;
         if (i == text.size) break;
         unsigned number = text.ptr[i] & (CSNI_BSYM_TOKEN_BIT - 1u);
         struct csni_span token;
         if (number < b->token_count && csni_bsym_string(b, csni_bsym_word(b, b->tokens + 4 * (size_t)number), &token))
-            put(sink, token.ptr, token.size); /* as it is: tokens hold no tokens */
-        else put(sink, (const uint8_t *)"?", 1);
+            put_expanded(sink, token.ptr, token.size); /* as it is: tokens hold no tokens */
+        else put_expanded(sink, (const uint8_t *)"?", 1);
     }
 }
 
@@ -134,9 +134,9 @@ uint64_t csni_bsym_expand(const struct csni_bsym *b, const struct csni_bsym_name
                           size_t size) {
     struct sink sink = { skip, 0, room, size };
     if (name->has_scope) {
-        put_text(b, &sink, name->scope);
-        put(&sink, (const uint8_t *)"::", 2);
+        put_bsym_text(b, &sink, name->scope);
+        put_expanded(&sink, (const uint8_t *)"::", 2);
     }
-    put_text(b, &sink, name->name);
+    put_bsym_text(b, &sink, name->name);
     return sink.length;
 }

@@ -12,8 +12,8 @@ bool csni_bsym_recognize(struct csni_span bytes) {
 /* ---- sections ---- */
 
 /* A section of records behind a count. */
-static csn_status open_section(const struct csni_bsym *b, unsigned header, const char *what, uint32_t record,
-                               const uint8_t **out, uint32_t *out_count, struct csn_error *err) {
+static csn_status open_bsym_section(const struct csni_bsym *b, unsigned header, const char *what, uint32_t record,
+                                    const uint8_t **out, uint32_t *out_count, struct csn_error *err) {
     uint64_t off = csni_get32(b->bytes.ptr + header, true), size = b->bytes.size;
     if (off + 4 > size)
         return csni_fail(err, CSN_E_TRUNCATED, SECTION, header, "the %s begin at 0x%llx, the file has 0x%llx bytes", what,
@@ -37,10 +37,10 @@ static uint32_t prefix_limit(const struct csni_bsym *b, uint32_t table) {
     return (uint32_t)(limit < 0xffff ? limit : 0xffff);
 }
 
-static csn_status read_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {
+static csn_status read_bsym_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {
     const uint8_t *records = NULL;
     uint32_t count;
-    CSNI_TRY(open_section(b, CSNI_BSYM_H_SEGMENTS, "binaries", CSNI_BSYM_SEGMENT_SIZE, &records, &count, err));
+    CSNI_TRY(open_bsym_section(b, CSNI_BSYM_H_SEGMENTS, "binaries", CSNI_BSYM_SEGMENT_SIZE, &records, &count, err));
     CSNI_TRY(csni_bsym_reserve_segments(b, count, alloc, err));
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *p = records + (size_t)i * CSNI_BSYM_SEGMENT_SIZE;
@@ -59,18 +59,20 @@ static csn_status open_v1_v2(struct csni_bsym *b, const struct csn_allocator *al
     b->big = true;
     b->body = b->text = b->bytes;
     b->symbol_size = CSNI_BSYM_SYMBOL_SIZE;
-    CSNI_TRY(open_section(b, CSNI_BSYM_H_SYMBOLS, "symbols", CSNI_BSYM_SYMBOL_SIZE, &b->symbols, &b->symbol_count, err));
+    CSNI_TRY(open_bsym_section(b, CSNI_BSYM_H_SYMBOLS, "symbols", CSNI_BSYM_SYMBOL_SIZE, &b->symbols, &b->symbol_count,
+                               err));
     if (b->version >= CSNI_BSYM_2_0) {
-        CSNI_TRY(open_section(b, CSNI_BSYM_H_TOKENS, "tokens", 4, &b->tokens, &b->token_count, err));
+        CSNI_TRY(open_bsym_section(b, CSNI_BSYM_H_TOKENS, "tokens", 4, &b->tokens, &b->token_count, err));
         if (b->token_count > CSNI_BSYM_TOKEN_MAX)
             return csni_fail(err, CSN_E_FORMAT, SECTION, CSNI_BSYM_H_TOKENS, "%u tokens, need <= %d", b->token_count,
                              CSNI_BSYM_TOKEN_MAX);
     }
     if (b->version >= CSNI_BSYM_2_1 && csni_get32(b->bytes.ptr + CSNI_BSYM_H_RENAMES, true))
-        CSNI_TRY(open_section(b, CSNI_BSYM_H_RENAMES, "renames", CSNI_BSYM_RENAME_SIZE, &b->renames, &b->rename_count,
-                              err));
+        CSNI_TRY(open_bsym_section(b, CSNI_BSYM_H_RENAMES, "renames", CSNI_BSYM_RENAME_SIZE, &b->renames,
+                                   &b->rename_count,
+                                   err));
     if (b->version >= CSNI_BSYM_2_2) b->checksum = csni_get32(b->bytes.ptr + CSNI_BSYM_H_CHECKSUM, true);
-    CSNI_TRY(read_segments(b, alloc, err));
+    CSNI_TRY(read_bsym_segments(b, alloc, err));
     return csni_bsym_finish(b, alloc, err);
 }
 

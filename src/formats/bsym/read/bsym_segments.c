@@ -7,17 +7,17 @@ static const char SECTION[] = "BSYM";
 
 /* ---- sorting ---- */
 
-static bool key_before(const void *context, const void *a, const void *b) {
+static bool bsym_key_before(const void *context, const void *a, const void *b) {
     (void)context;
     return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
 /* Keys are address << 32 | index, so that equal addresses keep their order. */
 static void sort_keys(uint64_t *keys, uint64_t *spare, size_t count) {
-    csni_merge_sort(keys, spare, count, sizeof *keys, key_before, NULL);
+    csni_merge_sort(keys, spare, count, sizeof *keys, bsym_key_before, NULL);
 }
 
-static csn_status sort_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {
+static csn_status sort_bsym_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {
     size_t count = b->segment_count;
     uint64_t *keys = csni_alloc_zeroed(alloc, 2 * count, sizeof *keys);
     struct csni_bsym_segment *sorted = csni_alloc_zeroed(alloc, b->segment_room, sizeof *sorted);
@@ -125,7 +125,7 @@ csn_status csni_bsym_finish(struct csni_bsym *b, const struct csn_allocator *all
     bool ascending = true;
     for (uint32_t i = 1; i < b->segment_count; i++)
         if (b->segments[i].address < b->segments[i - 1].address) ascending = false;
-    if (!ascending) CSNI_TRY(sort_segments(b, alloc, err));
+    if (!ascending) CSNI_TRY(sort_bsym_segments(b, alloc, err));
     CSNI_TRY(find_owners(b, alloc, err));
     for (uint32_t i = 0; i < b->segment_count; i++) {
         uint32_t lowest;

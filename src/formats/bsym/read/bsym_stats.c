@@ -22,7 +22,7 @@ static bool is_reference_before(const void *context, const void *a, const void *
     return *(const reference *)a < *(const reference *)b;
 }
 
-static void add_symbol(const struct csni_bsym *b, uint32_t symbol, struct references *refs) {
+static void add_bsym_symbol(const struct csni_bsym *b, uint32_t symbol, struct references *refs) {
     const uint8_t *p = csni_bsym_symbol_record(b, symbol);
     if (b->version >= CSNI_BSYM_3_0) {
         add_reference(refs, csni_bsym_word(b, p + CSNI_BSYM3_Y_NAME), false);
@@ -50,7 +50,7 @@ static void find_references(const struct csni_bsym *b, struct references *refs) 
     for (uint32_t i = 0; i < b->token_count; i++) add_reference(refs, csni_bsym_word(b, b->tokens + 4 * (size_t)i), false);
     for (uint32_t i = 0; i < b->rename_count; i++)
         add_reference(refs, csni_bsym_word(b, b->renames + (size_t)i * CSNI_BSYM_RENAME_SIZE + CSNI_BSYM_R_NAME), false);
-    for (uint32_t i = 0; i < b->symbol_count; i++) add_symbol(b, i, refs);
+    for (uint32_t i = 0; i < b->symbol_count; i++) add_bsym_symbol(b, i, refs);
 }
 
 /* ---- tables ---- */
@@ -62,8 +62,9 @@ static void add_region(struct csni_byte_region *regions, unsigned *count, enum c
 }
 
 /* A section behind its count, by what the header has at `field`. */
-static void add_section(const struct csni_bsym *b, struct csni_byte_region *regions, unsigned *count, enum csn_part part,
-                        unsigned field, uint64_t records, uint64_t size) {
+static void add_bsym_section(const struct csni_bsym *b, struct csni_byte_region *regions, unsigned *count,
+                             enum csn_part part,
+                             unsigned field, uint64_t records, uint64_t size) {
     add_region(regions, count, part, csni_get32(b->bytes.ptr + field, true), 4 + records * size);
 }
 
@@ -73,29 +74,34 @@ static unsigned find_regions_v1_v2(const struct csni_bsym *b, struct csni_byte_r
     if (b->version >= CSNI_BSYM_2_1) header = CSNI_BSYM_H_CHECKSUM;
     if (b->version >= CSNI_BSYM_2_2) header = CSNI_BSYM_H_CHECKSUM + 4;
     add_region(regions, &count, CSN_PART_HEADER, 0, header);
-    add_section(b, regions, &count, CSN_PART_BINARIES, CSNI_BSYM_H_SEGMENTS, b->segment_count, CSNI_BSYM_SEGMENT_SIZE);
-    add_section(b, regions, &count, CSN_PART_RECORDS, CSNI_BSYM_H_SYMBOLS, b->symbol_count, CSNI_BSYM_SYMBOL_SIZE);
-    if (b->tokens) add_section(b, regions, &count, CSN_PART_TOKENS, CSNI_BSYM_H_TOKENS, b->token_count, 4);
-    if (b->renames) add_section(b, regions, &count, CSN_PART_ALIASES, CSNI_BSYM_H_RENAMES, b->rename_count, CSNI_BSYM_RENAME_SIZE);
+    add_bsym_section(b, regions, &count, CSN_PART_BINARIES, CSNI_BSYM_H_SEGMENTS, b->segment_count,
+                     CSNI_BSYM_SEGMENT_SIZE);
+    add_bsym_section(b, regions, &count, CSN_PART_RECORDS, CSNI_BSYM_H_SYMBOLS, b->symbol_count, CSNI_BSYM_SYMBOL_SIZE);
+    if (b->tokens) add_bsym_section(b, regions, &count, CSN_PART_TOKENS, CSNI_BSYM_H_TOKENS, b->token_count, 4);
+    if (b->renames)
+        add_bsym_section(b, regions, &count, CSN_PART_ALIASES, CSNI_BSYM_H_RENAMES, b->rename_count,
+                         CSNI_BSYM_RENAME_SIZE);
     return count;
 }
 
-static uint32_t word(const struct csni_bsym *b, unsigned field) { return csni_bsym_word(b, b->bytes.ptr + field); }
+static uint32_t bsym_header_word(const struct csni_bsym *b, unsigned field) {
+    return csni_bsym_word(b, b->bytes.ptr + field);
+}
 
 static unsigned find_regions_v3(const struct csni_bsym *b, bool packed, struct csni_byte_region *regions) {
     unsigned count = 0;
-    uint64_t header = CSNI_BSYM3_HEADER_SIZE + (b->checksum ? 4 : 0), body = word(b, CSNI_BSYM3_H_BODY);
+    uint64_t header = CSNI_BSYM3_HEADER_SIZE + (b->checksum ? 4 : 0), body = bsym_header_word(b, CSNI_BSYM3_H_BODY);
     add_region(regions, &count, CSN_PART_HEADER, 0, header);
     if (packed) {
-        uint64_t pages = word(b, CSNI_BSYM3_H_PAGES);
-        add_region(regions, &count, CSN_PART_PACKED, body, word(b, CSNI_BSYM3_H_PACKED_SIZE));
+        uint64_t pages = bsym_header_word(b, CSNI_BSYM3_H_PAGES);
+        add_region(regions, &count, CSN_PART_PACKED, body, bsym_header_word(b, CSNI_BSYM3_H_PACKED_SIZE));
         add_region(regions, &count, CSN_PART_PACKED, pages,
                    8 + (uint64_t)csni_bsym_word(b, b->bytes.ptr + pages + 4) * CSNI_BSYM3_PAGE_ENTRY);
         return count;
     }
-    uint64_t units = word(b, CSNI_BSYM3_H_UNIT_COUNT);
+    uint64_t units = bsym_header_word(b, CSNI_BSYM3_H_UNIT_COUNT);
     add_region(regions, &count, CSN_PART_BINARIES, body, units * CSNI_BSYM3_UNIT_SIZE);
-    add_region(regions, &count, CSN_PART_RECORDS, body + word(b, CSNI_BSYM3_H_SYMBOLS),
+    add_region(regions, &count, CSN_PART_RECORDS, body + bsym_header_word(b, CSNI_BSYM3_H_SYMBOLS),
                (uint64_t)b->symbol_count * CSNI_BSYM3_SYMBOL_SIZE);
     return count;
 }
@@ -109,8 +115,8 @@ static uint64_t string_bytes(const struct csni_bsym *b, uint64_t offset) {
     return (uint64_t)(string.ptr + string.size - (b->text.ptr + offset));
 }
 
-static void sweep_file(const struct csni_bsym *b, const struct references *refs, struct csni_byte_region *regions,
-                       unsigned region_count, uint64_t *part_bytes) {
+static void bsym_sweep_file(const struct csni_bsym *b, const struct references *refs, struct csni_byte_region *regions,
+                            unsigned region_count, uint64_t *part_bytes) {
     struct csni_byte_sweep sweep = { .part_bytes = part_bytes };
     uint64_t text = b->text.size ? (uint64_t)(b->text.ptr - b->bytes.ptr) : 0;
     unsigned next = 0;
@@ -141,7 +147,7 @@ csn_status csni_bsym_part_bytes(const struct csni_bsym *b, const struct csn_allo
         csni_heap_sort(refs.items, refs.count, sizeof *refs.items, is_reference_before, NULL);
     unsigned count = b->version >= CSNI_BSYM_3_0 ? find_regions_v3(b, packed, regions) : find_regions_v1_v2(b, regions);
     csni_sort_regions(regions, count);
-    sweep_file(b, &refs, regions, count, part_bytes);
+    bsym_sweep_file(b, &refs, regions, count, part_bytes);
     csni_free(allocator, refs.items, max * sizeof *refs.items);
     return CSN_OK;
 }

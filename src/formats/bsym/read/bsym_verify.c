@@ -13,7 +13,7 @@ struct check {
 };
 
 /* `problem` was filled by csni_fail(), whose status this takes so that both stand in one statement. */
-static void tell(struct check *c, struct csn_error *problem, csn_status status) {
+static void report_bsym_problem(struct check *c, struct csn_error *problem, csn_status status) {
     (void)status;
     c->counts->problems++;
     if (c->callback && !c->callback(c->context, problem)) c->stopped = true;
@@ -21,13 +21,14 @@ static void tell(struct check *c, struct csn_error *problem, csn_status status) 
 #define PROBLEM(c, at, ...)                                                                \
     do {                                                                                   \
         struct csn_error problem = CSN_ERROR_INIT;                                         \
-        tell((c), &problem, csni_fail(&problem, CSN_E_FORMAT, SECTION, (at), __VA_ARGS__)); \
+        report_bsym_problem((c), &problem, csni_fail(&problem, CSN_E_FORMAT, SECTION, (at), __VA_ARGS__)); \
     } while (0)
 
 static uint64_t place_of(const struct csni_bsym *b, const uint8_t *p) { return (uint64_t)(p - b->body.ptr); }
 
 /* A string, and that its tokens exist. `may_have_tokens`: not in tokens themselves. */
-static void check_string(struct check *c, uint32_t offset, const char *what, uint32_t number, bool may_have_tokens) {
+static void check_bsym_string(struct check *c, uint32_t offset, const char *what, uint32_t number,
+                              bool may_have_tokens) {
     const struct csni_bsym *b = c->b;
     struct csni_span text;
     c->counts->strings++;
@@ -58,8 +59,8 @@ static void check_symbol(struct check *c, const struct csni_bsym_segment *s, uin
     if (csni_bsym_word(b, p) & 1 && !is_v3) PROBLEM(c, at, "symbol %u has an odd address, 0x%x", symbol, address | 1);
     if (is_v3) {
         uint32_t scope = csni_bsym_word(b, p + CSNI_BSYM3_Y_SCOPE);
-        if (scope) check_string(c, scope, "the scope of symbol", symbol, false);
-        check_string(c, csni_bsym_word(b, p + CSNI_BSYM3_Y_NAME), "symbol", symbol, false);
+        if (scope) check_bsym_string(c, scope, "the scope of symbol", symbol, false);
+        check_bsym_string(c, csni_bsym_word(b, p + CSNI_BSYM3_Y_NAME), "symbol", symbol, false);
         return;
     }
     uint32_t word = csni_bsym_word(b, p + CSNI_BSYM_Y_PREFIX), number = csni_bsym_prefix_number(b, s, symbol);
@@ -68,15 +69,16 @@ static void check_symbol(struct check *c, const struct csni_bsym_segment *s, uin
         PROBLEM(c, at, "symbol %u has prefix %u and length 0x%x, its binary has %u prefixes", symbol, word >> 16,
                 word & CSNI_BSYM_LENGTH_MAX, s->prefixes ? s->prefix_count : 0);
     if (number)
-        check_string(c, csni_bsym_word(b, b->body.ptr + s->prefixes + 4 * (size_t)(number - 1)), "the prefix of symbol",
-                     symbol, true);
-    check_string(c, csni_bsym_word(b, p + CSNI_BSYM_Y_NAME), "symbol", symbol, true);
+        check_bsym_string(c, csni_bsym_word(b, b->body.ptr + s->prefixes + 4 * (size_t)(number - 1)),
+                          "the prefix of symbol",
+                          symbol, true);
+    check_bsym_string(c, csni_bsym_word(b, p + CSNI_BSYM_Y_NAME), "symbol", symbol, true);
 }
 
 static void check_segment(struct check *c, const struct csni_bsym_segment *s) {
     const struct csni_bsym *b = c->b;
     uint32_t first = csni_bsym_symbol_address(b, s->first);
-    check_string(c, s->name, "binary", s->number, true);
+    check_bsym_string(c, s->name, "binary", s->number, true);
     if (s->address && first != s->address)
         PROBLEM(c, place_of(b, csni_bsym_symbol_record(b, s->first)), "binary %u is at 0x%x, its first symbol at 0x%x",
                 s->number, s->address, first);
@@ -97,7 +99,7 @@ static void check_renames(struct check *c) {
         if (number < before)
             PROBLEM(c, place_of(b, p), "rename %u is of binary %u, behind one of binary %u", i, number, before);
         before = number;
-        check_string(c, csni_bsym_word(b, p + CSNI_BSYM_R_NAME), "rename", i, true);
+        check_bsym_string(c, csni_bsym_word(b, p + CSNI_BSYM_R_NAME), "rename", i, true);
     }
 }
 
@@ -108,7 +110,7 @@ csn_status csni_bsym_verify(const struct csni_bsym *b, csn_verify_callback *call
     if (b->unsorted_segments) PROBLEM(&c, 0, "%u binaries are not in the order of their addresses", b->segment_count);
     uint32_t owned = 0;
     for (uint32_t i = 0; i < b->token_count && !c.stopped; i++)
-        check_string(&c, csni_bsym_word(b, b->tokens + 4 * (size_t)i), "token", i, false);
+        check_bsym_string(&c, csni_bsym_word(b, b->tokens + 4 * (size_t)i), "token", i, false);
     for (uint32_t i = 0; i < b->segment_count && !c.stopped; i++) {
         check_segment(&c, &b->segments[i]);
         owned += b->segments[i].count;

@@ -29,7 +29,7 @@ struct writer {
 
 /* ---- encoding ---- */
 
-static size_t put_length(uint8_t *out, size_t length) {
+static size_t put_bsym_length(uint8_t *out, size_t length) {
     if (length < CSNI_BSYM_LONG) {
         out[0] = (uint8_t)length;
         return 1;
@@ -39,7 +39,7 @@ static size_t put_length(uint8_t *out, size_t length) {
     return 3;
 }
 
-static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status encode_bsym_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct writer *w = context;
     struct run *run = &w->runs[item];
@@ -56,7 +56,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     bool good = run->bytes && costs && one;
     for (size_t i = first; good && i < end; i++) {
         size_t size = csni_bsym_encode(&w->tokens, pieces[i].text, one, costs);
-        size_t head = put_length(run->bytes + run->size, size);
+        size_t head = put_bsym_length(run->bytes + run->size, size);
         memcpy(run->bytes + run->size + head, one, size);
         w->stored[i] = run->bytes + run->size;
         w->sizes[i] = (uint32_t)(head + size);
@@ -77,7 +77,7 @@ static csn_status choose_tokens(struct writer *w, const struct csni_bsym_write_o
     return CSN_OK;
 }
 
-static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
+static csn_status encode_bsym(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
     size_t count = w->plan.pieces.items.count;
     w->run_count = (count + RUN_LENGTH - 1) / RUN_LENGTH;
     w->runs = csni_alloc_zeroed(w->plan.alloc, w->run_count, sizeof *w->runs);
@@ -85,12 +85,12 @@ static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_er
     w->sizes = csni_alloc_zeroed(w->plan.alloc, count, sizeof *w->sizes);
     w->offsets = csni_alloc_zeroed(w->plan.alloc, count, sizeof *w->offsets);
     if (!w->runs || !w->stored || !w->sizes || !w->offsets) return csni_fail_memory(err, count * sizeof *w->stored);
-    return csni_pool_run(pool, w->run_count, encode_run, w, err);
+    return csni_pool_run(pool, w->run_count, encode_bsym_run, w, err);
 }
 
 /* ---- places ---- */
 
-static unsigned header_size(uint32_t version) {
+static unsigned bsym_header_size(uint32_t version) {
     return version >= CSNI_BSYM_2_2 ? 28 : version >= CSNI_BSYM_2_1 ? 24 : version >= CSNI_BSYM_2_0 ? 20 : 16;
 }
 
@@ -140,7 +140,7 @@ static void flush(struct out *o) {
     o->used = 0;
 }
 
-static void put_bytes(struct out *o, const void *bytes, size_t size) {
+static void put_bsym_bytes(struct out *o, const void *bytes, size_t size) {
     const uint8_t *p = bytes;
     while (size) {
         if (o->used == OUT_ROOM) flush(o);
@@ -155,15 +155,15 @@ static void put_bytes(struct out *o, const void *bytes, size_t size) {
 static void put_word(struct out *o, uint64_t value) {
     uint8_t bytes[4];
     csni_put32(bytes, (uint32_t)value, true);
-    put_bytes(o, bytes, sizeof bytes);
+    put_bsym_bytes(o, bytes, sizeof bytes);
 }
 
 /* A string where it was placed: at the end of what has been written, the first time. */
 static void put_piece(struct writer *w, struct out *o, uint32_t piece) {
-    if (w->offsets[piece] == o->written + o->used) put_bytes(o, w->stored[piece], w->sizes[piece]);
+    if (w->offsets[piece] == o->written + o->used) put_bsym_bytes(o, w->stored[piece], w->sizes[piece]);
 }
 
-static void put_sections(struct writer *w, struct out *o) {
+static void put_bsym_sections(struct writer *w, struct out *o) {
     struct csni_bsym_plan *plan = &w->plan;
     put_word(o, plan->segments.count);
     for (size_t i = 0; i < plan->segments.count; i++) {
@@ -205,15 +205,15 @@ static void put_strings(struct writer *w, struct out *o) {
     }
     for (uint32_t i = 0; i < w->tokens.count; i++) {
         uint8_t head[3];
-        put_bytes(o, head, put_length(head, w->tokens.items[i].len));
-        put_bytes(o, w->tokens.items[i].ptr, w->tokens.items[i].len);
+        put_bsym_bytes(o, head, put_bsym_length(head, w->tokens.items[i].len));
+        put_bsym_bytes(o, w->tokens.items[i].ptr, w->tokens.items[i].len);
     }
     for (uint32_t i = 0; i < plan->rename_count; i++) put_piece(w, o, plan->rename_pieces[i]);
 }
 
-static csn_status put_file(struct writer *w, const struct csni_sink *sink, struct csn_error *err) {
+static csn_status put_bsym_file(struct writer *w, const struct csni_sink *sink, struct csn_error *err) {
     struct csni_bsym_plan *plan = &w->plan;
-    uint64_t segments = header_size(plan->version);
+    uint64_t segments = bsym_header_size(plan->version);
     uint64_t symbols = segments + 4 + plan->segments.count * (uint64_t)CSNI_BSYM_SEGMENT_SIZE;
     uint64_t tokens = symbols + 4 + plan->symbols.count * (uint64_t)CSNI_BSYM_SYMBOL_SIZE;
     uint64_t renames = plan->version >= CSNI_BSYM_2_0 ? tokens + 4 + 4 * (uint64_t)w->tokens.count : tokens;
@@ -225,14 +225,14 @@ static csn_status put_file(struct writer *w, const struct csni_sink *sink, struc
     if (!o) return csni_fail_memory(err, sizeof *o);
     o->sink = sink;
     o->err = err;
-    put_bytes(o, "BSYM", CSNI_BSYM_MAGIC_SIZE);
+    put_bsym_bytes(o, "BSYM", CSNI_BSYM_MAGIC_SIZE);
     put_word(o, plan->version);
     put_word(o, segments);
     put_word(o, symbols);
     if (plan->version >= CSNI_BSYM_2_0) put_word(o, tokens);
     if (plan->version >= CSNI_BSYM_2_1) put_word(o, renames);
     if (plan->version >= CSNI_BSYM_2_2) put_word(o, plan->model->image.checksum);
-    put_sections(w, o);
+    put_bsym_sections(w, o);
     put_strings(w, o);
     flush(o);
     csn_status status = o->status;
@@ -253,11 +253,11 @@ static csn_status write_plan(struct writer *w, const struct csni_bsym_write_opti
     CSNI_TRY(csni_bsym_plan_symbols(&w->plan, err));
     CSNI_TRY(csni_bsym_plan_names(&w->plan, err));
     CSNI_TRY(choose_tokens(w, options, err));
-    CSNI_TRY(encode(w, pool, err));
-    return put_file(w, sink, err);
+    CSNI_TRY(encode_bsym(w, pool, err));
+    return put_bsym_file(w, sink, err);
 }
 
-static void release(struct writer *w) {
+static void release_bsym_writer(struct writer *w) {
     const struct csn_allocator *alloc = w->plan.alloc;
     size_t count = w->plan.pieces.items.count;
     for (size_t i = 0; w->runs && i < w->run_count; i++) csni_free(alloc, w->runs[i].bytes, w->runs[i].room);
@@ -288,7 +288,7 @@ csn_status csni_bsym_write(const struct csni_model *model, const struct csni_bsy
                                                                    : (uint32_t)CSNI_BSYM_2_1;
     csni_arena_init(&plan->arena, alloc, 4096);
     csn_status status = write_plan(w, options, pool, sink, err);
-    release(w);
+    release_bsym_writer(w);
     csni_free(alloc, w, sizeof *w);
     return status;
 }

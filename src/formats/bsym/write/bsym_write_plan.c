@@ -11,7 +11,7 @@ static void lose(struct csni_bsym_plan *plan, enum csn_event event, uint64_t cou
     if (count) csni_report_add(plan->report, event, count, example);
 }
 
-static void report_losses(struct csni_bsym_plan *plan) {
+static void report_bsym_losses(struct csni_bsym_plan *plan) {
     const struct csni_model *m = plan->model;
     uint64_t lines = 0, inlines = 0, sites = 0;
     struct csn_str line_example = { "", 0 }, inline_example = { "", 0 };
@@ -71,8 +71,8 @@ static csn_status find_rebase(struct csni_bsym_plan *plan, struct csn_error *err
 /* Pieces of long functions in one file. A ROM has a few; a hostile file could ask for 65,538 in every 32 bytes. */
 enum { SPLITS_MAX = 1 << 22 };
 
-static csn_status add_symbol(struct csni_bsym_plan *plan, uint64_t start, uint64_t size, uint32_t name,
-                             struct csn_error *err) {
+static csn_status add_bsym_symbol(struct csni_bsym_plan *plan, uint64_t start, uint64_t size, uint32_t name,
+                                  struct csn_error *err) {
     struct csni_bsym_out_symbol symbol = { (uint32_t)start, (uint16_t)size, 0, name };
     return csni_vec_push(&plan->symbols, symbol) ? CSN_OK : csni_fail_memory(err, plan->symbols.count * sizeof symbol);
 }
@@ -89,15 +89,16 @@ static csn_status split_function(struct csni_bsym_plan *plan, const struct csni_
     while (end - start > CSNI_BSYM_LENGTH_MAX) {
         if (plan->symbols.count > (size_t)plan->model->entry_count + SPLITS_MAX)
             return csni_fail(err, CSN_E_LIMIT, NULL, 0, "functions longer than 65535 bytes make more than %d symbols", SPLITS_MAX);
-        CSNI_TRY(add_symbol(plan, start, CSNI_BSYM_SPLIT, name, err));
+        CSNI_TRY(add_bsym_symbol(plan, start, CSNI_BSYM_SPLIT, name, err));
         start += CSNI_BSYM_SPLIT;
     }
-    return add_symbol(plan, start, end - start, name, err);
+    return add_bsym_symbol(plan, start, end - start, name, err);
 }
 
 /* `next`: where the next function of the binary starts, maybe at the same place; UINT64_MAX: there is none. */
-static csn_status add_function(struct csni_bsym_plan *plan, const struct csni_entry *e, uint64_t size, uint64_t next,
-                               struct csn_error *err) {
+static csn_status add_bsym_function(struct csni_bsym_plan *plan, const struct csni_entry *e, uint64_t size,
+                                    uint64_t next,
+                                    struct csn_error *err) {
     const struct csni_function *f = csni_model_function(plan->model, e);
     uint64_t start = f->start - plan->rebase;
     if (start & 1) {
@@ -107,11 +108,11 @@ static csn_status add_function(struct csni_bsym_plan *plan, const struct csni_en
     }
     if (size > CSNI_BSYM_LENGTH_MAX)
         return split_function(plan, e, start, size, next == UINT64_MAX ? next : (next - plan->rebase) & ~(uint64_t)1, err);
-    return add_symbol(plan, start, size, plan->model->batches[e->batch].string_numbers[f->name], err);
+    return add_bsym_symbol(plan, start, size, plan->model->batches[e->batch].string_numbers[f->name], err);
 }
 
 /* Entries [first, end) are of one binary. */
-static csn_status add_segment(struct csni_bsym_plan *plan, uint32_t first, uint32_t end, struct csn_error *err) {
+static csn_status add_bsym_segment(struct csni_bsym_plan *plan, uint32_t first, uint32_t end, struct csn_error *err) {
     const struct csni_model *m = plan->model;
     uint32_t number = csni_model_function(m, &m->entries[first])->binary, behind = first;
     struct csni_bsym_out_segment s = { .first = (uint32_t)plan->symbols.count, .binary = number - 1 };
@@ -120,7 +121,7 @@ static csn_status add_segment(struct csni_bsym_plan *plan, uint32_t first, uint3
         uint64_t next = i + 1 < end ? csni_model_function(m, &m->entries[i + 1])->start : UINT64_MAX, size = f->size;
         while (behind < end && csni_model_function(m, &m->entries[behind])->start <= f->start) behind++;
         if (!size && behind < end) size = csni_model_function(m, &m->entries[behind])->start - f->start;
-        if (size) CSNI_TRY(add_function(plan, &m->entries[i], size, next, err));
+        if (size) CSNI_TRY(add_bsym_function(plan, &m->entries[i], size, next, err));
         else note_function(plan, CSN_EVENT_FUNCTION_WITHOUT_SIZE, &m->entries[i]);
     }
     if (plan->symbols.count >= UINT32_MAX) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than 2^32 symbols");
@@ -137,7 +138,7 @@ static bool address_before(const void *context, const void *pa, const void *pb) 
 }
 
 /* Stable, by address; symbols follow their segments. */
-static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *err) {
+static csn_status sort_bsym_segments(struct csni_bsym_plan *plan, struct csn_error *err) {
     size_t count = plan->segments.count;
     struct csni_bsym_out_segment *segments = plan->segments.items;
     if (csni_is_sorted(segments, count, sizeof *segments, address_before, NULL)) return CSN_OK;
@@ -163,15 +164,15 @@ static csn_status sort_segments(struct csni_bsym_plan *plan, struct csn_error *e
 csn_status csni_bsym_plan_symbols(struct csni_bsym_plan *plan, struct csn_error *err) {
     const struct csni_model *m = plan->model;
     CSNI_TRY(find_rebase(plan, err));
-    report_losses(plan);
+    report_bsym_losses(plan);
     if (!csni_vec_reserve(&plan->symbols, (size_t)m->entry_count + 1))
         return csni_fail_memory(err, m->entry_count * sizeof *plan->symbols.items);
     for (uint32_t first = 0, end; first < m->entry_count; first = end) {
         uint32_t binary = csni_model_function(m, &m->entries[first])->binary;
         for (end = first + 1; end < m->entry_count; end++)
             if (csni_model_function(m, &m->entries[end])->binary != binary) break;
-        CSNI_TRY(add_segment(plan, first, end, err));
+        CSNI_TRY(add_bsym_segment(plan, first, end, err));
     }
     if (!plan->segments.count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions");
-    return sort_segments(plan, err);
+    return sort_bsym_segments(plan, err);
 }

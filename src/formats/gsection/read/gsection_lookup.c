@@ -6,8 +6,8 @@ enum { NEIGHBOURS_MAX = 64 };
 
 /* Of several functions with the same start the first that covers the address. One without a size covers nothing by itself: it
  * answers where no other does, up to the next function. */
-static csn_status find_record(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out,
-                              struct csni_gsym_record *record, struct csn_error *err) {
+static csn_status find_gsection_record(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out,
+                                       struct csni_gsym_record *record, struct csn_error *err) {
     size_t behind;
     csni_gsym_search(gsym, &addr, 1, &behind);
     out->reason = CSN_REASON_BEFORE_FIRST;
@@ -42,8 +42,9 @@ static csn_status find_record(const struct csni_gsym *gsym, uint64_t addr, struc
 }
 
 /* The first line table and the first inline tree; bytes.ptr is NULL where there is none. */
-static csn_status find_parts(const struct csni_gsection *g, const struct csni_gsym_record *record,
-                             struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines, struct csn_error *err) {
+static csn_status find_gsection_parts(const struct csni_gsection *g, const struct csni_gsym_record *record,
+                                      struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
+                                      struct csn_error *err) {
     uint64_t pos = CSNI_GSYM_R_PARTS;
     struct csni_gsym_payload part;
     csn_status status;
@@ -55,8 +56,8 @@ static csn_status find_parts(const struct csni_gsection *g, const struct csni_gs
     return status < 0 ? status : CSN_OK;
 }
 
-static csn_status find_row(const struct csni_gsection *g, const struct csni_gsym_payload *payload,
-                           struct csni_gsym_answer *out, struct csn_error *err) {
+static csn_status find_gsection_row(const struct csni_gsection *g, const struct csni_gsym_payload *payload,
+                                    struct csni_gsym_answer *out, struct csn_error *err) {
     out->reason = CSN_REASON_NO_LINE_TABLE;
     if (!payload->bytes.ptr) return CSN_OK;
     struct csni_gsym_lines lines = { payload->bytes, out->start, "FunctionInfo", payload->offset,
@@ -81,11 +82,11 @@ csn_status csni_gsection_lookup(const struct csni_gsection *g, uint64_t addr, en
     out->name = 0;
     out->calls.count = out->calls.end = 0;
     struct csni_gsym_record record;
-    csn_status status = find_record(&g->gsym, addr, out, &record, err);
+    csn_status status = find_gsection_record(&g->gsym, addr, out, &record, err);
     if (status != CSN_OK) return status;
     struct csni_gsym_payload lines, inlines;
-    CSNI_TRY(find_parts(g, &record, &lines, &inlines, err));
-    CSNI_TRY(find_row(g, &lines, out, err));
+    CSNI_TRY(find_gsection_parts(g, &record, &lines, &inlines, err));
+    CSNI_TRY(find_gsection_row(g, &lines, out, err));
     if (mode == CSN_LOOKUP_LLVM && out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
     if (!inlines.bytes.ptr) return CSN_OK;
     enum csni_gsym_call_filter filter = mode == CSN_LOOKUP_LLVM ? CSNI_GSYM_CALLS_WITH_FILE : CSNI_GSYM_CALLS_ALL;

@@ -35,8 +35,8 @@ static csn_status read_common(struct csni_gsym *gsym, struct csn_error *err) {
     return CSN_OK;
 }
 
-static csn_status take_table(const struct csni_gsym *gsym, const char *name, uint64_t off, uint64_t size,
-                             const uint8_t **out, struct csn_error *err) {
+static csn_status take_gsection_table(const struct csni_gsym *gsym, const char *name, uint64_t off, uint64_t size,
+                                      const uint8_t **out, struct csn_error *err) {
     struct csni_span table;
     if (!csni_span_sub(gsym->bytes, off, size, &table))
         return csni_fail(err, CSN_E_TRUNCATED, name, off, "table ends at 0x%llx, section has 0x%zx bytes", (ull)(off + size),
@@ -46,19 +46,20 @@ static csn_status take_table(const struct csni_gsym *gsym, const char *name, uin
 }
 
 /* The tables behind a header of `size` bytes. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
-static csn_status find_tables(struct csni_gsection *g, uint64_t size, struct csn_error *err) {
+static csn_status find_gsection_tables(struct csni_gsection *g, uint64_t size, struct csn_error *err) {
     struct csni_gsym *gsym = &g->gsym;
     csni_gsym_use_v1_widths(gsym);
     uint64_t count = gsym->address_count, off = csni_align_up(size, gsym->address_size);
-    CSNI_TRY(take_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
+    CSNI_TRY(take_gsection_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
     off = csni_align_up(off + count * gsym->address_size, CSNI_GSYM_ALIGN);
-    CSNI_TRY(take_table(gsym, "info offset table", off, count * CSNI_GSYM_INFO_OFFSET_SIZE, &gsym->infos, err));
+    CSNI_TRY(take_gsection_table(gsym, "info offset table", off, count * CSNI_GSYM_INFO_OFFSET_SIZE, &gsym->infos,
+                                 err));
     off += count * CSNI_GSYM_INFO_OFFSET_SIZE;
     const uint8_t *files = NULL;
-    CSNI_TRY(take_table(gsym, "file table", off, CSNI_GSYM_FILE_COUNT_SIZE, &files, err));
+    CSNI_TRY(take_gsection_table(gsym, "file table", off, CSNI_GSYM_FILE_COUNT_SIZE, &files, err));
     uint64_t file_count = csni_get32(files, gsym->big);
     off += CSNI_GSYM_FILE_COUNT_SIZE;
-    CSNI_TRY(take_table(gsym, "file table", off, file_count * CSNI_GSYM_FILE_ENTRY_SIZE, &gsym->files, err));
+    CSNI_TRY(take_gsection_table(gsym, "file table", off, file_count * CSNI_GSYM_FILE_ENTRY_SIZE, &gsym->files, err));
     gsym->tables_end = off + file_count * CSNI_GSYM_FILE_ENTRY_SIZE;
     g->has_file_0 = file_count && csni_get64(gsym->files, false) == 0;
     if (file_count == UINT32_MAX)
@@ -126,7 +127,7 @@ static csn_status find_strings_by_offset(struct csni_gsection *g, const struct c
 /* ---- which revision ---- */
 
 /* Whether the tables behind a header of 28 or 48 bytes are ones. */
-static csn_status check_tables(const struct csni_gsection *g, struct csn_error *err) {
+static csn_status check_gsection_tables(const struct csni_gsection *g, struct csn_error *err) {
     const struct csni_gsym *gsym = &g->gsym;
     uint64_t before = 0, addresses = (uint64_t)(gsym->addresses - gsym->bytes.ptr);
     uint64_t infos = (uint64_t)(gsym->infos - gsym->bytes.ptr);
@@ -152,8 +153,8 @@ static csn_status try_header(struct csni_gsection *g, uint64_t size, const struc
     if (gsym->bytes.size < size)
         return csni_fail(err, CSN_E_TRUNCATED, header_name, gsym->bytes.size, "section of %zu bytes, need >= %llu",
                          gsym->bytes.size, (ull)size);
-    CSNI_TRY(find_tables(g, size, err));
-    if (check) CSNI_TRY(check_tables(g, err));
+    CSNI_TRY(find_gsection_tables(g, size, err));
+    if (check) CSNI_TRY(check_gsection_tables(g, err));
     CSNI_TRY(find_strings_by_offset(g, home, err));
     g->strings_name = (struct csn_str){ "", 0 };
     return CSN_OK;
@@ -264,7 +265,7 @@ static csn_status parse_by_name(struct csni_gsection *g, const struct csni_gsect
     if (!read_strings_name(gsym->bytes, &g->strings_name)) return CSN_NONE;
     csn_status status = home->find(home->object, g->strings_name, &gsym->strings, err);
     if (status != CSN_OK) return status;
-    CSNI_TRY(find_tables(g, CSNI_GSECTION_H_NAME + g->strings_name.len + 1, err));
+    CSNI_TRY(find_gsection_tables(g, CSNI_GSECTION_H_NAME + g->strings_name.len + 1, err));
     g->revision = 'B';
     return CSN_OK;
 }

@@ -64,7 +64,7 @@ static uint8_t *room(struct writer *w, size_t size) {
     return NULL;
 }
 
-static void put_bytes(struct writer *w, const void *bytes, size_t size) {
+static void put_gsection_bytes(struct writer *w, const void *bytes, size_t size) {
     uint8_t *p = size ? room(w, size) : NULL;
     if (!p) return;
     memcpy(p, bytes, size);
@@ -74,24 +74,24 @@ static void put_bytes(struct writer *w, const void *bytes, size_t size) {
 static void put_uint(struct writer *w, uint64_t value, unsigned size) {
     uint8_t bytes[8];
     csni_put_sized(bytes, value, size, w->big);
-    put_bytes(w, bytes, size);
+    put_gsection_bytes(w, bytes, size);
 }
 
-static void put_u8(struct writer *w, uint8_t value) { put_bytes(w, &value, 1); }
+static void put_u8(struct writer *w, uint8_t value) { put_gsection_bytes(w, &value, 1); }
 
-static void put_uleb(struct writer *w, uint64_t value) {
+static void put_gsection_uleb(struct writer *w, uint64_t value) {
     uint8_t bytes[CSNI_LEB_MAX];
-    put_bytes(w, bytes, (size_t)(csni_put_uleb(bytes, value) - bytes));
+    put_gsection_bytes(w, bytes, (size_t)(csni_put_uleb(bytes, value) - bytes));
 }
 
 static void put_sleb(struct writer *w, int64_t value) {
     uint8_t bytes[CSNI_LEB_MAX];
-    put_bytes(w, bytes, (size_t)(csni_put_sleb(bytes, value) - bytes));
+    put_gsection_bytes(w, bytes, (size_t)(csni_put_sleb(bytes, value) - bytes));
 }
 
 static void align(struct writer *w, unsigned to) {
     static const uint8_t zeros[8];
-    put_bytes(w, zeros, (size_t)(csni_align_up(w->out->count, to) - w->out->count));
+    put_gsection_bytes(w, zeros, (size_t)(csni_align_up(w->out->count, to) - w->out->count));
 }
 
 static void patch_u32(struct writer *w, size_t at, uint64_t value) {
@@ -129,7 +129,7 @@ static void visit_all(struct writer *w, visitor *call) {
 
 /* ---- strings and files ---- */
 
-static void use_string(struct writer *w, uint32_t string) {
+static void use_gsection_string(struct writer *w, uint32_t string) {
     if (w->strps[string] != CSNI_NO_STRING) return;
     struct csn_str s = w->model->strings[string];
     uint64_t at = w->options->shared.size + w->strings->count;
@@ -148,12 +148,12 @@ static void use_file(struct writer *w, uint32_t file) {
     if (!file || w->file_numbers[file]) return;
     w->files[w->file_count++] = file;
     w->file_numbers[file] = w->file_count;
-    use_string(w, w->model->files[file].directory);
-    use_string(w, w->model->files[file].base);
+    use_gsection_string(w, w->model->files[file].directory);
+    use_gsection_string(w, w->model->files[file].base);
 }
 
 static void use_rows(struct writer *w, const struct visit *v) {
-    use_string(w, v->batch->string_numbers[v->function->name]);
+    use_gsection_string(w, v->batch->string_numbers[v->function->name]);
     for (uint32_t i = 0; i < v->function->row_count; i++)
         use_file(w, v->batch->file_numbers[v->batch->rows[v->function->first_row + i].file]);
 }
@@ -161,7 +161,7 @@ static void use_rows(struct writer *w, const struct visit *v) {
 static void use_inlines(struct writer *w, const struct visit *v) {
     for (uint32_t i = 0; i < v->function->inline_count && !w->habits.no_inlines; i++) {
         const struct csni_inline_node *node = &v->batch->inlines[v->function->first_inline + i];
-        use_string(w, v->batch->string_numbers[node->name]);
+        use_gsection_string(w, v->batch->string_numbers[node->name]);
         use_file(w, v->batch->file_numbers[node->call_file]);
     }
 }
@@ -173,7 +173,7 @@ static csn_status number_strings(struct writer *w, struct csn_error *err) {
     w->files = csni_alloc_zeroed(m->alloc, m->file_count, sizeof *w->files);
     if (!w->strps || !w->file_numbers || !w->files) return csni_fail_memory(err, m->string_count * sizeof *w->strps);
     CSNI_TRY(csni_gsection_find_strings(m, w->options->shared, w->options->script, w->strps, err));
-    use_string(w, 0);
+    use_gsection_string(w, 0);
     visit_all(w, use_rows);
     visit_all(w, use_inlines);
     return CSN_OK;
@@ -182,13 +182,13 @@ static csn_status number_strings(struct writer *w, struct csn_error *err) {
 /* ---- records ---- */
 
 /* Begins a part; returns where its data begins. */
-static size_t begin_part(struct writer *w, enum csni_gsym_part type) {
+static size_t begin_gsection_part(struct writer *w, enum csni_gsym_part type) {
     put_uint(w, type, 4);
     put_uint(w, 0, 4);
     return w->out->count;
 }
 
-static uint64_t end_part(struct writer *w, size_t begin, bool counts_itself) {
+static uint64_t end_gsection_part(struct writer *w, size_t begin, bool counts_itself) {
     uint64_t size = w->out->count - begin;
     if (w->habits.padded) align(w, CSNI_GSYM_ALIGN);
     patch_u32(w, begin - 4, w->out->count - begin + (counts_itself ? CSNI_GSECTION_SELF_COUNT : 0));
@@ -196,7 +196,7 @@ static uint64_t end_part(struct writer *w, size_t begin, bool counts_itself) {
 }
 
 /* A row: one special opcode where line and address advance little enough. */
-static void put_row(struct writer *w, uint64_t advance, int64_t lines) {
+static void put_gsection_row(struct writer *w, uint64_t advance, int64_t lines) {
     enum { RANGE = CSNI_GSECTION_MAX_DELTA - CSNI_GSECTION_MIN_DELTA + 1,
            SPECIAL_MAX = UINT8_MAX - CSNI_GSYM_LINE_FIRST_SPECIAL };
     if (lines >= CSNI_GSECTION_MIN_DELTA && lines <= CSNI_GSECTION_MAX_DELTA && advance <= SPECIAL_MAX / RANGE) {
@@ -211,63 +211,64 @@ static void put_row(struct writer *w, uint64_t advance, int64_t lines) {
         put_sleb(w, lines);
     }
     put_u8(w, CSNI_GSYM_LINE_ADVANCE_PC);
-    put_uleb(w, advance);
+    put_gsection_uleb(w, advance);
 }
 
-static void put_lines(struct writer *w, const struct visit *v) {
+static void put_gsection_lines(struct writer *w, const struct visit *v) {
     const struct csni_row *rows = v->batch->rows + v->function->first_row;
-    size_t part = begin_part(w, CSNI_GSYM_PART_LINES);
+    size_t part = begin_gsection_part(w, CSNI_GSYM_PART_LINES);
     uint32_t off = 0, file = CSNI_GSYM_LINE_FIRST_FILE, line = v->function->row_count ? rows[0].line : 0;
     if (v->function->row_count) {
         put_sleb(w, CSNI_GSECTION_MIN_DELTA);
         put_sleb(w, CSNI_GSECTION_MAX_DELTA);
-        put_uleb(w, line);
+        put_gsection_uleb(w, line);
     }
     for (uint32_t i = 0; i < v->function->row_count; i++) {
         uint32_t number = w->file_numbers[v->batch->file_numbers[rows[i].file]] + w->habits.files_from_2;
         if (number != file) {
             put_u8(w, CSNI_GSYM_LINE_SET_FILE);
-            put_uleb(w, number);
+            put_gsection_uleb(w, number);
         }
-        put_row(w, rows[i].off - off, (int64_t)rows[i].line - line);
+        put_gsection_row(w, rows[i].off - off, (int64_t)rows[i].line - line);
         off = rows[i].off;
         file = number;
         line = rows[i].line;
     }
     put_u8(w, CSNI_GSYM_LINE_END);
-    w->report->line_bytes += end_part(w, part, w->habits.lines_count_themselves);
+    w->report->line_bytes += end_gsection_part(w, part, w->habits.lines_count_themselves);
     w->report->rows_written += v->function->row_count;
 }
 
-static void put_node(struct writer *w, const struct visit *v, const struct csni_inline_node *node, uint32_t base) {
-    put_uleb(w, node->part_count);
+static void put_gsection_node(struct writer *w, const struct visit *v, const struct csni_inline_node *node,
+                              uint32_t base) {
+    put_gsection_uleb(w, node->part_count);
     for (uint32_t i = 0; i < node->part_count; i++) {
         const struct csni_part *part = &v->batch->parts[node->first_part + i];
-        put_uleb(w, part->start - base);
-        put_uleb(w, part->end - part->start);
+        put_gsection_uleb(w, part->start - base);
+        put_gsection_uleb(w, part->end - part->start);
     }
     put_u8(w, node->descendants > 0);
     put_uint(w, w->strps[v->batch->string_numbers[node->name]], 4);
-    put_uleb(w, w->file_numbers[v->batch->file_numbers[node->call_file]]);
-    put_uleb(w, node->call_line);
+    put_gsection_uleb(w, w->file_numbers[v->batch->file_numbers[node->call_file]]);
+    put_gsection_uleb(w, node->call_line);
 }
 
 /* The root, which stands for the function, then all nodes in document order, each list of siblings closed by a 0. */
-static void put_inlines(struct writer *w, const struct visit *v) {
+static void put_gsection_inlines(struct writer *w, const struct visit *v) {
     const struct csni_function *f = v->function;
-    size_t part = begin_part(w, CSNI_GSYM_PART_INLINE);
-    put_uleb(w, 1);
-    put_uleb(w, 0);
-    put_uleb(w, f->size);
+    size_t part = begin_gsection_part(w, CSNI_GSYM_PART_INLINE);
+    put_gsection_uleb(w, 1);
+    put_gsection_uleb(w, 0);
+    put_gsection_uleb(w, f->size);
     put_u8(w, 1);
     put_uint(w, w->strps[v->batch->string_numbers[f->name]], 4);
-    put_uleb(w, 0);
-    put_uleb(w, 0);
+    put_gsection_uleb(w, 0);
+    put_gsection_uleb(w, 0);
     uint32_t end = f->inline_count, base = 0; /* of the children: index behind the last, offset they count from */
     w->ends.count = 0;
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &v->batch->inlines[f->first_inline + i];
-        put_node(w, v, node, base);
+        put_gsection_node(w, v, node, base);
         if (node->descendants) {
             if (!csni_vec_push(&w->ends, end) || !csni_vec_push(&w->ends, base)) {
                 w->failed = true;
@@ -277,24 +278,24 @@ static void put_inlines(struct writer *w, const struct visit *v) {
             base = v->batch->parts[node->first_part].start;
         }
         while (i + 1 == end && w->ends.count) {
-            put_uleb(w, 0);
+            put_gsection_uleb(w, 0);
             base = w->ends.items[--w->ends.count];
             end = w->ends.items[--w->ends.count];
         }
     }
-    put_uleb(w, 0);
-    w->report->inline_bytes += end_part(w, part, w->habits.inlines_count_themselves);
+    put_gsection_uleb(w, 0);
+    w->report->inline_bytes += end_gsection_part(w, part, w->habits.inlines_count_themselves);
     w->report->inline_nodes_written += f->inline_count;
 }
 
-static void put_record(struct writer *w, const struct visit *v, size_t info_at) {
+static void put_gsection_record(struct writer *w, const struct visit *v, size_t info_at) {
     const struct csni_function *f = v->function;
     align(w, CSNI_GSYM_ALIGN);
     patch_u32(w, info_at, w->out->count);
     put_uint(w, f->size, 4);
     put_uint(w, w->strps[v->batch->string_numbers[f->name]], 4);
-    if (f->row_count || w->habits.empty_lines) put_lines(w, v);
-    if (f->inline_count && !w->habits.no_inlines) put_inlines(w, v);
+    if (f->row_count || w->habits.empty_lines) put_gsection_lines(w, v);
+    if (f->inline_count && !w->habits.no_inlines) put_gsection_inlines(w, v);
     put_uint(w, CSNI_GSYM_PART_END, 4);
     if (!w->habits.short_ends) put_uint(w, 0, 4);
     bool lost = f->site_count || (f->inline_count && w->habits.no_inlines);
@@ -312,7 +313,7 @@ static void count_entry(struct writer *w, const struct visit *v) {
 
 static void put_address(struct writer *w, const struct visit *v) { put_uint(w, v->function->start - w->base, w->addr_size); }
 
-static csn_status choose_base(struct writer *w, struct csn_error *err) {
+static csn_status choose_gsection_base(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     if (!m->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
     uint64_t reach = 0;
@@ -334,7 +335,7 @@ static void put_header(struct writer *w) {
     put_uint(w, w->base, 8);
     put_uint(w, w->entry_count, 4);
     if (w->options->revision <= 'B') {
-        put_bytes(w, w->options->strings_name.ptr, w->options->strings_name.len);
+        put_gsection_bytes(w, w->options->strings_name.ptr, w->options->strings_name.len);
         put_u8(w, 0);
     } else {
         put_uint(w, 0, 4); /* filled in once the place is known */
@@ -344,7 +345,7 @@ static void put_header(struct writer *w) {
 
 static void put_strings_inside(struct writer *w) {
     patch_u32(w, CSNI_GSECTION_H_STRTAB_OFFSET, w->out->count);
-    put_bytes(w, w->strings->items, w->strings->count);
+    put_gsection_bytes(w, w->strings->items, w->strings->count);
     w->strings->count = 0;
 }
 
@@ -353,17 +354,17 @@ static void put_records(struct writer *w, size_t infos) {
     const struct csni_model *m = w->model;
     for (uint32_t i = 0; i < m->entry_count && !w->failed; i++) {
         struct visit v = visit_of(w, &m->entries[i]);
-        put_record(w, &v, infos);
+        put_gsection_record(w, &v, infos);
         infos += CSNI_GSYM_INFO_OFFSET_SIZE;
         for (uint32_t k = 0; k < m->entries[i].child_count; k++, infos += CSNI_GSYM_INFO_OFFSET_SIZE) {
             v = visit_of(w, &m->children[m->entries[i].first_child + k]);
-            put_record(w, &v, infos);
+            put_gsection_record(w, &v, infos);
         }
     }
 }
 
-static csn_status write_all(struct writer *w, struct csn_error *err) {
-    CSNI_TRY(choose_base(w, err));
+static csn_status write_gsection_all(struct writer *w, struct csn_error *err) {
+    CSNI_TRY(choose_gsection_base(w, err));
     CSNI_TRY(number_strings(w, err));
     w->report->string_bytes += w->strings->count;
     visit_all(w, count_entry);
@@ -404,7 +405,7 @@ csn_status csni_gsection_build(const struct csni_model *model, const struct csni
     struct writer w = { .model = model, .options = options, .habits = habits_of(options), .out = &out->section,
                         .strings = &out->strings, .big = model->image.big_endian, .report = report };
     w.ends.alloc = model->alloc;
-    csn_status status = write_all(&w, err);
+    csn_status status = write_gsection_all(&w, err);
     csni_vec_deinit(&w.ends);
     csni_free(model->alloc, w.strps, model->string_count * sizeof *w.strps);
     csni_free(model->alloc, w.file_numbers, model->file_count * sizeof *w.file_numbers);

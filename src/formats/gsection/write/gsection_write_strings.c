@@ -22,7 +22,7 @@ struct finder {
     uint32_t *out;
 };
 
-static void insert(struct finder *f, uint32_t string) {
+static void insert_string(struct finder *f, uint32_t string) {
     struct csn_str s = f->model->strings[string];
     uint64_t hash = 0;
     for (size_t i = s.len; i > 0; i--) hash = hash_byte(hash, (uint8_t)s.ptr[i - 1]);
@@ -33,7 +33,7 @@ static void insert(struct finder *f, uint32_t string) {
 }
 
 /* The string with that hash; 0: none. */
-static uint32_t find(const struct finder *f, uint64_t hash, const uint8_t *text, size_t len) {
+static uint32_t find_string_slot(const struct finder *f, uint64_t hash, const uint8_t *text, size_t len) {
     for (size_t slot = (size_t)hash & f->mask; f->slots[slot]; slot = (slot + 1) & f->mask) {
         uint32_t string = f->slots[slot];
         struct csn_str s = f->model->strings[string];
@@ -48,7 +48,7 @@ static void look_at(struct finder *f, struct csni_span table, size_t begin, size
     for (size_t i = end; i > begin; i--) {
         hash = hash_byte(hash, table.ptr[i - 1]);
         if (whole && i - 1 != begin) continue;
-        uint32_t string = find(f, hash, table.ptr + i - 1, end - i + 1);
+        uint32_t string = find_string_slot(f, hash, table.ptr + i - 1, end - i + 1);
         if (string && f->out[string] == CSNI_NO_STRING) f->out[string] = (uint32_t)(i - 1);
     }
 }
@@ -76,7 +76,7 @@ csn_status csni_gsection_find_strings(const struct csni_model *model, struct csn
     csn_status status = CSN_OK;
     if (f.slots && f.hashes) {
         for (uint32_t i = 0; i < model->string_count; i++) out[i] = CSNI_NO_STRING;
-        for (uint32_t i = 1; i < model->string_count; i++) insert(&f, i);
+        for (uint32_t i = 1; i < model->string_count; i++) insert_string(&f, i);
         if (table.size < UINT32_MAX) look_at_all(&f, table, whole);
     } else {
         status = csni_fail_memory(err, slot_count * sizeof *f.slots);

@@ -51,7 +51,8 @@ struct parts {
     struct csni_gsym_payload lines, inlines;
 };
 
-static csn_status read_rows(struct build *b, const struct csni_gsym_payload *payload, uint64_t start, uint64_t end) {
+static csn_status read_accel_rows(struct build *b, const struct csni_gsym_payload *payload, uint64_t start,
+                                  uint64_t end) {
     struct csni_gsym_lines lines = { payload->bytes, start, "FunctionInfo", payload->offset,
                                      payload->bytes.ptr + payload->bytes.size };
     struct csni_gsym_row_iter iter;
@@ -101,7 +102,8 @@ static bool push_function(struct build *b, uint64_t start, uint32_t function, bo
     }
 }
 
-static csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record, struct parts *out) {
+static csn_status find_accel_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                   struct parts *out) {
     uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
@@ -133,17 +135,17 @@ static bool is_full(const struct build *b, uint32_t functions) {
 }
 
 /* The segments of function idx, which ends before `limit`, the next start. CSN_NONE: it is left to the index. */
-static csn_status add_function(struct build *b, uint32_t idx, uint64_t limit) {
+static csn_status add_accel_function(struct build *b, uint32_t idx, uint64_t limit) {
     struct csni_gsym_record record;
     struct parts parts;
-    if (csni_gsym_record(b->gsym, idx, &record, NULL) != CSN_OK || find_parts(b->gsym, &record, &parts) != CSN_OK)
+    if (csni_gsym_record(b->gsym, idx, &record, NULL) != CSN_OK || find_accel_parts(b->gsym, &record, &parts) != CSN_OK)
         return CSN_NONE;
     if (record.name > UINT32_MAX) return CSN_NONE;
     uint64_t start = record.start, end = limit;
     if (record.size && limit - start > record.size) end = start + record.size;
     if (is_full(b, idx) || !charge_parts(b, &parts)) return CSN_NONE;
     csn_status status = CSN_OK;
-    if (parts.lines.bytes.ptr) status = read_rows(b, &parts.lines, start, end);
+    if (parts.lines.bytes.ptr) status = read_accel_rows(b, &parts.lines, start, end);
     b->trees.changes.count = 0;
     if (status == CSN_OK && parts.inlines.bytes.ptr)
         status = csni_accel_tree(&b->trees, b->gsym, &parts.inlines, b->first, start, end);
@@ -155,23 +157,23 @@ static csn_status add_function(struct build *b, uint32_t idx, uint64_t limit) {
 
 /* The next address behind the start of functions idx.. that is one of a function; `*idx` becomes the last of those with
  * the same start. */
-static uint64_t next_start(const struct build *b, uint32_t *idx, uint64_t start) {
+static uint64_t accel_next_start(const struct build *b, uint32_t *idx, uint64_t start) {
     uint32_t count = b->gsym->address_count;
     while (*idx + 1 < count && csni_gsym_address(b->gsym, *idx + 1) == start) ++*idx;
     return *idx + 1 < count ? csni_gsym_address(b->gsym, *idx + 1) : UINT64_MAX;
 }
 
-static csn_status add_functions(struct build *b) {
+static csn_status add_accel_functions(struct build *b) {
     uint32_t count = b->gsym->address_count;
     for (uint32_t idx = 0; idx < count; idx++) {
         uint32_t last = idx;
-        uint64_t start = csni_gsym_address(b->gsym, idx), limit = next_start(b, &last, start);
+        uint64_t start = csni_gsym_address(b->gsym, idx), limit = accel_next_start(b, &last, start);
         if (start - b->first >= b->covered) {
             b->plain_functions += count - idx;
             return CSN_OK;
         }
         if (limit - b->first > b->covered) limit = b->first + b->covered;
-        csn_status status = last == idx ? add_function(b, idx, limit) : CSN_NONE;
+        csn_status status = last == idx ? add_accel_function(b, idx, limit) : CSN_NONE;
         if (status == CSN_NONE) {
             b->plain_functions += last - idx + 1;
             if (!push_special(b, start, last, CSNI_ACCEL_PLAIN)) return CSN_E_MEMORY;
@@ -208,7 +210,7 @@ static uint64_t with_length(const struct csni_gsym *gsym, uint64_t offset) {
     return offset << 8 | length_at(gsym, offset);
 }
 
-static void put_files(const struct csni_gsym *gsym, struct csni_accel_file *out) {
+static void put_accel_files(const struct csni_gsym *gsym, struct csni_accel_file *out) {
     for (uint32_t idx = 0; idx < gsym->file_count; idx++) {
         const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
         out[idx].directory = with_length(gsym, csni_gsym_strp(gsym, entry));
@@ -276,7 +278,7 @@ static void put_block(struct layout *l, uint64_t bucket, const struct segment *s
     }
 }
 
-static void lay_out(struct layout *l) {
+static void lay_out_accel(struct layout *l) {
     const struct build *b = l->b;
     size_t current = 0; /* the segment at the bucket's start */
     l->size = 0;
@@ -302,10 +304,10 @@ static unsigned choose_shift(const struct build *b) {
     return shift;
 }
 
-static csn_status finish(struct build *b, struct csni_gsym_accel *out, struct csn_error *err) {
+static csn_status finish_accel(struct build *b, struct csni_gsym_accel *out, struct csn_error *err) {
     struct layout l = { .b = b, .shift = choose_shift(b) };
     l.bucket_count = (b->covered + ((uint64_t)1 << l.shift) - 1) >> l.shift;
-    lay_out(&l);
+    lay_out_accel(&l);
     uint64_t table_size = csni_align_up(l.bucket_count * sizeof(uint32_t), CSNI_ACCEL_SLACK);
     uint64_t blocks_size = csni_align_up(l.size + CSNI_ACCEL_SLACK, CSNI_ACCEL_SLACK);
     uint64_t nodes_size = csni_align_up(b->trees.nodes.count * sizeof(struct csni_accel_node), CSNI_ACCEL_SLACK);
@@ -319,13 +321,13 @@ static csn_status finish(struct build *b, struct csni_gsym_accel *out, struct cs
     csni_pages_prefer_huge(base, (size_t)size);
     l.table = (uint32_t *)(void *)base;
     l.out = base + table_size;
-    lay_out(&l);
+    lay_out_accel(&l);
     memset(l.out + l.size, 0, (size_t)(blocks_size - l.size));
     find_name_lengths(b);
     memcpy(l.out + blocks_size, b->trees.nodes.items, b->trees.nodes.count * sizeof(struct csni_accel_node));
     const void *nodes = l.out + blocks_size;
     struct csni_accel_file *files = (struct csni_accel_file *)(void *)(l.out + blocks_size + nodes_size);
-    put_files(b->gsym, files);
+    put_accel_files(b->gsym, files);
     *out = (struct csni_gsym_accel){ .table = l.table, .blocks = l.out, .nodes = nodes, .files = files,
                                      .first = b->first, .covered = b->covered, .shift = l.shift,
                                      .plain_functions = b->plain_functions, .memory = memory, .memory_size = room };
@@ -359,9 +361,9 @@ static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
 static csn_status build(struct build *b, struct csni_gsym_accel *out, struct csn_error *err) {
     struct csni_accel_node none = { 0, 0, 0, 0, 0 };
     if (!csni_vec_push(&b->trees.nodes, none)) return csni_fail_memory(err, sizeof none);
-    csn_status status = add_functions(b);
+    csn_status status = add_accel_functions(b);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, b->segments.capacity * sizeof(struct segment) * 2);
-    return finish(b, out, err);
+    return finish_accel(b, out, err);
 }
 
 csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_gsym *gsym, uint64_t max_bytes,

@@ -42,7 +42,7 @@ static csn_status add_intervals(struct walk *w, const struct csni_gsym_node *nod
     return CSN_OK;
 }
 
-static csn_status add_node(struct walk *w, const struct csni_gsym_node *node, uint32_t depth) {
+static csn_status add_tree_node(struct walk *w, const struct csni_gsym_node *node, uint32_t depth) {
     uint32_t parent = depth ? w->nodes[depth - 1] : CSNI_ACCEL_NO_NODE;
     uint32_t answer = parent;
     if (csni_gsym_node_is_call(node, depth == 0)) {
@@ -76,7 +76,7 @@ static bool sort_intervals(struct csni_accel_trees *trees) {
     return true;
 }
 
-static bool add_change(struct csni_accel_trees *trees, uint32_t start, uint32_t node) {
+static bool add_tree_change(struct csni_accel_trees *trees, uint32_t start, uint32_t node) {
     size_t count = trees->changes.count;
     if (count && trees->changes.items[count - 1].start == start) {
         trees->changes.items[count - 1].node = node;
@@ -95,14 +95,14 @@ static csn_status find_changes(struct csni_accel_trees *trees) {
         const struct csni_accel_interval *next = last ? NULL : &trees->intervals.items[k];
         while (depth && (last || open[depth - 1].end <= next->start)) {
             uint32_t end = open[--depth].end;
-            if (!add_change(trees, end, depth ? open[depth - 1].node : CSNI_ACCEL_NO_NODE)) return CSN_E_MEMORY;
+            if (!add_tree_change(trees, end, depth ? open[depth - 1].node : CSNI_ACCEL_NO_NODE)) return CSN_E_MEMORY;
         }
         if (last) break;
         /* Nested in its parent, and not overlapping a node beside it: else which node answers depends on the walk. */
         if (next->parent != (depth ? open[depth - 1].self : 0)) return CSN_NONE;
         if (depth && next->end > open[depth - 1].end) return CSN_NONE;
         open[depth++] = *next;
-        if (!add_change(trees, next->start, next->node)) return CSN_E_MEMORY;
+        if (!add_tree_change(trees, next->start, next->node)) return CSN_E_MEMORY;
     }
     return CSN_OK;
 }
@@ -114,7 +114,7 @@ static csn_status walk_tree(struct walk *w, const struct csni_gsym *gsym, const 
     uint32_t depth;
     csn_status status;
     while ((status = csni_gsym_node_next(&iter, w->bases, &node, &depth, NULL)) == CSN_OK) {
-        status = add_node(w, &node, depth);
+        status = add_tree_node(w, &node, depth);
         if (status != CSN_OK) return status;
     }
     return status < 0 ? CSN_NONE : CSN_OK;

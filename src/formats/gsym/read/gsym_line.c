@@ -13,7 +13,8 @@ struct window {
     uint32_t first_line;
 };
 
-CSNI_COLD static csn_status truncated(const char *section, uint64_t offset, uint64_t size, struct csn_error *err) {
+CSNI_COLD static csn_status fail_line_truncated(const char *section, uint64_t offset, uint64_t size,
+                                                struct csn_error *err) {
     return csni_fail(err, CSN_E_TRUNCATED, section, offset, "line table of %llu bytes has no end mark",
                      (unsigned long long)size);
 }
@@ -31,7 +32,7 @@ static CSNI_GSYM_INLINE csn_status read_prologue(const struct csni_gsym_lines *l
         max = csni_cursor_sleb(c);
     }
     out->first_line = (uint32_t)csni_cursor_uleb(c);
-    if (c->failed) return truncated(lines->section, lines->offset, lines->bytes.size, err);
+    if (c->failed) return fail_line_truncated(lines->section, lines->offset, lines->bytes.size, err);
     out->min = (uint32_t)min;
     out->range = (uint64_t)max - (uint64_t)min + 1;
     if (max < min || out->range == 0)
@@ -81,7 +82,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
         }
     }
     if (c.failed)
-        return truncated(iter->section, iter->offset + c.failed_at, (uint64_t)(iter->end - iter->begin), err);
+        return fail_line_truncated(iter->section, iter->offset + c.failed_at, (uint64_t)(iter->end - iter->begin), err);
     iter->p = c.p;
     if (iter->done) return CSN_NONE;
     *out = (struct csn_row){ iter->addr, iter->file - (iter->file ? iter->file_bias : 0), iter->line };
@@ -92,7 +93,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
 
 /* Reads opcodes up to and with the next row, if it is at or below `addr`. CSN_NONE at the end of the table or where the
  * row is behind `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
-static CSNI_GSYM_INLINE csn_status step(struct csni_line_scan *scan, uint64_t addr) {
+static CSNI_GSYM_INLINE csn_status step_line_scan(struct csni_line_scan *scan, uint64_t addr) {
     const uint8_t *file_at = scan->file_at;
     uint32_t line = scan->line;
     struct csni_cursor c = { scan->p, scan->p, scan->end, false, false, 0 };
@@ -152,8 +153,8 @@ static CSNI_GSYM_INLINE csn_status go_on(struct csni_line_scan *scan, const stru
     csn_status status;
     do {
         if (wide && csni_line_scan_avx2(scan, addr)) break;
-        status = step(scan, addr);
-        if (status < 0) return truncated(lines->section, lines->offset, lines->bytes.size, err);
+        status = step_line_scan(scan, addr);
+        if (status < 0) return fail_line_truncated(lines->section, lines->offset, lines->bytes.size, err);
     } while (status == CSN_OK);
     if (!scan->any) return CSN_NONE;
     *out = (struct csn_row){ scan->addr, scan_file(scan), scan->line };

@@ -13,9 +13,9 @@ static inline void prefetch_start(struct csni_span bytes) {
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
  * contains every address up to the next start. `behind`: the number of starts at or below `addr`. */
-static CSNI_GSYM_INLINE csn_status find_record(const struct csni_gsym *gsym, size_t behind, uint64_t addr,
-                                               struct csni_gsym_answer *out, struct csni_gsym_record *record,
-                                               struct csn_error *err) {
+static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym, size_t behind, uint64_t addr,
+                                                    struct csni_gsym_answer *out, struct csni_gsym_record *record,
+                                                    struct csn_error *err) {
     out->reason = CSN_REASON_BEFORE_FIRST;
     if (!behind) return CSN_NONE;
     uint32_t last = (uint32_t)(behind - 1), idx = last;
@@ -34,9 +34,9 @@ static CSNI_GSYM_INLINE csn_status find_record(const struct csni_gsym *gsym, siz
 }
 
 /* The first line table and the first inline tree of a record; bytes.ptr is NULL where there is none. */
-static CSNI_GSYM_INLINE csn_status find_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
-                                              struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
-                                              struct csn_error *err) {
+static CSNI_GSYM_INLINE csn_status find_gsym_parts(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                                   struct csni_gsym_payload *lines, struct csni_gsym_payload *inlines,
+                                                   struct csn_error *err) {
     uint64_t pos = gsym->parts_at;
     struct csni_gsym_payload part;
     csn_status status;
@@ -80,7 +80,7 @@ csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum cs
 }
 
 /* Not the array: clearing it would cost more than the lookup. */
-static inline void clear(struct csni_gsym_answer *out, uint64_t addr) {
+static inline void clear_answer(struct csni_gsym_answer *out, uint64_t addr) {
     out->addr = addr;
     out->start = 0;
     out->name = 0;
@@ -89,9 +89,9 @@ static inline void clear(struct csni_gsym_answer *out, uint64_t addr) {
 }
 
 /* The rest of a lookup, once the row is known, or that there is none. */
-static CSNI_GSYM_INLINE csn_status finish(const struct csni_gsym *gsym, const struct csni_gsym_payload *lines,
-                                          const struct csni_gsym_payload *inlines, enum csn_lookup_mode mode,
-                                          struct csni_gsym_answer *out, struct csn_error *err) {
+static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, const struct csni_gsym_payload *lines,
+                                                 const struct csni_gsym_payload *inlines, enum csn_lookup_mode mode,
+                                                 struct csni_gsym_answer *out, struct csn_error *err) {
     if (mode == CSN_LOOKUP_LLVM) {
         if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
         if (out->reason == CSN_REASON_NO_LINE_TABLE) return CSN_OK;
@@ -107,12 +107,12 @@ static CSNI_GSYM_INLINE csn_status finish(const struct csni_gsym *gsym, const st
 
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err) {
-    clear(out, addr);
+    clear_answer(out, addr);
     struct csni_gsym_record record;
-    csn_status status = find_record(gsym, behind, addr, out, &record, err);
+    csn_status status = find_gsym_record(gsym, behind, addr, out, &record, err);
     if (status != CSN_OK) return status;
     struct csni_gsym_payload lines, inlines;
-    CSNI_TRY(find_parts(gsym, &record, &lines, &inlines, err));
+    CSNI_TRY(find_gsym_parts(gsym, &record, &lines, &inlines, err));
     if (lines.bytes.ptr) {
         struct csni_gsym_lines table = lines_of(gsym, &lines, out->start);
         struct csn_row row = { 0, 0, 0 };
@@ -122,18 +122,18 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint
     } else {
         out->reason = CSN_REASON_NO_LINE_TABLE;
     }
-    return finish(gsym, &lines, &inlines, mode, out, err);
+    return finish_answer(gsym, &lines, &inlines, mode, out, err);
 }
 
 /* ---- ascending addresses ---- */
 
 /* The record of `addr` and its parts, and the line scan before its first row. */
-static csn_status enter(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t behind, uint64_t addr,
-                        struct csni_gsym_answer *out, struct csn_error *err) {
+static csn_status enter_node(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t behind, uint64_t addr,
+                             struct csni_gsym_answer *out, struct csn_error *err) {
     walk->behind = 0;
-    csn_status status = find_record(gsym, behind, addr, out, &walk->record, err);
+    csn_status status = find_gsym_record(gsym, behind, addr, out, &walk->record, err);
     if (status != CSN_OK) return status;
-    CSNI_TRY(find_parts(gsym, &walk->record, &walk->lines, &walk->inlines, err));
+    CSNI_TRY(find_gsym_parts(gsym, &walk->record, &walk->lines, &walk->inlines, err));
     if (walk->lines.bytes.ptr) {
         struct csni_gsym_lines table = lines_of(gsym, &walk->lines, out->start);
         CSNI_TRY(csni_line_scan_start(&walk->scan, &table, err));
@@ -142,9 +142,9 @@ static csn_status enter(const struct csni_gsym *gsym, struct csni_gsym_walk *wal
     return CSN_OK;
 }
 
-/* Whether find_record() would find the record of the last address again: those of the same start that do not contain that
+/* Whether find_gsym_record() would find the record of the last address again: those of the same start that do not contain that
  * address do not contain a higher one. */
-static inline bool stays(const struct csni_gsym_walk *walk, size_t behind, uint64_t addr) {
+static inline bool address_stays_inside(const struct csni_gsym_walk *walk, size_t behind, uint64_t addr) {
     const struct csni_gsym_record *record = &walk->record;
     return walk->behind == behind && behind && addr >= walk->addr &&
            (record->size == 0 || addr - record->start < record->size);
@@ -152,15 +152,15 @@ static inline bool stays(const struct csni_gsym_walk *walk, size_t behind, uint6
 
 csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t behind, uint64_t addr,
                              enum csn_lookup_mode mode, struct csni_gsym_answer *out, struct csn_error *err) {
-    clear(out, addr);
-    if (stays(walk, behind, addr)) {
+    clear_answer(out, addr);
+    if (address_stays_inside(walk, behind, addr)) {
         walk->behind = 0;
         out->idx = walk->idx;
         out->start = walk->record.start;
         out->size = walk->record.size;
         out->name = walk->record.name;
     } else {
-        csn_status status = enter(gsym, walk, behind, addr, out, err);
+        csn_status status = enter_node(gsym, walk, behind, addr, out, err);
         if (status != CSN_OK) return status;
     }
     if (walk->lines.bytes.ptr) {
@@ -173,5 +173,5 @@ csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk
     }
     walk->behind = behind; /* from here on nothing changes it, whatever the answer */
     walk->addr = addr;
-    return finish(gsym, &walk->lines, &walk->inlines, mode, out, err);
+    return finish_answer(gsym, &walk->lines, &walk->inlines, mode, out, err);
 }

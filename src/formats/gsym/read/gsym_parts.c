@@ -5,8 +5,8 @@
 
 static const char section_name[] = "FunctionInfo";
 
-static csn_status truncated(const struct csni_gsym_list *list, const struct csni_cursor *c, const char *what,
-                            struct csn_error *err) {
+static csn_status fail_part_truncated(const struct csni_gsym_list *list, const struct csni_cursor *c, const char *what,
+                                      struct csn_error *err) {
     return csni_fail(err, CSN_E_TRUNCATED, section_name, list->offset + c->failed_at,
                      "%s %u: %llu bytes left, need more", what, list->idx, (unsigned long long)(c->end - list->p));
 }
@@ -46,7 +46,7 @@ csn_status csni_gsym_call_site_next(const struct csni_gsym *gsym, struct csni_gs
     site.flags = csni_cursor_u8(&c);
     site.pattern_count = csni_cursor_u32(&c);
     site.patterns = csni_cursor_bytes(&c, (uint64_t)site.pattern_count * gsym->strp_size).ptr;
-    if (c.failed) return truncated(list, &c, "call site", err);
+    if (c.failed) return fail_part_truncated(list, &c, "call site", err);
     list_step(list, &c);
     *out = site;
     return CSN_OK;
@@ -63,7 +63,7 @@ csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_
     uint32_t size = csni_cursor_u32(&c);
     uint64_t offset = list->offset + csni_cursor_off(&c);
     struct csni_span bytes = csni_cursor_bytes(&c, size);
-    if (c.failed) return truncated(list, &c, "merged function", err);
+    if (c.failed) return fail_part_truncated(list, &c, "merged function", err);
     CSNI_TRY(csni_gsym_record_at(gsym, bytes, offset, start, out, err));
     list_step(list, &c);
     return CSN_OK;

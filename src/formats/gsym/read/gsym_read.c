@@ -35,7 +35,7 @@ static csn_status check_version(struct csni_gsym *gsym, struct csn_error *err) {
     return CSN_OK;
 }
 
-static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
+static csn_status check_gsym_header(struct csni_gsym *gsym, struct csn_error *err) {
     const uint8_t *h = gsym->bytes.ptr;
     size_t size = gsym->bytes.size;
     if (size < CSNI_GSYM_HEADER_SIZE)
@@ -56,8 +56,8 @@ static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
 }
 
 /* The table of `size` bytes at `off`. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
-static csn_status take_table(const struct csni_gsym *gsym, const char *name, uint64_t off, uint64_t size,
-                             const uint8_t **out, struct csn_error *err) {
+static csn_status take_gsym_table(const struct csni_gsym *gsym, const char *name, uint64_t off, uint64_t size,
+                                  const uint8_t **out, struct csn_error *err) {
     struct csni_span table;
     if (!csni_span_sub(gsym->bytes, off, size, &table))
         return csni_fail(err, CSN_E_TRUNCATED, name, off, "table ends at 0x%llx, file has 0x%zx bytes",
@@ -66,19 +66,19 @@ static csn_status take_table(const struct csni_gsym *gsym, const char *name, uin
     return CSN_OK;
 }
 
-static csn_status find_tables(struct csni_gsym *gsym, struct csn_error *err) {
+static csn_status find_gsym_tables(struct csni_gsym *gsym, struct csn_error *err) {
     uint64_t count = gsym->address_count;
     uint64_t off = csni_align_up(CSNI_GSYM_HEADER_SIZE, gsym->address_size);
-    CSNI_TRY(take_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
+    CSNI_TRY(take_gsym_table(gsym, "address table", off, count * gsym->address_size, &gsym->addresses, err));
     off = csni_align_up(off + count * gsym->address_size, CSNI_GSYM_ALIGN);
-    CSNI_TRY(take_table(gsym, "info offset table", off, count * CSNI_GSYM_INFO_OFFSET_SIZE, &gsym->infos, err));
+    CSNI_TRY(take_gsym_table(gsym, "info offset table", off, count * CSNI_GSYM_INFO_OFFSET_SIZE, &gsym->infos, err));
     off += count * CSNI_GSYM_INFO_OFFSET_SIZE;
     const uint8_t *file_count = NULL;
-    CSNI_TRY(take_table(gsym, "file table", off, CSNI_GSYM_FILE_COUNT_SIZE, &file_count, err));
+    CSNI_TRY(take_gsym_table(gsym, "file table", off, CSNI_GSYM_FILE_COUNT_SIZE, &file_count, err));
     gsym->file_count = csni_get32(file_count, gsym->big);
     off += CSNI_GSYM_FILE_COUNT_SIZE;
     uint64_t files_size = (uint64_t)gsym->file_count * CSNI_GSYM_FILE_ENTRY_SIZE;
-    CSNI_TRY(take_table(gsym, "file table", off, files_size, &gsym->files, err));
+    CSNI_TRY(take_gsym_table(gsym, "file table", off, files_size, &gsym->files, err));
     gsym->tables_end = off + files_size;
     return CSN_OK;
 }
@@ -89,15 +89,15 @@ static csn_status find_strings(struct csni_gsym *gsym, struct csn_error *err) {
     gsym->strings_offset = csni_get32(h + CSNI_GSYM_H_STRTAB_OFFSET, gsym->big);
     gsym->strings = (struct csni_span){ NULL, 0 };
     if (!size) return CSN_OK;
-    CSNI_TRY(take_table(gsym, "string table", gsym->strings_offset, size, &gsym->strings.ptr, err));
+    CSNI_TRY(take_gsym_table(gsym, "string table", gsym->strings_offset, size, &gsym->strings.ptr, err));
     gsym->strings.size = (size_t)size;
     return CSN_OK;
 }
 
 static csn_status parse_v1(struct csni_gsym *gsym, struct csn_error *err) {
     csni_gsym_use_v1_widths(gsym);
-    CSNI_TRY(check_header(gsym, err));
-    CSNI_TRY(find_tables(gsym, err));
+    CSNI_TRY(check_gsym_header(gsym, err));
+    CSNI_TRY(find_gsym_tables(gsym, err));
     return find_strings(gsym, err);
 }
 

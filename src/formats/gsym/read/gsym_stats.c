@@ -18,8 +18,8 @@ enum csn_part csni_gsym_stats_part(uint32_t type) {
     }
 }
 
-static csn_status next_part(const void *context, const struct csni_gsym_record *record, uint64_t *pos,
-                            struct csni_gsym_payload *out) {
+static csn_status gsym_next_part(const void *context, const struct csni_gsym_record *record, uint64_t *pos,
+                                 struct csni_gsym_payload *out) {
     return csni_gsym_part_next(context, record, pos, out, NULL);
 }
 
@@ -60,7 +60,7 @@ static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
 }
 
 /* The tables: version 2 may have them anywhere. Sections of types that are not known stay padding. */
-static void find_regions(const struct csni_gsym *gsym, struct csni_byte_region out[REGION_COUNT]) {
+static void find_gsym_regions(const struct csni_gsym *gsym, struct csni_byte_region out[REGION_COUNT]) {
     uint64_t count = gsym->address_count;
     bool first_version = gsym->version == CSNI_GSYM_VERSION_1;
     const struct csni_byte_region found[REGION_COUNT] = {
@@ -77,7 +77,8 @@ static void find_regions(const struct csni_gsym *gsym, struct csni_byte_region o
     memcpy(out, found, sizeof found);
 }
 
-static void sweep_file(const struct csni_gsym_stats_source *source, const uint64_t *offsets, uint64_t *part_bytes) {
+static void gsym_sweep_file(const struct csni_gsym_stats_source *source, const uint64_t *offsets,
+                            uint64_t *part_bytes) {
     const struct csni_gsym *gsym = source->gsym;
     struct csni_byte_sweep sweep = { .part_bytes = part_bytes };
     unsigned next = 0;
@@ -106,7 +107,7 @@ csn_status csni_gsym_stats_sweep(const struct csni_gsym_stats_source *source, co
         offsets[i] = offset < gsym->records.size ? gsym->records_offset + offset : UINT64_MAX; /* nowhere */
     }
     sort_offsets(offsets, gsym->address_count);
-    sweep_file(source, offsets, part_bytes);
+    gsym_sweep_file(source, offsets, part_bytes);
     csni_free(allocator, offsets, size);
     return CSN_OK;
 }
@@ -114,8 +115,9 @@ csn_status csni_gsym_stats_sweep(const struct csni_gsym_stats_source *source, co
 csn_status csni_gsym_part_bytes(const struct csni_gsym *gsym, const struct csn_allocator *allocator, uint64_t *part_bytes,
                                 struct csn_error *err) {
     struct csni_byte_region regions[REGION_COUNT];
-    struct csni_gsym_stats_source source = { gsym, regions, REGION_COUNT, next_part, gsym, CSNI_GSYM_PART_HEADER_SIZE };
-    find_regions(gsym, regions);
+    struct csni_gsym_stats_source source = { gsym, regions, REGION_COUNT, gsym_next_part, gsym,
+                                             CSNI_GSYM_PART_HEADER_SIZE };
+    find_gsym_regions(gsym, regions);
     csni_sort_regions(regions, REGION_COUNT);
     return csni_gsym_stats_sweep(&source, allocator, part_bytes, err);
 }

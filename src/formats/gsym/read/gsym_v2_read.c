@@ -12,7 +12,7 @@ struct sections {
     struct csni_gsym_entry known[CSNI_GSYM_SECTION_KNOWN];
 };
 
-static csn_status check_header(struct csni_gsym *gsym, struct csn_error *err) {
+static csn_status check_v2_header(struct csni_gsym *gsym, struct csn_error *err) {
     const uint8_t *h = gsym->bytes.ptr;
     if (gsym->bytes.size < CSNI_GSYM_2_HEADER_SIZE)
         return csni_fail(err, CSN_E_TRUNCATED, "header", gsym->bytes.size, "file of %zu bytes, need >= %d",
@@ -45,7 +45,7 @@ csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx,
 }
 
 /* Sections of types that are not known are the format's way to grow; only their bounds are looked at. */
-static csn_status read_directory(struct csni_gsym *gsym, struct sections *out, struct csn_error *err) {
+static csn_status read_v2_directory(struct csni_gsym *gsym, struct sections *out, struct csn_error *err) {
     struct csni_gsym_entry entry;
     csn_status status;
     uint64_t idx = 0, at = CSNI_GSYM_2_HEADER_SIZE;
@@ -102,8 +102,8 @@ csn_status csni_gsym_parse_v2(struct csni_gsym *gsym, struct csn_error *err) {
     gsym->strp_size = CSNI_GSYM_2_STRP_SIZE;
     gsym->info_size = CSNI_GSYM_2_INFO_OFFSET_SIZE;
     gsym->parts_at = CSNI_GSYM_2_RECORD_PARTS;
-    CSNI_TRY(check_header(gsym, err));
-    CSNI_TRY(read_directory(gsym, &sections, err));
+    CSNI_TRY(check_v2_header(gsym, err));
+    CSNI_TRY(read_v2_directory(gsym, &sections, err));
     uint64_t count = gsym->address_count;
     if (!count) return csni_fail(err, CSN_E_FORMAT, "header", CSNI_GSYM_H_NUM_ADDRESSES, "0 functions, need > 0");
     CSNI_TRY(take_section(gsym, &sections, CSNI_GSYM_SECTION_ADDRESSES, "address table", count * gsym->address_size,

@@ -46,7 +46,7 @@ static void check_strp(struct verifier *v, const char *section, uint64_t at, con
 
 static const char directory_name[] = "directory";
 
-static void check_strings(struct verifier *v) {
+static void check_gsym_strings(struct verifier *v) {
     const struct csni_gsym *g = v->gsym;
     struct csni_span s = g->strings;
     if (!s.size) return;
@@ -115,8 +115,8 @@ static void check_section(struct verifier *v, uint64_t at, const struct csni_gsy
 
 /* A section against those of known types in front of it. A second one of a type takes the place of the first, as it does
  * for lookups. */
-static void check_against(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry,
-                          struct csni_gsym_entry *known) {
+static void check_gsym_against(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry,
+                               struct csni_gsym_entry *known) {
     for (uint32_t type = 1; type < CSNI_GSYM_SECTION_KNOWN; type++) {
         const struct csni_gsym_entry *other = &known[type];
         if (!other->size || v->stopped) continue;
@@ -137,7 +137,7 @@ static void check_directory(struct verifier *v) {
     uint64_t at = CSNI_GSYM_2_HEADER_SIZE;
     for (uint64_t idx = 0; csni_gsym_directory_entry(v->gsym, idx, &entry, NULL) == CSN_OK && !v->stopped; idx++) {
         check_section(v, at, &entry);
-        if (entry.type < CSNI_GSYM_SECTION_KNOWN) check_against(v, at, &entry, known);
+        if (entry.type < CSNI_GSYM_SECTION_KNOWN) check_gsym_against(v, at, &entry, known);
         at += CSNI_GSYM_2_ENTRY_BYTES;
     }
     if (v->stopped || (!entry.offset && !entry.size)) return;
@@ -162,9 +162,9 @@ static void check_sample(struct verifier *v) {
 }
 
 /* Everything but addresses and records. */
-static void check_tables(struct verifier *v) {
+static void check_gsym_tables(struct verifier *v) {
     if (v->gsym->version != CSNI_GSYM_VERSION_1) check_directory(v);
-    check_strings(v);
+    check_gsym_strings(v);
     check_file_table(v);
     check_sample(v);
 }
@@ -178,7 +178,7 @@ static struct csni_budget budget_for(const struct csni_gsym *gsym) {
 }
 
 /* Reports, and ends checking, when it takes too long. */
-static void charge(struct verifier *v, uint64_t at, uint64_t steps) {
+static void charge_steps(struct verifier *v, uint64_t at, uint64_t steps) {
     uint64_t sum = v->budget.spent + steps;
     if (csni_budget_charge(&v->budget, steps)) return;
     csni_fail(&v->err, CSN_E_LIMIT, record_name, at, "records share bytes: 0x%llx read of a file of 0x%zx, need no more "
@@ -214,8 +214,8 @@ static void check_consumed(struct verifier *v, const char *what, uint64_t at, ui
     report_problem(v);
 }
 
-static void check_lines(struct verifier *v, const struct csni_gsym_record *record,
-                        const struct csni_gsym_payload *part) {
+static void check_gsym_lines(struct verifier *v, const struct csni_gsym_record *record,
+                             const struct csni_gsym_payload *part) {
     struct csni_gsym_lines lines = { part->bytes, record->start, record_name, part->offset,
                                          part->bytes.ptr + part->bytes.size };
     struct csni_gsym_row_iter iter;
@@ -239,7 +239,7 @@ static bool level_contains(struct verifier *v, uint64_t at, struct level *level,
         level->next = level->all;
         level->current = (struct csn_range){ 0, 0 };
     }
-    for (; range.start >= level->current.end && level->next.size && !v->stopped; charge(v, at, 1))
+    for (; range.start >= level->current.end && level->next.size && !v->stopped; charge_steps(v, at, 1))
         level->current = csni_gsym_range(&level->next, level->base);
     return range.start >= level->current.start && range.end <= level->current.end;
 }
@@ -265,8 +265,8 @@ static void check_ranges(struct verifier *v, const struct csni_gsym_record *reco
     }
 }
 
-static void check_inlines(struct verifier *v, const struct csni_gsym_record *record,
-                          const struct csni_gsym_payload *part) {
+static void check_gsym_inlines(struct verifier *v, const struct csni_gsym_record *record,
+                               const struct csni_gsym_payload *part) {
     struct csni_gsym_inline_iter iter;
     struct csni_gsym_node node;
     uint64_t bases[CSN_INLINE_DEPTH_MAX];
@@ -312,7 +312,7 @@ static void check_call_sites(struct verifier *v, const struct csni_gsym_payload 
     else check_consumed(v, "call sites", part->offset, (uint64_t)(list.p - list.begin), part->bytes.size);
 }
 
-static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *record, bool merged);
+static uint64_t check_gsym_record(struct verifier *v, const struct csni_gsym_record *record, bool merged);
 
 static void check_merged(struct verifier *v, const struct csni_gsym_record *record,
                          const struct csni_gsym_payload *part) {
@@ -322,7 +322,7 @@ static void check_merged(struct verifier *v, const struct csni_gsym_record *reco
     while (status == CSN_OK && !v->stopped &&
            (status = csni_gsym_merged_next(v->gsym, &list, record->start, &child, &v->err)) == CSN_OK) {
         v->counts->merged_functions++;
-        uint64_t used = check_record(v, &child, true);
+        uint64_t used = check_gsym_record(v, &child, true);
         if (used) check_consumed(v, "merged function", child.offset, used, child.bytes.size);
     }
     if (status < 0) report_problem(v);
@@ -333,7 +333,7 @@ static void check_part(struct verifier *v, const struct csni_gsym_record *record
                        bool merged, uint32_t *seen) {
     /* A type that this version does not know is the format's way to grow, not a problem. */
     bool known = part->type <= CSNI_GSYM_PART_CALL_SITES;
-    charge(v, record->offset, CSNI_GSYM_PART_HEADER_SIZE + (known ? part->bytes.size : 0));
+    charge_steps(v, record->offset, CSNI_GSYM_PART_HEADER_SIZE + (known ? part->bytes.size : 0));
     if (!known || v->stopped) return;
     if (*seen & 1u << part->type) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "a second part of type %u, need one", part->type);
@@ -341,8 +341,8 @@ static void check_part(struct verifier *v, const struct csni_gsym_record *record
     }
     *seen |= 1u << part->type;
     switch (part->type) {
-    case CSNI_GSYM_PART_LINES: check_lines(v, record, part); break;
-    case CSNI_GSYM_PART_INLINE: check_inlines(v, record, part); break;
+    case CSNI_GSYM_PART_LINES: check_gsym_lines(v, record, part); break;
+    case CSNI_GSYM_PART_INLINE: check_gsym_inlines(v, record, part); break;
     case CSNI_GSYM_PART_CALL_SITES: check_call_sites(v, part); break;
     default:
         if (!merged) {
@@ -355,7 +355,7 @@ static void check_part(struct verifier *v, const struct csni_gsym_record *record
 }
 
 /* The number of bytes of the record; 0 where its end could not be found. */
-static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *record, bool merged) {
+static uint64_t check_gsym_record(struct verifier *v, const struct csni_gsym_record *record, bool merged) {
     if (record->name == 0) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, record->offset + CSNI_GSYM_R_NAME, "name 0, need > 0");
         report_problem(v);
@@ -386,7 +386,7 @@ static uint64_t check_record(struct verifier *v, const struct csni_gsym_record *
     return pos;
 }
 
-static void check_order(struct verifier *v, uint32_t idx) {
+static void check_gsym_order(struct verifier *v, uint32_t idx) {
     const struct csni_gsym *g = v->gsym;
     if (idx == 0) return;
     uint64_t before = csni_gsym_address(g, idx - 1) - g->base_address;
@@ -402,7 +402,7 @@ static void check_function(struct verifier *v, uint32_t idx) {
     const struct csni_gsym *g = v->gsym;
     struct csni_gsym_record record;
     v->counts->functions++;
-    check_order(v, idx);
+    check_gsym_order(v, idx);
     if (csni_gsym_record(g, idx, &record, &v->err) < 0) {
         report_problem(v);
         return;
@@ -412,7 +412,7 @@ static void check_function(struct verifier *v, uint32_t idx) {
                   idx, CSNI_GSYM_ALIGN);
         report_problem(v);
     }
-    uint64_t end = record.offset + check_record(v, &record, false);
+    uint64_t end = record.offset + check_gsym_record(v, &record, false);
     uint64_t strings_end = g->strings_offset + g->strings.size;
     if (g->version != CSNI_GSYM_VERSION_1) return; /* its records end where their section does */
     if (record.offset < g->tables_end || (record.offset < strings_end && end > g->strings_offset)) {
@@ -428,7 +428,7 @@ csn_status csni_gsym_verify(const struct csni_gsym *gsym, csn_verify_callback *c
     struct csn_verify_counts counts = { 0 };
     struct verifier v = { .gsym = gsym, .callback = callback, .context = context, .counts = &counts,
                                     .budget = budget_for(gsym) };
-    check_tables(&v);
+    check_gsym_tables(&v);
     for (uint32_t idx = 0; idx < gsym->address_count && !v.stopped; idx++) check_function(&v, idx);
     *out = counts;
     return CSN_OK;

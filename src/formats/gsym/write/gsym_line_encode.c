@@ -73,7 +73,8 @@ static inline struct csni_line_window choose_window(const struct rows *r, struct
 
 /* ---- writing ---- */
 
-static inline uint8_t *put_row(uint8_t *p, struct csni_line_window w, uint64_t pc_delta, int64_t line, int64_t line_delta) {
+static inline uint8_t *put_gsym_row(uint8_t *p, struct csni_line_window w, uint64_t pc_delta, int64_t line,
+                                    int64_t line_delta) {
     struct plan plan = plan_row(w, pc_delta, line_delta);
     if (plan.advance) {
         /* gsym-rs refuses tables with lines, even between two opcodes, that are no 32-bit numbers. */
@@ -102,7 +103,7 @@ struct state {
     uint32_t file;
 };
 
-static inline uint8_t *put_file(uint8_t *p, struct state *s, uint32_t file) {
+static inline uint8_t *put_gsym_file(uint8_t *p, struct state *s, uint32_t file) {
     if (file == s->file) return p;
     s->file = file;
     *p++ = CSNI_GSYM_LINE_SET_FILE;
@@ -110,10 +111,10 @@ static inline uint8_t *put_file(uint8_t *p, struct state *s, uint32_t file) {
 }
 
 static inline uint8_t *put_next(uint8_t *p, const struct rows *r, size_t i, struct csni_line_window w, struct state *s) {
-    p = put_file(p, s, row_file(r, i));
+    p = put_gsym_file(p, s, row_file(r, i));
     uint64_t off = row_off(r, i);
     int64_t line = row_line(r, i);
-    p = put_row(p, w, off - s->off, s->line, line - s->line);
+    p = put_gsym_row(p, w, off - s->off, s->line, line - s->line);
     s->off = off;
     s->line = line;
     return p;
@@ -125,10 +126,10 @@ size_t csni_gsym_line_bound(size_t count) { return 3 * CSNI_LEB_MAX + count * RO
 static uint8_t *put_planned(uint8_t *p, const struct rows *r, struct csni_line_window w,
                             const struct csni_row_plans *plans) {
     struct state s = { 0, 0, CSNI_GSYM_LINE_FIRST_FILE };
-    /* From these lines no part of a delta leads to a line that put_row() would not have. */
+    /* From these lines no part of a delta leads to a line that put_gsym_row() would not have. */
     int64_t low = w.min + (int64_t)w.width - 1, high = UINT32_MAX + w.min;
     for (size_t i = 0; i < r->count; i++) {
-        p = put_file(p, &s, row_file(r, i));
+        p = put_gsym_file(p, &s, row_file(r, i));
         uint32_t size = plans->sizes[i];
         int64_t line = row_line(r, i);
         csni_put32(p, plans->bytes[i], false);
@@ -138,7 +139,7 @@ static uint8_t *put_planned(uint8_t *p, const struct rows *r, struct csni_line_w
         }
         size_t before = i ? i - 1 : 0;
         uint64_t pc_delta = i ? row_off(r, i) - row_off(r, before) : row_off(r, 0);
-        p = put_row(p, w, pc_delta, row_line(r, before), line - row_line(r, before));
+        p = put_gsym_row(p, w, pc_delta, row_line(r, before), line - row_line(r, before));
     }
     return p;
 }

@@ -35,7 +35,7 @@ static csn_status check_run(const struct csni_gsym_writer *w, const struct csni_
 
 /* About how many bytes the records of these entries take; more rather than less, for memory that is never written costs
  * nothing, and copying does. */
-static size_t estimate(const struct csni_gsym_writer *w, const struct csni_entry *entries, uint32_t count) {
+static size_t estimate_run_size(const struct csni_gsym_writer *w, const struct csni_entry *entries, uint32_t count) {
     uint64_t size = (uint64_t)count * 64;
     for (uint32_t i = 0; i < count; i++) {
         const struct csni_function *f = csni_model_function(w->model, &entries[i]);
@@ -67,7 +67,7 @@ static void fetch_ahead(const struct csni_model *model, const struct csni_entry 
     }
 }
 
-static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static csn_status encode_gsym_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_gsym_writer *w = context;
     struct csni_gsym_run *run = &w->runs[item];
@@ -77,7 +77,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
     run->offsets = csni_alloc_zeroed(w->model->alloc, count, sizeof *run->offsets);
     if (!run->offsets) return csni_fail_memory(err, count * sizeof *run->offsets);
     const struct csni_entry *entries = &w->model->entries[(size_t)item * CSNI_GSYM_RUN_LENGTH];
-    (void)csni_buffer_reserve(records, estimate(w, entries, count)); /* failure is remembered */
+    (void)csni_buffer_reserve(records, estimate_run_size(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
         fetch_ahead(w->model, entries, i, count);
@@ -96,7 +96,7 @@ static csn_status encode_run(void *context, uint32_t worker, size_t item, struct
 
 /* ---- layout ---- */
 
-static void choose_base(struct csni_gsym_writer *w) {
+static void choose_gsym_base(struct csni_gsym_writer *w) {
     const struct csni_model *m = w->model;
     uint64_t first = csni_model_function(m, &m->entries[0])->start;
     uint64_t last = csni_model_function(m, &m->entries[m->entry_count - 1])->start;
@@ -122,13 +122,13 @@ static csn_status lay_out_strings(struct csni_gsym_writer *w, struct csn_error *
     return CSN_OK;
 }
 
-static csn_status lay_out(struct csni_gsym_writer *w, struct csn_error *err) {
+static csn_status lay_out_gsym(struct csni_gsym_writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     if (!m->entry_count) return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no functions found, nothing to write");
     if (csni_gsym_writer_is_v1(w) && m->image.uuid.size > CSNI_GSYM_UUID_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d; %s",
                          m->image.uuid.size, CSNI_GSYM_UUID_MAX, advice);
-    choose_base(w);
+    choose_gsym_base(w);
     CSNI_TRY(lay_out_strings(w, err));
     uint64_t front = CSNI_GSYM_HEADER_SIZE;
     if (!csni_gsym_writer_is_v1(w)) {
@@ -160,15 +160,16 @@ static csn_status lay_out_rest(struct csni_gsym_writer *w, struct csn_error *err
 /* Here is what can fail for want of room in the version. Of a file, strings and records may have been written by then: the next
  * version has all of them further on, and writes over them. */
 static csn_status prepare(struct csni_gsym_writer *w, struct csni_pool *pool, struct csn_error *err) {
-    CSNI_TRY(lay_out(w, err));
+    CSNI_TRY(lay_out_gsym(w, err));
     w->run_count = (w->model->entry_count + (size_t)CSNI_GSYM_RUN_LENGTH - 1) / CSNI_GSYM_RUN_LENGTH;
     w->runs = csni_alloc_zeroed(w->model->alloc, w->run_count, sizeof *w->runs);
     if (!w->runs) return csni_fail_memory(err, w->run_count * sizeof *w->runs);
-    CSNI_TRY(csni_pool_run(pool, w->run_count, encode_run, w, err));
+    CSNI_TRY(csni_pool_run(pool, w->run_count, encode_gsym_run, w, err));
     return lay_out_rest(w, err);
 }
 
-static void begin(struct csni_gsym_writer *w, const struct csni_model *model, const struct csni_sink *sink, unsigned version) {
+static void begin_gsym_file(struct csni_gsym_writer *w, const struct csni_model *model, const struct csni_sink *sink,
+                            unsigned version) {
     bool v1 = version == CSNI_GSYM_VERSION_1;
     *w = (struct csni_gsym_writer){ .model = model, .sink = sink, .version = version };
     pthread_mutex_init(&w->delivery.lock, NULL);
@@ -177,7 +178,7 @@ static void begin(struct csni_gsym_writer *w, const struct csni_model *model, co
                                              model->image.big_endian };
 }
 
-static void release(struct csni_gsym_writer *w) {
+static void release_gsym_writer(struct csni_gsym_writer *w) {
     for (size_t i = 0; i < w->run_count && w->runs; i++) {
         csni_free(w->model->alloc, w->runs[i].offsets, run_size(w, i) * sizeof *w->runs[i].offsets);
         csni_gsym_encoded_free(&w->runs[i].encoded);
@@ -187,7 +188,7 @@ static void release(struct csni_gsym_writer *w) {
     pthread_mutex_destroy(&w->delivery.lock);
 }
 
-static void report_sizes(const struct csni_gsym_writer *w, struct csn_convert_report *report) {
+static void report_gsym_sizes(const struct csni_gsym_writer *w, struct csn_convert_report *report) {
     for (size_t i = 0; i < w->run_count; i++) {
         const struct csni_gsym_encoded *encoded = &w->runs[i].encoded;
         report->line_bytes += encoded->line_bytes;
@@ -204,15 +205,15 @@ static void report_sizes(const struct csni_gsym_writer *w, struct csn_convert_re
 csn_status csni_gsym_write(const struct csni_model *model, enum csni_gsym_target target, struct csni_pool *pool,
                            const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_gsym_writer w;
-    begin(&w, model, sink, target == CSNI_GSYM_WRITE_V2 ? CSNI_GSYM_VERSION_2 : CSNI_GSYM_VERSION_1);
+    begin_gsym_file(&w, model, sink, target == CSNI_GSYM_WRITE_V2 ? CSNI_GSYM_VERSION_2 : CSNI_GSYM_VERSION_1);
     csn_status status = prepare(&w, pool, err);
     if (status == CSN_E_LIMIT && target == CSNI_GSYM_WRITE_ANY) {
-        release(&w);
-        begin(&w, model, sink, CSNI_GSYM_VERSION_2);
+        release_gsym_writer(&w);
+        begin_gsym_file(&w, model, sink, CSNI_GSYM_VERSION_2);
         status = prepare(&w, pool, err);
     }
     if (status >= 0) status = csni_gsym_writer_finish(&w, err);
-    if (status >= 0) report_sizes(&w, report);
-    release(&w);
+    if (status >= 0) report_gsym_sizes(&w, report);
+    release_gsym_writer(&w);
     return status;
 }

@@ -35,15 +35,16 @@ static void put_string(const struct csni_gsym_encoder *e, struct csni_buffer *b,
     b->size += e->strp_size;
 }
 
-/* Begins a part of a record; end_part() fills in its length. */
-static size_t begin_part(const struct csni_gsym_encoder *e, struct csni_buffer *b, enum csni_gsym_part type) {
+/* Begins a part of a record; end_gsym_part() fills in its length. */
+static size_t begin_gsym_part(const struct csni_gsym_encoder *e, struct csni_buffer *b, enum csni_gsym_part type) {
     put_u32(e, b, type);
     put_u32(e, b, 0);
     return b->size;
 }
 
-static uint64_t end_part(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out, enum csni_gsym_part type,
-                         size_t start) {
+static uint64_t end_gsym_part(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
+                              enum csni_gsym_part type,
+                              size_t start) {
     struct csni_buffer *b = &out->records;
     if (b->failed) return 0;
     uint64_t size = b->size - start;
@@ -55,19 +56,20 @@ static uint64_t end_part(const struct csni_gsym_encoder *e, struct csni_gsym_enc
     return size;
 }
 
-static void put_lines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out, const struct csni_batch *batch,
-                      const struct csni_function *f) {
+static void put_gsym_lines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
+                           const struct csni_batch *batch,
+                           const struct csni_function *f) {
     struct csni_buffer *b = &out->records;
-    size_t part = begin_part(e, b, CSNI_GSYM_PART_LINES);
+    size_t part = begin_gsym_part(e, b, CSNI_GSYM_PART_LINES);
     uint8_t *p = csni_buffer_reserve(b, csni_gsym_line_bound(f->row_count));
     if (!p) return;
     b->size += csni_gsym_encode_lines(batch->rows + f->first_row, f->row_count, batch->file_numbers, p);
-    out->line_bytes += end_part(e, out, CSNI_GSYM_PART_LINES, part);
+    out->line_bytes += end_gsym_part(e, out, CSNI_GSYM_PART_LINES, part);
     out->rows += f->row_count;
 }
 
-static void put_node(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
-                     const struct csni_inline_node *node, uint32_t base) {
+static void put_gsym_node(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
+                          const struct csni_inline_node *node, uint32_t base) {
     uint8_t *p = csni_buffer_reserve(b, (2 * (size_t)node->part_count + 3) * CSNI_LEB_MAX + 1 + e->strp_size);
     if (!p) return;
     uint8_t *begin = p;
@@ -102,17 +104,17 @@ static void put_root(const struct csni_gsym_encoder *e, struct csni_buffer *b, c
 
 /* The root, then all nodes in document order, each list of siblings closed by a 0. Where the lists end follows from
  * `descendants`; the open ones are kept in `ends`, of which there is one per level. */
-static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
-                        const struct csni_batch *batch, const struct csni_function *f) {
+static void put_gsym_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
+                             const struct csni_batch *batch, const struct csni_function *f) {
     struct csni_buffer *b = &out->records, *ends = &out->ends;
-    size_t part = begin_part(e, b, CSNI_GSYM_PART_INLINE);
+    size_t part = begin_gsym_part(e, b, CSNI_GSYM_PART_INLINE);
     put_root(e, b, batch, f);
     struct level { uint32_t end, base; }; /* of the children: index behind the last, offset they count from */
     ends->size = 0;
     struct level level = { f->inline_count, 0 };
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
-        put_node(e, b, batch, node, level.base);
+        put_gsym_node(e, b, batch, node, level.base);
         if (node->descendants) {
             uint8_t *slot = csni_buffer_reserve(ends, sizeof level);
             if (!slot) { b->failed = true; return; }
@@ -130,14 +132,14 @@ static void put_inlines(const struct csni_gsym_encoder *e, struct csni_gsym_enco
             memcpy(&level, ends->bytes + ends->size, sizeof level);
         }
     }
-    out->inline_bytes += end_part(e, out, CSNI_GSYM_PART_INLINE, part);
+    out->inline_bytes += end_gsym_part(e, out, CSNI_GSYM_PART_INLINE, part);
     out->nodes += f->inline_count;
 }
 
-static void put_call_sites(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
-                           const struct csni_batch *batch, const struct csni_function *f) {
+static void put_gsym_call_sites(const struct csni_gsym_encoder *e, struct csni_gsym_encoded *out,
+                                const struct csni_batch *batch, const struct csni_function *f) {
     struct csni_buffer *b = &out->records;
-    size_t part = begin_part(e, b, CSNI_GSYM_PART_CALL_SITES);
+    size_t part = begin_gsym_part(e, b, CSNI_GSYM_PART_CALL_SITES);
     put_u32(e, b, f->site_count);
     for (uint32_t i = 0; i < f->site_count; i++) {
         const struct csni_call_site *site = &batch->sites[f->first_site + i];
@@ -150,7 +152,7 @@ static void put_call_sites(const struct csni_gsym_encoder *e, struct csni_gsym_e
         for (uint32_t k = 0; k < site->pattern_count; k++)
             put_string(e, b, batch, batch->patterns[site->first_pattern + k]);
     }
-    end_part(e, out, CSNI_GSYM_PART_CALL_SITES, part);
+    end_gsym_part(e, out, CSNI_GSYM_PART_CALL_SITES, part);
     out->sites += f->site_count;
 }
 
@@ -161,20 +163,20 @@ void csni_gsym_encode_record(const struct csni_gsym_encoder *e, const struct csn
     struct csni_buffer *b = &out->records;
     put_u32(e, b, f->size);
     put_string(e, b, batch, f->name);
-    if (f->row_count) put_lines(e, out, batch, f);
-    if (f->inline_count) put_inlines(e, out, batch, f);
+    if (f->row_count) put_gsym_lines(e, out, batch, f);
+    if (f->inline_count) put_gsym_inlines(e, out, batch, f);
     if (entry->child_count) {
-        size_t part = begin_part(e, b, CSNI_GSYM_PART_MERGED);
+        size_t part = begin_gsym_part(e, b, CSNI_GSYM_PART_MERGED);
         put_u32(e, b, entry->child_count);
         for (uint32_t i = 0; i < entry->child_count; i++) {
             put_u32(e, b, 0);
             size_t child = b->size;
             csni_gsym_encode_record(e, &e->model->children[entry->first_child + i], out);
-            end_part(e, out, CSNI_GSYM_PART_MERGED, child);
+            end_gsym_part(e, out, CSNI_GSYM_PART_MERGED, child);
         }
-        end_part(e, out, CSNI_GSYM_PART_MERGED, part);
+        end_gsym_part(e, out, CSNI_GSYM_PART_MERGED, part);
     }
-    if (f->site_count) put_call_sites(e, out, batch, f);
+    if (f->site_count) put_gsym_call_sites(e, out, batch, f);
     put_u32(e, b, CSNI_GSYM_PART_END);
     put_u32(e, b, 0);
 }
