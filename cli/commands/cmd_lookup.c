@@ -75,6 +75,8 @@ static enum exit_code look_up(struct lookup_run *run, char **addresses, int coun
     if (run->printer.damaged_count)
         cli_error(run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
                  (unsigned long long)run->printer.damaged_count);
+    if (run->printer.loaded_addr)
+        cli_report("0x%llx " LOADED_HINT, (unsigned long long)run->printer.loaded_addr);
     return run->printer.partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lookup/address_text.h"
 #include "lookup/answer.h"
 #include "ui/path_text.h"
 
@@ -214,6 +215,10 @@ static void put_answer(struct shower *s) {
         out_text(s->out, found->status < 0 ? "damaged: " : "not found: ");
         out_text(s->out, reason ? reason : "");
         out_char(s->out, '\n');
+        if (found->status == CSN_NONE && address_looks_loaded(found->addr)) {
+            put_step(s, "hint");
+            out_text(s->out, "it " LOADED_HINT "\n");
+        }
         return;
     }
     for (size_t i = 0; i < found->found.frame_count; i++) {

@@ -41,3 +41,8 @@ bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t
     }
     return false;
 }
+
+bool address_looks_loaded(uint64_t addr) {
+    uint64_t top = addr >> 40;
+    return top == 0x55 || top == 0x56 || top == 0x7e || top == 0x7f || addr >> 32 == 0xaaaa || addr >> 32 == 0xffff;
+}

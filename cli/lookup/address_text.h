@@ -11,6 +11,11 @@
 /* Hexadecimal digits, with or without 0x; blanks around them are ignored. False: not an address of 64 bits. */
 bool address_parse(struct csn_str text, uint64_t *out);
 
+/* Whether Linux puts programs and libraries that are loaded anywhere at such addresses (x86-64, arm64): an image's file has none
+ * there. */
+bool address_looks_loaded(uint64_t addr);
+#define LOADED_HINT "looks like an address of a running process: subtract the image's load address (/proc/PID/maps has it)"
+
 /* NAME+0xOFFSET: the name of a binary in an image of many, and an offset from its start. */
 bool named_address_parse(struct csn_str text, struct csn_str *out_name, uint64_t *out_offset);
 

@@ -10,6 +10,7 @@ struct answer_printer {
     struct name_text names;
     uint64_t damaged_count; /* addresses whose record could not be read */
     bool partial;           /* not all was found */
+    uint64_t loaded_addr;   /* the first that was not found and looks like one of a running process; 0: none */
 };
 
 /* Another one that answers the same, with memory of its own. False: no memory. */

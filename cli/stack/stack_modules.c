@@ -99,7 +99,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     uint32_t module = session_name_module(session, frame->module, &frame->id);
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
-    if (frame->site == SITE_FILE_OFFSET) csn_process_maps_file_address(modules->maps, frame->module, value, &value);
+    if (frame->site == SITE_FILE_OFFSET
+        && csn_process_maps_file_address(modules->maps, frame->module, value, &value) == CSN_E_MEMORY)
+        return false;
     if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
     if (frame->site == SITE_OFFSET) value = offset_address(session, module, value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);

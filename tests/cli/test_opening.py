@@ -88,3 +88,17 @@ def test_normal_merges_are_quiet(built, callsign, tmp_path):
     verbose = callsign.run("convert", built / "app", "-o", tmp_path / "out.gsym", "--verbose")
     assert "merged" not in usual.stderr and len(usual.stderr.splitlines()) == 1
     assert "merged: duplicate-dropped" in verbose.stderr
+
+
+def test_an_address_of_a_running_process(ready, callsign):
+    """lookup and explain tell what to do with it; an address in a gap of the file gets no such hint."""
+    hint = "looks like an address of a running process: subtract the image's load address (/proc/PID/maps has it)"
+    for address in ("0x555555555139", "0x7ffff7e5a139", "0xaaaae5a10139"):
+        done = callsign.run("lookup", ready / "app.gsym", address, "0x1139")
+        assert done.returncode == 1 and done.stderr == f"{address} {hint}\n"
+        assert f"\n  hint        it {hint}\n" in callsign.run("explain", ready / "app.gsym", address).stdout
+    done = callsign.run("lookup", ready / "app.gsym", stdin="0x555555555139\n0x7ffff7e5a139\n")
+    assert done.returncode == 1 and done.stderr == f"0x555555555139 {hint}\n"
+    explained = callsign.run("explain", ready / "app.gsym", "0x8000").stdout
+    assert "the last function that starts at or below is _fini 0x" in explained and "hint" not in explained
+    assert callsign.run("lookup", ready / "app.gsym", "0x8000").stderr == ""
