@@ -3,24 +3,27 @@
 
 #include <string.h>
 
-/* Functions are in address order: entries up to `addr`. */
-static uint32_t count_up_to(const struct csn_index *index, uint32_t count, uint64_t addr) {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        struct csn_function function;
-        bool good = csn_index_function(index, middle, &function, NULL) == CSN_OK;
-        /* A damaged record hides its start; those around it do not. */
-        if (good && function.start <= addr) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
+/* The functions around `addr`, which BSYM has binary by binary and not in the order of their addresses: all are looked at. The
+ * start of a damaged one is known, too. */
 static void find_neighbours(const struct csn_index *index, struct explanation *out) {
-    uint32_t up_to = count_up_to(index, out->info.function_count, out->addr);
-    out->has_before = up_to > 0 && csn_index_function(index, up_to - 1, &out->before, NULL) == CSN_OK;
-    out->has_after = up_to < out->info.function_count && csn_index_function(index, up_to, &out->after, NULL) == CSN_OK;
+    uint64_t below = 0, above = UINT64_MAX;
+    uint32_t before = 0, after = 0;
+    bool has_before = false, has_after = false;
+    for (uint32_t idx = 0; idx < out->info.function_count; idx++) {
+        uint64_t start;
+        if (csn_index_function_start(index, idx, &start, NULL) != CSN_OK) continue;
+        if (start <= out->addr && (!has_before || start >= below)) {
+            has_before = true;
+            below = start;
+            before = idx;
+        } else if (start > out->addr && (!has_after || start < above)) {
+            has_after = true;
+            above = start;
+            after = idx;
+        }
+    }
+    out->has_before = has_before && csn_index_function(index, before, &out->before, NULL) == CSN_OK;
+    out->has_after = has_after && csn_index_function(index, after, &out->after, NULL) == CSN_OK;
 }
 
 static void find_row(const struct csn_index *index, const struct csn_record *record, struct explanation *out) {

@@ -50,6 +50,21 @@ def ask(callsign, index, *questions, code=0, stdin=""):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def test_explain_finds_the_neighbours(callsign, tmp_path):
+    """The functions stand binary by binary, not in the order of their addresses."""
+    source, index = tmp_path / "rom.symbol", tmp_path / "rom.bsym"
+    binaries = [f"From    \\epoc32\\release\\armv5\\urel\\{name}.exe\n\n" +
+                "".join(f"{start:08x}    0010    {name}_{start:x}    a.o(.text)\n" for start in starts)
+                for name, starts in (("a", (0, 0x400, 0x800)), ("b", (0, 0x100)), ("c", (0, 0x40, 0x80)))]
+    source.write_text("\n".join(binaries))
+    callsign.good("convert", "-q", "--to", "bsym", source, "-o", index)
+    for address, before, after in ((0x50, 0x40, 0x80), (0x90, 0x80, 0x100), (0x110, 0x100, 0x400), (0x900, 0x800, None)):
+        text = callsign.run("explain", index, hex(address)).stdout
+        line = next(line for line in text.splitlines() if line.startswith("  addresses"))
+        below, _, above = line.partition("; the next is ")
+        assert f" {before:#x}.." in below and (f" {after:#x}.." in above if after else not above), line
+
+
 def test_lookup_by_address_and_name(callsign, rom):
     assert ask(callsign, rom, "0x80001005", "CLOCK.EXE+0x2a", "euser.dll+20") == [
         {"address": "0x80001005", "binary": "\\epoc32\\release\\armv5\\urel\\euser.dll",

@@ -68,7 +68,8 @@ static csn_status open_found_elf_table(struct table *t, struct csn_error *err) {
     }
     uint64_t size;
     if (!csni_mul_u64(t->count, t->entry_size, &size) || !csni_span_sub(t->file, off, size, &t->headers))
-        return out_of_file(t, "section headers", off, t->count, err);
+        return csni_fail(err, CSN_E_TRUNCATED, NULL, off, "section headers: %llu of %llu bytes at 0x%llx, but the file has 0x%zx",
+                         (ull)t->count, (ull)t->entry_size, (ull)off, t->file.size);
     return t->names < t->count ? CSN_OK : CSN_NONE;
 }
 
