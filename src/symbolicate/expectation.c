@@ -47,10 +47,11 @@ static void add_expectation(struct csni_expectations *expectations, const struct
 
 bool csni_expectations_add(struct csni_expectations *expectations, struct csni_stack_walk *walk, size_t i,
                            const struct csni_caller_evidence *caller, const struct csni_candidate_match *match) {
+    if (!caller->own_count) return true; /* the outermost frame has no caller */
     const struct csni_frame_state *callee = &walk->frames[i], *expecting = &walk->frames[i + 1];
     struct csni_expectation new = { .own_count = caller->own_count, .frame = (uint32_t)i + 1, .module = expecting->module,
                                     .met_in = CSNI_NO_MODULE };
-    if (!caller->own_count || callee->module == expecting->module) return true;
+    if (callee->module == expecting->module) return true;
     for (uint32_t k = 0; k < caller->own_count; k++) {
         bool met = false;
         struct csni_call_evidence own = caller->own[k];
