@@ -54,6 +54,20 @@ CSN_API csn_status csn_builder_add_call_site(struct csn_builder *builder, uint64
                                              const struct csn_str *patterns, size_t pattern_count,
                                              struct csn_error *err);
 
+/* Removes the functions that begin at `start`, with everything in them: a JIT's code that is freed or compiled anew. Another
+ * function may begin there later. CSN_NONE: none does. CSN_E_ARGUMENT: an inlined call is open, or the index is saved.
+ * Cost: constant. Memory is given back when the next function begins and more are removed than are there; that copies those that
+ * are there, so that a function costs a constant time on the average and memory stays within about twice of what is needed
+ * (files are never removed). */
+CSN_API csn_status csn_builder_remove_function(struct csn_builder *builder, uint64_t start, struct csn_error *err);
+
+/* The index of the functions that are there now, as csn_builder_save_memory() would give it; the builder goes on: the function that was
+ * begun last may get more rows. csn_bytes_free() releases the bytes; csn_index_open_memory() opens them, and any thread may
+ * look up in a snapshot while the builder changes. Failures leave the builder as it was.
+ * Cost: linear in all that is there, as it is sorted and encoded anew; memory of the same order, given back before it returns.
+ * Take snapshots now and then, not after each function. */
+CSN_API csn_status csn_builder_snapshot(struct csn_builder *builder, struct csn_bytes *out, struct csn_error *err);
+
 /* Sorts, removes duplicates, writes. After either call the builder accepts nothing more but the other call and
  * csn_builder_destroy().
  * save_file writes to a temporary name in the target's folder, syncs and renames: `path` is the old file or the whole new

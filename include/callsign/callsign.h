@@ -13,6 +13,7 @@
 #include <callsign/inspect.h>
 #include <callsign/line_table.h>
 #include <callsign/names.h>
+#include <callsign/open.h>
 #include <callsign/process.h>
 #include <callsign/store.h>
 #include <callsign/symbolicate.h>

@@ -1,30 +1,15 @@
 /* An index made call by call: one batch, filled by the caller instead of a source. */
-#include <callsign/builder.h>
 #include <callsign/convert.h>
-
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
 #include "base/file_output.h"
 #include "base/ranges.h"
 #include "base/sink.h"
+#include "convert/builder_private.h"
 #include "convert/convert_options.h"
 #include "convert/outputs/outputs.h"
 #include "formats/gsym/write/gsym_write_size.h"
-#include "model/model.h"
-
-struct csn_builder {
-    const struct csn_allocator *alloc;
-    struct csn_builder_options options;
-    const uint8_t *uuid;               /* a copy */
-    struct csni_arena arena;           /* copies of strings, and the finished batch */
-    struct csni_batch_writer writer;
-    CSNI_VEC(uint32_t) open_inlines;   /* node indexes, outermost first */
-    struct csni_batch batch;
-    struct csni_model model;
-    bool in_function, finished;
-    uint64_t last_row;                 /* address of the last row of the function, or its start */
-};
 
 void csn_builder_options_init(struct csn_builder_options *options) {
     *options = (struct csn_builder_options)CSN_BUILDER_OPTIONS_INIT;
@@ -46,7 +31,7 @@ csn_status csn_builder_create(const struct csn_builder_options *options, struct 
     if (!b) return csni_fail_memory(err, sizeof *b);
     b->alloc = alloc;
     b->options = own;
-    b->open_inlines.alloc = alloc;
+    b->open_inlines.alloc = b->built.alloc = alloc;
     csni_arena_init(&b->arena, alloc, 4096);
     const void *uuid = own.uuid_size ? csni_arena_copy(&b->arena, own.uuid, own.uuid_size) : NULL;
     if (own.uuid_size && !uuid) {
@@ -67,6 +52,8 @@ void csn_builder_destroy(struct csn_builder *b) {
     csni_batch_writer_deinit(&b->writer);
     csni_arena_deinit(&b->arena);
     csni_vec_deinit(&b->open_inlines);
+    csni_vec_deinit(&b->built);
+    csni_free(b->alloc, b->slots, b->slot_count * sizeof *b->slots);
     csni_free(b->alloc, b, sizeof *b);
 }
 
@@ -139,8 +126,10 @@ csn_status csn_builder_begin_function(struct csn_builder *b, uint64_t start, uin
     if (size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, at most 0x%x are possible",
                          (unsigned long long)start, (unsigned long long)size, UINT32_MAX);
+    csni_builder_compact(b);
     CSNI_TRY(keep_string(b, name, &string, err));
     csni_batch_begin_function(&b->writer, start, (uint32_t)size, string, CSNI_SOURCE_BUILDER);
+    if (!b->writer.failed && !csni_builder_note_function(b)) return out_of_memory(b, sizeof(struct csni_function), err);
     b->in_function = true;
     b->last_row = start;
     return b->writer.failed ? csni_fail_memory(err, sizeof(struct csni_function)) : CSN_OK;
@@ -233,34 +222,66 @@ csn_status csn_builder_add_call_site(struct csn_builder *b, uint64_t return_offs
 
 /* ---- saving ---- */
 
-static csn_status finish_model(struct csn_builder *b, struct csn_convert_report *report, struct csn_error *err) {
-    if (b->finished) return CSN_OK;
+/* A linked model of what has been added and not removed, in memory of `arena`; the writer stays as it is. */
+static csn_status make_model(struct csn_builder *b, struct csni_arena *arena, struct csni_batch *batch, struct csni_model *model,
+                             struct csn_convert_report *report, struct csn_error *err) {
     CSNI_TRY(check_open(b, false, err));
     if (b->open_inlines.count)
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%zu inlined calls are still open", b->open_inlines.count);
-    CSNI_TRY(csni_batch_finish(&b->writer, &b->batch, err));
+    b->writer.arena = arena;
+    csn_status status = csni_batch_finish(&b->writer, batch, err);
+    b->writer.arena = &b->arena;
+    if (status < 0) return status;
+    csni_builder_drop_removed(b, batch);
+    model->batches = batch;
+    model->batch_count = 1;
+    model->image.base_address = b->options.base_address;
+    model->image.has_base_address = b->options.has_base_address;
+    model->image.big_endian = b->options.big_endian;
+    model->image.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
+    CSNI_TRY(csni_model_finalize(model, NULL, report, err));
+    return csni_model_link(model, NULL, arena, err);
+}
+
+static csn_status finish_model(struct csn_builder *b, struct csn_convert_report *report, struct csn_error *err) {
+    if (b->finished) return CSN_OK;
     csni_model_deinit(&b->model); /* of an attempt that ran out of memory */
     csni_model_init(&b->model, b->alloc);
-    b->model.batches = &b->batch;
-    b->model.batch_count = 1;
-    b->model.image.base_address = b->options.base_address;
-    b->model.image.has_base_address = b->options.has_base_address;
-    b->model.image.big_endian = b->options.big_endian;
-    b->model.image.uuid = (struct csni_span){ b->uuid, b->options.uuid_size };
-    CSNI_TRY(csni_model_finalize(&b->model, NULL, report, err));
-    CSNI_TRY(csni_model_link(&b->model, NULL, &b->arena, err));
+    CSNI_TRY(make_model(b, &b->arena, &b->batch, &b->model, report, err));
     b->finished = true;
     return CSN_OK;
+}
+
+static csn_status write_model(const struct csn_builder *b, const struct csni_model *model, const struct csni_sink *sink,
+                              struct csn_convert_report *report, struct csn_error *err) {
+    struct csni_convert_options options;
+    CSNI_TRY(csni_convert_options_copy(NULL, &options, err));
+    options.common.format = b->options.format;
+    return csni_output_of(b->options.format)->write(model, &options.common, NULL, sink, report, err);
 }
 
 static csn_status save(struct csn_builder *b, const struct csni_sink *sink, struct csn_error *err) {
     struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
     if (!report) return csni_fail_memory(err, sizeof *report);
     csn_status status = finish_model(b, report, err);
-    struct csni_convert_options options;
-    if (status >= 0) status = csni_convert_options_copy(NULL, &options, err);
-    options.common.format = b->options.format;
-    if (status >= 0) status = csni_output_of(b->options.format)->write(&b->model, &options.common, NULL, sink, report, err);
+    if (status >= 0) status = write_model(b, &b->model, sink, report, err);
+    csni_free(b->alloc, report, sizeof *report);
+    return status;
+}
+
+/* As save(), with memory that is given back: the builder goes on. */
+static csn_status save_snapshot(struct csn_builder *b, const struct csni_sink *sink, struct csn_error *err) {
+    struct csn_convert_report *report = csni_alloc_zeroed(b->alloc, 1, sizeof *report);
+    if (!report) return csni_fail_memory(err, sizeof *report);
+    struct csni_arena arena;
+    struct csni_batch batch = { 0 };
+    struct csni_model model;
+    csni_arena_init(&arena, b->alloc, 1 << 16);
+    csni_model_init(&model, b->alloc);
+    csn_status status = make_model(b, &arena, &batch, &model, report, err);
+    if (status >= 0) status = write_model(b, &model, sink, report, err);
+    csni_model_deinit(&model);
+    csni_arena_deinit(&arena);
     csni_free(b->alloc, report, sizeof *report);
     return status;
 }
@@ -275,11 +296,21 @@ csn_status csn_builder_save_file(struct csn_builder *b, const char *path, struct
     return status;
 }
 
-csn_status csn_builder_save_memory(struct csn_builder *b, struct csn_bytes *out, struct csn_error *err) {
+typedef csn_status save_call(struct csn_builder *b, const struct csni_sink *sink, struct csn_error *err);
+
+static csn_status to_memory(struct csn_builder *b, save_call *write, struct csn_bytes *out, struct csn_error *err) {
     struct csn_bytes result = { NULL, 0, b->alloc };
     struct csni_sink sink = csni_memory_sink(&result);
-    csn_status status = save(b, &sink, err);
+    csn_status status = write(b, &sink, err);
     if (status >= 0) *out = result;
     else csn_bytes_free(&result);
     return status;
+}
+
+csn_status csn_builder_save_memory(struct csn_builder *b, struct csn_bytes *out, struct csn_error *err) {
+    return to_memory(b, save, out, err);
+}
+
+csn_status csn_builder_snapshot(struct csn_builder *b, struct csn_bytes *out, struct csn_error *err) {
+    return to_memory(b, save_snapshot, out, err);
 }

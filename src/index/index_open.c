@@ -3,6 +3,7 @@
 
 #include "base/core/alloc.h"
 #include "base/core/sized.h"
+#include "index/index_owner.h"
 
 void csn_index_options_init(struct csn_index_options *options) {
     *options = (struct csn_index_options)CSN_INDEX_OPTIONS_INIT;
@@ -113,10 +114,23 @@ csn_status csn_index_open_embedded(const char *path, const struct csn_index_opti
     return open_path(path, options, true, out, err);
 }
 
+void csni_index_own_map(struct csn_index *index, const struct csni_file_map *map) {
+    index->map = *map;
+    index->mapped = true;
+}
+
+void csni_index_own_bytes(struct csn_index *index, const struct csn_bytes *bytes) { index->owned = *bytes; }
+
+bool csni_index_is_embedded(struct csni_span bytes, const char *arch) {
+    struct csni_span image, section;
+    return csni_index_locate(bytes, arch, &image, &section, NULL) == CSN_OK;
+}
+
 void csn_index_close(struct csn_index *index) {
     if (!index) return;
     index->format->close(index);
     if (index->mapped) csni_file_map_close(&index->map);
+    csn_bytes_free(&index->owned);
     csni_free(index->allocator, index, sizeof *index);
 }
 

@@ -102,6 +102,7 @@ struct csn_index {
     void *demangle_context;
     struct csni_file_map map; /* of csn_index_open_file(); empty otherwise */
     bool mapped;
+    struct csn_bytes owned; /* of csni_index_own_bytes(); empty otherwise */
     struct csni_span whole; /* what was opened: the index, or an object file that carries it */
 };
 
