@@ -127,8 +127,13 @@ static uint64_t pass_batch(const struct csn_index *index, const struct address_l
     uint64_t sum = 0;
     for (size_t i = 0, done; i < list->count; i += done) {
         size_t count = list->count - i < BATCH ? list->count - i : BATCH;
-        if (csn_index_lookup_batch(index, list->addrs + i, count, CSN_LOOKUP_DEFAULT, answers, frames, FRAMES, &done,
-                                   NULL) < 0)
+        struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+        batch.addrs = list->addrs + i;
+        batch.count = count;
+        batch.answers = answers;
+        batch.frames = frames;
+        batch.frame_capacity = FRAMES;
+        if (csn_index_lookup_batch(index, &batch, &done, NULL) < 0)
             exit(2);
         for (size_t k = 0; k < done; k++)
             if (answers[k].status == CSN_OK)

@@ -40,7 +40,13 @@ static void look_up(const struct csn_index *index, const struct csn_index *fast,
     struct csn_batch_answer answer;
     static struct csn_frame_ref frames[CSN_INLINE_DEPTH_MAX + 1];
     size_t done;
-    require(csn_index_lookup_batch(index, &addr, 1, CSN_LOOKUP_DEFAULT, &answer, frames, CSN_INLINE_DEPTH_MAX + 1, &done, NULL) ==
+    struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+    batch.addrs = &addr;
+    batch.count = 1;
+    batch.answers = &answer;
+    batch.frames = frames;
+    batch.frame_capacity = CSN_INLINE_DEPTH_MAX + 1;
+    require(csn_index_lookup_batch(index, &batch, &done, NULL) ==
                 CSN_OK && done == 1);
     require(answer.status == CSN_OK && answer.found.function_index == found.function_index);
 }

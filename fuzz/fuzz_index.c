@@ -62,8 +62,13 @@ static void compare(const struct csn_index *index, const struct csn_index *fast,
     for (size_t k = 0; k < count; k++) compare_strings(index, fast, addrs[k]);
     for (int which = 0; which < 2; which++) {
         for (size_t at = 0, done = 0; at < count; at += done) {
-            require(csn_index_lookup_batch(which ? fast : index, addrs + at, count - at, CSN_LOOKUP_DEFAULT, answers, frames,
-                                           ROOM, &done, NULL) == CSN_OK);
+            struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+            batch.addrs = addrs + at;
+            batch.count = count - at;
+            batch.answers = answers;
+            batch.frames = frames;
+            batch.frame_capacity = ROOM;
+            require(csn_index_lookup_batch(which ? fast : index, &batch, &done, NULL) == CSN_OK);
             require(done > 0 && done <= count - at);
             for (size_t k = 0; k < done; k++) {
                 struct csn_frame_ref want[CAP], got[CAP];

@@ -82,8 +82,14 @@ bool query_batch_run(struct query_batch *batch) {
     for (size_t at = 0, done = 0; at < batch->count; at += done) {
         if (batch->cap - used < ROOM_FOR_ONE && !reserve(batch, batch->cap * 2)) return false;
         struct csn_batch_answer *answers = batch->answers + at;
-        if (csn_index_lookup_batch(index, batch->addrs + at, batch->count - at, batch->query->mode, answers,
-                                   batch->refs + used, batch->cap - used, &done, NULL) < 0)
+        struct csn_lookup_batch lookups = CSN_LOOKUP_BATCH_INIT;
+        lookups.addrs = batch->addrs + at;
+        lookups.count = batch->count - at;
+        lookups.mode = (uint32_t)batch->query->mode;
+        lookups.answers = answers;
+        lookups.frames = batch->refs + used;
+        lookups.frame_capacity = batch->cap - used;
+        if (csn_index_lookup_batch(index, &lookups, &done, NULL) < 0)
             return false;
         for (size_t k = 0; k < done; k++) answers[k].first_frame += used;
         const struct csn_batch_answer *last = &answers[done - 1];

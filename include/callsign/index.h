@@ -191,15 +191,26 @@ struct csn_batch_answer {
     uint32_t reserved;
 };
 
-/* As csn_index_lookup_refs() for each of `count` addresses, in any order: the waits for memory of neighbouring addresses
- * overlap, which makes it the fastest way to ask for many. Ascending addresses are faster still.
- * answers: room for `count`. frames: room for `cap`, shared by all answers, at least CSN_INLINE_DEPTH_MAX + 1.
- * *out_done gets the number of addresses answered: less than `count`, but never 0, where `cap` frames are not enough; call
- * again with the rest. A damaged record fails its own addresses, not the batch: ask again one by one for the error text.
- * CSN_OK, or CSN_E_ARGUMENT where `cap` is too small. Any thread; no allocation. */
-CSN_API csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t *addrs, size_t count,
-                                          enum csn_lookup_mode mode, struct csn_batch_answer *answers,
-                                          struct csn_frame_ref *frames, size_t cap, size_t *out_done,
+struct csn_lookup_batch {
+    size_t struct_size;               /* set by CSN_LOOKUP_BATCH_INIT */
+    const uint64_t *addrs;            /* image addresses in any order */
+    size_t count;
+    struct csn_batch_answer *answers; /* filled; `count` of them */
+    struct csn_frame_ref *frames;     /* filled; shared by all answers */
+    size_t frame_capacity;            /* at least CSN_INLINE_DEPTH_MAX + 1 */
+    uint32_t mode;                    /* enum csn_lookup_mode */
+    uint32_t reserved;
+};
+#define CSN_LOOKUP_BATCH_INIT CSN_SIZED_INIT(csn_lookup_batch)
+CSN_API void csn_lookup_batch_init(struct csn_lookup_batch *batch);
+
+/* As csn_index_lookup_refs() for each address: the waits for memory of neighbouring addresses overlap, which makes it the fastest
+ * way to look up many. Ascending addresses are faster still.
+ * *out_done gets the number of addresses answered: less than `count`, but never 0, where the frames are not enough; call again with
+ * the rest. A damaged record fails its own addresses, not the batch: look them up one by one for the error text.
+ * CSN_OK; CSN_E_ARGUMENT where frame_capacity is too small; CSN_E_UNSUPPORTED: the batch has fields that this version does not
+ * know. Any thread; no allocation. */
+CSN_API csn_status csn_index_lookup_batch(const struct csn_index *index, const struct csn_lookup_batch *batch, size_t *out_done,
                                           struct csn_error *err);
 
 /* Reads the strings of a frame. Cost: the length of the name and of the two parts of the path. Cannot fail: what is out

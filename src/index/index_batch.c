@@ -1,4 +1,5 @@
 /* Many addresses to their frames. */
+#include "base/core/sized.h"
 #include "index/index_private.h"
 
 /* Up to CSNI_BATCH_GROUP of them. */
@@ -28,13 +29,17 @@ size_t csni_index_lookup_each(struct csni_index_batch *b, const uint64_t *addrs,
     return done;
 }
 
-csn_status csn_index_lookup_batch(const struct csn_index *index, const uint64_t *addrs, size_t count,
-                                  enum csn_lookup_mode mode, struct csn_batch_answer *answers,
-                                  struct csn_frame_ref *frames, size_t cap, size_t *out_done, struct csn_error *err) {
-    if (cap < CSNI_BATCH_FRAMES_EACH)
-        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_lookup_batch: room for %zu frames, need >= %d", cap,
-                         CSNI_BATCH_FRAMES_EACH);
-    struct csni_index_batch b = { .index = index, .mode = mode, .frames = frames, .cap = cap };
-    *out_done = index->format->lookup_batch(&b, addrs, count, answers);
+void csn_lookup_batch_init(struct csn_lookup_batch *batch) { *batch = (struct csn_lookup_batch)CSN_LOOKUP_BATCH_INIT; }
+
+csn_status csn_index_lookup_batch(const struct csn_index *index, const struct csn_lookup_batch *given, size_t *out_done,
+                                  struct csn_error *err) {
+    struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+    CSNI_TRY(csni_options_copy(&batch, sizeof batch, given, given->struct_size, err));
+    if (batch.frame_capacity < CSNI_BATCH_FRAMES_EACH)
+        return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "csn_index_lookup_batch: room for %zu frames, need >= %d",
+                         batch.frame_capacity, CSNI_BATCH_FRAMES_EACH);
+    struct csni_index_batch b = { .index = index, .mode = (enum csn_lookup_mode)batch.mode, .frames = batch.frames,
+                                  .cap = batch.frame_capacity };
+    *out_done = index->format->lookup_batch(&b, batch.addrs, batch.count, batch.answers);
     return CSN_OK;
 }

@@ -201,6 +201,7 @@ static void expect_numbers(const struct number *numbers, size_t count) {
 static void initialisers(void **state) {
     (void)state;
     INIT(csn_index_options, CSN_INDEX_OPTIONS_INIT);
+    INIT(csn_lookup_batch, CSN_LOOKUP_BATCH_INIT);
     INIT(csn_builder_options, CSN_BUILDER_OPTIONS_INIT);
     INIT(csn_convert_options, CSN_CONVERT_OPTIONS_INIT);
     INIT(csn_gsym_options, CSN_GSYM_OPTIONS_INIT);

@@ -72,8 +72,14 @@ static void same_batch(const struct csn_index *plain, const struct csn_index *ba
     static struct csn_batch_answer answers[BATCH];
     static struct csn_frame_ref frames[BATCH_FRAMES];
     for (size_t at = 0, done = 0; at < count; at += done) {
-        assert_int_equal(csn_index_lookup_batch(batched, addrs + at, count - at, mode, answers, frames, BATCH_FRAMES, &done,
-                                                NULL), CSN_OK);
+        struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+        batch.addrs = addrs + at;
+        batch.count = count - at;
+        batch.mode = (uint32_t)mode;
+        batch.answers = answers;
+        batch.frames = frames;
+        batch.frame_capacity = BATCH_FRAMES;
+        assert_int_equal(csn_index_lookup_batch(batched, &batch, &done, NULL), CSN_OK);
         assert_in_range(done, 1, count - at);
         for (size_t k = 0; k < done; k++) {
             struct csn_frame_ref want[FRAMES];
@@ -432,19 +438,26 @@ static void small_batches(void **state) {
     for (int which = 0; which < 2; which++) {
         size_t done = 99;
         struct csn_error err = CSN_ERROR_INIT;
-        assert_int_equal(csn_index_lookup_batch(indexes[which], addrs, COUNT, CSN_LOOKUP_DEFAULT, answers, frames,
-                                                LEAST - 1, &done, &err), CSN_E_ARGUMENT);
+        struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+        batch.addrs = addrs;
+        batch.count = COUNT;
+        batch.answers = answers;
+        batch.frames = frames;
+        batch.frame_capacity = LEAST - 1;
+        assert_int_equal(csn_index_lookup_batch(indexes[which], &batch, &done, &err), CSN_E_ARGUMENT);
         assert_string_equal(err.text, "csn_index_lookup_batch: room for 512 frames, need >= 513");
         assert_int_equal(done, 99);
-        assert_int_equal(csn_index_lookup_batch(indexes[which], addrs, COUNT, CSN_LOOKUP_DEFAULT, answers, frames,
-                                                LEAST, &done, NULL), CSN_OK);
+        batch.frame_capacity = LEAST;
+        assert_int_equal(csn_index_lookup_batch(indexes[which], &batch, &done, NULL), CSN_OK);
         assert_int_equal(done, 1);
-        assert_int_equal(csn_index_lookup_batch(indexes[which], addrs, COUNT, CSN_LOOKUP_DEFAULT, answers, frames,
-                                                LEAST + 4, &done, NULL), CSN_OK);
+        batch.frame_capacity = LEAST + 4;
+        assert_int_equal(csn_index_lookup_batch(indexes[which], &batch, &done, NULL), CSN_OK);
         assert_int_equal(done, 2);
         assert_int_equal(answers[1].first_frame, 3);
-        assert_int_equal(csn_index_lookup_batch(indexes[which], NULL, 0, CSN_LOOKUP_DEFAULT, NULL, frames, LEAST, &done,
-                                                NULL), CSN_OK);
+        batch.addrs = NULL;
+        batch.count = 0;
+        batch.answers = NULL;
+        assert_int_equal(csn_index_lookup_batch(indexes[which], &batch, &done, NULL), CSN_OK);
         assert_int_equal(done, 0);
         csn_index_close(indexes[which]);
     }

@@ -499,7 +499,13 @@ static void compare(const struct csn_index *index, const struct csn_index *fast,
     uint64_t addrs[ADDRESSES];
     size_t done;
     for (size_t i = 0; i < ADDRESSES; i++) addrs[i] = start + size * i / (ADDRESSES - 1) - 2;
-    assert_int_equal(csn_index_lookup_batch(fast, addrs, ADDRESSES, CSN_LOOKUP_DEFAULT, answers, frames, ROOM, &done, NULL), CSN_OK);
+    struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+    batch.addrs = addrs;
+    batch.count = ADDRESSES;
+    batch.answers = answers;
+    batch.frames = frames;
+    batch.frame_capacity = ROOM;
+    assert_int_equal(csn_index_lookup_batch(fast, &batch, &done, NULL), CSN_OK);
     assert_int_equal(done, ADDRESSES);
     for (size_t i = 0; i < ADDRESSES; i++) {
         struct csn_frame_ref want, got;

@@ -52,8 +52,13 @@ static void look_up_llvm(void) {
 }
 
 static void look_up_batch(void) {
-    work.status = csn_index_lookup_batch(work.index, work.addrs, 64, CSN_LOOKUP_DEFAULT, work.answers, work.refs, FRAMES,
-                                         &work.count, &work.err);
+    struct csn_lookup_batch batch = CSN_LOOKUP_BATCH_INIT;
+    batch.addrs = work.addrs;
+    batch.count = 64;
+    batch.answers = work.answers;
+    batch.frames = work.refs;
+    batch.frame_capacity = FRAMES;
+    work.status = csn_index_lookup_batch(work.index, &batch, &work.count, &work.err);
 }
 
 static void resolve(void) {
