@@ -56,13 +56,13 @@ node *csni_add_substitution(parser *p, node *n) {
 /* ---- tokens ---- */
 
 bool csni_parse_count(parser *p, size_t *out) {
-    size_t value = 0;
+    uint64_t value = 0;
     if (!csni_is_digit(csni_peek(p, 0))) return false;
     while (csni_is_digit(csni_peek(p, 0))) {
-        value = 10 * value + (size_t)(*p->at++ - '0');
-        if (value > UINT32_MAX) return false;
+        value = 10 * value + (uint64_t)(*p->at++ - '0');
+        if (value > INT32_MAX) return false;
     }
-    *out = value;
+    *out = (size_t)value;
     return true;
 }
 
@@ -108,14 +108,14 @@ void csni_skip_discriminator(parser *p) {
 
 /* Digits to the base 36. */
 bool csni_parse_sequence_id(parser *p, size_t *out) {
-    size_t value = 0;
+    uint64_t value = 0;
     const char *begin = p->at;
     for (; p->at < p->end; p->at++) {
         char c = *p->at;
         if (!csni_is_digit(c) && (c < 'A' || c > 'Z')) break;
-        value = 36 * value + (size_t)(csni_is_digit(c) ? c - '0' : c - 'A' + 10);
-        if (value > UINT32_MAX) return false;
+        value = 36 * value + (uint64_t)(csni_is_digit(c) ? c - '0' : c - 'A' + 10);
+        if (value > INT32_MAX) return false;
     }
-    *out = value;
+    *out = (size_t)value;
     return p->at > begin;
 }

@@ -42,7 +42,7 @@ static uint64_t next_bias(uint64_t distance, uint64_t count, bool first) {
 
 static bool insert(struct decoder *d, uint64_t position, uint64_t code) {
     if (d->count == CHARACTERS_MAX || code >= 0x110000 || (code >= 0xd800 && code < 0xe000)) return false;
-    memmove(d->characters + position + 1, d->characters + position, (d->count - position) * sizeof(d->characters[0]));
+    memmove(d->characters + position + 1, d->characters + position, (size_t)(d->count - position) * sizeof(d->characters[0]));
     d->characters[position] = (uint32_t)code;
     d->count++;
     return true;
