@@ -187,7 +187,7 @@ def test_a_segment_size_that_is_too_small(callsign, shapes, tmp_path):
 
 def test_segments_of_another_format(callsign, shapes, tmp_path):
     message = callsign.bad("convert", shapes.path, "-o", tmp_path / "out", "--to", "bsym", "--segment-size", "1M")
-    assert message.endswith("option '--segment-size' goes with '--to gsym', 'gsym-v2' or 'gsym-auto' only")
+    assert message.endswith("option '--segment-size' needs '--to gsym', 'gsym-v2' or 'gsym-auto'")
     assert not list(tmp_path.iterdir())
 
 
