@@ -1,4 +1,4 @@
-/* What the benches share for taking times. To be included behind a _GNU_SOURCE, for the clock. */
+/* What the benches share for taking times. To be included after a _GNU_SOURCE, for the clock. */
 #ifndef CALLSIGN_BENCH_TIMING_H
 #define CALLSIGN_BENCH_TIMING_H
 

@@ -15,8 +15,8 @@ static const struct csn_row rows[] = {
 };
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
-static csn_status encode(uint8_t *bytes, size_t room, size_t *size, struct csn_error *err) {
-    csn_status status = csn_line_table_encode(START, rows, ROW_COUNT, bytes, room, size, err);
+static csn_status encode(uint8_t *bytes, size_t capacity, size_t *size, struct csn_error *err) {
+    csn_status status = csn_line_table_encode(START, rows, ROW_COUNT, bytes, capacity, size, err);
     if (status < 0) return status;
     printf("%d rows in %zu bytes:", ROW_COUNT, *size);
     for (size_t i = 0; i < *size; i++) printf(" %02x", bytes[i]);

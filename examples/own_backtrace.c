@@ -34,7 +34,7 @@ struct stack {
 
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *given) {
     struct stack *stack = given;
-    int is_exact = 0; /* or a return address, which stands behind its call: one byte less is inside of it */
+    int is_exact = 0; /* or a return address, which stands after its call: one byte less is inside of it */
     uint64_t pc = _Unwind_GetIPInfo(context, &is_exact);
     if (!pc || stack->count == MAX_STACK) return _URC_END_OF_STACK;
     stack->addrs[stack->count++] = is_exact ? pc : pc - 1;

@@ -20,7 +20,7 @@ static int fail(const char *path) {
 static int run_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
     if (!file) return fail(path);
-    /* Of exactly the input's size, so that a sanitizer sees a read behind it. */
+    /* Of exactly the input's size, so that a sanitizer sees a read past it. */
     uint8_t *bytes = malloc(size ? size : 1);
     int status = 0;
     if (!bytes || fread(bytes, 1, size, file) != size) {

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Of an image with very many symbols, which are pieces of one function of gigabytes, fewer are asked for: a question about a
- * piece goes over all the pieces in front of it. */
+ * piece goes over all the pieces before it. */
 enum { MAX_FUNCTIONS = 64, MANY = 4096, MAX_OF_MANY = 2, SCRATCH = 4096 };
 
 static void require(int condition) {

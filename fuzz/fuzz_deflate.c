@@ -17,7 +17,7 @@ static void require(bool condition) {
     if (!condition) abort();
 }
 
-/* Each piece into memory of its own size, so that a sanitizer sees what is written behind it. */
+/* Each piece into memory of its own size, so that a sanitizer sees what is written after it. */
 static bool inflate_pieces(struct csni_span data, size_t piece, uint8_t *out, size_t *size, bool *only_sum_is_wrong) {
     struct csni_deflate *d = csni_deflate_create(data, NULL);
     require(d != NULL);

@@ -1,4 +1,4 @@
-/* Any bytes as stacks in JSON lines, behind the first NUL an index of the module "200". Invariant: the reader of plain lines
+/* Any bytes as stacks in JSON lines, after the first NUL an index of the module "200". Invariant: the reader of plain lines
  * and the texts that are kept change nothing: the same is written by the JSON library alone without them. */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -80,7 +80,7 @@ static struct text answer(struct csn_str lines, const struct text_list *files, b
     return text;
 }
 
-/* Whether there is an index, now behind INDEX_FD. */
+/* Whether there is an index, now after INDEX_FD. */
 static bool put_index(const uint8_t *data, size_t size) {
     struct csn_index *index;
     if (!csn_is_index(data, size) || csn_index_open_memory(data, size, NULL, &index, NULL) != CSN_OK) return false;

@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
       .help = "print nothing; use the exit status" },
 };
 
-/* ---- in front of the functions ---- */
+/* ---- before the functions ---- */
 
 static void hex_of(const struct csn_index_info *info, char *out) {
     static const char digits[] = "0123456789abcdef";

@@ -28,7 +28,7 @@ static bool gather(const struct diff_input *input, struct path_list *list) {
     return true;
 }
 
-static void tell_missing(struct diff_out *diff, int side, const struct path_list lists[2], diff_file_callback *callback) {
+static void report_missing(struct diff_out *diff, int side, const struct path_list lists[2], diff_file_callback *callback) {
     const struct path_list *own = &lists[side], *other = &lists[1 - side];
     for (size_t i = 0, j = 0; i < own->count; i++) {
         int order = 1;
@@ -40,7 +40,7 @@ static void tell_missing(struct diff_out *diff, int side, const struct path_list
 bool diff_files(struct diff_out *diff, diff_file_callback *callback) {
     struct path_list lists[2] = { { NULL, 0 }, { NULL, 0 } };
     bool good = gather(&diff->inputs[0], &lists[0]) && gather(&diff->inputs[1], &lists[1]);
-    for (int side = 0; good && side < 2; side++) tell_missing(diff, side, lists, callback);
+    for (int side = 0; good && side < 2; side++) report_missing(diff, side, lists, callback);
     free(lists[0].items);
     free(lists[1].items);
     return good;

@@ -28,45 +28,45 @@ int diff_by_name(const void *a, const void *b) {
 
 enum { SHARED_TIMES = 32, SHARED_FREE = 1 << 20 };
 
-bool diff_room_init(struct diff_room *room, const struct csn_index *a, const struct csn_index *b) {
-    *room = (struct diff_room){ .indexes = { a, b } };
+bool diff_scratch_init(struct diff_scratch *capacity, const struct csn_index *a, const struct csn_index *b) {
+    *capacity = (struct diff_scratch){ .indexes = { a, b } };
     for (int k = 0; k < 2; k++) {
         struct csn_index_info info;
-        csn_index_get_info(room->indexes[k], &info, sizeof(info));
-        room->file_counts[k] = info.file_count;
-        room->left[k] = (info.file_size + SHARED_FREE) * SHARED_TIMES;
+        csn_index_get_info(capacity->indexes[k], &info, sizeof(info));
+        capacity->file_counts[k] = info.file_count;
+        capacity->left[k] = (info.file_size + SHARED_FREE) * SHARED_TIMES;
     }
-    room->equal_file = calloc((size_t)room->file_counts[0] + 1, sizeof(*room->equal_file));
-    return room->equal_file != NULL;
+    capacity->equal_file = calloc((size_t)capacity->file_counts[0] + 1, sizeof(*capacity->equal_file));
+    return capacity->equal_file != NULL;
 }
 
-void diff_room_deinit(struct diff_room *room) {
-    free(room->equal_file);
+void diff_scratch_deinit(struct diff_scratch *capacity) {
+    free(capacity->equal_file);
     for (int k = 0; k < 2; k++) {
-        diff_tree_deinit(&room->trees[k]);
-        free(room->sites[k]);
+        diff_tree_deinit(&capacity->trees[k]);
+        free(capacity->sites[k]);
     }
-    *room = (struct diff_room){ 0 };
+    *capacity = (struct diff_scratch){ 0 };
 }
 
 /* ---- rows ---- */
 
 /* Paths are compared once for each pair of files, not for each row. */
-static bool files_equal(struct diff_room *room, uint32_t a, uint32_t b) {
+static bool files_equal(struct diff_scratch *capacity, uint32_t a, uint32_t b) {
     if (!a || !b) return a == b;
-    bool known = a < room->file_counts[0];
-    if (known && room->equal_file[a] == b) return true;
-    bool equal = diff_paths_equal(diff_path_of(room->indexes[0], a), diff_path_of(room->indexes[1], b));
-    if (known && equal) room->equal_file[a] = b;
+    bool known = a < capacity->file_counts[0];
+    if (known && capacity->equal_file[a] == b) return true;
+    bool equal = diff_paths_equal(diff_path_of(capacity->indexes[0], a), diff_path_of(capacity->indexes[1], b));
+    if (known && equal) capacity->equal_file[a] = b;
     return equal;
 }
 
-static csn_status compare_rows(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
+static csn_status compare_rows(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
     struct diff_rows rows[2];
     struct diff_row row[2] = { { 0, 0, 0 }, { 0, 0, 0 } };
     for (int k = 0; k < 2; k++) {
-        csn_status status = diff_rows_init(&rows[k], room->indexes[k], &pair[k]->record, pair[k]->function.size,
-                                           &room->left[k], &out->err);
+        csn_status status = diff_rows_init(&rows[k], capacity->indexes[k], &pair[k]->record, pair[k]->function.size,
+                                           &capacity->left[k], &out->err);
         if (status < 0) return status;
     }
     for (;;) {
@@ -77,14 +77,14 @@ static csn_status compare_rows(struct diff_room *room, const struct diff_functio
         }
         bool end = status[0] != CSN_OK && status[1] != CSN_OK;
         bool equal = status[0] == status[1] && row[0].offset == row[1].offset && row[0].line == row[1].line &&
-                     files_equal(room, row[0].file, row[1].file);
+                     files_equal(capacity, row[0].file, row[1].file);
         if (end) return CSN_OK;
         if (equal) continue;
         out->what |= DIFF_LINES;
         for (int k = 0; k < 2; k++) {
             out->rows[k].present = status[k] == CSN_OK;
             out->rows[k].row = row[k];
-            out->rows[k].path = diff_path_of(room->indexes[k], row[k].file);
+            out->rows[k].path = diff_path_of(capacity->indexes[k], row[k].file);
         }
         return CSN_OK;
     }
@@ -92,11 +92,11 @@ static csn_status compare_rows(struct diff_room *room, const struct diff_functio
 
 /* ---- inlined calls ---- */
 
-static csn_status compare_inlines(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
-    const struct diff_side sides[2] = { { room->indexes[0], &pair[0]->record, &room->left[0] },
-                                        { room->indexes[1], &pair[1]->record, &room->left[1] } };
+static csn_status compare_inlines(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
+    const struct diff_side sides[2] = { { capacity->indexes[0], &pair[0]->record, &capacity->left[0] },
+                                        { capacity->indexes[1], &pair[1]->record, &capacity->left[1] } };
     bool same = true;
-    csn_status status = diff_inlines(sides, room->trees, &same, &out->nodes, &out->err);
+    csn_status status = diff_inlines(sides, capacity->trees, &same, &out->nodes, &out->err);
     if (status >= 0 && !same) out->what |= DIFF_INLINES;
     return status;
 }
@@ -110,44 +110,44 @@ static int by_site(const void *a, const void *b) {
     return compare_strings(left->pattern, right->pattern);
 }
 
-static bool add_site(struct diff_room *room, int k, size_t *count, struct diff_site site) {
-    if (!reserve_items(&room->sites[k], &room->site_room[k], *count + 1, sizeof(site))) return false;
-    room->sites[k][(*count)++] = site;
+static bool add_site(struct diff_scratch *capacity, int k, size_t *count, struct diff_site site) {
+    if (!reserve_items(&capacity->sites[k], &capacity->site_capacity[k], *count + 1, sizeof(site))) return false;
+    capacity->sites[k][(*count)++] = site;
     return true;
 }
 
 /* Sorted, a call site with several patterns several times. */
-static csn_status gather_sites(struct diff_room *room, int k, const struct diff_function *function, size_t *count,
+static csn_status gather_sites(struct diff_scratch *capacity, int k, const struct diff_function *function, size_t *count,
                                struct csn_error *err) {
     struct csn_call_site_iter iter;
     struct csn_call_site site;
-    csn_status status = csn_call_site_iter_init(&iter, room->indexes[k], &function->record, err);
+    csn_status status = csn_call_site_iter_init(&iter, capacity->indexes[k], &function->record, err);
     if (status < 0) return status;
     while ((status = csn_call_site_iter_next(&iter, &site, err)) == CSN_OK) {
         struct diff_site found = { site.return_offset, site.flags, { "", 0 } };
-        if (!diff_spend(&room->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
+        if (!diff_spend(&capacity->left[k], 1 + (uint64_t)site.pattern_count)) return CSN_E_LIMIT;
         for (uint32_t p = 0; p < site.pattern_count; p++) {
-            csn_call_site_pattern(room->indexes[k], &site, p, &found.pattern, NULL);
-            if (!add_site(room, k, count, found)) return CSN_E_MEMORY;
+            csn_call_site_pattern(capacity->indexes[k], &site, p, &found.pattern, NULL);
+            if (!add_site(capacity, k, count, found)) return CSN_E_MEMORY;
         }
-        if (!site.pattern_count && !add_site(room, k, count, found)) return CSN_E_MEMORY;
+        if (!site.pattern_count && !add_site(capacity, k, count, found)) return CSN_E_MEMORY;
     }
-    if (*count) qsort(room->sites[k], *count, sizeof(*room->sites[k]), by_site);
+    if (*count) qsort(capacity->sites[k], *count, sizeof(*capacity->sites[k]), by_site);
     return status < 0 ? status : CSN_OK;
 }
 
-static csn_status compare_sites(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
+static csn_status compare_sites(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
     size_t counts[2] = { 0, 0 }, i = 0;
     for (int k = 0; k < 2; k++) {
-        csn_status status = gather_sites(room, k, pair[k], &counts[k], &out->err);
+        csn_status status = gather_sites(capacity, k, pair[k], &counts[k], &out->err);
         if (status < 0) return status;
     }
-    while (i < counts[0] && i < counts[1] && by_site(&room->sites[0][i], &room->sites[1][i]) == 0) i++;
+    while (i < counts[0] && i < counts[1] && by_site(&capacity->sites[0][i], &capacity->sites[1][i]) == 0) i++;
     if (i == counts[0] && i == counts[1]) return CSN_OK;
     out->what |= DIFF_CALL_SITES;
     for (int k = 0; k < 2; k++) {
         out->sites[k].present = i < counts[k];
-        if (i < counts[k]) out->sites[k].site = room->sites[k][i];
+        if (i < counts[k]) out->sites[k].site = capacity->sites[k][i];
     }
     return CSN_OK;
 }
@@ -156,31 +156,31 @@ static csn_status compare_sites(struct diff_room *room, const struct diff_functi
 
 struct merged_list {
     struct diff_function *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
-static csn_status gather_merged(struct diff_room *room, int k, const struct diff_function *function,
+static csn_status gather_merged(struct diff_scratch *capacity, int k, const struct diff_function *function,
                                 struct merged_list *list, struct csn_error *err) {
-    const struct csn_index *index = room->indexes[k];
+    const struct csn_index *index = capacity->indexes[k];
     struct csn_merged_iter iter;
     struct csn_record record;
     csn_status status = csn_merged_iter_init(&iter, index, &function->record, err);
     if (status < 0) return status;
     while ((status = csn_merged_iter_next(&iter, &record, err)) == CSN_OK) {
-        if (!reserve_items(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
+        if (!reserve_items(&list->items, &list->capacity, list->count + 1, sizeof(*list->items))) return CSN_E_MEMORY;
         struct diff_function *merged = &list->items[list->count++];
         *merged = diff_function_read(index, &record);
         if (merged->status < 0) return merged->status;
-        if (!diff_spend(&room->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
+        if (!diff_spend(&capacity->left[k], 1 + merged->function.name.len)) return CSN_E_LIMIT;
     }
     if (list->count) qsort(list->items, list->count, sizeof(*list->items), diff_by_name);
     return status < 0 ? status : CSN_OK;
 }
 
-static csn_status compare_parts(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out);
+static csn_status compare_parts(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out);
 
 /* A merged function has no merged ones itself: every writer known keeps to that, and verify complains otherwise. */
-static csn_status compare_merged_lists(struct diff_room *room, const struct merged_list lists[2],
+static csn_status compare_merged_lists(struct diff_scratch *capacity, const struct merged_list lists[2],
                                        struct function_diff *out) {
     for (size_t i = 0; i < lists[0].count || i < lists[1].count; i++) {
         const struct diff_function *pair[2] = { i < lists[0].count ? &lists[0].items[i] : NULL,
@@ -189,8 +189,8 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
                   : compare_strings(pair[0]->function.name, pair[1]->function.name);
         struct function_diff inner = { .what = 0 };
         if (order == 0) {
-            csn_status status = compare_parts(room, pair, &inner);
-            if (!room->left[0] || !room->left[1]) return CSN_E_LIMIT;
+            csn_status status = compare_parts(capacity, pair, &inner);
+            if (!capacity->left[0] || !capacity->left[1]) return CSN_E_LIMIT;
             if (status < 0) return status;
             if (!inner.what) continue;
         }
@@ -205,11 +205,11 @@ static csn_status compare_merged_lists(struct diff_room *room, const struct merg
     return CSN_OK;
 }
 
-static csn_status compare_merged(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
+static csn_status compare_merged(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
     struct merged_list lists[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
-    csn_status status = gather_merged(room, 0, pair[0], &lists[0], &out->err);
-    if (status >= 0) status = gather_merged(room, 1, pair[1], &lists[1], &out->err);
-    if (status >= 0) status = compare_merged_lists(room, lists, out);
+    csn_status status = gather_merged(capacity, 0, pair[0], &lists[0], &out->err);
+    if (status >= 0) status = gather_merged(capacity, 1, pair[1], &lists[1], &out->err);
+    if (status >= 0) status = compare_merged_lists(capacity, lists, out);
     free(lists[0].items);
     free(lists[1].items);
     return status;
@@ -218,28 +218,28 @@ static csn_status compare_merged(struct diff_room *room, const struct diff_funct
 /* ---- all of it ---- */
 
 /* Everything but addresses and merged functions. */
-static csn_status compare_parts(struct diff_room *room, const struct diff_function *pair[2], struct function_diff *out) {
+static csn_status compare_parts(struct diff_scratch *capacity, const struct diff_function *pair[2], struct function_diff *out) {
     if (pair[0]->status < 0 || pair[1]->status < 0) return pair[0]->status < 0 ? pair[0]->status : pair[1]->status;
     const struct csn_function *a = &pair[0]->function, *b = &pair[1]->function;
     if (a->size != b->size) out->what |= DIFF_SIZE;
     csn_status status = CSN_OK;
-    if (a->has_lines || b->has_lines) status = compare_rows(room, pair, out);
-    if (status >= 0 && (a->has_inlines || b->has_inlines)) status = compare_inlines(room, pair, out);
-    if (status >= 0 && (a->has_call_sites || b->has_call_sites)) status = compare_sites(room, pair, out);
+    if (a->has_lines || b->has_lines) status = compare_rows(capacity, pair, out);
+    if (status >= 0 && (a->has_inlines || b->has_inlines)) status = compare_inlines(capacity, pair, out);
+    if (status >= 0 && (a->has_call_sites || b->has_call_sites)) status = compare_sites(capacity, pair, out);
     return status;
 }
 
-bool diff_functions(struct diff_room *room, const struct diff_function *a, const struct diff_function *b,
+bool diff_functions(struct diff_scratch *capacity, const struct diff_function *a, const struct diff_function *b,
                     struct function_diff *out) {
     const struct diff_function *pair[2] = { a, b };
     *out = (struct function_diff){ .err = CSN_ERROR_INIT };
     if (a->record.start != b->record.start) out->what |= DIFF_ADDRESS;
     csn_status status = CSN_OK;
     /* First, because it uses the trees too, where out->nodes will point. */
-    if (a->function.has_merged || b->function.has_merged) status = compare_merged(room, pair, out);
-    if (status >= 0) status = compare_parts(room, pair, out);
+    if (a->function.has_merged || b->function.has_merged) status = compare_merged(capacity, pair, out);
+    if (status >= 0) status = compare_parts(capacity, pair, out);
     if (status < 0) out->what |= DIFF_DAMAGED;
-    return status != CSN_E_MEMORY && room->left[0] && room->left[1];
+    return status != CSN_E_MEMORY && capacity->left[0] && capacity->left[1];
 }
 
 /* ---- damage ---- */

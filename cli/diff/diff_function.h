@@ -14,7 +14,7 @@ enum diff_what {
     DIFF_MERGED = 32,
     DIFF_DAMAGED = 64 /* one of them cannot be read to its end: nothing else counts then */
 };
-/* "address", "size", ... in the order above, without the last; NULL behind them. */
+/* "address", "size", ... in the order above, without the last; NULL after them. */
 const char *diff_what_name(unsigned k);
 
 struct diff_function {
@@ -60,22 +60,22 @@ struct function_diff {
 /* Room that comparing needs, used again from one pair to the next. All zeros but for `indexes` at first.
  *
  * Functions may share records and names, but each is read for itself: where a few bytes are made to serve for very many
- * functions, that would take for ever. So what may be read of an index is counted: rows, inlined calls, ranges, call sites, bytes
+ * functions, that would take forever. So what may be read of an index is counted: rows, inlined calls, ranges, call sites, bytes
  * of names, each of which takes bytes of the file, and of those a sound index has no more than it is long, a few times over. */
-struct diff_room {
+struct diff_scratch {
     const struct csn_index *indexes[2];
     uint32_t *equal_file; /* by file of the first index: a file of the second with that path, known by now; 0: none yet */
     uint32_t file_counts[2];
     struct diff_tree trees[2];
     struct diff_site *sites[2];
-    size_t site_room[2];
+    size_t site_capacity[2];
     uint64_t left[2]; /* of what may be read; 0: too much was */
 };
-bool diff_room_init(struct diff_room *room, const struct csn_index *a, const struct csn_index *b);
-void diff_room_deinit(struct diff_room *room);
+bool diff_scratch_init(struct diff_scratch *capacity, const struct csn_index *a, const struct csn_index *b);
+void diff_scratch_deinit(struct diff_scratch *capacity);
 
 /* False: out of memory, or nothing is left to be read. */
-bool diff_functions(struct diff_room *room, const struct diff_function *a, const struct diff_function *b,
+bool diff_functions(struct diff_scratch *capacity, const struct diff_function *a, const struct diff_function *b,
                     struct function_diff *out);
 
 #endif

@@ -139,7 +139,7 @@ static bool gather_ranges(struct diff_tree *tree, struct diff_node *node, struct
     struct csn_range range;
     node->first_range = tree->range_count;
     while (next_range(&reader, &range)) {
-        if (!reserve_items(&tree->ranges, &tree->range_room, tree->range_count + 1, sizeof(*tree->ranges))) return false;
+        if (!reserve_items(&tree->ranges, &tree->range_capacity, tree->range_count + 1, sizeof(*tree->ranges))) return false;
         tree->ranges[tree->range_count++] = range;
         node->range_count++;
     }
@@ -155,7 +155,7 @@ static csn_status gather(struct diff_tree *tree, const struct diff_side *side, s
     csn_status status = csn_inline_iter_init(&iter, side->index, side->record, err);
     if (status < 0) return status;
     while ((status = next_call(&iter, side, &given, err)) == CSN_OK) {
-        if (!reserve_items(&tree->nodes, &tree->room, tree->count + 1, sizeof(*tree->nodes))) return CSN_E_MEMORY;
+        if (!reserve_items(&tree->nodes, &tree->capacity, tree->count + 1, sizeof(*tree->nodes))) return CSN_E_MEMORY;
         struct diff_node *node = &tree->nodes[tree->count];
         *node = (struct diff_node){ .name = given.name, .call_path = diff_path_of(side->index, given.call_file),
                                     .call_line = given.call_line, .depth = given.depth,
@@ -189,11 +189,11 @@ static int by_place(const void *a, const void *b) {
     return order ? order : (left->number > right->number) - (left->number < right->number);
 }
 
-/* Level by level: siblings stand behind those of the parent before theirs, ordered by what they are. */
+/* Level by level: siblings stand after those of the parent before theirs, ordered by what they are. */
 static bool put_in_order(struct diff_tree *tree) {
     struct diff_node *nodes = tree->nodes;
     if (!tree->count) return true;
-    if (!reserve_items(&tree->places, &tree->place_room, tree->count, sizeof(*tree->places))) return false;
+    if (!reserve_items(&tree->places, &tree->place_capacity, tree->count, sizeof(*tree->places))) return false;
     qsort(nodes, tree->count, sizeof(*nodes), by_depth);
     for (size_t begin = 0, end; begin < tree->count; begin = end) {
         for (end = begin; end < tree->count && nodes[end].depth == nodes[begin].depth; end++)

@@ -24,7 +24,7 @@ struct diff_tree {
     struct diff_node *nodes;
     struct csn_range *ranges;
     uint32_t *places; /* in canonical order, by number */
-    size_t count, room, range_count, range_room, place_room;
+    size_t count, capacity, range_count, range_capacity, place_capacity;
 };
 void diff_tree_deinit(struct diff_tree *tree);
 

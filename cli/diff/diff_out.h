@@ -12,7 +12,7 @@ struct diff_input {
     struct csn_index_info info;
 };
 
-/* A value that stands in front of all functions. */
+/* A value that stands before all functions. */
 struct diff_header {
     const char *what;
     char values[2][2 * sizeof(((struct csn_index_info *)0)->uuid) + 1]; /* empty: the index has none */

@@ -25,7 +25,7 @@ struct diff_row {
     uint32_t file, line; /* both 0: from here on no line is known */
 };
 
-/* Rows without those that a lookup can never answer with (superseded by another one at the same address, or behind the
+/* Rows without those that a lookup can never answer with (superseded by another one at the same address, or after the
  * function), and without those that repeat the one before. */
 struct diff_rows {
     const struct csn_index *index;
@@ -38,7 +38,7 @@ struct diff_rows {
 };
 csn_status diff_rows_init(struct diff_rows *rows, const struct csn_index *index, const struct csn_record *record,
                           uint64_t size, uint64_t *left, struct csn_error *err);
-/* CSN_NONE behind the last. CSN_E_LIMIT: nothing is left. */
+/* CSN_NONE after the last. CSN_E_LIMIT: nothing is left. */
 csn_status diff_rows_next(struct diff_rows *rows, struct diff_row *out, struct csn_error *err);
 
 #endif

@@ -18,19 +18,19 @@ struct function_list {
 /* The functions of one index at one address. */
 struct group {
     struct diff_function *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct loose_list {
     struct diff_loose *items;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct walk {
     struct function_list lists[2];
     struct group groups[2];
     struct loose_list loose[2];
-    struct diff_room room;
+    struct diff_scratch capacity;
     const struct diff_listener *listener;
     struct diff_counts *counts;
 };
@@ -109,11 +109,11 @@ static bool gather(struct walk *walk, int side, uint64_t start) {
     uint32_t idx;
     group->count = 0;
     while (list_peek(list, &next, &idx) && next == start) {
-        if (!reserve_items(&group->items, &group->room, group->count + 1, sizeof(*group->items))) return false;
+        if (!reserve_items(&group->items, &group->capacity, group->count + 1, sizeof(*group->items))) return false;
         struct diff_function *function = &group->items[group->count++];
         *function = read_at(list->index, idx, start);
         if (function->status >= 0 && !whole_names_read(&list->names, idx, &function->function.name)) return false;
-        if (!diff_spend(&walk->room.left[side], 1 + function->function.name.len)) return false;
+        if (!diff_spend(&walk->capacity.left[side], 1 + function->function.name.len)) return false;
         list->next++;
     }
     /* A lookup takes size 0 for "up to the next function", which is how some formats write it. */
@@ -152,7 +152,7 @@ static void report_pair(struct walk *walk, const struct diff_function *a, const 
 
 static bool compare(struct walk *walk, const struct diff_function *a, const struct diff_function *b) {
     struct function_diff diff;
-    if (!diff_functions(&walk->room, a, b, &diff)) return false;
+    if (!diff_functions(&walk->capacity, a, b, &diff)) return false;
     if (diff.what & DIFF_DAMAGED) {
         report_pair(walk, a, b, &diff);
         return true;
@@ -187,7 +187,7 @@ static bool match_names(struct walk *walk) {
 static bool add_loose(struct walk *walk, int side, const struct diff_function *function) {
     struct loose_list *list = &walk->loose[side];
     if (function->status < 0) return is_damaged(walk, side, function, function->function.name), true;
-    if (!reserve_items(&list->items, &list->room, list->count + 1, sizeof(*list->items))) return false;
+    if (!reserve_items(&list->items, &list->capacity, list->count + 1, sizeof(*list->items))) return false;
     list->items[list->count++] = (struct diff_loose){ function->idx, function->record.start, function->function.size,
                                                       function->function.name };
     return true;
@@ -273,7 +273,7 @@ static bool match_moved(struct walk *walk) {
     return true;
 }
 
-static void tell_loose(struct walk *walk, int side) {
+static void report_unmatched(struct walk *walk, int side) {
     struct loose_list *list = &walk->loose[side];
     sort_loose(list, loose_by_place);
     walk->listener->between(walk->listener->context, side);
@@ -284,21 +284,21 @@ bool diff_walk(const struct csn_index *a, const struct csn_index *b, const struc
                struct diff_counts *counts) {
     *counts = (struct diff_counts){ 0 };
     struct walk walk = { .listener = listener, .counts = counts };
-    bool good = diff_room_init(&walk.room, a, b) && list_init(&walk.lists[0], a) && list_init(&walk.lists[1], b) &&
+    bool good = diff_scratch_init(&walk.capacity, a, b) && list_init(&walk.lists[0], a) && list_init(&walk.lists[1], b) &&
                 compare_all(&walk) && match_moved(&walk);
     if (good) {
         counts->removed = walk.loose[0].count;
         counts->added = walk.loose[1].count;
-        tell_loose(&walk, 0);
-        tell_loose(&walk, 1);
+        report_unmatched(&walk, 0);
+        report_unmatched(&walk, 1);
     }
     for (int side = 0; side < 2; side++) {
-        counts->shares_too_much[side] = !good && walk.room.equal_file && !walk.room.left[side];
+        counts->shares_too_much[side] = !good && walk.capacity.equal_file && !walk.capacity.left[side];
         free(walk.lists[side].order);
         whole_names_deinit(&walk.lists[side].names);
         free(walk.groups[side].items);
         free(walk.loose[side].items);
     }
-    diff_room_deinit(&walk.room);
+    diff_scratch_deinit(&walk.capacity);
     return good;
 }

@@ -18,7 +18,7 @@ struct diff_counts {
     bool shares_too_much[2]; /* functions share records or names so much that comparing them was given up */
 };
 
-/* What the walk finds, in this order: all `changed` by ascending address (moved ones behind the others), all `removed`,
+/* What the walk finds, in this order: all `changed` by ascending address (moved ones after the others), all `removed`,
  * all `added`. `between` is called before the first of each of the latter two. */
 struct diff_damaged {
     int side;

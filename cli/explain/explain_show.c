@@ -119,7 +119,7 @@ static void put_lines(struct shower *s) {
         path_put(s->out, found->row_directory, found->row_base);
         if (!found->row_base.len) out_text(s->out, "no file");
     } else if (found->has_first_row) {
-        out_text(s->out, "even the first is behind the address: ");
+        out_text(s->out, "even the first is after the address: ");
         put_row(s, &found->first_row);
     }
     out_char(s->out, '\n');

@@ -146,7 +146,7 @@ static bool compare_all(struct comparison *comparison) {
         int lower = left[1] && (!left[0] || starts[1] < starts[0]);
         if (comparison->count >= full) {
             compare_window(comparison, starts[lower], false);
-            /* Much that was kept belongs to functions that reach far behind the limit; sort that less often. */
+            /* Much that was kept belongs to functions that reach far past the limit; sort that less often. */
             full = comparison->count + WINDOW;
         }
         if (!gather(comparison, &sides[lower])) return false;

@@ -43,7 +43,7 @@ struct lookup_worker {
     struct answer_printer printer;
     uint64_t part;               /* how many parts stand before */
     struct query_batch batch;
-    uint64_t bad_number;         /* of the line behind the batch that is no address; 0: there is none */
+    uint64_t bad_number;         /* of the line after the batch that is no address; 0: there is none */
     struct csn_str bad_line;
     char bad_text[BAD_LINE_SHOWN];
     struct out_buffer page;      /* of one answer */

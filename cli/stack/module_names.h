@@ -21,7 +21,7 @@ struct module_names {
     struct build_id id;
 };
 
-/* The part of a path behind its last slash or backslash. */
+/* The part of a path after its last slash or backslash. */
 struct csn_str base_name_of(struct csn_str path);
 
 /* A store over the files of --index, which are open then, and the folders of --symbols. False, with a message: one of them

@@ -35,7 +35,7 @@ enum line_result line_input_next(struct line_input *input, bool may_wait, struct
 /* The same, with `out` flushed whenever reading may have to wait; never LINE_PAUSED. */
 enum line_result line_input_next_flushed(struct line_input *input, struct out_buffer *out, struct csn_str *line);
 
-/* `first`, the line just given, and everything behind it, in one piece; it lives until the next call. False: longer than
+/* `first`, the line just given, and everything after it, in one piece; it lives until the next call. False: longer than
  * the bound, or as LINE_FAILED. */
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out);
 

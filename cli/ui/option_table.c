@@ -12,7 +12,7 @@
 struct given_option {
     const char *spelling;  /* "--threads" or "-o", for messages */
     int spelling_size;
-    const char *value;     /* attached with "=" or behind the letter; NULL: none */
+    const char *value;     /* attached with "=" or after the letter; NULL: none */
 };
 
 /* An option of the command's table or of the group that it shares, and where its values begin. */

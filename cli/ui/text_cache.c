@@ -1,4 +1,4 @@
-/* Texts follow each other in a ring, each behind what it was made of; a table of buckets says where. */
+/* Texts follow each other in a ring, each after what it was made of; a table of buckets says where. */
 #define _GNU_SOURCE
 #include "ui/text_cache.h"
 

@@ -84,7 +84,7 @@ struct csn_companion_search_options {
     const char *debug_file;                /* the image's debug file, or a dSYM bundle; NULL: it is searched for */
     const char *const *dwp_files;          /* packages of split DWARF, asked before those beside the image */
     size_t dwp_file_count;
-    const char *object_prefix;             /* put in front of paths of a debug map that are not found as they stand */
+    const char *object_prefix;             /* put before paths of a debug map that are not found as they stand */
     uint32_t flags;                        /* CSN_SEARCH_ */
     uint32_t timeout_ms;                   /* for one download; 0: none but that of libdebuginfod */
     uint64_t max_download_bytes;           /* larger files are not taken; 0: no limit but that of libdebuginfod */

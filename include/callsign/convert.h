@@ -133,7 +133,7 @@ struct csn_call_site_file {
     size_t size;
 };
 
-/* The names of formats that convert writes, n = 0 up, the default first; NULL behind the last. */
+/* The names of formats that convert writes, n = 0 up, the default first; NULL after the last. */
 CSN_API const char *csn_convert_format_name(size_t n);
 /* The format of such a name; 0: there is none. */
 CSN_API uint32_t csn_convert_format_find(const char *name);
@@ -152,7 +152,7 @@ enum csn_event {
     CSN_EVENT_FUNCTION_TOO_LARGE,    /* clipped to 4 GiB - 1 */
     CSN_EVENT_LINE_BAD_FILE,         /* dropped: a row that names a file the line table lacks */
     CSN_EVENT_LINE_START_CLIPPED,    /* clipped: the function starts between two rows */
-    CSN_EVENT_LINE_NOT_ASCENDING,    /* dropped: rows behind one with a lower address */
+    CSN_EVENT_LINE_NOT_ASCENDING,    /* dropped: rows after one with a lower address */
     CSN_EVENT_LINE_BAD_SEQUENCE,     /* DW_AT_LLVM_stmt_sequence names no sequence; all rows were used */
     CSN_EVENT_DECL_BAD_FILE,         /* dropped: DW_AT_decl_file of a function without rows */
     CSN_EVENT_INLINE_OUTSIDE_PARENT, /* dropped: a range of an inlined call outside the function */
@@ -184,7 +184,7 @@ enum csn_event {
     CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
     CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
     CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
-    CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one in front of it */
+    CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one before it */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* events that a report has room for: its size stays when events are added */
 };

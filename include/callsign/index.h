@@ -100,9 +100,9 @@ CSN_API void csn_index_get_info(const struct csn_index *index, struct csn_index_
 enum csn_reason {
     CSN_REASON_COMPLETE = 0,      /* nothing is missing */
     CSN_REASON_BEFORE_FIRST = 1,  /* the address is below the first function */
-    CSN_REASON_GAP = 2,           /* the address is behind the end of the function that starts before it */
+    CSN_REASON_GAP = 2,           /* the address is after the end of the function that starts before it */
     CSN_REASON_NO_LINE_TABLE = 3, /* the function has no line table: a symbol, or built without line information */
-    CSN_REASON_NO_ROW = 4,        /* the function's first line row starts behind the address, or names no file */
+    CSN_REASON_NO_ROW = 4,        /* the function's first line row starts after the address, or names no file */
     CSN_REASON_BAD_FILE = 5,      /* the row names a file that the index does not have */
     CSN_REASON_NO_BINARY = 6,     /* the index has no binary of that name */
     CSN_REASON_NO_CALL_FILE = 7,  /* of a frame around an inlined call: the call names no file */
@@ -114,7 +114,7 @@ CSN_API const char *csn_reason_text(uint32_t reason);
 
 enum {
     CSN_FRAME_INLINED = 1,
-    CSN_FRAME_UNCERTAIN = 2,      /* the address is behind the function, in front of the next one: maybe it is not this one */
+    CSN_FRAME_UNCERTAIN = 2,      /* the address is after the function, before the next one: maybe it is not this one */
     CSN_FRAME_NAME_IN_PIECES = 4  /* the name is empty because it must be put together: csn_index_resolve_into() */
 };
 

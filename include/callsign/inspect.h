@@ -139,7 +139,7 @@ typedef bool csn_verify_callback(void *context, const struct csn_error *err);
 
 /* Decodes every record and checks every rule of the format: order, bounds, alignment, names, nesting, terminators.
  * CSN_OK whether or not there were problems (see counts); a failure only where checking could not go on.
- * Cost: linear in the file. Where records share their bytes far more than those of a real index, which would take for ever,
+ * Cost: linear in the file. Where records share their bytes far more than those of a real index, which would take forever,
  * that is told as the last problem (its code CSN_E_LIMIT) and checking ends there. */
 CSN_API csn_status csn_index_verify(const struct csn_index *index, csn_verify_callback *callback, void *context,
                                     struct csn_verify_counts *out, struct csn_error *err);
@@ -159,7 +159,7 @@ enum csn_part {
     CSN_PART_MERGED,         /* merged functions, all of their records */
     CSN_PART_CALL_SITES,
     CSN_PART_OTHER,          /* parts of types that this version does not know */
-    CSN_PART_PADDING,        /* bytes that nothing refers to: alignment, gaps, what is behind damage */
+    CSN_PART_PADDING,        /* bytes that nothing refers to: alignment, gaps, what is after damage */
     CSN_PART_OBJECT,         /* the rest of an object file in which the index is a section; strings that it shares with others */
     CSN_PART_BINARIES,       /* BSYM: the binaries of an image */
     CSN_PART_PREFIXES,       /* BSYM: entries of prefix tables that symbols use */

@@ -21,7 +21,7 @@ CSN_API csn_status csn_line_table_decode(uint64_t start, const uint8_t *bytes, s
                                          size_t cap, size_t *out_count, struct csn_error *err);
 
 /* The last row whose address is at or below `addr`, read as a stream: no allocation, stops as soon as it is known.
- * CSN_OK, CSN_NONE (the first row is behind addr), CSN_E_FORMAT, CSN_E_TRUNCATED. */
+ * CSN_OK, CSN_NONE (the first row is after addr), CSN_E_FORMAT, CSN_E_TRUNCATED. */
 CSN_API csn_status csn_line_table_lookup(uint64_t start, const uint8_t *bytes, size_t size, uint64_t addr,
                                          struct csn_row *out, struct csn_error *err);
 

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Takes out of a demangled C++ name what the standard library's defaults add to it: allocators of std::vector,
- * comparisons and allocators of std::map, the templates behind std::string and streams, libc++'s inline namespace.
+ * comparisons and allocators of std::map, the templates after std::string and streams, libc++'s inline namespace.
  * Without flags, as the original gsym.py of 2017: arguments of templates stay as they are. What is shortened cannot be
  * made whole again.
  * `out` needs room for name.len + 1 bytes, as no name gets longer, and may be name.ptr itself; it is NUL-terminated.

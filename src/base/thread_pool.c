@@ -39,7 +39,7 @@ struct background {
 
 struct csni_pool {
     const struct csn_allocator *alloc;
-    uint32_t worker_count, worker_room;
+    uint32_t worker_count, worker_capacity;
 
     pthread_mutex_t mutex; /* guards the rest but for `next` and `stop` */
     pthread_cond_t begun;  /* a loop is open, a background task waits, or the pool closes */
@@ -139,7 +139,7 @@ static void start_threads(struct csni_pool *pool, size_t stack_bytes) {
     if (pthread_attr_init(&attributes) != 0) return;
     bool sized = pthread_attr_setstacksize(&attributes, stack_bytes) == 0;
     block_signals(&old);
-    while (sized && pool->worker_count < pool->worker_room) {
+    while (sized && pool->worker_count < pool->worker_capacity) {
         struct worker *worker = &pool->workers[pool->worker_count];
         if (pthread_create(&worker->thread, &attributes, thread_main, worker) != 0) break;
         pool->worker_count++;
@@ -163,7 +163,7 @@ csn_status csni_pool_create_sized(uint32_t threads, size_t stack_bytes, const st
     if (!pool) return csni_fail_memory(err, pool_size(threads));
     pool->alloc = alloc;
     pool->worker_count = 1; /* the caller */
-    pool->worker_room = threads;
+    pool->worker_capacity = threads;
     pool->mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     pool->begun = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     pool->left = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -186,7 +186,7 @@ void csni_pool_destroy(struct csni_pool *pool) {
     pthread_mutex_destroy(&pool->mutex);
     pthread_cond_destroy(&pool->begun);
     pthread_cond_destroy(&pool->left);
-    csni_free(pool->alloc, pool, pool_size(pool->worker_room));
+    csni_free(pool->alloc, pool, pool_size(pool->worker_capacity));
 }
 
 uint32_t csni_pool_workers(const struct csni_pool *pool) { return pool ? pool->worker_count : 1; }

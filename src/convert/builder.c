@@ -121,7 +121,7 @@ csn_status csn_builder_begin_function(struct csn_builder *b, uint64_t start, uin
     if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the function at 0x%llx has no name",
                                     (unsigned long long)start);
     if (size <= UINT32_MAX && start > UINT64_MAX - size)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, it would end behind the last address",
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, it would end past the last address",
                          (unsigned long long)start, (unsigned long long)size);
     if (size > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the function at 0x%llx has 0x%llx bytes, at most 0x%x are possible",

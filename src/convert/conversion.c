@@ -22,12 +22,12 @@ csn_status csni_progress(struct csni_conversion *c, const char *phase, uint64_t 
 struct csni_batch *csni_add_batches(struct csni_conversion *c, uint32_t count) {
     if (!count) return c->batches;
     uint32_t need = c->batch_count + count;
-    if (need > c->batch_room) {
-        uint32_t room = need > c->batch_room + c->batch_room / 2 ? need : c->batch_room + c->batch_room / 2;
-        struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_room * sizeof *grown, room * sizeof *grown);
+    if (need > c->batch_capacity) {
+        uint32_t capacity = need > c->batch_capacity + c->batch_capacity / 2 ? need : c->batch_capacity + c->batch_capacity / 2;
+        struct csni_batch *grown = csni_realloc(c->alloc, c->batches, c->batch_capacity * sizeof *grown, capacity * sizeof *grown);
         if (!grown) return NULL;
         c->batches = grown;
-        c->batch_room = room;
+        c->batch_capacity = capacity;
     }
     struct csni_batch *added = c->batches + c->batch_count;
     memset(added, 0, count * sizeof *added);

@@ -37,7 +37,7 @@ struct csni_conversion {
     struct csni_arena *arenas;        /* one per worker, and one for the background task */
     struct csni_batch_writer *writers; /* the same */
     struct csni_batch *batches;
-    uint32_t batch_count, batch_room;
+    uint32_t batch_count, batch_capacity;
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;

@@ -139,7 +139,7 @@ static void release_content(struct csni_conversion *c) {
     }
     csni_free(c->alloc, c->writers, (c->workers + 1) * sizeof *c->writers);
     csni_free(c->alloc, c->arenas, (c->workers + 1) * sizeof *c->arenas);
-    csni_free(c->alloc, c->batches, c->batch_room * sizeof *c->batches);
+    csni_free(c->alloc, c->batches, c->batch_capacity * sizeof *c->batches);
     csni_vec_deinit(&c->image.text);
     csni_vec_deinit(&c->image.bounds);
     csni_vec_deinit(&c->image.extras);

@@ -114,7 +114,7 @@ const struct csni_unit *csni_dwarf_unit_at(const struct csni_dwarf *dwarf, uint6
 struct csni_die {
     const struct csni_unit *unit;
     uint64_t off;            /* in the unit's section */
-    uint64_t next;           /* offset behind its attributes: the first child, or the next sibling */
+    uint64_t next;           /* offset after its attributes: the first child, or the next sibling */
     uint32_t depth;          /* nesting; the unit DIE has 0 */
     uint32_t closed;         /* DIEs given before at this depth or deeper have ended: at most `depth`, less where a DIE that
                               * is not given, such as a lexical block, has begun since */
@@ -156,7 +156,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
                               struct csn_error *err);
 /* CSN_OK: *out is filled. CSN_NONE: the unit is at its end. Failure: damaged at the offset the error names. */
 csn_status csni_die_walk_next(struct csni_die_walk *walk, struct csni_die *out, struct csn_error *err);
-/* Goes on behind all children of `die`, which is the last one given: by its sibling attribute where it has one, else by
+/* Goes on after all children of `die`, which is the last one given: by its sibling attribute where it has one, else by
  * stepping over them without giving any. */
 csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct csni_die *die, struct csn_error *err);
 
@@ -315,7 +315,7 @@ struct csn_str csni_line_file_name(const struct csni_line_table *table, size_t i
 /* In version 5 file 0 is the unit's own, which GCC and GNU as list again as file 1. Rows of folded tables then name file 1. */
 bool csni_line_table_repeats_first(const struct csni_line_table *table);
 /* Directory and file name as they stand for DWARF file number `file`. *relative_to_comp_dir: the compilation directory
- * belongs in front of *directory. False: there is no such file. */
+ * belongs before *directory. False: there is no such file. */
 bool csni_line_table_file(const struct csni_line_table *table, uint32_t file, struct csn_str *directory,
                           struct csn_str *name, bool *relative_to_comp_dir);
 

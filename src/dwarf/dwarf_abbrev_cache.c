@@ -29,7 +29,7 @@ struct csni_known_abbrev *csni_abbrev_cache_place(const struct csni_abbrev_cache
     if (end - p > SIZE_MAX_KEPT) end = p + SIZE_MAX_KEPT;
     for (; end - p >= 8; p += 7) {
         uint64_t w = csni_get64(p, false), zeros = csni_zero_bytes(w), pair = zeros & zeros >> 8;
-        /* Bytes in front of the pair; pair & -pair is 0x80 in its first byte. */
+        /* Bytes before the pair; pair & -pair is 0x80 in its first byte. */
         if (pair) w &= ((pair & (0 - pair)) - 1) >> 7;
         hash = (hash ^ (w & seven)) * factor;
         hash ^= hash >> 29;

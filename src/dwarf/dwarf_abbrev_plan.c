@@ -29,7 +29,7 @@ struct draft {
     uint32_t variable_count; /* attributes of variable size */
     uint8_t variable_op;     /* of the last one, */
     bool variable_taken;     /* whether it fills a slot, */
-    uint64_t variable_at;    /* and the fixed bytes in front of it */
+    uint64_t variable_at;    /* and the fixed bytes before it */
     uint8_t references; /* CSNI_REFERS_ */
     bool odd;         /* there is a step without a slot, or for bytes that are no number */
 };
@@ -112,7 +112,7 @@ static bool add_attribute(struct csni_plan_compiler *cc, struct draft *d, uint64
     return push_step(cc, d, step, constant);
 }
 
-/* Puts the fields of a SIMPLE or SPLIT plan in front of its steps, which are the last ones. */
+/* Puts the fields of a SIMPLE or SPLIT plan before its steps, which are the last ones. */
 static bool put_fields(struct csni_plan_compiler *cc, struct csni_plan *plan) {
     union csni_step fields[2 + 2 * CSNI_AT_COUNT] = { { .value = 0 }, { .value = 0 } };
     size_t count = 2, steps = cc->steps->count - plan->steps, off = 0;
@@ -182,7 +182,7 @@ static bool finish_plan(struct csni_plan_compiler *cc, struct draft *d) {
 
 csn_status csni_abbrev_truncated(const struct csni_plan_compiler *cc, uint64_t code, struct csn_error *err) {
     return csni_fail(err, CSN_E_TRUNCATED, ".debug_abbrev", cc->c.failed_at,
-                     "abbreviation %" PRIu64 " of the table at 0x%" PRIx64 " ends behind the section's %zu bytes", code,
+                     "abbreviation %" PRIu64 " of the table at 0x%" PRIx64 " ends past the section's %zu bytes", code,
                      cc->table->off, (size_t)(cc->c.end - cc->c.begin));
 }
 

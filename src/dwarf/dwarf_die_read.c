@@ -94,7 +94,7 @@ static bool read_form_variable(struct reader *r, const union csni_step *step, st
     }
 }
 
-/* DW_FORM_indirect: the form stands in front of the value. The constant of DW_FORM_implicit_const stands in abbreviations
+/* DW_FORM_indirect: the form stands before the value. The constant of DW_FORM_implicit_const stands in abbreviations
  * only, and an indirect form may not be indirect again (DWARF 5, 7.5.3). */
 static bool read_indirect(struct reader *r, struct csni_attr *at) {
     uint64_t form;
@@ -108,7 +108,7 @@ static bool read_step(struct reader *r, const union csni_step *step, struct csni
     return step->op == CSNI_STEP_INDIRECT ? read_indirect(r, at) : read_form_variable(r, step, at);
 }
 
-/* The offset behind the attributes that steps tell of, or UINT64_MAX where they do not end. */
+/* The offset after the attributes that steps tell of, or UINT64_MAX where they do not end. */
 static uint64_t pass_steps(struct reader *r, const union csni_step *step) {
     const uint8_t *const base = r->base;
     const uint64_t end = r->end;
@@ -134,18 +134,18 @@ uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *u
                        uint64_t off) {
     if (CSNI_LIKELY(plan->flags & (CSNI_PLAN_BLOCK | CSNI_PLAN_STRING) && (uint64_t)plan->size + 8 <= unit->end - off)) {
         const uint8_t *at = csni_unit_base(dwarf, unit) + off + plan->sibling;
-        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), behind = off + plan->size;
+        uint64_t zeros = csni_zero_bytes(csni_get64(at, false)), past = off + plan->size;
         if (plan->flags & CSNI_PLAN_BLOCK) {
-            if (CSNI_LIKELY(*at < 0x80)) return *at <= unit->end - behind ? behind + *at : UINT64_MAX;
+            if (CSNI_LIKELY(*at < 0x80)) return *at <= unit->end - past ? past + *at : UINT64_MAX;
         } else if (CSNI_LIKELY(zeros)) { /* compilers leave names of up to three letters in .debug_info */
-            return behind + (unsigned)__builtin_ctzll(zeros) / 8;
+            return past + (unsigned)__builtin_ctzll(zeros) / 8;
         }
     }
     struct reader r = reader_at(dwarf, unit, off);
     return pass_steps(&r, &unit->abbrevs->steps[plan->steps]);
 }
 
-/* Reads `count` fields: the bytes of their attributes at p, and 8 behind them, have been found to be there. `big` is a constant
+/* Reads `count` fields: the bytes of their attributes at p, and 8 after them, have been found to be there. `big` is a constant
  * where this is inlined. */
 static inline void read_form_fields(const uint8_t *p, const union csni_step *field, size_t count, const bool big,
                                     struct csni_die *out) {
@@ -207,10 +207,10 @@ static CSNI_NOINLINE bool read_split(const struct csni_dwarf *dwarf, const struc
     unsigned block = p[split->skip];
     if (block >= 0x80 || split->size + block > left) return false;
     if (csni_unit_section_end(dwarf, unit) - off < split->size + block + (uint64_t)8) return false;
-    const union csni_step *behind = fields + 1 + 2 * (size_t)split->slot;
+    const union csni_step *past = fields + 1 + 2 * (size_t)split->slot;
     const bool big = dwarf->sections.big_endian;
     read_form_fields(p, fields + 1, split->slot, big, out);
-    read_form_fields(p + block, behind, (size_t)plan->fields - split->slot, big, out);
+    read_form_fields(p + block, past, (size_t)plan->fields - split->slot, big, out);
     out->present = fields->value;
     out->next = off + split->size + block;
     return true;
@@ -239,8 +239,8 @@ bool csni_die_sibling(const struct csni_die *die, uint64_t *out) {
     if (!csni_die_has(die, CSNI_AT_SIBLING)) return false;
     const struct csni_attr *at = &die->at[CSNI_AT_SIBLING];
     if (at->form < DW_FORM_ref1 || at->form > DW_FORM_ref_udata) return false;
-    uint64_t room = die->unit->end - die->unit->off;
-    if (at->value > room || die->unit->off + at->value < die->next) return false;
+    uint64_t capacity = die->unit->end - die->unit->off;
+    if (at->value > capacity || die->unit->off + at->value < die->next) return false;
     *out = die->unit->off + at->value;
     return true;
 }

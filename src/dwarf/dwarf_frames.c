@@ -20,8 +20,8 @@ enum {
 enum { AUGMENTATION_MAX = 16 }; /* letters; real ones have up to 6 */
 
 struct record {
-    uint64_t off, id_off, id;    /* of the length field, of the field behind it */
-    struct csni_cursor body;     /* behind the id, up to the record's end */
+    uint64_t off, id_off, id;    /* of the length field, of the field after it */
+    struct csni_cursor body;     /* after the id, up to the record's end */
     bool ends_list;
 };
 

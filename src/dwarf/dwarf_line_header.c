@@ -135,7 +135,7 @@ static uint64_t read_field(struct csni_cursor *c, const union csni_step *step) {
     }
 }
 
-/* A DW_LNCT_path. A string that is in no section reads as empty, so that the numbers of the files behind it stay right. */
+/* A DW_LNCT_path. A string that is in no section reads as empty, so that the numbers of the files after it stay right. */
 static struct csn_str read_line_header_path(struct csni_cursor *c, const struct csni_dwarf *dwarf,
                                             const struct csni_unit *unit,
                                             const union csni_step *step) {
@@ -194,8 +194,8 @@ csn_status csni_line_read_entries(struct csni_cursor *c, struct csni_line_table 
     if (count > csni_cursor_left(c))
         return csni_fail(err, CSN_E_FORMAT, csni_line_section, at, "%" PRIu64 " %s are to follow, %zu bytes are left", count,
                          files ? "files" : "directories", csni_cursor_left(c));
-    bool room = files ? csni_vec_reserve(&table->files, (size_t)count) : csni_vec_reserve(&table->directories, (size_t)count);
-    if (!room) return csni_fail_memory(err, count * sizeof(struct csni_line_file));
+    bool capacity = files ? csni_vec_reserve(&table->files, (size_t)count) : csni_vec_reserve(&table->directories, (size_t)count);
+    if (!capacity) return csni_fail_memory(err, count * sizeof(struct csni_line_file));
     size_t rest;
     if (files && is_usual(&format, &rest)) {
         read_usual_files(c, table, &format, rest, count);

@@ -109,13 +109,13 @@ static void advance(const struct csni_line_header *h, struct csni_line_machine *
  * on. The stretch's end, or NULL when out of memory. */
 static const uint8_t *reserve_stretch(struct csni_line_table *table, const uint8_t *p, const uint8_t *end) {
     enum { STRETCH = 2048 };
-    size_t left = (size_t)(end - p), room = table->rows.capacity - table->rows.count;
-    if (room <= left && room <= STRETCH) {
+    size_t left = (size_t)(end - p), capacity = table->rows.capacity - table->rows.count;
+    if (capacity <= left && capacity <= STRETCH) {
         size_t want = table->rows.count + (left < STRETCH ? left : STRETCH) + 1;
         if (!csni_vec_reserve(&table->rows, want)) return NULL;
-        room = table->rows.capacity - table->rows.count;
+        capacity = table->rows.capacity - table->rows.count;
     }
-    return p + (left < room - 1 ? left : room - 1);
+    return p + (left < capacity - 1 ? left : capacity - 1);
 }
 
 static csn_status program_truncated(const struct csni_line_program *pr, const uint8_t *at, struct csn_error *err) {
@@ -142,7 +142,7 @@ static csn_status define_file(struct csni_line_program *pr, const uint8_t *p, ui
     return csni_line_read_old_file(&c, pr->table, pr->h, err);
 }
 
-/* An extended opcode; p is behind the 0 byte. Moves pr->p behind it. CSN_NONE: the sequence cannot be folded. */
+/* An extended opcode; p is after the 0 byte. Moves pr->p after it. CSN_NONE: the sequence cannot be folded. */
 static csn_status extended(struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p,
                            struct csn_error *err) {
     const uint8_t *at = p - 1;
@@ -175,14 +175,14 @@ static uint32_t file_number(uint64_t v) { return v < CSNI_LINE_END ? (uint32_t)v
 
 /* A SLEB128 in [p, end), as the 64 bits of its two's complement. */
 static const uint8_t *read_program_sleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
-    const uint8_t *behind = csni_uleb(p, end, out);
-    if (!behind) return NULL;
-    size_t bits = 7 * (size_t)(behind - p);
-    if (bits < 64 && behind[-1] & 0x40) *out |= ~UINT64_C(0) << bits;
-    return behind;
+    const uint8_t *past = csni_uleb(p, end, out);
+    if (!past) return NULL;
+    size_t bits = 7 * (size_t)(past - p);
+    if (bits < 64 && past[-1] & 0x40) *out |= ~UINT64_C(0) << bits;
+    return past;
 }
 
-/* Standard opcodes but DW_LNS_copy, p behind the opcode. The byte behind it, or NULL where it does not end. */
+/* Standard opcodes but DW_LNS_copy, p after the opcode. The byte after it, or NULL where it does not end. */
 static inline const uint8_t *standard(const struct csni_line_program *pr, struct csni_line_machine *m, uint8_t op,
                                       const uint8_t *p) {
     const uint8_t *end = pr->end;
@@ -229,7 +229,7 @@ static inline struct csni_line_row *put_program_row(const struct csni_line_progr
     return row + 1;
 }
 
-/* Rows are folded only behind one of their sequence, of a file that there is. */
+/* Rows are folded only after one of their sequence, of a file that there is. */
 static inline bool may_run_rows(const struct csni_line_program *pr, const struct csni_line_machine *m,
                                 const struct csni_line_row *row) {
     return !pr->fold || (row > pr->table->rows.items + m->first_row && csni_line_file_exists(pr->table, m->file));
@@ -267,10 +267,10 @@ static inline csn_status run_opcodes(struct csni_line_program *pr, const bool vl
                 if (CSNI_UNLIKELY(!p)) return program_truncated(pr, at, err);
                 continue;
             }
-            struct csni_line_row *behind = put_program_row(pr, &m, row);
-            foldable = behind != NULL;
+            struct csni_line_row *past = put_program_row(pr, &m, row);
+            foldable = past != NULL;
             if (!foldable) break;
-            row = behind;
+            row = past;
         }
         csn_status status = foldable ? CSN_OK : CSN_NONE;
         if (foldable) {

@@ -6,7 +6,7 @@
  * Which of them are there is next to random: a branch on each opcode is mispredicted for every second row. So a row is
  * decoded as a whole, with conditional moves where a part is missing; 8 bytes hold all from set_column on. Only set_file
  * and discriminators are branches. Whatever is out of order stops here, at an opcode that the caller runs. `fold` is a
- * constant where this is inlined; rows are folded only behind one of their sequence, of a file that there is. */
+ * constant where this is inlined; rows are folded only after one of their sequence, of a file that there is. */
 static inline const uint8_t *run_rows(const struct csni_line_program *pr, const bool fold,
                                       struct csni_line_machine *machine, const uint8_t *p, const uint8_t *stretch,
                                       struct csni_line_row **rows) {

@@ -37,8 +37,8 @@ static inline bool csni_line_file_exists(const struct csni_line_table *table, ui
     return table->version >= 5 ? file < table->files.count : file && file <= table->files.count;
 }
 
-/* The row as the machine has it, behind `row` or in its place where it is at the same address; row[-1] is of the same
- * sequence. Next to random as that is, it is done without a branch. Returns the place behind. */
+/* The row as the machine has it, after `row` or in its place where it is at the same address; row[-1] is of the same
+ * sequence. Next to random as that is, it is done without a branch. Returns the place after. */
 static inline struct csni_line_row *csni_line_fold_row(struct csni_line_row *row, uint64_t addr, uint32_t file,
                                                        uint32_t line) {
     const struct csni_line_row last = row[-1];
@@ -49,7 +49,7 @@ static inline struct csni_line_row *csni_line_fold_row(struct csni_line_row *row
 }
 
 /* Both run opcodes from p on while they are those of usual rows; *rows is the place of the next row. They read no byte at
- * or behind `stretch`, nor make more rows than there are bytes before it. Where rows are folded, it is only behind one of
+ * or after `stretch`, nor make more rows than there are bytes before it. Where rows are folded, it is only after one of
  * the same sequence, of a file that there is. */
 const uint8_t *csni_line_run_rows(const struct csni_line_program *pr, struct csni_line_machine *m, const uint8_t *p,
                                   const uint8_t *stretch, struct csni_line_row **rows);

@@ -2,7 +2,7 @@
  *
  * Masks of the bytes say where opcodes begin, what they are, and which of them can change a row: GCC writes a row for each
  * statement that it thinks of, and a third of all rows repeat the one before. Only special opcodes, changes of file, and the
- * first row behind a change of file or line are looked at one by one. Columns, flags and small discriminators are
+ * first row after a change of file or line are looked at one by one. Columns, flags and small discriminators are
  * passed with the block. What the masks do not know (`odd`) is left to the caller. */
 #include "dwarf/dwarf_line_rows.h"
 
@@ -12,7 +12,7 @@
 struct opcodes {
     uint64_t special, rows;  /* special opcodes; those and copies */
     uint64_t set_file, add;  /* `add` is DW_LNS_const_add_pc */
-    uint64_t line1, line2;   /* DW_LNS_advance_line with an operand of one or two bytes, in front of a row or an `add` */
+    uint64_t line1, line2;   /* DW_LNS_advance_line with an operand of one or two bytes, before a row or an `add` */
     uint64_t odd;
 };
 
@@ -40,22 +40,22 @@ CSNI_AVX2_INLINE struct opcodes find_opcodes(const struct csni_line_program *pr,
     return o;
 }
 
-/* How many bytes of the block to run: to behind its last row, or up to what is odd before that. 0: none. */
+/* How many bytes of the block to run: to after its last row, or up to what is odd before that. 0: none. */
 CSNI_AVX2_INLINE uint64_t usual_size(const struct opcodes *o) {
     uint64_t size = CSNI_BLOCK - _lzcnt_u64(o->rows), odd = _tzcnt_u64(o->odd);
     if (CSNI_UNLIKELY(odd < size || !size)) return odd & (CSNI_BLOCK - 1);
     return size;
 }
 
-/* The opcodes at which file, line, address or rows can change. The first row behind each change of file or line is where the
+/* The opcodes at which file, line, address or rows can change. The first row after each change of file or line is where the
  * carry ends that begins at the change and runs through what is no row. */
 CSNI_AVX2_INLINE uint64_t find_events(const struct opcodes *o, bool pending) {
     uint64_t changes = o->set_file | o->add | o->line1 | o->line2;
-    uint64_t behind = (~o->rows + changes) & o->rows;
-    return o->special | o->set_file | o->add | behind | (o->rows & (0 - (uint64_t)pending) & (0 - o->rows));
+    uint64_t past = (~o->rows + changes) & o->rows;
+    return o->special | o->set_file | o->add | past | (o->rows & (0 - (uint64_t)pending) & (0 - o->rows));
 }
 
-/* The operand, of one byte or two, of a DW_LNS_advance_line that ends in front of p. Of one byte it is the upper half
+/* The operand, of one byte or two, of a DW_LNS_advance_line that ends before p. Of one byte it is the upper half
  * of what two would make. */
 CSNI_AVX2_INLINE int32_t line_operand(const uint8_t *p, bool two) {
     uint32_t v = csni_get16(p - 2, false);

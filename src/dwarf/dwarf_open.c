@@ -107,7 +107,7 @@ uint64_t csni_dwarf_unit_size(struct csni_span header, bool big_endian) {
     return csni_add_u64(length, csni_cursor_off(&c), &whole) ? whole : 0;
 }
 
-/* Reads one header at the cursor and moves behind the unit. CSN_NONE: nothing but padding follows. */
+/* Reads one header at the cursor and moves after the unit. CSN_NONE: nothing but padding follows. */
 static csn_status read_unit_header(struct csni_cursor *c, struct csni_unit *u, struct csn_error *err) {
     const char *name = csni_unit_section(u);
     const uint8_t *begin = c->p;
@@ -194,13 +194,13 @@ static void adopt(struct opener *o) {
     dwarf->units = o->units.items;
     dwarf->unit_count = (uint32_t)o->units.count;
     dwarf->abbrev_table_count = (uint32_t)o->tables.count;
-    priv->units_room = o->units.capacity;
+    priv->units_capacity = o->units.capacity;
     priv->tables = o->tables.items;
-    priv->tables_room = o->tables.capacity;
+    priv->tables_capacity = o->tables.capacity;
     csni_sort_signatures(o->signatures.items, o->signatures.count);
     priv->signatures = o->signatures.items;
     priv->signature_count = o->signatures.count;
-    priv->signatures_room = o->signatures.capacity;
+    priv->signatures_capacity = o->signatures.capacity;
     o->units.items = NULL;
     o->tables.items = NULL;
     o->signatures.items = NULL;
@@ -251,11 +251,11 @@ void csni_dwarf_close(struct csni_dwarf *dwarf) {
         for (uint32_t i = 0; priv->plans && i < priv->workers; i++) csni_arena_deinit(&priv->plans[i]);
         csni_free(alloc, priv->steps, priv->workers * sizeof *priv->steps);
         csni_free(alloc, priv->plans, priv->workers * sizeof *priv->plans);
-        csni_free(alloc, priv->tables, priv->tables_room * sizeof *priv->tables);
-        csni_free(alloc, priv->signatures, priv->signatures_room * sizeof *priv->signatures);
-        csni_free(alloc, priv->split_ids, priv->split_ids_room * sizeof *priv->split_ids);
+        csni_free(alloc, priv->tables, priv->tables_capacity * sizeof *priv->tables);
+        csni_free(alloc, priv->signatures, priv->signatures_capacity * sizeof *priv->signatures);
+        csni_free(alloc, priv->split_ids, priv->split_ids_capacity * sizeof *priv->split_ids);
         csni_package_destroy(priv->package);
-        csni_free(alloc, dwarf->units, priv->units_room * sizeof *dwarf->units);
+        csni_free(alloc, dwarf->units, priv->units_capacity * sizeof *dwarf->units);
         csni_free(alloc, priv, sizeof *priv);
     }
     csni_free(alloc, dwarf, sizeof *dwarf);

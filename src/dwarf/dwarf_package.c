@@ -158,8 +158,8 @@ void csni_package_destroy(struct csni_package *package) {
 
 /* The row with the contribution that a unit begins in, or NULL. */
 static const struct row *row_of(const struct index *x, uint64_t unit_off) {
-    size_t behind = csni_upper_bound(x->rows, x->row_count, unit_off, unit_off);
-    const struct row *row = behind ? &x->rows[behind - 1] : NULL;
+    size_t upper = csni_upper_bound(x->rows, x->row_count, unit_off, unit_off);
+    const struct row *row = upper ? &x->rows[upper - 1] : NULL;
     return row && unit_off - row->unit_off < row->unit_size ? row : NULL;
 }
 

@@ -60,7 +60,7 @@ struct csni_plan {
     uint16_t size;        /* bytes of all attributes where they are of fixed size (not PLAN_VARIABLE; else 0, but see PLAN_BLOCK) */
     uint16_t tag;
     uint16_t kind;        /* CSNI_KIND_ */
-    uint16_t sibling;     /* where the sibling attribute stands behind the code, or CSNI_NO_SIBLING_OFFSET */
+    uint16_t sibling;     /* where the sibling attribute stands after the code, or CSNI_NO_SIBLING_OFFSET */
     uint8_t flags;        /* CSNI_PLAN_ */
     int8_t nesting;       /* what a DIE does to the depth of the next: -1 null entry, +1 has children */
     uint8_t sibling_size; /* bytes */
@@ -92,21 +92,21 @@ union csni_step {
         uint16_t skip;    /* bytes of attributes of no interest before this one */
         uint16_t size;
     };
-    struct {              /* an attribute of a SIMPLE or SPLIT plan; behind it the value, of which nothing is read */
+    struct {              /* an attribute of a SIMPLE or SPLIT plan; after it the value, of which nothing is read */
         uint16_t off;     /* from the first attribute */
         uint8_t field_slot;
         uint8_t bytes;    /* of the number; 0: the value is all there is */
         uint32_t field_form;
     };
-    uint64_t value;       /* behind CSNI_STEP_CONST */
+    uint64_t value;       /* after CSNI_STEP_CONST */
 };
-/* In front of the steps of a SIMPLE or SPLIT plan stands what they come to: the mask of attributes, then two elements for
+/* Before the steps of a SIMPLE or SPLIT plan stands what they come to: the mask of attributes, then two elements for
  * each. */
 static inline const union csni_step *csni_plan_fields(const struct csni_plan *plan, const union csni_step *steps) {
     return steps + plan->steps - 1 - 2 * (size_t)plan->fields;
 }
 
-/* In front of those of a SPLIT plan, what its block is: `skip`, where it begins, with its length; `size`, of all attributes
+/* Before those of a SPLIT plan, what its block is: `skip`, where it begins, with its length; `size`, of all attributes
  * without the block's bytes; `slot`, how many fields stand before it. Offsets of the others are less the block's bytes. */
 static inline const union csni_step *csni_plan_split(const struct csni_plan *plan, const union csni_step *steps) {
     return csni_plan_fields(plan, steps) - 1;
@@ -158,17 +158,17 @@ struct csni_signature {
 
 struct csni_dwarf_private {
     struct csni_abbrevs *tables;
-    size_t tables_room;
+    size_t tables_capacity;
     csni_steps *steps;                 /* by worker, of tables compiled together; they share equal abbreviations' */
     struct csni_arena *plans;          /* by worker, of the same tables */
     uint32_t workers;
     struct csni_abbrev_lookup lookup;
-    size_t units_room;
+    size_t units_capacity;
     struct csni_signature *signatures; /* ascending */
-    size_t signature_count, signatures_room;
+    size_t signature_count, signatures_capacity;
     struct csni_package *package;      /* NULL: not one */
     struct csni_signature *split_ids;  /* of the units of a .dwo file, ascending; made by csni_split_index() */
-    size_t split_id_count, split_ids_room;
+    size_t split_id_count, split_ids_capacity;
 };
 
 void csni_sort_signatures(struct csni_signature *s, size_t count);
@@ -219,7 +219,7 @@ static inline uint64_t csni_zero_bytes(uint64_t w) {
     return ~(((w & low) + low) | w | low);
 }
 
-/* A ULEB128 within [p, end): the byte behind it, or NULL where it does not end. */
+/* A ULEB128 within [p, end): the byte after it, or NULL where it does not end. */
 static inline const uint8_t *csni_uleb(const uint8_t *p, const uint8_t *end, uint64_t *out) {
     uint64_t v = 0;
     for (unsigned shift = 0; p < end; shift += 7) {
@@ -236,7 +236,7 @@ static inline const uint8_t *csni_uleb(const uint8_t *p, const uint8_t *end, uin
 /* Reads the attributes at `off` of the unit's section into `out`: present, at, next. `off` is at most the unit's end. */
 csn_status csni_die_read(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
                          uint64_t off, struct csni_die *out, struct csn_error *err);
-/* Steps over attributes of a VARIABLE plan: the offset behind them, or UINT64_MAX where they do not end within the unit. */
+/* Steps over attributes of a VARIABLE plan: the offset after them, or UINT64_MAX where they do not end within the unit. */
 uint64_t csni_die_pass(const struct csni_dwarf *dwarf, const struct csni_unit *unit, const struct csni_plan *plan,
                        uint64_t off);
 /* The failure of a DIE at `off` that runs beyond its unit, or has a BAD plan. */

@@ -17,22 +17,22 @@ csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *u
     if (!unit->abbrevs || !unit->abbrevs->plans)
         return csni_fail(err, CSN_E_UNSUPPORTED, csni_unit_section(unit), off, "the unit at 0x%" PRIx64 " cannot be read", unit->off);
     const uint8_t *base = csni_unit_base(dwarf, unit);
-    uint64_t code = base[off], behind = off + 1;
+    uint64_t code = base[off], past = off + 1;
     if (CSNI_UNLIKELY(code >= 0x80)) {
         const uint8_t *p = csni_uleb(base + off, base + unit->end, &code);
         if (!p) return csni_die_fail(unit, NULL, off, 0, err);
-        behind = (uint64_t)(p - base);
+        past = (uint64_t)(p - base);
     }
     const struct csni_plan *plan = csni_plan_find(unit->abbrevs, code);
     if (!code)
         return csni_fail(err, CSN_E_FORMAT, csni_unit_section(unit), off, "a DIE is to be here, there is a null entry");
     if (plan->kind & CSNI_KIND_BAD) return csni_die_fail(unit, plan, off, code, err);
     if (!plan->kind && !(plan->flags & CSNI_PLAN_VARIABLE)) {
-        if (plan->size > unit->end - behind) return csni_die_fail(unit, NULL, off, 0, err);
+        if (plan->size > unit->end - past) return csni_die_fail(unit, NULL, off, 0, err);
         out->present = 0;
-        out->next = behind + plan->size;
+        out->next = past + plan->size;
     } else {
-        CSNI_TRY(csni_die_read(dwarf, unit, plan, behind, out, err));
+        CSNI_TRY(csni_die_read(dwarf, unit, plan, past, out, err));
     }
     out->unit = unit;
     out->off = off;

@@ -11,7 +11,7 @@ struct csni_scope_index;
 struct csni_scope_indexes {
     const struct csni_dwarf *dwarf;
     const struct csn_allocator *alloc;
-    struct csni_scope_index **items; /* per unit, or NULL; those of the supplement behind the image's */
+    struct csni_scope_index **items; /* per unit, or NULL; those of the supplement after the image's */
     uint8_t *was_indexed;            /* per unit */
     size_t count;                    /* of both */
     size_t nodes;                    /* of all indexes; at the limit they are dropped */

@@ -15,7 +15,7 @@ csn_status csni_split_index(struct csni_dwarf *dwarf, struct csn_error *err) {
     uint32_t count = dwarf->info_unit_count;
     priv->split_ids = csni_alloc_zeroed(dwarf->alloc, count, sizeof *priv->split_ids);
     if (count && !priv->split_ids) return csni_fail_memory(err, count * sizeof *priv->split_ids);
-    priv->split_ids_room = count;
+    priv->split_ids_capacity = count;
     for (uint32_t i = 0; i < count; i++)
         if (is_code(&dwarf->units[i]))
             priv->split_ids[priv->split_id_count++] = (struct csni_signature){ dwarf->units[i].dwo_id, i };

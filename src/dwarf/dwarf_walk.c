@@ -28,7 +28,7 @@ csn_status csni_die_walk_init(struct csni_die_walk *walk, const struct csni_dwar
     return CSN_OK;
 }
 
-/* Where the children of a DIE at `off` (behind its code) end by its sibling attribute, or 0. */
+/* Where the children of a DIE at `off` (after its code) end by its sibling attribute, or 0. */
 CSNI_NOINLINE static uint64_t jump_target(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off, uint64_t end) {
     uint64_t target;
     if (CSNI_UNLIKELY(plan->sibling == CSNI_NO_SIBLING_OFFSET || plan->flags & CSNI_PLAN_VARIABLE)) {
@@ -55,7 +55,7 @@ static csn_status stop(struct csni_die_walk *walk, csn_status status) {
 /* A DIE that the loop has come to. */
 struct met {
     const struct csni_plan *plan;
-    uint64_t at, off; /* of its code, behind it */
+    uint64_t at, off; /* of its code, after it */
     int64_t depth, closed;
 };
 
@@ -76,7 +76,7 @@ CSNI_NOINLINE static csn_status read_nesting(const struct csni_die_walk *walk, c
     return CSN_OK;
 }
 
-/* Reads a DIE that was asked for, and moves the walk behind it. This and what is rare are kept out of the loop's function,
+/* Reads a DIE that was asked for, and moves the walk after it. This and what is rare are kept out of the loop's function,
  * which has no register to spare. */
 CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct met *met, struct csni_die *out, struct csn_error *err) {
     const struct csni_plan *plan = met->plan;
@@ -104,16 +104,16 @@ CSNI_NOINLINE static csn_status give(struct csni_die_walk *walk, const struct me
 static inline uint64_t behind_children(const struct csni_die_walk *walk, const struct csni_plan *plan, uint64_t off,
                                        uint64_t end, bool big) {
     const unsigned both = CSNI_PLAN_SIBLING | CSNI_PLAN_CHILDREN, all = both | CSNI_PLAN_SHORT_SIBLING;
-    const uint64_t behind = off + plan->size;
-    if (CSNI_LIKELY((plan->flags & all) == all && behind <= end)) {
+    const uint64_t past = off + plan->size;
+    if (CSNI_LIKELY((plan->flags & all) == all && past <= end)) {
         /* Where it leads is checked as in jump_target(): forward, and within the unit. */
         uint64_t to = walk->unit->off + csni_get32(walk->begin + off + plan->sibling, big);
-        return CSNI_LIKELY(to <= end && to >= behind) ? to : 0;
+        return CSNI_LIKELY(to <= end && to >= past) ? to : 0;
     }
     return (plan->flags & both) == both ? jump_target(walk, plan, off, end) : 0;
 }
 
-/* A code that the fast way does not know, at `at`: its plan, NULL where the code does not end, and the offset behind it. */
+/* A code that the fast way does not know, at `at`: its plan, NULL where the code does not end, and the offset after it. */
 struct long_code {
     const struct csni_plan *plan;
     uint64_t off;
@@ -135,7 +135,7 @@ CSNI_NOINLINE static csn_status stop_at_bad(struct csni_die_walk *walk, const st
 }
 
 /* Three lines that the walk will soon come to. A third of its time was waiting for memory: processors see that it goes upwards, but
- * not across a page, nor behind what siblings jump over. */
+ * not across a page, nor after what siblings jump over. */
 static inline void ask_ahead(const uint8_t *base, uint64_t off) {
     enum { AHEAD = 2048, LINES = 3 * 64 };
     csni_prefetch_lines((const void *)((uintptr_t)base + (uintptr_t)off + AHEAD), LINES);

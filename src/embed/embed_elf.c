@@ -51,7 +51,7 @@ static struct change *add_elf_change(struct elf *x, uint32_t section, struct csn
 
 /* ---- what is to be done ---- */
 
-/* Names are added behind the old ones: nothing that is damaged there may turn into a name by that. */
+/* Names are added after the old ones: nothing that is damaged there may turn into a name by that. */
 static csn_status check_names(const struct elf *x, struct csn_error *err) {
     const struct csni_object *o = x->e->object;
     if (x->old_names.size && x->old_names.ptr[x->old_names.size - 1])
@@ -151,7 +151,7 @@ static uint64_t end_of_kept(const struct elf *x) {
     return end;
 }
 
-/* Cuts [off, off + size) off the end of what is kept, with the zeros that align what stood behind it. */
+/* Cuts [off, off + size) off the end of what is kept, with the zeros that align what stood after it. */
 static bool cut_out(struct elf *x, uint64_t off, uint64_t size, uint64_t floor) {
     struct csni_span file = x->e->object->file;
     if (!size || off < floor || off > x->end || size > x->end - off || x->end - off - size >= SECTION_ALIGN) return false;

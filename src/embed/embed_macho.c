@@ -1,6 +1,6 @@
-/* Putting an index into a Mach-O image. Load commands stand in front of everything else.
+/* Putting an index into a Mach-O image. Load commands stand before everything else.
  *
- * In a linked image the index becomes a segment of its own. There are unused bytes behind the load commands, as much as the
+ * In a linked image the index becomes a segment of its own. There are unused bytes after the load commands, as much as the
  * linker was told to leave; and as __LINKEDIT has to be the last segment, in the file and in memory, it moves back, with all
  * that load commands tell of its inside. In an object file all sections share one segment without a name: there they are
  * added, and what follows moves back. */
@@ -55,10 +55,10 @@ struct macho {
     struct csni_macho_signature old;
     uint64_t sign_off, sign_size; /* of the new one */
     uint64_t only_segment;     /* of an object: place of its command */
-    uint64_t room_end;         /* where the first bytes stand that load commands must not run into */
+    uint64_t free_end;         /* where the first bytes stand that load commands must not run into */
     uint64_t data_end, vm_end; /* of all segments */
     uint64_t end;              /* of what is kept of the file */
-    /* What stands at `moved_from` and behind moves back by `moved_by`; in an object, everything behind the load commands by
+    /* What stands at `moved_from` and after moves back by `moved_by`; in an object, everything after the load commands by
      * `grown` besides. */
     uint64_t moved_from, moved_by, grown;
     uint64_t segment_off, segment_addr, segment_size; /* of the new segment */
@@ -85,12 +85,12 @@ static csn_status survey_segment(struct macho *x, uint64_t at, uint32_t size, st
     if (vm_end > x->vm_end) x->vm_end = vm_end;
     if (memcmp(x->file.ptr + at + 8, "__LINKEDIT", 11) == 0) x->linkedit = at;
     if (off + filesize > x->data_end) x->data_end = off + filesize;
-    if (filesize && off && off < x->room_end) x->room_end = off;
+    if (filesize && off && off < x->free_end) x->free_end = off;
     for (uint32_t i = 0; i < sections; i++) {
         uint64_t section = at + f->segment_size + (uint64_t)i * f->section_size;
         uint32_t kind = get32(x, section + f->s_flags) & SECTION_TYPE, data = get32(x, section + f->s_offset);
         bool has_bytes = kind != S_ZEROFILL && kind != S_GB_ZEROFILL && kind != S_THREAD_LOCAL_ZEROFILL;
-        if (has_bytes && data && get_word(x, section + f->s_size) && data < x->room_end) x->room_end = data;
+        if (has_bytes && data && get_word(x, section + f->s_size) && data < x->free_end) x->free_end = data;
     }
     if (!x->is_object) return CSN_OK;
     if (x->only_segment) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, at, "an object file with several segments");
@@ -103,7 +103,7 @@ static csn_status survey(struct macho *x, struct csn_error *err) {
     if (commands_end(x) > x->file.size)
         return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "load commands end at 0x%llx, the file has 0x%zx bytes", (ull)commands_end(x),
                          x->file.size);
-    x->room_end = x->end = x->file.size;
+    x->free_end = x->end = x->file.size;
     for (uint32_t i = 0; i < x->command_count; i++) {
         uint64_t left = commands_end(x) - at;
         uint32_t type = left >= LOAD_COMMAND_SIZE ? get32(x, at) : 0, size = left >= LOAD_COMMAND_SIZE ? get32(x, at + 4) : 0;
@@ -176,12 +176,12 @@ static uint64_t place_sections(struct macho *x, uint64_t off, uint64_t addr) {
 static csn_status macho_place_in_image(struct macho *x, struct csn_error *err) {
     uint64_t grown = x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
     uint64_t need = commands_end(x) + grown - (x->signature && !x->resigns ? LINKEDIT_DATA_COMMAND_SIZE : 0);
-    bool is_free = need <= x->room_end;
+    bool is_free = need <= x->free_end;
     for (uint64_t i = commands_end(x); is_free && i < need; i++) is_free = x->file.ptr[i] == 0;
     if (!is_free)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, commands_end(x),
                          "no room for a load command of %llu bytes: it would end at 0x%llx, and sections begin at 0x%llx; link "
-                         "with -headerpad 0x100", (ull)grown, (ull)need, (ull)x->room_end);
+                         "with -headerpad 0x100", (ull)grown, (ull)need, (ull)x->free_end);
     uint64_t size = csni_payload_size(x->e->payload) + (x->added_count > 1 ? x->added[1].size : 0);
     x->segment_size = csni_align_up(size, PAGE);
     uint64_t linkedit_off = x->linkedit ? get_word(x, x->linkedit + x->f->fileoff) : 0;
@@ -288,11 +288,11 @@ static void change_segment(const struct macho *x, uint64_t at, uint8_t *p) {
     }
     move_field(x, p + f->fileoff, f->word);
     if (at == x->linkedit) {
-        uint64_t size = x->end - get_word(x, at + f->fileoff), room = get_word(x, at + f->vmsize);
+        uint64_t size = x->end - get_word(x, at + f->fileoff), capacity = get_word(x, at + f->vmsize);
         if (x->resigns) size = x->sign_off + x->sign_size - moved(x, get_word(x, at + f->fileoff));
         csni_put_sized(p + f->vmaddr, get_word(x, at + f->vmaddr) + x->moved_by, f->word, x->big);
         if (x->end != x->file.size) csni_put_sized(p + f->filesize, size, f->word, x->big);
-        if (x->resigns || (x->end != x->file.size && csni_align_up(size, PAGE) < room))
+        if (x->resigns || (x->end != x->file.size && csni_align_up(size, PAGE) < capacity))
             csni_put_sized(p + f->vmsize, csni_align_up(size, PAGE), f->word, x->big);
     }
     if (at == x->only_segment) {
@@ -306,7 +306,7 @@ static void change_segment(const struct macho *x, uint64_t at, uint8_t *p) {
     }
 }
 
-/* The commands, changed, behind the header at `out`; returns the end. */
+/* The commands, changed, after the header at `out`; returns the end. */
 static uint8_t *put_commands(const struct macho *x, uint8_t *out) {
     uint8_t *p = out + x->f->header_size;
     uint64_t at = x->f->header_size;
@@ -336,7 +336,7 @@ static csn_status put_macho_headers(const struct macho *x, struct csni_assembly 
     uint64_t size = x->is_object ? commands_end(x) + x->grown
                                  : commands_end(x) + x->f->segment_size + (uint64_t)x->added_count * x->f->section_size;
     uint64_t kept = x->is_object ? commands_end(x) : size;
-    if (!x->is_object && x->signature) kept = size = size > x->room_end ? x->room_end : size;
+    if (!x->is_object && x->signature) kept = size = size > x->free_end ? x->free_end : size;
     uint8_t *headers = csni_assembly_add_zeros(out, (size_t)size);
     if (!headers) return csni_fail_memory(err, size);
     memcpy(headers, x->file.ptr, x->f->header_size);
@@ -345,8 +345,8 @@ static csn_status put_macho_headers(const struct macho *x, struct csni_assembly 
     csni_put32(headers + HEADER_NCMDS, count, x->big);
     csni_put32(headers + HEADER_SIZEOFCMDS, (uint32_t)(end - headers - (ptrdiff_t)x->f->header_size), x->big);
     if (x->moved_from < kept || x->moved_from > x->end)
-        return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment at 0x%llx, need 0x%llx..0x%llx: behind the load commands "
-                         "and in front of a signature", (ull)x->moved_from, (ull)kept, (ull)x->end);
+        return csni_fail(err, CSN_E_FORMAT, NULL, x->moved_from, "a segment at 0x%llx, need 0x%llx..0x%llx: after the load commands "
+                         "and before a signature", (ull)x->moved_from, (ull)kept, (ull)x->end);
     csni_assembly_add(out, (struct csni_span){ x->file.ptr + kept, (size_t)(x->moved_from - kept) });
     return CSN_OK;
 }

@@ -1,5 +1,5 @@
-/* Putting an index into a PE image or a COFF object. Section headers stand in one table behind the file's headers: an image has
- * unused bytes behind it, as sections begin at a multiple of the file alignment; in an object all that follows moves back. */
+/* Putting an index into a PE image or a COFF object. Section headers stand in one table after the file's headers: an image has
+ * unused bytes after it, as sections begin at a multiple of the file alignment; in an object all that follows moves back. */
 #include "base/core/checked.h"
 #include "base/core/endian.h"
 #include "base/core/fail.h"
@@ -38,7 +38,7 @@ struct pe {
     unsigned count_at, count_size, symbols_at; /* places of these fields within the COFF header */
     struct section added[ADDED_MAX];
     unsigned added_count;
-    uint64_t shift;                            /* of everything behind the headers of an object */
+    uint64_t shift;                            /* of everything after the headers of an object */
     uint64_t end;                              /* of what is kept of the file */
 };
 
@@ -112,7 +112,7 @@ static csn_status handle_signature(struct pe *x, struct csn_error *err) {
 }
 
 static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
-    uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE, room = get32(x, x->optional + OPT_HEADERS_SIZE);
+    uint64_t need = x->table_end + (uint64_t)x->added_count * SECTION_HEADER_SIZE, capacity = get32(x, x->optional + OPT_HEADERS_SIZE);
     uint64_t section_align = get32(x, x->optional + OPT_SECTION_ALIGNMENT), align = get32(x, x->optional + OPT_FILE_ALIGNMENT);
     if (!section_align || !align || (section_align & (section_align - 1)) || (align & (align - 1)))
         return csni_fail(err, CSN_E_FORMAT, NULL, x->optional, "alignments 0x%llx and 0x%llx, need powers of 2", (ull)section_align,
@@ -122,14 +122,14 @@ static csn_status pe_place_in_image(struct pe *x, struct csn_error *err) {
                          FILE_ALIGN_MAX);
     for (uint32_t i = 0; i < x->count; i++) {
         uint64_t off = get32(x, x->table + (uint64_t)i * SECTION_HEADER_SIZE + SH_RAW_OFF);
-        if (off && off < room) room = off;
+        if (off && off < capacity) capacity = off;
     }
-    bool is_free = need <= room && need <= x->file.size;
+    bool is_free = need <= capacity && need <= x->file.size;
     for (uint64_t i = x->table_end; is_free && i < need; i++) is_free = x->file.ptr[i] == 0;
     if (!is_free)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, x->table_end,
                          "no room for %u more section headers: they would end at 0x%llx, sections begin at 0x%llx", x->added_count,
-                         (ull)need, (ull)room);
+                         (ull)need, (ull)capacity);
     CSNI_TRY(handle_signature(x, err));
     uint64_t address = get32(x, x->optional + OPT_IMAGE_SIZE), off = csni_align_up(x->end, align);
     for (unsigned i = 0; i < x->added_count; i++) {

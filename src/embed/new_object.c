@@ -167,7 +167,7 @@ static void put_macho(const struct csni_new_object *o, struct headers *h) {
     for (uint32_t i = 0; i < o->section_count; i++) put_macho_section(h, &o->sections[i], begin);
 }
 
-/* ---- COFF: header, section headers; behind the sections a string table for long names ---- */
+/* ---- COFF: header, section headers; after the sections a string table for long names ---- */
 
 static size_t coff_headers_size(const struct csni_new_object *o) {
     return COFF_HEADER_SIZE + o->section_count * (size_t)SECTION_HEADER_SIZE;

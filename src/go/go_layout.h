@@ -15,7 +15,7 @@ enum {
     GO_1_18_WORDS
 };
 
-/* 4-byte fields of a function record behind its entry, which is a pointer up to 1.17 and an offset of 4 bytes since. */
+/* 4-byte fields of a function record after its entry, which is a pointer up to 1.17 and an offset of 4 bytes since. */
 enum {
     GO_FUNC_NAME, GO_FUNC_ARGS, GO_FUNC_DEFER_RETURN, GO_FUNC_PC_SP, GO_FUNC_PC_FILE, GO_FUNC_PC_LINE, GO_FUNC_PC_DATA_COUNT,
     GO_FUNC_UNIT, /* since 1.16 */

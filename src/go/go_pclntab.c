@@ -43,7 +43,7 @@ static unsigned pclntab_entry_size(const struct csni_go_table *t) {
     return t->version >= CSNI_GO_1_18 ? 4 : t->pointer_size;
 }
 
-/* The files of Go 1.2: behind the entries stands the offset of a list whose first element counts the list. */
+/* The files of Go 1.2: after the entries stands the offset of a list whose first element counts the list. */
 static csn_status read_old_files(struct csni_go_table *t, struct csn_error *err) {
     uint64_t off, count, at = (2 * t->function_count + 1) * t->pointer_size;
     if (!csni_go_number_at(t->functions, at, 4, t->big_endian, &off) ||
@@ -74,13 +74,13 @@ csn_status csni_go_read_header(struct csni_go_table *t, struct csn_error *err) {
     t->quantum = t->bytes.ptr[GO_HEADER_QUANTUM];
     t->pointer_size = t->bytes.ptr[GO_HEADER_POINTER];
     if (!header_word(t, 0, &t->function_count))
-        return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, GO_HEADER_WORDS, "header ends behind %zu bytes",
+        return csni_fail(err, CSN_E_TRUNCATED, CSNI_GO_SECTION, GO_HEADER_WORDS, "header ends past %zu bytes",
                          t->bytes.size);
     CSNI_TRY(read_pclntab_parts(t, err));
-    uint64_t room = t->functions.size / pclntab_entry_size(t);
-    if (!room || t->function_count > (room - 1) / 2)
+    uint64_t capacity = t->functions.size / pclntab_entry_size(t);
+    if (!capacity || t->function_count > (capacity - 1) / 2)
         return csni_fail(err, CSN_E_FORMAT, CSNI_GO_SECTION, GO_HEADER_WORDS, "%" PRIu64 " functions, there is room for %" PRIu64,
-                         t->function_count, room ? (room - 1) / 2 : 0);
+                         t->function_count, capacity ? (capacity - 1) / 2 : 0);
     return t->version == CSNI_GO_1_2 ? read_old_files(t, err) : CSN_OK;
 }
 

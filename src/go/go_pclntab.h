@@ -49,7 +49,7 @@ struct csni_go_table {
 /* Whether a table's header stands at the beginning of `bytes`; looks at all of its fields. */
 bool csni_go_recognize(struct csni_span bytes);
 
-/* The offset at or behind `from` at which a table begins; a multiple of 4, as linkers place it. False: there is none. */
+/* The offset at or after `from` at which a table begins; a multiple of 4, as linkers place it. False: there is none. */
 bool csni_go_find(struct csni_span bytes, uint64_t from, uint64_t *off);
 
 /* Reads the header of the table at `addr`, finds the program's moduledata in the image. CSN_E_UNSUPPORTED: no Go table. */
@@ -78,7 +78,7 @@ struct csni_go_call {
 
 /* A function. Arrays belong to the reader and last until its next call. */
 struct csni_go_function {
-    uint64_t start, end;              /* without the filling behind it */
+    uint64_t start, end;              /* without the filling after it */
     struct csn_str name;
     const struct csni_go_row *rows;
     size_t row_count;

@@ -5,7 +5,7 @@ const char *csn_reason_text(uint32_t reason) {
     switch (reason) {
     case CSN_REASON_COMPLETE: return "nothing is missing";
     case CSN_REASON_BEFORE_FIRST: return "the address is below the first function of the index";
-    case CSN_REASON_GAP: return "the address is behind the end of the function that starts before it";
+    case CSN_REASON_GAP: return "the address is after the end of the function that starts before it";
     case CSN_REASON_NO_LINE_TABLE: return "the function has no line table";
     case CSN_REASON_NO_ROW: return "the function has no line for this address";
     case CSN_REASON_BAD_FILE: return "the line names a file that the index does not have";

@@ -66,7 +66,7 @@ static bool decode_block(struct csni_deflate *d, uint8_t **out, const uint8_t *e
     return good;
 }
 
-/* Into memory that has what went before in front of it. */
+/* Into memory that has what went before before it. */
 static bool read_behind(struct csni_deflate *d, uint8_t *out, size_t size, const uint8_t *oldest, size_t *given) {
     uint8_t *at = out;
     bool good = decode_block(d, &at, out + size, oldest);
@@ -89,7 +89,7 @@ static bool read_recent(struct csni_deflate *d, uint8_t *out, size_t size, size_
     return good;
 }
 
-/* `out` has CSNI_DEFLATE_WINDOW bytes in front of it, and will have as many. */
+/* `out` has CSNI_DEFLATE_WINDOW bytes before it, and will have as many. */
 static bool read_directly(struct csni_deflate *d, uint8_t *out, size_t size, size_t *given) {
     bool good = read_behind(d, out, size, out - CSNI_DEFLATE_WINDOW, given);
     memcpy(d->recent, out + *given - CSNI_DEFLATE_WINDOW, CSNI_DEFLATE_WINDOW);

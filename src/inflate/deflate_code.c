@@ -40,7 +40,7 @@ int csni_deflate_code_make(struct csni_deflate_code *c, const uint8_t *sizes, un
     return left;
 }
 
-/* Codes of one size are successive numbers, and begin behind those of the size before. */
+/* Codes of one size are successive numbers, and begin after those of the size before. */
 bool csni_deflate_code_find(const struct csni_deflate_code *c, uint64_t bits, unsigned *symbol, unsigned *size) {
     unsigned code = 0, begin = 0;
     for (unsigned n = 1; n <= CSNI_DEFLATE_CODE_BITS; n++) {

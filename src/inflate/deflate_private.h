@@ -13,7 +13,7 @@ enum {
     CSNI_DEFLATE_OUT_MARGIN = 512,
 };
 
-/* Bits behind the lowest `count` are those that follow in the stream, or zero. */
+/* Bits after the lowest `count` are those that follow in the stream, or zero. */
 struct csni_deflate_bits {
     const uint8_t *in, *end;
     uint64_t buf;
@@ -44,7 +44,7 @@ static inline bool csni_deflate_drop(struct csni_deflate_bits *b, unsigned count
 
 enum csni_deflate_place {
     CSNI_DEFLATE_AT_BEGIN,
-    CSNI_DEFLATE_AT_BLOCK,      /* in front of a block, or of the checksum */
+    CSNI_DEFLATE_AT_BLOCK,      /* before a block, or of the checksum */
     CSNI_DEFLATE_IN_STORED,
     CSNI_DEFLATE_IN_CODED,
     CSNI_DEFLATE_AT_CHECKSUM,
@@ -65,7 +65,7 @@ struct csni_deflate {
     uint32_t sum;                        /* Adler-32 of what was given */
     const char *fault;
     csni_deflate_run *run, *run_checked;
-    uint8_t literals[UINT8_MAX + 1 + CSNI_DEFLATE_COPY]; /* where they are copied from; what is behind each one does not matter */
+    uint8_t literals[UINT8_MAX + 1 + CSNI_DEFLATE_COPY]; /* where they are copied from; what is after each one does not matter */
     struct csni_deflate_code symbols, distances;
     struct csni_deflate_table table;
     /* The last bytes that were given: matches refer to them when the next ones go elsewhere. */
@@ -88,7 +88,7 @@ bool csni_deflate_read_header(struct csni_deflate *d);
 bool csni_deflate_read_symbol(struct csni_deflate *d, uint8_t **out, const uint8_t *oldest);
 bool csni_deflate_read_distance(struct csni_deflate *d, size_t *distance); /* its 28 bits are there, unless the input ends */
 
-/* run: decodes to the end of the block, or while the margins are kept. CSNI_DEFLATE_WINDOW bytes are in front of *out; where they are
+/* run: decodes to the end of the block, or while the margins are kept. CSNI_DEFLATE_WINDOW bytes are before *out; where they are
  * not, run_checked compares distances. */
 void csni_deflate_choose_run(struct csni_deflate *d);
 

@@ -16,7 +16,7 @@ enum { CSNI_DEFLATE_END_OF_BLOCK = 256, CSNI_DEFLATE_LENGTHS = 29, CSNI_DEFLATE_
 /* Fields lie in bytes of their own: processors have ports to spare for loads, not for shifts. */
 struct csni_deflate_entry {
     int8_t taken;      /* bits from the stream, extra bits included; CSNI_DEFLATE_RARE added: `kind` says what it is */
-    uint8_t skip;      /* bits in front of the extra bits; CSNI_DEFLATE_LITERAL added: a literal */
+    uint8_t skip;      /* bits before the extra bits; CSNI_DEFLATE_LITERAL added: a literal */
     uint8_t size;      /* bytes it puts out */
     uint8_t kind;
     uint32_t base;     /* distance without its extra bits; of a literal, 255 less it */

@@ -20,6 +20,6 @@ csn_status csni_inflate(enum csni_compression compression, struct csni_span data
 /* All of an .xz file, whose size nobody promises: at most `max_size` bytes, in memory of `alloc` that csni_free(alloc, *out,
  * *room) gives back. CSN_E_LIMIT: it inflates to more, or needs more than 256 MiB for its dictionary. */
 csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struct csn_allocator *alloc,
-                           struct csni_span *out, size_t *room, const char *section, struct csn_error *err);
+                           struct csni_span *out, size_t *capacity, const char *section, struct csn_error *err);
 
 #endif

@@ -15,23 +15,23 @@ struct xz_output {
     const struct csn_allocator *alloc;
     uint64_t max_size;
     uint8_t *bytes;
-    size_t room;
+    size_t capacity;
 };
 
 /* Twice the room, at most one byte more than the limit, so that going beyond it is seen. */
 static csn_status grow(struct xz_output *out, lzma_stream *stream, const char *section, struct csn_error *err) {
-    size_t used = out->room;
+    size_t used = out->capacity;
     if (used > out->max_size)
         return csni_fail(err, CSN_E_LIMIT, section, 0, "xz data inflates to more than 0x%" PRIx64 " bytes, the limit",
                          out->max_size);
-    size_t room = used ? used * 2 : FIRST_ROOM;
-    if (room > out->max_size) room = (size_t)out->max_size + 1;
-    uint8_t *bytes = csni_realloc(out->alloc, out->bytes, used, room);
-    if (!bytes) return csni_fail_memory(err, room);
+    size_t capacity = used ? used * 2 : FIRST_ROOM;
+    if (capacity > out->max_size) capacity = (size_t)out->max_size + 1;
+    uint8_t *bytes = csni_realloc(out->alloc, out->bytes, used, capacity);
+    if (!bytes) return csni_fail_memory(err, capacity);
     out->bytes = bytes;
-    out->room = room;
+    out->capacity = capacity;
     stream->next_out = bytes + used;
-    stream->avail_out = room - used;
+    stream->avail_out = capacity - used;
     return CSN_OK;
 }
 
@@ -66,7 +66,7 @@ static csn_status run_xz(lzma_stream *stream, struct csni_span data, struct xz_o
 }
 
 csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struct csn_allocator *alloc,
-                           struct csni_span *out, size_t *room, const char *section, struct csn_error *err) {
+                           struct csni_span *out, size_t *capacity, const char *section, struct csn_error *err) {
     lzma_stream stream = LZMA_STREAM_INIT;
     lzma_ret begun = lzma_stream_decoder(&stream, MAX_DECODER_MEMORY, LZMA_CONCATENATED);
     if (begun != LZMA_OK) return fail_xz(begun, &stream, data.size, section, err);
@@ -75,17 +75,17 @@ csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struc
     uint64_t size = stream.total_out;
     lzma_end(&stream);
     if (status < 0) {
-        csni_free(alloc, output.bytes, output.room);
+        csni_free(alloc, output.bytes, output.capacity);
         return status;
     }
     *out = (struct csni_span){ output.bytes, (size_t)size };
-    *room = output.room;
+    *capacity = output.capacity;
     return CSN_OK;
 }
 #else
 csn_status csni_inflate_xz(struct csni_span data, uint64_t max_size, const struct csn_allocator *alloc,
-                           struct csni_span *out, size_t *room, const char *section, struct csn_error *err) {
-    (void)data, (void)max_size, (void)alloc, (void)out, (void)room;
+                           struct csni_span *out, size_t *capacity, const char *section, struct csn_error *err) {
+    (void)data, (void)max_size, (void)alloc, (void)out, (void)capacity;
     return csni_fail(err, CSN_E_UNSUPPORTED, section, 0, "xz compression: this build lacks liblzma");
 }
 #endif

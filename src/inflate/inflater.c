@@ -28,7 +28,7 @@ struct csni_inflater {
 
 static csn_status fail_damaged(const struct csni_inflater *s, const char *format, const char *why, struct csn_error *err) {
     return csni_fail(err, CSN_E_FORMAT, s->section, 0,
-                     "damaged %s data (0x%zx bytes, header promises 0x%zx): %s, at 0x%zx of it, behind 0x%zx inflated bytes",
+                     "damaged %s data (0x%zx bytes, header promises 0x%zx): %s, at 0x%zx of it, after 0x%zx inflated bytes",
                      format, s->data.size, s->size, why, s->consumed, s->done);
 }
 
@@ -94,7 +94,7 @@ csn_status csni_inflater_create(enum csni_compression compression, struct csni_s
     return status;
 }
 
-/* Behind the last byte: the checksum, and nothing that is more data. */
+/* After the last byte: the checksum, and nothing that is more data. */
 static csn_status check_end(struct csni_inflater *s, struct csn_error *err) {
     for (;;) {
         uint8_t spare;

@@ -75,7 +75,7 @@ static bool fits(const struct csni_batch_writer *w) {
            w->strings.count <= UINT32_MAX && w->files.count <= UINT32_MAX;
 }
 
-/* Puts functions without a place behind the others and takes them from their count. */
+/* Puts functions without a place after the others and takes them from their count. */
 static bool move_unplaced(struct csni_batch_writer *w, struct csni_batch *batch) {
     uint32_t all = batch->function_count, count = 0, unplaced = 0;
     struct csni_function *apart = csni_arena_alloc(w->arena, all * sizeof *apart);

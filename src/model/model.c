@@ -10,9 +10,9 @@ void csni_model_init(struct csni_model *model, const struct csn_allocator *alloc
 }
 
 void csni_model_deinit(struct csni_model *m) {
-    csni_free(m->alloc, m->entries, m->entry_room * sizeof *m->entries);
-    csni_free(m->alloc, m->children, m->child_room * sizeof *m->children);
-    csni_free(m->alloc, m->strings, m->string_room * sizeof *m->strings);
+    csni_free(m->alloc, m->entries, m->entry_capacity * sizeof *m->entries);
+    csni_free(m->alloc, m->children, m->child_capacity * sizeof *m->children);
+    csni_free(m->alloc, m->strings, m->string_capacity * sizeof *m->strings);
     csni_free(m->alloc, m->files, m->file_count * sizeof *m->files);
 }
 

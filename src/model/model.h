@@ -28,7 +28,7 @@ struct csni_inline_node {
     uint32_t call_line;
     uint32_t first_part;  /* in the batch's parts: ascending, neither touching nor empty */
     uint32_t part_count;  /* at least 1 */
-    uint32_t descendants; /* nodes behind this one that are inside it */
+    uint32_t descendants; /* nodes after this one that are inside it */
 };
 
 struct csni_call_site {
@@ -62,7 +62,7 @@ struct csni_function {
     bool local : 1; /* a symbol that only its own object file sees */
     bool label : 1; /* of assembler source, where one piece of code may have several */
     bool unplaced; /* its place is not known */
-    uint32_t merged_count; /* of an exact model: the functions behind this one in the batch that are merged into it */
+    uint32_t merged_count; /* of an exact model: the functions after this one in the batch that are merged into it */
 };
 
 static inline bool csni_function_is_rich(const struct csni_function *f) {
@@ -94,7 +94,7 @@ struct csni_batch {
     struct csni_note *notes;
     uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
         note_count;
-    uint32_t unplaced_count;  /* functions behind the last one whose place is not known: they are in no index, unless a
+    uint32_t unplaced_count;  /* functions after the last one whose place is not known: they are in no index, unless a
                                * source finds it and counts them among the others */
     /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
     uint32_t *string_numbers, *file_numbers;
@@ -138,7 +138,7 @@ void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint
 void csni_batch_mark_unplaced(struct csni_batch_writer *w);
 /* A row that repeats file and line of the one before adds nothing and is left out. */
 void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file, uint32_t line);
-/* The same for many rows: room for `count` more behind those that are there, NULL when out of memory; then how many were
+/* The same for many rows: room for `count` more after those that are there, NULL when out of memory; then how many were
  * written there, and how many there would be if none were superseded (row.h). The caller leaves out rows that repeat the
  * one before. */
 struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count);
@@ -147,7 +147,7 @@ void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t gi
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
 void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */
 void csni_batch_end_inline(struct csni_batch_writer *w, uint32_t node);
-/* The same for many nodes: room for `nodes` more, and for `parts` more behind those that are there, NULL when out of memory; then
+/* The same for many nodes: room for `nodes` more, and for `parts` more after those that are there, NULL when out of memory; then
  * how many were written there. */
 struct csni_inline_node *csni_batch_reserve_inlines(struct csni_batch_writer *w, size_t nodes, size_t parts,
                                                     struct csni_part **out_parts);
@@ -183,12 +183,12 @@ struct csni_model {
     void *rename_context;
     /* Set by csni_model_finalize(). */
     struct csni_entry *entries;         /* ascending by address; with binaries: by binary, then address */
-    uint32_t entry_count, entry_room;
+    uint32_t entry_count, entry_capacity;
     struct csni_entry *children;
-    uint32_t child_count, child_room;
+    uint32_t child_count, child_capacity;
     /* Set by csni_model_link(). */
     struct csn_str *strings;            /* [0] is empty; files' strings first, then names by address */
-    uint32_t string_count, string_room;
+    uint32_t string_count, string_capacity;
     struct csni_model_file *files;      /* [0] is no file; the most used first */
     uint32_t file_count;
 };

@@ -117,9 +117,9 @@ static csn_status finalize_exact(struct csni_model *m, struct csn_convert_report
     }
     size_t size = 2 * (size_t)count * sizeof(struct csni_key);
     struct csni_key *keys = csni_alloc(m->alloc, size);
-    m->entry_room = count;
+    m->entry_capacity = count;
     m->entries = csni_alloc_zeroed(m->alloc, count, sizeof *m->entries);
-    m->child_room = m->child_count;
+    m->child_capacity = m->child_count;
     if (m->child_count) m->children = csni_alloc_zeroed(m->alloc, m->child_count, sizeof *m->children);
     bool ok = keys && m->entries && (m->children || !m->child_count);
     if (ok) take_entries(m, keys, keys + count);
@@ -166,7 +166,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, str
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "%zu functions, an index holds at most %u", count, UINT32_MAX);
     struct csni_key *keys = csni_alloc_present(m->alloc, 2 * count, sizeof *keys);
     m->entries = csni_alloc_present(m->alloc, count, sizeof *m->entries);
-    m->entry_room = (uint32_t)count;
+    m->entry_capacity = (uint32_t)count;
     if (count && (!keys || !m->entries)) {
         csni_free(m->alloc, keys, 2 * count * sizeof *keys);
         return csni_fail_memory(err, 2 * count * sizeof *keys);

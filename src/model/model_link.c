@@ -218,7 +218,7 @@ static csn_status link_all(struct csni_link *link, struct csni_pool *pool, struc
                          (unsigned long long)count, UINT32_MAX);
     m->strings = csni_alloc_present(m->alloc, (size_t)count, sizeof *m->strings);
     if (!m->strings) return csni_fail_memory(err, count * sizeof *m->strings);
-    m->string_room = (uint32_t)count;
+    m->string_capacity = (uint32_t)count;
     m->strings[0] = (struct csn_str){ "", 0 };
     m->string_count = 1;
     CSNI_TRY(number_files(link, err));

@@ -348,6 +348,6 @@ csn_status csni_model_merge(struct csni_model *m, struct csni_key *keys, size_t 
     /* The model frees the children. */
     m->children = g.children.items;
     m->child_count = (uint32_t)g.children.count;
-    m->child_room = (uint32_t)g.children.capacity;
+    m->child_capacity = (uint32_t)g.children.capacity;
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * With several workers each takes shares of the functions, and lists the names that it is the first to see there: those of an
  * earlier share may be among them. When all shares are through, each name knows the first one that has it, so that every share
- * can count its own and give them numbers behind those of the shares before. */
+ * can count its own and give them numbers after those of the shares before. */
 #include "base/hash.h"
 #include "model/model_link.h"
 

@@ -22,14 +22,14 @@ static bool read_part(struct csn_str name, size_t *at, struct csn_str *out) {
     return true;
 }
 
-static bool put(char *out, size_t room, size_t *len, const char *text, size_t size) {
-    if (size > room - *len) return false;
+static bool put(char *out, size_t capacity, size_t *len, const char *text, size_t size) {
+    if (size > capacity - *len) return false;
     memcpy(out + *len, text, size);
     *len += size;
     return true;
 }
 
-size_t csni_mangled_internal_name(struct csn_str mangled, char *out, size_t room) {
+size_t csni_mangled_internal_name(struct csn_str mangled, char *out, size_t capacity) {
     static const char unnamed[] = "_GLOBAL__N_1";
     if (mangled.len < 5 || !csni_is_mangled(mangled)) return 0;
     bool nested = mangled.ptr[2] == 'N', internal = false;
@@ -46,8 +46,8 @@ size_t csni_mangled_internal_name(struct csn_str mangled, char *out, size_t room
             internal = true;
             continue;
         }
-        if (len && !put(out, room, &len, "::", 2)) return 0;
-        if (!put(out, room, &len, part.ptr, part.len)) return 0;
+        if (len && !put(out, capacity, &len, "::", 2)) return 0;
+        if (!put(out, capacity, &len, part.ptr, part.len)) return 0;
         if (!nested) break;
         if (at < mangled.len && mangled.ptr[at] == 'E') {
             at++;

@@ -6,12 +6,12 @@
 
 /* The name that debug information has for a function of internal linkage: "ns::hidden" for "_ZN2ns12_GLOBAL__N_16hiddenEi",
  * "stat" for "_ZL4stati". Fills `out` and gives its length; 0: not such a name, or one of templates, or it does not fit. */
-size_t csni_mangled_internal_name(struct csn_str mangled, char *out, size_t room);
+size_t csni_mangled_internal_name(struct csn_str mangled, char *out, size_t capacity);
 
 /* Whether a mangled name has the last part of a plain one, such as "hidden" of "ns::hidden", as one of its own parts. */
 bool csni_mangled_has_part(struct csn_str mangled, struct csn_str plain);
 
-/* A name less what compilers put behind it for their clones, ".isra.0" and the like: debug information has the name alone. */
+/* A name less what compilers put after it for their clones, ".isra.0" and the like: debug information has the name alone. */
 struct csn_str csni_clone_base(struct csn_str name);
 
 /* A hash that the clones of a function share, and that constructors and destructors for complete and for base

@@ -31,8 +31,8 @@ static inline void csni_name_put(struct csni_name_text *text, const char *bytes,
         return;
     }
     if (text->len < text->cap) {
-        size_t room = text->cap - text->len;
-        memcpy(text->out + text->len, bytes, size < room ? size : room);
+        size_t capacity = text->cap - text->len;
+        memcpy(text->out + text->len, bytes, size < capacity ? size : capacity);
     }
     text->len += size;
     text->last = bytes[size - 1];

@@ -154,7 +154,7 @@ static size_t word_size(const char *at, const char *end) {
     return size;
 }
 
-/* The bytes of identifiers joined by "::" at `at`, each of two characters or more. What does not fit behind the last "::"
+/* The bytes of identifiers joined by "::" at `at`, each of two characters or more. What does not fit after the last "::"
  * is no part of it. */
 static size_t qualified_size(const char *at, const char *end) {
     size_t size = 0;
@@ -209,12 +209,12 @@ static size_t shorten_plain(char *text, size_t len) {
         }
         size_t stay = close ? arguments_that_stay(name, &args) : 0;
         if (close && stay < args.count) {
-            const char *last = args.at[stay - 1].ptr + args.at[stay - 1].len, *behind;
-            behind = args.at[args.count - 1].ptr + args.at[args.count - 1].len;
-            if (behind < close && *behind == ' ') behind++;
+            const char *last = args.at[stay - 1].ptr + args.at[stay - 1].len, *past;
+            past = args.at[args.count - 1].ptr + args.at[args.count - 1].len;
+            if (past < close && *past == ' ') past++;
             memmove(kept, at, (size_t)(last - at));
             kept += last - at;
-            at = behind;
+            at = past;
         }
         memmove(kept, at, (size_t)(next - at));
         kept += next - at;
@@ -291,7 +291,7 @@ static void close_bracket(struct nested *n, char c) {
 
 static bool word_is_operator(const char *at, size_t size) { return size == 8 && memcmp(at, "operator", 8) == 0; }
 
-/* The bytes of an operator's symbol behind the word "operator": none of its brackets is one. */
+/* The bytes of an operator's symbol after the word "operator": none of its brackets is one. */
 static size_t symbol_size(const char *at, const char *end) {
     static const char *const symbols[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "<", ">" };
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {

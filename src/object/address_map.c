@@ -50,10 +50,10 @@ static bool range_of(const struct csni_object *object, const struct csni_symbol 
     return true;
 }
 
-/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
+/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take forever. */
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
-/* Other names of a function stand behind its first and are not needed. */
+/* Other names of a function stand after its first and are not needed. */
 static csn_status find_mapped_symbols(struct csni_object *object, struct wanted *wanted, uint32_t count,
                                       struct csni_address_map *map, struct csn_error *err) {
     struct csni_symbol_iter iter;
@@ -119,7 +119,7 @@ void csni_address_map_deinit(struct csni_address_map *map) {
 }
 
 const struct csni_mapped_range *csni_address_map_find(const struct csni_address_map *map, uint64_t object_addr) {
-    size_t behind = csni_upper_bound(map->ranges.items, map->ranges.count, object_start, object_addr);
-    if (!behind || object_addr >= map->ranges.items[behind - 1].object_end) return NULL;
-    return &map->ranges.items[behind - 1];
+    size_t upper = csni_upper_bound(map->ranges.items, map->ranges.count, object_start, object_addr);
+    if (!upper || object_addr >= map->ranges.items[upper - 1].object_end) return NULL;
+    return &map->ranges.items[upper - 1];
 }

@@ -54,7 +54,7 @@ static bool long_name(const struct csni_archive *archive, struct csn_str field, 
     return true;
 }
 
-/* BSD's `#1/20`: the name's 20 characters, filled up with NUL, stand in front of the member's bytes. */
+/* BSD's `#1/20`: the name's 20 characters, filled up with NUL, stand before the member's bytes. */
 static bool leading_name(struct csn_str field, struct csni_span *bytes, struct csn_str *out) {
     uint64_t len;
     struct csni_span name;
@@ -102,7 +102,7 @@ static csn_status read_member(struct csni_archive *archive, struct csni_archive_
     if (!read_archive_number(header.ptr + MTIME_OFF, MTIME_SIZE, &m->mtime)) m->mtime = 0;
     if (!csni_span_sub(archive->file, off + HEADER_SIZE, size, &m->bytes))
         return csni_fail(err, CSN_E_TRUNCATED, NULL, off,
-                         "archive member at 0x%" PRIx64 ": 0x%" PRIx64 " bytes, but the file has 0x%zx behind its header", off,
+                         "archive member at 0x%" PRIx64 ": 0x%" PRIx64 " bytes, but the file has 0x%zx after its header", off,
                          size, archive->file.size - (size_t)off - HEADER_SIZE);
     if (!member_name(archive, header.ptr, m))
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "archive member at 0x%" PRIx64 ": name \"%.16s\" leads nowhere", off,

@@ -9,7 +9,7 @@ enum { CRC_SIZE = 4, DEBUG_SUP_VERSION = 5 };
 
 static csn_status fail_short(const char *section, const struct csni_cursor *c, size_t size, const char *what,
                              struct csn_error *err) {
-    return csni_fail(err, CSN_E_TRUNCATED, section, c->failed_at, "%s reaches behind the section's 0x%zx bytes", what, size);
+    return csni_fail(err, CSN_E_TRUNCATED, section, c->failed_at, "%s reaches past the section's 0x%zx bytes", what, size);
 }
 
 /* CSN_NONE where there is no section of that index, or where it has no bytes here: a debug-only file keeps its header. */

@@ -108,7 +108,7 @@ uint32_t csni_object_find_debug_section(const struct csni_object *object, const 
     for (uint32_t i = 1; i < object->section_count; i++) {
         struct csn_str text = object->sections[i].name;
         if (!is_debug_name(text, &plain) && !is_debug_name(text, &compressed)) continue;
-        /* A relocatable object with type units has a .debug_info of its own in each type's section group, in front of
+        /* A relocatable object with type units has a .debug_info of its own in each type's section group, before
          * that of the code. */
         if (!(object->sections[i].flags & CSNI_SECTION_GROUP)) return i;
         if (in_group == CSNI_NO_SECTION) in_group = i;
@@ -183,7 +183,7 @@ csn_status csni_place_sections(struct csni_object_private *priv, struct csn_erro
         if (!(s->flags & CSNI_SECTION_ALLOC) || s->addr) continue;
         if (!place_at_end(&end, sane_align(s->align), s->size, &s->addr))
             return csni_fail(err, CSN_E_FORMAT, NULL, 0,
-                             "section %" PRIu32 ": 0x%" PRIx64 " bytes behind 0x%" PRIx64 " exceed 64-bit addresses", i,
+                             "section %" PRIu32 ": 0x%" PRIx64 " bytes after 0x%" PRIx64 " exceed 64-bit addresses", i,
                              s->size, end);
     }
     return CSN_OK;

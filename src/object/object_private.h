@@ -98,7 +98,7 @@ csn_status csni_make_sections(struct csni_object_private *priv, uint32_t count, 
 /* Sections of an object that is not linked all begin at 0. Those that will be in memory get places of their own, so that an
  * address means one thing: in section order, each at its alignment, from 0 on. So an object with a single code section,
  * which comes first, keeps the addresses that a disassembler shows. Sections that do have an address keep it; the others
- * are then placed behind them. */
+ * are then placed after them. */
 csn_status csni_place_sections(struct csni_object_private *priv, struct csn_error *err);
 
 /* Counts of relocations left out, from any thread. */

@@ -10,7 +10,7 @@
 
 enum { SLICES = 8, CHUNK = 4 << 20 };
 
-/* table[k][b]: the CRC of byte b with k zero bytes behind it. Made anew each time: 2,048 steps are nothing beside a file. */
+/* table[k][b]: the CRC of byte b with k zero bytes after it. Made anew each time: 2,048 steps are nothing beside a file. */
 static void make_tables(uint32_t table[SLICES][256]) {
     for (uint32_t b = 0; b < 256; b++) {
         uint32_t crc = b;

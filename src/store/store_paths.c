@@ -13,7 +13,7 @@ const char *csni_path_base(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Without the '/' at its end, so that the root is empty and anything may be put behind it. */
+/* Without the '/' at its end, so that the root is empty and anything may be put after it. */
 static void add_folder(struct csni_folders *out, const char *path, size_t len) {
     if (len >= CSNI_PATH_SIZE) return;
     char *text = out->text[out->count];

@@ -4,7 +4,7 @@
 
 #include "store/companion_search.h"
 
-/* What stands behind the last '/'. */
+/* What stands after the last '/'. */
 const char *csni_path_base(const char *path);
 
 /* The folders that `path` is in: as it is written ("." where it has none), and by its real path, as far as that differs.

@@ -80,6 +80,6 @@ bool csni_module_map_set(struct csni_module_map *map, const struct csn_module *m
 }
 
 uint32_t csni_module_map_find(const struct csni_module_map *map, uint64_t pc) {
-    size_t behind = csni_upper_bound(map->parts.items, map->parts.count, start, pc);
-    return behind ? map->parts.items[behind - 1].module : CSNI_NO_MODULE;
+    size_t upper = csni_upper_bound(map->parts.items, map->parts.count, start, pc);
+    return upper ? map->parts.items[upper - 1].module : CSNI_NO_MODULE;
 }

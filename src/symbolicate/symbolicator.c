@@ -94,7 +94,7 @@ static csn_status locate_frame(struct csn_symbolicator *s, const struct csn_stac
     /* With EITHER, the byte before is within the call for both: no call is shorter than 2 bytes. */
     unsigned step = out->exact || (frame->flags & CSN_STACK_BEFORE) ? 0 : 1;
     out->shift = (uint8_t)step;
-    /* A return address may be the first byte behind its module. */
+    /* A return address may be the first byte after its module. */
     out->module = by_address ? frame->module : csni_module_map_find(&s->map, frame->pc - step);
     out->addr = frame->pc;
     if (out->module != CSNI_NO_MODULE && !by_address) out->addr -= s->modules[out->module].bias;

@@ -89,7 +89,7 @@ def groups(program):
 
 
 def calls(program):
-    """{return address: operand of the call instruction in front of it}"""
+    """{return address: operand of the call instruction before it}"""
     found, operand = {}, None
     for line in run(program.parent, "objdump", "-d", "--no-show-raw-insn", program).splitlines():
         match = re.match(r"\s+([0-9a-f]+):\s+(\S+)\s*(\S*)", line)

@@ -292,8 +292,8 @@ def test_only_the_last_part_of_a_link_counts(callsign, split, tmp_path, name):
 
 
 @pytest.mark.parametrize("content, message", [
-    (b"app.debug", ".gnu_debuglink+0x0: the name reaches behind the section's 0x9 bytes"),
-    (b"app.debug\0\0\0\1\2\3", ".gnu_debuglink+0xc: the CRC reaches behind the section's 0xf bytes"),
+    (b"app.debug", ".gnu_debuglink+0x0: the name reaches past the section's 0x9 bytes"),
+    (b"app.debug\0\0\0\1\2\3", ".gnu_debuglink+0xc: the CRC reaches past the section's 0xf bytes"),
     (bytes(8), ".gnu_debuglink+0x0: an empty name"),
 ])
 def test_damaged_link(callsign, split, content, message):

@@ -35,7 +35,7 @@ def make_input(kind, folder, shapes):
         "random bytes": bytes((i * 7919 >> 3) & 255 for i in range(5000)),
         "ELF magic alone": elf[:4],
         "cut in the ELF header": elf[:40],
-        "cut behind the ELF header": elf[:64],
+        "cut after the ELF header": elf[:64],
         "cut in the middle": elf[:len(elf) // 2],
         "cut at the end": elf[:-100],
         "ELF class 7": elf[:4] + b"\x07" + elf[5:],
@@ -48,7 +48,7 @@ def make_input(kind, folder, shapes):
 
 
 KINDS = ["missing", "directory", "dangling link", "empty", "one byte", "text", "random bytes", "ELF magic alone",
-         "cut in the ELF header", "cut behind the ELF header", "cut in the middle", "cut at the end", "ELF class 7",
+         "cut in the ELF header", "cut after the ELF header", "cut in the middle", "cut at the end", "ELF class 7",
          "ELF class 32", "ELF byte order 9", "GSYM magic alone", "GSYM version 9", "GSYM cut in its tables"]
 
 

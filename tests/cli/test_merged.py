@@ -67,7 +67,7 @@ def returning(function):
 
 
 def test_call_sites_are_those_of_the_code(callsign, folded):
-    """Each site stands behind a call, and what it names is what the instruction calls."""
+    """Each site stands after a call, and what it names is what the instruction calls."""
     program, index, compiler, linker = folded
     symbols = collections.defaultdict(set)
     for (addr, _size), names in folding.groups(program).items():

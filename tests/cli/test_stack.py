@@ -101,7 +101,7 @@ def test_example(callsign, app):
     program = pathlib.Path(callsign.path).parent / "examples" / "stack"
     done = subprocess.run([program, app, "1004", "2010", "9999"], capture_output=True, text=True, check=True)
     assert done.stdout == ("0x1004: square (frame 1 says so)\n0x2010: main\n"
-                           "0x9999: the address is behind the end of the function that starts before it\n")
+                           "0x9999: the address is after the end of the function that starts before it\n")
     done = subprocess.run([program, app, "1004", "2020"], capture_output=True, text=True, check=True)
     assert done.stdout == "0x1004: area? square?\n0x2020: main\n"
 

@@ -94,7 +94,7 @@ def test_the_kernel_as_a_file(callsign, symbols):
 
 
 def test_where_the_kernel_was_entered(callsign, symbols):
-    """No call: what looks like a return address behind a call of square() is none."""
+    """No call: what looks like a return address after a call of square() is none."""
     text = MMAPS + CHAIN.replace("\t            1004 square+0x4 (/nowhere/app)\n", "")
     line = callsign.good("stack", "--json", "--symbols", symbols, stdin=text).splitlines()[0]
     assert json.loads(line)["frames"][-1]["frames"][0]["offset"] == 0x10

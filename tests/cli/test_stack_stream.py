@@ -10,7 +10,7 @@ PLAIN = '{"frames":[{"module":"app","address":"0x1004"},{"module":"app","address
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    """area and square share their code, which main calls; a thousand functions of their own stand behind."""
+    """area and square share their code, which main calls; a thousand functions of their own stand after."""
     return gsym_make.write(tmp_path_factory.mktemp("app") / "app.gsym", [
         {"start": 0x1000, "size": 0x40, "name": "area", "line": 5, "merged": [{"name": "square", "line": 9}]},
         {"start": 0x2000, "size": 0x40, "name": "main", "line": 20,
@@ -31,7 +31,7 @@ def lines_of(callsign, app, lines, *args, code=0):
     '{"frames":[{"module":"app","address":"0x1004","x":[1,{}]},{"module":"app","address":"0x2010"}],"note":"\\n"}',
     '{"note":null,"frames":[{"module":"app","address":"0x1004"},{"module":"app","address":"0x2010"}]}',
     '{"frames":[{"module":"app","address":"0x00000000000000001004"},{"module":"app","address":"0X2010","exact":false}]}',
-], ids=["spaces", "order", "escape", "more", "behind", "digits"])
+], ids=["spaces", "order", "escape", "more", "after", "digits"])
 def test_lines_that_mean_the_same(callsign, app, line):
     first, again, other = lines_of(callsign, app, [PLAIN, PLAIN, line], "--json")
     assert json.loads(first)["frames"][0]["merged"]["chosen"] == "square"

@@ -17,7 +17,7 @@ import gsym_make
 
 MODULES, GROUPS, SINGLES, SLOTS, STACKS = 20, 1000, 300, 4, 3000
 SIZE = 0x80
-KINDS = ["none", "indirect", "exact", "exact", "exact", "bare", "expression", "list", "gone", "thunk", "thunk", "thunk", "behind"]
+KINDS = ["none", "indirect", "exact", "exact", "exact", "bare", "expression", "list", "gone", "thunk", "thunk", "thunk", "after"]
 THUNKS = ["plain", "plain", "plain", "plain", "fork", "ring", "leaf", "indirect", "expression", "namesake"]
 CALLS_MAX = 8    # tail calls that are followed
 
@@ -118,7 +118,7 @@ def make_site(rng, world, f, callee, meant, external):
     if kind == "thunk" and not external:
         module, pattern = add_chain(rng, world, meant, callee)
         return [pattern], scope(f.module, module)
-    if kind in ("thunk", "behind"):
+    if kind in ("thunk", "after"):
         before = [a for a in callee.names if (gsym_make.INTERNAL, f"^{meant}$") in world.tails.get((callee.module, a), [])]
         return ([f"^{rng.choice(before)}$"] if before else None), flags
     return patterns_for(rng, kind, meant, callee), flags

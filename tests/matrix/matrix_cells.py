@@ -59,7 +59,7 @@ def separate(*more):
 
 
 def elf_packagings():
-    """(name, steps behind the baseline's, what to convert, options)."""
+    """(name, steps after the baseline's, what to convert, options)."""
     link = ["objcopy", "--add-gnu-debuglink=prog.debug", "bin/prog"]
     tree = [["sh", "-c", "id=$(readelf -n prog | sed -n 's/.*Build ID: //p'); rest=${id#??};"
              " mkdir -p tree/.build-id/${id%$rest}; mv prog.debug tree/.build-id/${id%$rest}/$rest.debug; rm prog"]]

@@ -246,14 +246,14 @@ csn_status go_sample_exercise(struct csni_span bytes, const struct csn_allocator
     return status == CSN_E_MEMORY ? status : CSN_OK;
 }
 
-static const char *base_name(const struct csni_go_table *table, uint32_t file, char *room, size_t size) {
+static const char *base_name(const struct csni_go_table *table, uint32_t file, char *capacity, size_t size) {
     struct csn_str path;
     if (csni_go_file(table, file, &path, NULL) != CSN_OK) return "?";
-    snprintf(room, size, "%.*s", (int)path.len, path.ptr);
-    return room;
+    snprintf(capacity, size, "%.*s", (int)path.len, path.ptr);
+    return capacity;
 }
 
-void go_sample_text(struct csni_span bytes, char *text, size_t room) {
+void go_sample_text(struct csni_span bytes, char *text, size_t capacity) {
     struct csni_go_section section;
     struct csni_go_table table;
     struct csni_go_reader reader;
@@ -261,7 +261,7 @@ void go_sample_text(struct csni_span bytes, char *text, size_t room) {
     char path[64];
     size_t n = 0;
     text[0] = 0;
-#define PUT(...) n += (size_t)snprintf(text + n, n < room ? room - n : 0, __VA_ARGS__)
+#define PUT(...) n += (size_t)snprintf(text + n, n < capacity ? capacity - n : 0, __VA_ARGS__)
     if (open_sample(bytes, &csni_libc_allocator, &section, &table, &err) < 0) {
         PUT("%s", csn_error_text(&err));
         return;

@@ -1,5 +1,5 @@
 /* A Go function table put together field by field, in every layout and byte order: two functions, two inlined calls. What
- * the table refers to stands behind it, in the same section. */
+ * the table refers to stands after it, in the same section. */
 #ifndef GO_SAMPLE_H
 #define GO_SAMPLE_H
 
@@ -31,6 +31,6 @@ struct csni_span go_sample_build(struct go_sample *s);
 csn_status go_sample_exercise(struct csni_span bytes, const struct csn_allocator *alloc, size_t *functions, size_t *calls);
 
 /* All functions as text: "name START-END", then " OFF:file:line" for rows and " [depth name START-END call file:line]". */
-void go_sample_text(struct csni_span bytes, char *text, size_t room);
+void go_sample_text(struct csni_span bytes, char *text, size_t capacity);
 
 #endif

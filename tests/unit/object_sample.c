@@ -39,9 +39,9 @@ static void put_zlib(struct wire *out, struct csni_span bytes) {
 #ifdef CSNI_HAVE_LIBDEFLATE
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(6);
     require(compressor != NULL, "out of memory");
-    size_t room = libdeflate_zlib_compress_bound(compressor, bytes.size);
-    size_t off = wire_fill(out, 0, room);
-    size_t size = libdeflate_zlib_compress(compressor, bytes.ptr, bytes.size, out->bytes + off, room);
+    size_t capacity = libdeflate_zlib_compress_bound(compressor, bytes.size);
+    size_t off = wire_fill(out, 0, capacity);
+    size_t size = libdeflate_zlib_compress(compressor, bytes.ptr, bytes.size, out->bytes + off, capacity);
     libdeflate_free_compressor(compressor);
     require(size != 0, "zlib");
     out->size = off + size;
@@ -54,9 +54,9 @@ static void put_zlib(struct wire *out, struct csni_span bytes) {
 
 static void put_zstd(struct wire *out, struct csni_span bytes) {
 #ifdef CSNI_HAVE_ZSTD
-    size_t room = ZSTD_compressBound(bytes.size);
-    size_t off = wire_fill(out, 0, room);
-    size_t size = ZSTD_compress(out->bytes + off, room, bytes.ptr, bytes.size, 3);
+    size_t capacity = ZSTD_compressBound(bytes.size);
+    size_t off = wire_fill(out, 0, capacity);
+    size_t size = ZSTD_compress(out->bytes + off, capacity, bytes.ptr, bytes.size, 3);
     require(!ZSTD_isError(size), "zstd");
     out->size = off + size;
 #else

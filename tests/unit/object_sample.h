@@ -28,7 +28,7 @@ extern const uint8_t sample_build_id[20];
  * .debug_info, two segments. */
 void sample_elf(struct wire_elf *elf, bool wide, bool big);
 
-/* The bytes of a file in a heap block of exactly their size, so that a sanitizer sees every read behind them. */
+/* The bytes of a file in a heap block of exactly their size, so that a sanitizer sees every read past them. */
 struct csni_span sample_copy(struct csni_span bytes, size_t size);
 void sample_free(struct csni_span copy);
 

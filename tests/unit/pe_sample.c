@@ -67,7 +67,7 @@ static void put_entry(struct wire *w, uint32_t begin, uint32_t end, uint32_t unw
     wire_u32(w, unwind);
 }
 
-/* x86-64: two functions; of the second, a part right behind it and one apart. */
+/* x86-64: two functions; of the second, a part right after it and one apart. */
 static void put_unwind(struct wire *xdata, struct wire *pdata) {
     wire_u32(xdata, 1);                                                 /* 0: version 1, no flags, no codes */
     wire_u32(xdata, 0x30001 | UNW_FLAG_CHAININFO << UNWIND_FLAGS_SHIFT); /* 4: three codes, chained */

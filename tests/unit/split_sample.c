@@ -118,7 +118,7 @@ static void write_dies(struct split_sample *s, unsigned u) {
     wire_uleb(w, MEMBER + u);
     wire_u32(w, declared - begin);
     if (s->version >= 5) wire_uleb(w, 0);
-    else wire_u32(w, 16); /* behind DW_AT_GNU_ranges_base */
+    else wire_u32(w, 16); /* after DW_AT_GNU_ranges_base */
     wire_u8(w, 0);
 }
 
@@ -371,7 +371,7 @@ void split_sample_deinit(struct split_sample *s) {
 
 /* ---- the resolver ---- */
 
-/* Gives a copy of exactly that size, so that a sanitizer sees every read behind it, or after it was released. */
+/* Gives a copy of exactly that size, so that a sanitizer sees every read past it, or after it was released. */
 static csn_status give(struct split_files *files, struct csni_span file, const char *path, struct csn_companion *out) {
     uint8_t *copy = malloc(file.size);
     assert_non_null(copy);

@@ -211,7 +211,7 @@ static void dense_and_sparse(void **state) {
     wire_gsym_deinit(&g);
 }
 
-/* The address space ends within a function; and addresses that wrap around lie in front of the base. */
+/* The address space ends within a function; and addresses that wrap around lie before the base. */
 static void end_of_addresses(void **state) {
     (void)state;
     struct wire_gsym g;
@@ -232,7 +232,7 @@ struct test_node {
     uint32_t ranges[4];
     bool has_children;
     uint32_t call_file;
-    int ends; /* end marks behind it */
+    int ends; /* end marks after it */
 };
 
 /* A function of 0x40 bytes with these nodes below its root. */
@@ -252,7 +252,7 @@ static uint32_t check_tree(const struct test_node *nodes, size_t count) {
     }
     wire_gsym_part_wire(&f->parts, CSNI_GSYM_PART_INLINE, &tree);
     wire_deinit(&tree);
-    wire_gsym_function(&g, 0x1080, 0x10, "behind");
+    wire_gsym_function(&g, 0x1080, 0x10, "after");
     return check(&g, 0x1000, 0x10a0);
 }
 
@@ -270,7 +270,7 @@ static void trees(void **state) {
     static const struct test_node empty_range[] = { { 2, { 4, 0, 8, 4 }, false, 1, 1 } };
     assert_int_equal(check_tree(empty_range, 1), 0);
     static const struct test_node behind_end[] = { { 1, { 0x30, 0x40 }, false, 1, 1 } };
-    assert_int_equal(check_tree(behind_end, 1), 0); /* longer than its parent, but only behind the function's end */
+    assert_int_equal(check_tree(behind_end, 1), 0); /* longer than its parent, but only after the function's end */
     static const struct test_node overlapping[] = { { 1, { 4, 8 }, false, 1, 0 }, { 1, { 8, 8 }, false, 1, 1 } };
     assert_int_equal(check_tree(overlapping, 2), 1);
     static const struct test_node same_place[] = { { 1, { 4, 8 }, false, 1, 0 }, { 1, { 4, 8 }, false, 1, 1 } };
@@ -283,7 +283,7 @@ static void trees(void **state) {
     assert_int_equal(check_tree(unfinished, 1), 1);
 }
 
-/* Strings about as long as a byte of length can tell, longer ones, empty ones, and some behind the end of their table: of
+/* Strings about as long as a byte of length can tell, longer ones, empty ones, and some after the end of their table: of
  * functions, inlined calls and files. */
 static void lengths(void **state) {
     (void)state;
@@ -349,7 +349,7 @@ static void unusual_rows(void **state) {
     static const uint8_t tables[][16] = {
         { 0, 1, 7, 1, 99, 4, 8, 0 },                /* a file that does not exist */
         { 0, 1, 7, 1, 0, 4, 1, 1, 8, 0 },           /* no file, then one */
-        { 0, 1, 7, 2, 4, 8, 2, 0, 4, 0 },           /* the first row behind the start; rows at one address */
+        { 0, 1, 7, 2, 4, 8, 2, 0, 4, 0 },           /* the first row after the start; rows at one address */
         { 0, 1, 7, 4, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0 }, /* an address wraps around */
         { 1, 0, 7, 4, 0 },                          /* a window of no deltas */
         { 0, 1, 7, 4, 8, 3, 0x80 },                 /* no end */
@@ -488,7 +488,7 @@ static void damage(void **state) {
         struct wire_gsym g;
         wire_gsym_example(&g, big, 2);
         struct csni_span file = wire_gsym_build(&g);
-        /* In a block of its own, so that a read behind the end is seen. */
+        /* In a block of its own, so that a read past the end is seen. */
         for (size_t size = 0; size <= file.size; size++) {
             uint8_t *copy = malloc(size + 1);
             assert_non_null(copy);

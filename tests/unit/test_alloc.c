@@ -54,7 +54,7 @@ static void drop_block(struct test_allocator *t, void *ptr, size_t size) {
     if (h->magic != LIVE) die("this block is not live", h->magic, LIVE);
     if (h->size != size) die("size of a block given back", size, h->size);
     memcpy(&tail, (uint8_t *)ptr + size, sizeof tail);
-    if (tail != TAIL) die("bytes behind the end of a block", tail, TAIL);
+    if (tail != TAIL) die("bytes after the end of a block", tail, TAIL);
     free(h);
     atomic_fetch_sub(&t->live_bytes, size);
     atomic_fetch_sub(&t->live_blocks, 1);
@@ -99,7 +99,7 @@ void test_allocator_check_empty(const struct test_allocator *t) {
     assert_int_equal(atomic_load(&t->live_bytes), 0);
 }
 
-/* ThreadSanitizer makes a run many times slower, and races do not hide behind a certain allocation: after the first ones it gets
+/* ThreadSanitizer makes a run many times slower, and races do not hide after a certain allocation: after the first ones it gets
  * one run in thirteen. */
 #if defined(__SANITIZE_THREAD__)
 enum { SWEEP_EACH = 64, SWEEP_STEP = 13 };

@@ -29,7 +29,7 @@ void test_allocator_fail(struct test_allocator *t, uint64_t nth, int then_all);
 void test_allocator_check_empty(const struct test_allocator *t);
 
 /* The sweep: runs `step(context, t)` with its first, second, ... allocation failing, until a run in which nothing was
- * refused. A run with a refusal must answer CSN_E_MEMORY, the last one CSN_OK, each leaving no block behind. With
+ * refused. A run with a refusal must answer CSN_E_MEMORY, the last one CSN_OK, each leaving no block after. With
  * `then_all`, everything after the refused call is refused too. Returns the number of runs. */
 typedef csn_status test_allocator_step(void *context, const struct csn_allocator *alloc);
 uint64_t test_allocator_sweep(test_allocator_step *step, void *context, int then_all);

@@ -16,7 +16,7 @@ static void begin(struct wire *w) {
     wire_bytes(w, "!<arch>\n", 8);
 }
 
-/* `name` as it stands in the header; `front` (a BSD name) in front of the bytes. */
+/* `name` as it stands in the header; `front` (a BSD name) before the bytes. */
 static void add(struct wire *w, const char *name, unsigned mtime, const char *front, size_t front_size, const char *bytes) {
     char header[64];
     snprintf(header, sizeof header, "%-16s%-12u%-6u%-6u%-8o%-10zu`\n", name, mtime, 0u, 0u, 0644u, front_size + strlen(bytes));
@@ -90,7 +90,7 @@ static void finds_by_name_and_time(void **state) {
     check_found(wire_span(&w), "a.o", 7, "a5");
     check_found(wire_span(&w), "b.o", 0, "b6");
     assert_int_equal(csni_archive_find(wire_span(&w), csni_str("c.o"), 0, &m, &err), CSN_NONE);
-    wire_u8(&w, 'x'); /* damage behind what is looked for */
+    wire_u8(&w, 'x'); /* damage after what is looked for */
     check_found(wire_span(&w), "b.o", 0, "b6");
     assert_int_equal(csni_archive_find(wire_span(&w), csni_str("a.o"), 1, &m, &err), CSN_OK);
     assert_int_equal(err.code, CSN_OK);
@@ -139,7 +139,7 @@ static void names_damage(void **state) {
     check_damaged(58, "xy", CSN_E_FORMAT, "archive member at 0x8: header ends with 78 79, need 60 0a");
     check_damaged(48, "12x", CSN_E_FORMAT, "archive member at 0x8: size \"12x       \", need decimal");
     check_damaged(48, "9999999999", CSN_E_TRUNCATED,
-                  "archive member at 0x8: 0x2540be3ff bytes, but the file has 0x6 behind its header");
+                  "archive member at 0x8: 0x2540be3ff bytes, but the file has 0x6 after its header");
     check_damaged(0, "/7  ", CSN_E_FORMAT, "archive member at 0x8: name \"/7              \" leads nowhere");
     check_damaged(0, "#1/6", CSN_E_FORMAT, "archive member at 0x8: name \"#1/6            \" leads nowhere");
     check_damaged(0, "#1/x", CSN_E_FORMAT, "archive member at 0x8: name \"#1/x            \" leads nowhere");

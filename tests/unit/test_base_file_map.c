@@ -110,7 +110,7 @@ static void not_files(void **state) {
     check_refused(folder, CSN_E_IO, EISDIR, "is a directory");
     check_refused("/dev/null", CSN_E_UNSUPPORTED, 0, "is not a regular file");
     check_refused("", CSN_E_IO, ENOENT, "No such file or directory");
-    /* Would wait for a writer for ever. */
+    /* Would wait for a writer forever. */
     assert_int_equal(mkfifo(at("pipe"), 0600), 0);
     check_refused(path, CSN_E_UNSUPPORTED, 0, "is not a regular file");
     unlink(path);

@@ -157,7 +157,7 @@ static void inlines_too_deep(void **state) {
 
 static void symbols(void **state) {
     (void)state;
-    /* Up to what comes next; in a function, at 0 and behind another at the same address: not at all. */
+    /* Up to what comes next; in a function, at 0 and after another at the same address: not at all. */
     expect("PUBLIC m 40 0 c\nFUNC 10 10 0 f\nPUBLIC 20 0 a b\nPUBLIC 30 8 b\nPUBLIC 30 0 b2\nFUNC 50 10 0 g\nPUBLIC 58 0 in\n"
            "PUBLIC 50 0 at\nPUBLIC 0 0 zero\nPUBLIC 70 0 last\n",
            "f@10+10; a b@20+10; b@30+10; c@40+10; g@50+10; last@70+0", "duplicate-dropped:4");

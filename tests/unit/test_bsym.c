@@ -384,7 +384,7 @@ static void version_3(void **state) {
         size_t size = make_v3(file, packed);
         struct csn_index *index = open_bytes(file, size);
         assert_string_equal(look_up(index, 0x80001001), "N::F()+0");
-        assert_string_equal(look_up(index, 0x80001100), "N::F()+100"); /* behind a label */
+        assert_string_equal(look_up(index, 0x80001100), "N::F()+100"); /* after a label */
         assert_string_equal(look_up(index, 0x80020002), "F()+2");
         assert_string_equal(look_up_named(index, "b.exe", 0x1f000), "F()+0");
         assert_string_equal(look_up_named(index, "a.dll", 2), "N::F()+2");
@@ -689,7 +689,7 @@ static void use(const uint8_t *bytes, size_t size) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     struct csn_bytes out;
     struct csn_error err = CSN_ERROR_INIT;
-    uint8_t *copy = malloc(size ? size : 1); /* so that a sanitizer sees reads behind the end */
+    uint8_t *copy = malloc(size ? size : 1); /* so that a sanitizer sees reads past the end */
     if (size) memcpy(copy, bytes, size);
     if (csn_index_open_memory(copy, size, NULL, &index, &err) == CSN_OK) {
         struct csn_index_info info;

@@ -98,7 +98,7 @@ static void functions(void **state) {
     EXPECT(csn_builder_begin_function(b, 0x10, 0x100000000, str("f"), &err), CSN_E_LIMIT,
            "the function at 0x10 has 0x100000000 bytes, at most 0xffffffff are possible");
     EXPECT(csn_builder_begin_function(b, UINT64_MAX - 7, 8, str("f"), &err), CSN_E_LIMIT,
-           "the function at 0xfffffffffffffff8 has 0x8 bytes, it would end behind the last address");
+           "the function at 0xfffffffffffffff8 has 0x8 bytes, it would end past the last address");
     EXPECT(csn_builder_add_row(b, 0x10, 0, 1, &err), CSN_E_ARGUMENT, "begin a function first");
     OK(csn_builder_begin_function(b, 0x10, 8, str("f"), NULL));
     OK(inline_at(b, 0x10, 0x18, NULL));
@@ -179,7 +179,7 @@ static void deepest_nest(void **state) {
     csn_builder_destroy(b);
 }
 
-/* A call site that is refused leaves nothing behind. */
+/* A call site that is refused leaves nothing after. */
 static void call_sites(void **state) {
     (void)state;
     struct csn_builder *b = create(NULL);

@@ -351,7 +351,7 @@ static void calls_from_no_file(void **state) {
                    " >area [1008,100c) b.h:3\n",
                "inline-bad-file:1");
         char text[64];
-        /* A DIE of 28 bytes with its child and the two ends in front of the good one. */
+        /* A DIE of 28 bytes with its child and the two ends before the good one. */
         snprintf(text, sizeof text, "DIE 0x%zx names file 9 of %u", good - 2 - 2 * 23, version >= 5 ? 3 : 2);
         expect_example(CSN_EVENT_INLINE_BAD_FILE, text);
     }
@@ -502,11 +502,11 @@ static void rows_that_are_wrong(void **state) {
         char text[80];
         snprintf(text, sizeof text, "row at 0x1004 of unit 0x0 names file 7 of %u", version >= 5 ? 3 : 2);
         expect_example(CSN_EVENT_LINE_BAD_FILE, text);
-        expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1020, row at 0x1024 behind 0x1028");
+        expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1020, row at 0x1024 after 0x1028");
     }
 }
 
-/* A row beyond the end of its own sequence, and behind what the next one begins with. */
+/* A row beyond the end of its own sequence, and after what the next one begins with. */
 static void rows_behind_their_sequence(void **state) {
     (void)state;
     BOTH(version) {
@@ -520,7 +520,7 @@ static void rows_behind_their_sequence(void **state) {
         die_end(&s);
         convert_sample_unit_end(&s);
         expect(&s, "f [1000,1040)\n 1000 a.c:1\n 1030 a.c:2\n", "line-not-ascending:1");
-        expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1000, row at 0x1020 behind 0x1030");
+        expect_example(CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x1000, row at 0x1020 after 0x1030");
     }
 }
 
@@ -622,7 +622,7 @@ static void damaged_units(void **state) {
         die_function(&s, "before", 0x1000, 0x10);
         die_end(&s);
         size_t damage = wire_uleb(&s.dwarf.info, 0x55); /* no such abbreviation */
-        die_function(&s, "behind", 0x1010, 0x10);
+        die_function(&s, "after", 0x1010, 0x10);
         die_end(&s);
         convert_sample_unit_end(&s);
         size_t second = s.dwarf.info.size;

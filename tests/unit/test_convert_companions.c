@@ -71,10 +71,10 @@ static void put_mini_debug(struct wire *out) {
     begin_elf(&elf, SHT_SYMTAB, "hidden", 0x401010);
     end_elf(&elf, &file);
     struct csni_span text = wire_span(&file);
-    size_t room = lzma_stream_buffer_bound(text.size), size = 0;
+    size_t capacity = lzma_stream_buffer_bound(text.size), size = 0;
     wire_init(out, false);
-    wire_fill(out, 0, room);
-    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, text.ptr, text.size, out->bytes, &size, room), LZMA_OK);
+    wire_fill(out, 0, capacity);
+    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, text.ptr, text.size, out->bytes, &size, capacity), LZMA_OK);
     out->size = size;
     wire_deinit(&file);
 }

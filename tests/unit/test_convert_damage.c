@@ -38,7 +38,7 @@ static void expect_answers(const struct csn_index *index, const char *what) {
     }
 }
 
-/* Converts a copy that has exactly `size` bytes, so that a sanitizer sees every read behind them. */
+/* Converts a copy that has exactly `size` bytes, so that a sanitizer sees every read past them. */
 static csn_status convert_any(const void *bytes, size_t size, const char *what) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     struct csn_bytes out = { NULL, 0, NULL };

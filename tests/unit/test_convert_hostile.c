@@ -1,4 +1,4 @@
-/* convert/: input made to crash a converter, or to keep it busy for ever. */
+/* convert/: input made to crash a converter, or to keep it busy forever. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

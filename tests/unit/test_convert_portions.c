@@ -292,7 +292,7 @@ static bool stop(void *context, const char *phase, uint64_t done, uint64_t total
     return ++s->calls != s->stop_at;
 }
 
-/* At any unit, with portions behind it that are being inflated, prepared and converted. */
+/* At any unit, with portions after it that are being inflated, prepared and converted. */
 static void cancelled(void **state) {
     (void)state;
     if (!sample_can_compress(SAMPLE_ZLIB)) skip();

@@ -167,7 +167,7 @@ static void truncated(void **state) {
     size_t size = put_debug_link(&w);
     for (size_t cut = 1; cut < size; cut++) expect_damage(".gnu_debuglink", &w, cut, CSN_E_TRUNCATED, NULL);
     expect_damage(".gnu_debuglink", &w, 0, CSN_NONE, NULL);
-    expect_damage(".gnu_debuglink", &w, 15, CSN_E_TRUNCATED, ".gnu_debuglink+0xc: the CRC reaches behind the section's 0xf bytes");
+    expect_damage(".gnu_debuglink", &w, 15, CSN_E_TRUNCATED, ".gnu_debuglink+0xc: the CRC reaches past the section's 0xf bytes");
     wire_deinit(&w);
     wire_init(&w, false);
     put_alt_link(&w);
@@ -232,10 +232,10 @@ static void flipped(void **state) {
 #ifdef CSNI_HAVE_LIBLZMA
 /* An xz file of the sample text; the caller frees it. */
 static struct csni_span compressed(struct csni_span text) {
-    size_t room = lzma_stream_buffer_bound(text.size), size = 0;
-    uint8_t *bytes = malloc(room);
+    size_t capacity = lzma_stream_buffer_bound(text.size), size = 0;
+    uint8_t *bytes = malloc(capacity);
     assert_non_null(bytes);
-    assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, text.ptr, text.size, bytes, &size, room), LZMA_OK);
+    assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL, text.ptr, text.size, bytes, &size, capacity), LZMA_OK);
     return (struct csni_span){ bytes, size };
 }
 

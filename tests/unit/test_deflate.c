@@ -30,14 +30,14 @@ struct outcome {
 };
 
 /* In pieces of `piece` bytes, each into memory of its own size; `room` bytes at most, one more tells that there are more. */
-static struct outcome inflate_pieces(struct csni_span data, size_t room, size_t piece) {
-    struct outcome o = { .good = true, .bytes = malloc(room + 1) };
-    uint8_t *copy = malloc(data.size + 1); /* so that sanitizers see reads behind it */
+static struct outcome inflate_pieces(struct csni_span data, size_t capacity, size_t piece) {
+    struct outcome o = { .good = true, .bytes = malloc(capacity + 1) };
+    uint8_t *copy = malloc(data.size + 1); /* so that sanitizers see reads past it */
     memcpy(copy, data.ptr, data.size);
     struct csni_deflate *d = csni_deflate_create((struct csni_span){ copy, data.size }, NULL);
     assert_non_null(d);
-    for (size_t given = 1; o.good && given && o.size <= room;) {
-        size_t want = room + 1 - o.size < piece ? room + 1 - o.size : piece;
+    for (size_t given = 1; o.good && given && o.size <= capacity;) {
+        size_t want = capacity + 1 - o.size < piece ? capacity + 1 - o.size : piece;
         uint8_t *out = malloc(want + !want);
         o.good = csni_deflate_read(d, out, want, &given);
         assert_true(given <= want);
@@ -55,7 +55,7 @@ static struct outcome inflate_pieces(struct csni_span data, size_t room, size_t 
 
 static void expect(struct deflate_sample *s, size_t piece) {
     struct outcome o = inflate_pieces(wire_span(&s->stream), s->plain.size, piece);
-    if (!o.good) fail_msg("%s behind 0x%zx of 0x%zx bytes, pieces of %zu", o.fault, o.size, s->plain.size, piece);
+    if (!o.good) fail_msg("%s after 0x%zx of 0x%zx bytes, pieces of %zu", o.fault, o.size, s->plain.size, piece);
     assert_int_equal(o.size, s->plain.size);
     if (o.size) assert_memory_equal(o.bytes, s->plain.bytes, o.size);
     free(o.bytes);
@@ -119,15 +119,15 @@ static void nothing_at_all(void **state) {
 
 /* What begins with a good block of 600 literals, so that the fast loop sees the rest, or with nothing. */
 static void refuse(void (*put)(struct deflate_sample *), const char *fault) {
-    for (int behind = 0; behind < 2; behind++) {
+    for (int past = 0; past < 2; past++) {
         struct deflate_sample s;
         deflate_sample_init(&s, 5);
         deflate_sample_fixed(&s, false);
-        for (int i = 0; i < 600 * behind; i++) deflate_sample_literal(&s, 'a');
+        for (int i = 0; i < 600 * past; i++) deflate_sample_literal(&s, 'a');
         deflate_sample_end_block(&s);
         put(&s);
         deflate_sample_bits(&s, 0, (8 - s.count) % 8);
-        wire_fill(&s.stream, 0, 1000 * (size_t)behind + 8);
+        wire_fill(&s.stream, 0, 1000 * (size_t)past + 8);
         struct outcome o = inflate_pieces(wire_span(&s.stream), 1 << 20, 1 << 20);
         assert_false(o.good);
         assert_string_equal(o.fault, fault);
@@ -275,23 +275,23 @@ static void cut_at_every_byte(void **state) {
 
 /* ---- against others ---- */
 
-static bool verdict_of_libdeflate(struct csni_span data, uint8_t *out, size_t room, size_t *size, bool *known) {
+static bool verdict_of_libdeflate(struct csni_span data, uint8_t *out, size_t capacity, size_t *size, bool *known) {
     *known = false;
 #ifdef CSNI_HAVE_LIBDEFLATE
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
-    enum libdeflate_result r = libdeflate_zlib_decompress(d, data.ptr, data.size, out, room, size);
+    enum libdeflate_result r = libdeflate_zlib_decompress(d, data.ptr, data.size, out, capacity, size);
     libdeflate_free_decompressor(d);
     *known = true;
     return r == LIBDEFLATE_SUCCESS;
 #else
-    (void)data, (void)out, (void)room, (void)size;
+    (void)data, (void)out, (void)capacity, (void)size;
     return false;
 #endif
 }
 
 #ifdef CSN_TEST_HAVE_ZLIB
-static bool verdict_of_zlib(struct csni_span data, uint8_t *out, size_t room, size_t *size) {
-    z_stream z = { .next_in = (uint8_t *)(uintptr_t)data.ptr, .avail_in = (uInt)data.size, .next_out = out, .avail_out = (uInt)room };
+static bool verdict_of_zlib(struct csni_span data, uint8_t *out, size_t capacity, size_t *size) {
+    z_stream z = { .next_in = (uint8_t *)(uintptr_t)data.ptr, .avail_in = (uInt)data.size, .next_out = out, .avail_out = (uInt)capacity };
     assert_int_equal(inflateInit(&z), Z_OK);
     int result = inflate(&z, Z_FINISH);
     *size = z.total_out;
@@ -302,24 +302,24 @@ static bool verdict_of_zlib(struct csni_span data, uint8_t *out, size_t room, si
 
 /* Every verdict on changed data is that of zlib, whose refusals libdeflate does not always share, and so are the bytes. */
 static void compare_damaged(struct csni_span data, size_t plain_size, uint32_t seed, unsigned changes) {
-    size_t room = plain_size + 1000, size = 0;
-    uint8_t *copy = malloc(data.size), *out = malloc(room + SLACK);
+    size_t capacity = plain_size + 1000, size = 0;
+    uint8_t *copy = malloc(data.size), *out = malloc(capacity + SLACK);
     struct deflate_sample dice = { .seed = seed };
     for (unsigned i = 0; i < changes; i++) {
         memcpy(copy, data.ptr, data.size);
         for (unsigned k = deflate_sample_pick(&dice, 3) + 1; k > 0; k--)
             copy[deflate_sample_pick(&dice, (uint32_t)data.size)] ^= (uint8_t)(1u << deflate_sample_pick(&dice, 8));
         struct csni_span damaged = { copy, data.size };
-        struct outcome o = inflate_pieces(damaged, room, 1 + deflate_sample_pick(&dice, 100000));
-        bool good = o.good && o.size <= room, known;
-        bool theirs = verdict_of_libdeflate(damaged, out, room, &size, &known);
+        struct outcome o = inflate_pieces(damaged, capacity, 1 + deflate_sample_pick(&dice, 100000));
+        bool good = o.good && o.size <= capacity, known;
+        bool theirs = verdict_of_libdeflate(damaged, out, capacity, &size, &known);
         if (known && good) assert_true(theirs);
         if (known && good && theirs) {
             assert_int_equal(size, o.size);
             if (size) assert_memory_equal(out, o.bytes, size);
         }
 #ifdef CSN_TEST_HAVE_ZLIB
-        theirs = verdict_of_zlib(damaged, out, room, &size);
+        theirs = verdict_of_zlib(damaged, out, capacity, &size);
         assert_int_equal(theirs, good);
         if (theirs) assert_int_equal(size, o.size);
         if (theirs && size) assert_memory_equal(out, o.bytes, size);

@@ -60,7 +60,7 @@ static void test_name_is_not_terminated(void **state) {
     assert_int_equal(csn_demangle((struct csn_str){ "_Z1f\0v", 6 }, out, sizeof(out), &len, NULL), CSN_NONE);
 }
 
-static void test_room(void **state) {
+static void test_capacity(void **state) {
     (void)state;
     char out[8];
     for (size_t cap = 0; cap < sizeof(out); cap++) {
@@ -76,7 +76,7 @@ static void test_room(void **state) {
     }
 }
 
-/* Names of every length around the buffer on the stack, and far behind it. */
+/* Names of every length around the buffer on the stack, and far past it. */
 static void test_long_names(void **state) {
     (void)state;
     static char name[2 * (1 << 20)], out[1 << 20];
@@ -109,19 +109,19 @@ static void test_long_names(void **state) {
 }
 
 /* Each type is a pair of the one before: the text doubles with every step. */
-static size_t exploding_cpp(char *name, size_t room, int steps) {
+static size_t exploding_cpp(char *name, size_t capacity, int steps) {
     static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    size_t used = (size_t)snprintf(name, room, "_Z1f1AIiiE");
+    size_t used = (size_t)snprintf(name, capacity, "_Z1f1AIiiE");
     for (int step = 0; step < steps; step++)
-        used += (size_t)snprintf(name + used, room - used, "S_IS%c_S%c_E", digits[step], digits[step]);
+        used += (size_t)snprintf(name + used, capacity - used, "S_IS%c_S%c_E", digits[step], digits[step]);
     return used;
 }
 
-static size_t exploding_d(char *name, size_t room, int steps) {
-    size_t used = (size_t)snprintf(name, room, "_D1aFi");
+static size_t exploding_d(char *name, size_t capacity, int steps) {
+    size_t used = (size_t)snprintf(name, capacity, "_D1aFi");
     for (int step = 0; step < steps; step++)
-        used += (size_t)snprintf(name + used, room - used, step ? "HQgQi" : "HQcQe");
-    return used + (size_t)snprintf(name + used, room - used, "Zv");
+        used += (size_t)snprintf(name + used, capacity - used, step ? "HQgQi" : "HQcQe");
+    return used + (size_t)snprintf(name + used, capacity - used, "Zv");
 }
 
 static void test_exploding_names(void **state) {
@@ -148,7 +148,7 @@ static void test_exploding_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_languages),       cmocka_unit_test(test_plain_names),
-        cmocka_unit_test(test_name_is_not_terminated), cmocka_unit_test(test_room),
+        cmocka_unit_test(test_name_is_not_terminated), cmocka_unit_test(test_capacity),
         cmocka_unit_test(test_long_names),      cmocka_unit_test(test_exploding_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 
 #define BYTES(...) { sizeof((const uint8_t[]){ __VA_ARGS__ }), { __VA_ARGS__ } }
 
-/* What stands behind the code. Some begin alike, or differ in nothing but a constant of 0 in front of the end. */
+/* What stands after the code. Some begin alike, or differ in nothing but a constant of 0 before the end. */
 static const struct { size_t size; uint8_t bytes[40]; } pool[] = {
     BYTES(DW_TAG_compile_unit, 1, DW_AT_name, DW_FORM_strp, DW_AT_stmt_list, DW_FORM_sec_offset, 0, 0),
     BYTES(DW_TAG_subprogram, 1, DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0),

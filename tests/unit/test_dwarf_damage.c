@@ -37,7 +37,7 @@ static void whole_sample_has_all_names(void **state) {
     }
 }
 
-/* Each shorter section sits at the very end of a heap block, so that a sanitizer sees a read behind it. */
+/* Each shorter section sits at the very end of a heap block, so that a sanitizer sees a read past it. */
 static void truncations(void **state) {
     (void)state;
     for (uint16_t version = 2; version <= 5; version++) {

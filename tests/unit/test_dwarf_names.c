@@ -235,7 +235,7 @@ static void within_skipped_subtrees(void **state) {
     uint32_t after = named(&n, FUNCTION, "after");
     wire_u8(w, 0);
     wire_patch(w, sibling[0], w->size - n.unit, 4);
-    uint32_t behind = named(&n, FUNCTION, "behind");
+    uint32_t past = named(&n, FUNCTION, "after");
     wire_u8(w, 0);
     uint32_t late = referring(&n, SPECIFICATION, deep);
     ready(&n);
@@ -246,7 +246,7 @@ static void within_skipped_subtrees(void **state) {
     assert_int_equal(csni_die_walk_init(&walk, n.s.dwarf, unit, NULL), CSN_OK);
     while (csni_die_walk_next(&walk, &die, NULL) == CSN_OK) {
         if (die.off == outer) assert_int_equal(csni_die_walk_skip_children(&walk, &die, NULL), CSN_OK);
-        const char *want = die.off == behind ? "ns::behind" : die.off == late ? "ns::Outer::Inner::deep" : NULL;
+        const char *want = die.off == past ? "ns::after" : die.off == late ? "ns::Outer::Inner::deep" : NULL;
         if (!want) continue;
         assert_int_equal(csni_scopes_name(n.scopes, unit, &die, &n.arena, &name, NULL), CSN_OK);
         assert_true(csni_str_is(name, want));

@@ -133,7 +133,7 @@ static void new_ranges(void **state) {
         s.address_size = k & 2 ? 4 : 8;
         s.offset_size = k & 4 ? 8 : 4;
         uint64_t highest = s.address_size == 4 ? UINT32_MAX : UINT64_MAX;
-        /* No DW_AT_addr_base, no DW_AT_rnglists_base: the tables behind the first headers. */
+        /* No DW_AT_addr_base, no DW_AT_rnglists_base: the tables after the first headers. */
         wire_fill(&s.addr, 0xee, s.offset_size == 8 ? 16 : 8);
         dwarf_sample_address(&s, &s.addr, 0x5000);
         dwarf_sample_address(&s, &s.addr, 0x5100);

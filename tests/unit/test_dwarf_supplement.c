@@ -400,7 +400,7 @@ static struct csni_span *section(struct files *f, size_t i) {
     return i < sizeof all / sizeof *all ? all[i] : NULL;
 }
 
-/* Each shorter section sits at the very end of a heap block, so that a sanitizer sees a read behind it. */
+/* Each shorter section sits at the very end of a heap block, so that a sanitizer sees a read past it. */
 static void truncations(void **state) {
     (void)state;
     for (size_t form = 0; form < sizeof all_forms / sizeof *all_forms; form++) {

@@ -220,7 +220,7 @@ static void skipping_children(void **state) {
     size_t sibling = w.s.info.size - 1;
     PUT(&w, SUB, 6, 0);
     wire_patch(&w.s.info, sibling, w.s.info.size - w.unit, 1);
-    /* A sibling that points backwards, or behind the unit, is not believed. */
+    /* A sibling that points backwards, or after the unit, is not believed. */
     PUT(&w, SUB_SIBLING, 7, 1, SUB, 8, 0, SUB_SIBLING, 9, 0x7f, SUB, 10, 0, SUB, 11, 0);
     ready(&w);
     expect(&w, DW_TAG_compile_unit, 0, 0);

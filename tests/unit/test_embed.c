@@ -95,7 +95,7 @@ static void elf_files(void **state) {
         if (embed(index, wire_span(&wire), 0, &once, &err) < 0) fail_msg("%s", csn_error_text(&err));
         check_embedded(&once, index);
         check_kept(wire_span(&wire), &once, true);
-        /* An older index is replaced, and leaves nothing behind. */
+        /* An older index is replaced, and leaves nothing after. */
         assert_int_equal(embed(index, (struct csni_span){ once.ptr, once.size }, 0, &again, &err), CSN_OK);
         assert_int_equal(once.size, again.size);
         assert_memory_equal(once.ptr, again.ptr, once.size);

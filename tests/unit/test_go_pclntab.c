@@ -115,7 +115,7 @@ static void found_within_a_section(void **state) {
         go_sample_init(&s, versions[v], v & 1, 8, 1);
         go_sample_build(&s);
         wire_init(&w, false);
-        wire_u32(&w, 0xfffffff1); /* a magic and nothing behind it */
+        wire_u32(&w, 0xfffffff1); /* a magic and nothing after it */
         wire_fill(&w, 0xff, 60);
         size_t place = wire_append(&w, &s.out);
         assert_true(csni_go_find(wire_span(&w), 0, &off) && off == place);
@@ -211,7 +211,7 @@ static void flipped_bits(void **state) {
     }
 }
 
-/* Thousands of records that name one long list must not take for ever. */
+/* Thousands of records that name one long list must not take forever. */
 static void shared_lists_are_bounded(void **state) {
     (void)state;
     enum { FUNCTIONS = 40000, STEPS = 100000 };

@@ -152,14 +152,14 @@ static void check_sound(const struct csn_index *index) {
 }
 
 /* "NAME+OFFSET DIRECTORY/BASE:LINE" of each frame, with " < " between. */
-static void put_answer(const struct csn_index *index, uint64_t addr, char *out, size_t room) {
+static void put_answer(const struct csn_index *index, uint64_t addr, char *out, size_t capacity) {
     struct csn_frame frames[8];
     size_t count = 0, at = 0;
     csn_status status = csn_index_lookup(index, addr, frames, 8, &count, NULL);
     out[0] = 0;
-    if (status != CSN_OK) snprintf(out, room, "status %d", status);
-    for (size_t i = 0; status == CSN_OK && i < count && i < 8 && at < room; i++)
-        at += (size_t)snprintf(out + at, room - at, "%s%.*s+%llu %.*s/%.*s:%u", i ? " < " : "", (int)frames[i].name.len,
+    if (status != CSN_OK) snprintf(out, capacity, "status %d", status);
+    for (size_t i = 0; status == CSN_OK && i < count && i < 8 && at < capacity; i++)
+        at += (size_t)snprintf(out + at, capacity - at, "%s%.*s+%llu %.*s/%.*s:%u", i ? " < " : "", (int)frames[i].name.len,
                                frames[i].name.ptr, (unsigned long long)frames[i].offset, (int)frames[i].directory.len,
                                frames[i].directory.ptr, (int)frames[i].base.len, frames[i].base.ptr, frames[i].line);
 }
@@ -557,7 +557,7 @@ static void use_everything(const void *bytes, size_t size) {
     if (csn_convert_memory(bytes, size, NULL, &again, NULL, NULL) >= 0) csn_bytes_free(&again);
 }
 
-/* A copy in a block of its own, so that a sanitizer sees every read behind it. */
+/* A copy in a block of its own, so that a sanitizer sees every read past it. */
 static uint8_t *copy_of(const struct csn_bytes *bytes, size_t size) {
     uint8_t *copy = malloc(size ? size : 1);
     assert_non_null(copy);

@@ -158,7 +158,7 @@ static void random_tables(void **state) {
         wire_init(&w, false);
         random_table(&w, pick(t % 2 ? 12 : OPS));
         struct csni_span bytes = wire_span(&w);
-        uint8_t *exact = malloc(bytes.size); /* a block of its own: reads behind it are seen */
+        uint8_t *exact = malloc(bytes.size); /* a block of its own: reads past it are seen */
         assert_non_null(exact);
         memcpy(exact, bytes.ptr, bytes.size);
         size_t count;

@@ -20,7 +20,7 @@ static struct csn_index *open_index(struct wire_gsym *g) {
     return index;
 }
 
-/* The answer as "NAME+OFFSET@PATH:LINE", inlined frames with " <- " behind them, reasons as "!N"; "none N"; the error. */
+/* The answer as "NAME+OFFSET@PATH:LINE", inlined frames with " <- " after them, reasons as "!N"; "none N"; the error. */
 static void expect(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode, const char *text) {
     struct csn_frame_ref refs[8];
     struct csn_lookup found = { 0 };
@@ -79,7 +79,7 @@ static void example(void **state) {
 }
 
 /* The innermost are kept where there is no room for all. */
-static void small_room(void **state) {
+static void small_capacity(void **state) {
     (void)state;
     struct wire_gsym g;
     wire_gsym_example(&g, false, 4);
@@ -241,7 +241,7 @@ static void reasons(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example), cmocka_unit_test(small_room), cmocka_unit_test(equal_starts_and_empty_functions),
+        cmocka_unit_test(example), cmocka_unit_test(small_capacity), cmocka_unit_test(equal_starts_and_empty_functions),
         cmocka_unit_test(address_search), cmocka_unit_test(modes), cmocka_unit_test(damaged_records),
         cmocka_unit_test(reasons),
     };

@@ -128,7 +128,7 @@ static void use(const struct csn_index *index) {
     assert_int_equal(csn_index_verify(index, NULL, NULL, &counts, NULL), CSN_OK);
 }
 
-/* Each length in a block of exactly that length, so that a sanitizer sees any read behind it. */
+/* Each length in a block of exactly that length, so that a sanitizer sees any read past it. */
 static void every_truncation(void **state) {
     (void)state;
     for (int big = 0; big < 2; big++) {

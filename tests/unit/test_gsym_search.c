@@ -117,7 +117,7 @@ static void recognition(void **state) {
             assert_int_equal(sample_entries(wire_span(&g.out)), 0);
             end[-8 + bit / 8] ^= (uint8_t)(1 << bit % 8);
         }
-        /* With too little room in front of it. */
+        /* With too little room before it. */
         g.sample_shift = 2; /* one entry, less than what shift 1 needs; and too few functions for it */
         struct csni_span file = wire_gsym_build(&g);
         assert_int_equal(sample_entries(file), 0);

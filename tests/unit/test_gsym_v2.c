@@ -326,7 +326,7 @@ static struct csn_bytes rich_file(bool big) {
     return out;
 }
 
-/* Each length in a block of exactly that length, so that a sanitizer sees any read behind it. */
+/* Each length in a block of exactly that length, so that a sanitizer sees any read past it. */
 static void every_truncation(void **state) {
     (void)state;
     for (int big = 0; big < 2; big++) {
@@ -491,7 +491,7 @@ static csn_status count_write(void *context, uint64_t off, const void *bytes, si
     return CSN_OK;
 }
 
-/* Two functions, the second one's name behind a string of `size` bytes, which are never looked at. */
+/* Two functions, the second one's name after a string of `size` bytes, which are never looked at. */
 static void link_large(struct model_sample *s, uint64_t size) {
     model_sample_init(s, NULL);
     model_sample_function(s, 0x1000, 0x10, "f");

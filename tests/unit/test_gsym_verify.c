@@ -139,9 +139,9 @@ static size_t build_part(struct wire_gsym *g, uint32_t size, uint32_t type, cons
 static void line_tables(void **state) {
     (void)state;
     struct wire_gsym g;
-    static const uint8_t behind[] = { 0, 0, 9, 2, 16, 2, 1, 0 }, file[] = { 0, 0, 9, 1, 2, 2, 1, 2, 1, 0 },
+    static const uint8_t past[] = { 0, 0, 9, 2, 16, 2, 1, 0 }, file[] = { 0, 0, 9, 1, 2, 2, 1, 2, 1, 0 },
                          open_end[] = { 0, 0, 9, 2, 1 }, too_long[] = { 0, 0, 9, 2, 1, 0, 0 };
-    size_t at = build_part(&g, 16, CSNI_GSYM_PART_LINES, behind, sizeof behind);
+    size_t at = build_part(&g, 16, CSNI_GSYM_PART_LINES, past, sizeof past);
     expect_problem(&g, "FunctionInfo+0x%zx: row at 0x1010, need 0x1000..0x100f", at);
     at = build_part(&g, 16, CSNI_GSYM_PART_LINES, file, sizeof file);
     expect_problem(&g, "FunctionInfo+0x%zx: row at 0x1001 names file 2, need < 2", at);
@@ -170,7 +170,7 @@ static void inline_trees(void **state) {
                    at + 13);
     at = build_part(&g, 16, CSNI_GSYM_PART_INLINE, touching, sizeof touching);
     expect_problem(&g, "FunctionInfo+0x%zx: range 1 of an inline node is 0x1004..0x100c, need it not empty and to "
-                   "start behind 0x1004", at + 1);
+                   "start after 0x1004", at + 1);
     at = build_part(&g, 16, CSNI_GSYM_PART_INLINE, file, sizeof file);
     expect_problem(&g, "FunctionInfo+0x%zx: inline node is called from file 2, need < 2", at + 1);
     at = build_part(&g, 16, CSNI_GSYM_PART_INLINE, name, sizeof name);

@@ -546,7 +546,7 @@ static void nodes_of_many_ranges(void **state) {
     model_sample_inline(&s, "innermost", file, UINT32_MAX, 0x202 + 0x20 * 99, 0x203 + 0x20 * 99);
     csni_batch_end_inline(&s.writer, inner);
     csni_batch_end_inline(&s.writer, outer);
-    model_sample_inline(&s, "behind", 0, 0, 0x3fff, 0x4000);
+    model_sample_inline(&s, "after", 0, 0, 0x3fff, 0x4000);
     struct csn_bytes out = written(&s);
     expect_same(&out, &s.model);
     csn_bytes_free(&out);

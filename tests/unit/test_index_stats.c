@@ -126,7 +126,7 @@ static void names_of_parts(void **state) {
 
 static void expect_sum(const uint8_t *bytes, size_t size) {
     struct csn_stats_sums stats;
-    /* An exact copy, so that reading behind it is noticed. */
+    /* An exact copy, so that reading after it is noticed. */
     uint8_t *copy = malloc(size + 1);
     assert_non_null(copy);
     memcpy(copy, bytes, size);

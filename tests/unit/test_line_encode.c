@@ -105,7 +105,7 @@ static size_t make_rows(const struct shape *shape, struct csn_row *rows) {
     return count;
 }
 
-/* Decodes and compares; `bytes` has exactly `size` bytes, so that a sanitizer sees reads behind them. */
+/* Decodes and compares; `bytes` has exactly `size` bytes, so that a sanitizer sees reads past them. */
 static void expect_rows(const struct csn_row *rows, size_t count, const uint8_t *bytes, size_t size) {
     static struct csn_row decoded[MAX_ROWS];
     size_t got;
@@ -153,7 +153,7 @@ static void expect_same_as_narrow(const struct csn_row *rows, size_t count, cons
     free(out);
 }
 
-/* The line is a 32-bit number behind every opcode, not only at the rows: gsym-rs refuses other tables. */
+/* The line is a 32-bit number after every opcode, not only at the rows: gsym-rs refuses other tables. */
 static void expect_lines_in_range(const uint8_t *bytes, size_t size) {
     struct csni_cursor c = csni_cursor_at((struct csni_span){ bytes, size }, false);
     int64_t min = csni_cursor_sleb(&c), max = csni_cursor_sleb(&c), line = (int64_t)csni_cursor_uleb(&c);
@@ -203,8 +203,8 @@ static void random_rows(void **state) {
     }
 }
 
-/* Every room that is too small: nothing is written behind it. */
-static void every_small_room(void **state) {
+/* Every room that is too small: nothing is written after it. */
+static void every_small_capacity(void **state) {
     (void)state;
     static const struct csn_row rows[] = { { START, 2, 500 }, { START + 5000, 300, 7 }, { START + 5001, 1, 100000 },
                                            { START + 5010, 1, 100001 } };
@@ -271,7 +271,7 @@ int main(void) {
         cmocka_unit_test(what_is_refused),
         cmocka_unit_test(lines_stay_in_range),
         cmocka_unit_test(random_rows),
-        cmocka_unit_test(every_small_room),
+        cmocka_unit_test(every_small_capacity),
         cmocka_unit_test(small_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

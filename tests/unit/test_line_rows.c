@@ -66,7 +66,7 @@ static size_t begin_table(struct wire *w, const struct machine *m, bool alike) {
     return begun;
 }
 
-/* From memory of exactly its size, so that a sanitizer sees reads behind it. */
+/* From memory of exactly its size, so that a sanitizer sees reads past it. */
 static csn_status read_bytes(const uint8_t *bytes, size_t size, bool fold, struct csni_line_table *table) {
     uint8_t *exact = malloc(size);
     assert_non_null(exact);
@@ -184,7 +184,7 @@ static void put_discriminator(struct making *m) {
     else put_extended(m, chance(50) ? 4 : 0x80, bytes + pick(3), (uint8_t)(chance(50) ? 2 : pick(3)));
 }
 
-/* What does not come in front of most rows. */
+/* What does not come before most rows. */
 static void put_odd(struct making *m) {
     uint8_t address[8];
     switch (pick(7)) {
@@ -308,7 +308,7 @@ static void padded_column(void **state) {
         struct csni_line_table table;
         assert_int_equal(read_bytes(wire_span(&w).ptr, w.size, fold, &table), CSN_OK);
         assert_int_equal(table.sequences.count, 1);
-        /* Copies repeat the row before but for the first, which the next special opcode leaves behind. */
+        /* Copies repeat the row before but for the first, which the next special opcode leaves after. */
         assert_int_equal(table.sequences.items[0].row_count, fold ? 5 * 16 + 2 : 5 * 17 + 1);
         csni_line_table_deinit(&table);
         wire_deinit(&w);

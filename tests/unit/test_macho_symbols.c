@@ -255,7 +255,7 @@ static void reads_kinds_of_exports(void **state) {
         3, 0, 0x80, 0x04, 0, /* at 18: data at 0x200 */
         3, 2, 0x80, 0x04, 0, /* absolute 0x200 */
         2, 8, 1, 0,          /* of another image */
-        3, 0, 0x80, 0x02, 1, 'e', 0, 39, /* main, and more behind it */
+        3, 0, 0x80, 0x02, 1, 'e', 0, 39, /* main, and more after it */
     };
     static const struct expected expected[] = {
         { "a", BASE + 0x200, 0, 3, DATA, GLOBAL, true },

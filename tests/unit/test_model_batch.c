@@ -101,7 +101,7 @@ static void too_many_of_something(void **state) {
     struct model_sample s;
     struct csn_error err = CSN_ERROR_INIT;
     model_sample_init(&s, NULL);
-    s.writer.overflow = s.writer.failed = true; /* as index32() does behind 2^32 elements */
+    s.writer.overflow = s.writer.failed = true; /* as index32() does after 2^32 elements */
     assert_int_equal(csni_batch_finish(&s.writer, &s.batches[0], &err), CSN_E_LIMIT);
     assert_string_equal(err.text, "more than 2^32 rows, nodes or strings, or 2^24 files, in one unit");
     csni_batch_begin(&s.writer, &s.arena);

@@ -233,8 +233,8 @@ static void overlaps_are_kept(void **state) {
     model_sample_function(&s, 0x100, 0x100, "outer");
     model_sample_function(&s, 0x110, 8, "inner");
     /* Only the one kept before is asked: this one is within outer, but not within inner. */
-    model_sample_function(&s, 0x180, 8, "behind inner");
-    expect(&s, "a@10+10 b@18+10 touches b@28+8 outer@100+100 inner@110+8 behind inner@180+8", "functions-overlap:2");
+    model_sample_function(&s, 0x180, 8, "after inner");
+    expect(&s, "a@10+10 b@18+10 touches b@28+8 outer@100+100 inner@110+8 after inner@180+8", "functions-overlap:2");
     expect_example(&s, CSN_EVENT_OVERLAP, "a at 0x10+0x10, b at 0x18+0x10");
     model_sample_deinit(&s);
 }

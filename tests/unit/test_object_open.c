@@ -324,7 +324,7 @@ static void refuses_places_beyond_64_bits(void **state) {
     wire_elf_add_nobits(&s.elf, ".b", SHF_ALLOC, 0, 2);
     build(&s);
     assert_int_equal(open_file(&s), CSN_E_FORMAT);
-    assert_text(&s, "section 2: 0x2 bytes behind 0xfffffffffffffffe exceed 64-bit addresses");
+    assert_text(&s, "section 2: 0x2 bytes after 0xfffffffffffffffe exceed 64-bit addresses");
     end(&s);
 }
 
@@ -520,7 +520,7 @@ static void check_truncated_sections(bool wide, bool big) {
     struct wire moved;
     wire_init(&moved, big);
     wire_bytes(&moved, s.file.bytes, s.file.size);
-    wire_bytes(&moved, s.file.bytes, s.places.section_headers); /* contents again, behind the headers */
+    wire_bytes(&moved, s.file.bytes, s.places.section_headers); /* contents again, after the headers */
     size_t count = s.elf.section_count + 1u;
     for (size_t i = 1; i < count; i++) {
         size_t off_field = s.places.section_headers + i * s.places.section_header_size + 8 + 2 * word;

@@ -186,7 +186,7 @@ static void name_without_an_end_is_damage(void **state) {
     begin(&r, true, false, ET_EXEC, EM_X86_64);
     uint32_t table = wire_elf_add_symbols(&r.elf, SHT_SYMTAB, all_kinds, 3);
     struct wire_section *strings = &r.elf.sections[r.elf.sections[table].link];
-    strings->bytes.size--; /* the NUL behind "main" */
+    strings->bytes.size--; /* the NUL after "main" */
     assert_int_equal(iterate(&r, CSNI_SYMBOLS_STATIC, NULL), CSN_OK);
     assert_int_equal(r.count, 2);
     assert_int_equal(r.iter.damaged, 1);

@@ -47,7 +47,7 @@ static struct csni_span object_of(struct convert_sample *s) {
     return convert_sample_build(s);
 }
 
-/* What was opened answers for its first function; nothing is left behind. */
+/* What was opened answers for its first function; nothing is left after. */
 static void expect_opened(uint32_t format) {
     struct test_allocator t;
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;

@@ -80,7 +80,7 @@ static void piece_after_piece(void **state) {
             for (uint64_t at = 0, left; (left = csni_section_stream_left(s.stream)) > 0; at += steps[i]) {
                 size_t size = (size_t)(steps[i] < left ? steps[i] : left);
                 assert_int_equal(left, SAMPLE_TEXT_SIZE - at);
-                uint8_t *piece = malloc(size); /* each elsewhere: what stands behind is not looked at again */
+                uint8_t *piece = malloc(size); /* each elsewhere: what stands after is not looked at again */
                 assert_int_equal(csni_section_stream_read(s.stream, piece, size, &s.err), CSN_OK);
                 assert_memory_equal(piece, sample_text().ptr + at, size);
                 free(piece);

@@ -146,7 +146,7 @@ static void unbalanced(void **state) {
     plain("( std::vector<int, std::allocator<int> >", "( std::vector<int>");
 }
 
-static void room(void **state) {
+static void capacity(void **state) {
     (void)state;
     char out[8];
     size_t len = 0;
@@ -159,16 +159,16 @@ static void room(void **state) {
     assert_string_equal(csn_error_text(&err), "csn_shorten_name: unknown flags 0x2");
 }
 
-/* A megabyte of `unit`, and `behind` it: done in no time, and never longer. */
-static void large(const char *unit, const char *behind) {
+/* A megabyte of `unit`, and `after` it: done in no time, and never longer. */
+static void large(const char *unit, const char *past) {
     enum { SIZE = 1 << 20 };
     size_t piece = strlen(unit), size = 0;
     char *name = malloc(SIZE + 64), *out = malloc(SIZE + 64);
     assert_non_null(name);
     assert_non_null(out);
     for (; size + piece < SIZE; size += piece) memcpy(name + size, unit, piece);
-    memcpy(name + size, behind, strlen(behind));
-    size += strlen(behind);
+    memcpy(name + size, past, strlen(past));
+    size += strlen(past);
     for (uint32_t flags = 0; flags < 2; flags++) {
         size_t len = 0;
         assert_int_equal(csn_shorten_name((struct csn_str){ name, size }, flags, out, SIZE + 64, &len, NULL), CSN_OK);
@@ -216,7 +216,7 @@ static void doubling_names(void **state) {
     free(out);
 }
 
-/* Any bytes: never longer, never touched behind the end. */
+/* Any bytes: never longer, never touched after the end. */
 static void random_names(void **state) {
     (void)state;
     static const char *const words[] = { "std::vector<", "std::map<", "std::allocator<", "std::less<", "std::pair<", "int", ", ",
@@ -262,7 +262,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(literals),     cmocka_unit_test(vectors),        cmocka_unit_test(maps),
         cmocka_unit_test(inside_others), cmocka_unit_test(operators_and_lambdas), cmocka_unit_test(unbalanced),
-        cmocka_unit_test(room),         cmocka_unit_test(large_names),    cmocka_unit_test(doubling_names),
+        cmocka_unit_test(capacity),         cmocka_unit_test(large_names),    cmocka_unit_test(doubling_names),
         cmocka_unit_test(random_names), cmocka_unit_test(renaming),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ enum kind { SYMBOL_FILE, ROM_LOG, LINKER_MAP };
 
 /* Binaries as "[NAME@ADDRESS START+SIZE NAME; ...]", renames as "NUMBER=NAME", notes. */
 static csn_status read_text(enum kind kind, struct csni_span file, struct maps *maps, const struct csn_allocator *alloc, char *out,
-                            size_t room) {
+                            size_t capacity) {
     struct csni_arena arena;
     struct csni_batch_writer w;
     struct csni_batch batch;
@@ -49,24 +49,24 @@ static csn_status read_text(enum kind kind, struct csni_span file, struct maps *
                         : kind == ROM_LOG   ? csni_rom_log_read(file, alloc, find, maps, &w, &image, NULL)
                                             : csni_linker_map_read(file, csni_str("m.dll"), alloc, &w, &image, NULL);
     if (status >= 0) status = csni_batch_finish(&w, &batch, NULL);
-    for (uint32_t b = 0; status >= 0 && b < image.binary_count && n < room; b++) {
+    for (uint32_t b = 0; status >= 0 && b < image.binary_count && n < capacity; b++) {
         struct csn_str name = image.binaries[b].name;
-        n += (size_t)snprintf(out + n, room - n, "[%.*s@%llx", (int)name.len, name.ptr, (unsigned long long)image.binaries[b].address);
-        for (uint32_t i = 0; i < batch.function_count && n < room; i++) {
+        n += (size_t)snprintf(out + n, capacity - n, "[%.*s@%llx", (int)name.len, name.ptr, (unsigned long long)image.binaries[b].address);
+        for (uint32_t i = 0; i < batch.function_count && n < capacity; i++) {
             const struct csni_function *f = &batch.functions[i];
             assert_true(f->binary >= 1 && f->binary <= image.binary_count);
             if (f->binary != b + 1) continue;
             name = batch.strings[f->name];
-            n += (size_t)snprintf(out + n, room - n, " %llx+%x %.*s;", (unsigned long long)f->start, f->size, (int)name.len, name.ptr);
+            n += (size_t)snprintf(out + n, capacity - n, " %llx+%x %.*s;", (unsigned long long)f->start, f->size, (int)name.len, name.ptr);
         }
-        if (n < room) n += (size_t)snprintf(out + n, room - n, "]");
+        if (n < capacity) n += (size_t)snprintf(out + n, capacity - n, "]");
     }
-    for (uint32_t i = 0; status >= 0 && i < image.rename_count && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n, " %u=%.*s", image.renames[i].binary, (int)image.renames[i].name.len,
+    for (uint32_t i = 0; status >= 0 && i < image.rename_count && n < capacity; i++)
+        n += (size_t)snprintf(out + n, capacity - n, " %u=%.*s", image.renames[i].binary, (int)image.renames[i].name.len,
                               image.renames[i].name.ptr);
-    if (status >= 0 && image.checksum && n < room) n += (size_t)snprintf(out + n, room - n, " sum %x", image.checksum);
-    for (uint32_t i = 0; status >= 0 && i < batch.note_count && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n, " <%s %llu>", csn_event_name(batch.notes[i].event),
+    if (status >= 0 && image.checksum && n < capacity) n += (size_t)snprintf(out + n, capacity - n, " sum %x", image.checksum);
+    for (uint32_t i = 0; status >= 0 && i < batch.note_count && n < capacity; i++)
+        n += (size_t)snprintf(out + n, capacity - n, " <%s %llu>", csn_event_name(batch.notes[i].event),
                               (unsigned long long)batch.notes[i].count);
     csni_batch_writer_deinit(&w);
     csni_arena_deinit(&arena);
@@ -127,7 +127,7 @@ static void data_in_rom(void **state) {
            "[a.dll@c8000100 c8000100+4 gTwo;]");
 }
 
-/* The object is behind the last run of blanks, if that is far enough or what follows looks like an object. */
+/* The object is after the last run of blanks, if that is far enough or what follows looks like an object. */
 static void names_and_objects(void **state) {
     (void)state;
     expect(SYMBOL_FILE,

@@ -121,7 +121,7 @@ static void by_the_caller(void **state) {
     struct world *w = *state;
     EXPECT(w, "square<caller@1 caller", A(APP, 0x1004), A(APP, 0x1210));
     EXPECT(w, "area<caller@1 caller", A(APP, 0x1004), A(APP, 0x1220));
-    /* By pc; a call as the last thing of a function returns to the byte behind it. */
+    /* By pc; a call as the last thing of a function returns to the byte after it. */
     EXPECT(w, "square<caller@1 caller", { 0x500004, 0, 0 }, { 0x500210, 0, 0 });
     EXPECT(w, "circle<caller@1 caller", A(APP, 0x1004), A(APP, 0x1300));
     /* No call site, an indirect call, a callee that is none of them: nothing is chosen. */

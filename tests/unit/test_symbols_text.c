@@ -18,7 +18,7 @@ typedef csn_status reader(struct csni_span file, const struct csn_allocator *all
 static struct csni_span span_of(const char *text) { return (struct csni_span){ (const uint8_t *)text, strlen(text) }; }
 
 /* Functions as "START+SIZE NAME", and the counts of events. */
-static csn_status read_text(reader *read, struct csni_span file, const struct csn_allocator *alloc, char *out, size_t room,
+static csn_status read_text(reader *read, struct csni_span file, const struct csn_allocator *alloc, char *out, size_t capacity,
                             struct csn_error *err) {
     struct csni_arena arena;
     struct csni_batch_writer w;
@@ -31,14 +31,14 @@ static csn_status read_text(reader *read, struct csni_span file, const struct cs
     csni_batch_begin(&w, &arena);
     csn_status status = read(file, alloc, &w, err);
     if (status >= 0) status = csni_batch_finish(&w, &batch, err);
-    for (uint32_t i = 0; status >= 0 && i < batch.function_count && n < room; i++) {
+    for (uint32_t i = 0; status >= 0 && i < batch.function_count && n < capacity; i++) {
         const struct csni_function *f = &batch.functions[i];
         struct csn_str name = batch.strings[f->name];
-        n += (size_t)snprintf(out + n, room - n, "%s%llx+%x %.*s", i ? "; " : "", (unsigned long long)f->start, f->size,
+        n += (size_t)snprintf(out + n, capacity - n, "%s%llx+%x %.*s", i ? "; " : "", (unsigned long long)f->start, f->size,
                               (int)name.len, name.ptr);
     }
-    for (uint32_t i = 0; status >= 0 && i < batch.note_count && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n, " <%s %llu: %.*s>", csn_event_name(batch.notes[i].event),
+    for (uint32_t i = 0; status >= 0 && i < batch.note_count && n < capacity; i++)
+        n += (size_t)snprintf(out + n, capacity - n, " <%s %llu: %.*s>", csn_event_name(batch.notes[i].event),
                               (unsigned long long)batch.notes[i].count, (int)batch.notes[i].example.len,
                               batch.notes[i].example.ptr);
     csni_batch_writer_deinit(&w);

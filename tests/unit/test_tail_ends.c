@@ -31,7 +31,7 @@ static const char *const callees[] = { "^enter$",  "^blind$", "^ring_a$",  "^for
                                        "^chain2$", "^dot\\.part\\.0$", "^back$", "^shared$" };
 enum { CALLEES = sizeof(callees) / sizeof(callees[0]) };
 
-/* main calls callees[k] before 0x10 * (k + 1), outside; behind those, inside. */
+/* main calls callees[k] before 0x10 * (k + 1), outside; after those, inside. */
 static void add_app(struct wire_gsym *g) {
     wire_gsym_init(g, false, 4, 0x1000);
     struct wire_gsym_function *f = wire_gsym_function(g, MAIN, 0x800, "main");
@@ -140,7 +140,7 @@ static int teardown(void **state) {
     return 0;
 }
 
-/* The answer to the group with main behind it, calling at `return_offset`. */
+/* The answer to the group with main after it, calling at `return_offset`. */
 static const struct csn_stack_answer *ask(struct csn_symbolicator *s, uint64_t return_offset, const char *text) {
     const struct csn_stack_frame frames[] = { { GROUP, LIB, CSN_STACK_ADDRESS },
                                               { MAIN + return_offset, APP, CSN_STACK_ADDRESS } };

@@ -19,15 +19,15 @@ static void require(bool condition, const char *what) {
     abort();
 }
 
-static void grow(void *items_pointer, size_t *room, size_t need, size_t element_size) {
-    if (need <= *room) return;
-    size_t new_room = need < 32 ? 64 : need * 2;
+static void grow(void *items_pointer, size_t *capacity, size_t need, size_t element_size) {
+    if (need <= *capacity) return;
+    size_t new_capacity = need < 32 ? 64 : need * 2;
     void *items;
     memcpy(&items, items_pointer, sizeof items);
-    items = realloc(items, new_room * element_size);
+    items = realloc(items, new_capacity * element_size);
     require(items != NULL, "out of memory");
     memcpy(items_pointer, &items, sizeof items);
-    *room = new_room;
+    *capacity = new_capacity;
 }
 
 void wire_init(struct wire *w, bool big) {
@@ -44,7 +44,7 @@ void wire_deinit(struct wire *w) {
 
 size_t wire_bytes(struct wire *w, const void *bytes, size_t size) {
     size_t off = w->size;
-    grow(&w->bytes, &w->room, w->size + size, 1);
+    grow(&w->bytes, &w->capacity, w->size + size, 1);
     if (size) memcpy(w->bytes + off, bytes, size);
     w->size += size;
     return off;
@@ -86,7 +86,7 @@ size_t wire_cstr(struct wire *w, const char *text) { return wire_bytes(w, text, 
 
 size_t wire_fill(struct wire *w, uint8_t byte, size_t count) {
     size_t off = w->size;
-    grow(&w->bytes, &w->room, w->size + count, 1);
+    grow(&w->bytes, &w->capacity, w->size + count, 1);
     if (count) memset(w->bytes + off, byte, count);
     w->size += count;
     return off;
@@ -107,7 +107,7 @@ void wire_patch(struct wire *w, size_t off, uint64_t value, unsigned size) {
 }
 
 size_t wire_label(struct wire *w) {
-    grow(&w->labels, &w->label_room, w->label_count + 1, sizeof *w->labels);
+    grow(&w->labels, &w->label_capacity, w->label_count + 1, sizeof *w->labels);
     w->labels[w->label_count] = SIZE_MAX;
     return w->label_count++;
 }
@@ -125,7 +125,7 @@ size_t wire_label_here(struct wire *w) {
 
 size_t wire_reference(struct wire *w, size_t label, size_t base, unsigned size) {
     require(label < w->label_count && base < w->label_count, "reference to a label never made");
-    grow(&w->references, &w->reference_room, w->reference_count + 1, sizeof *w->references);
+    grow(&w->references, &w->reference_capacity, w->reference_count + 1, sizeof *w->references);
     size_t off = wire_uint(w, 0, size);
     w->references[w->reference_count++] = (struct wire_reference){ off, label, base, size };
     return off;

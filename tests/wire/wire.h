@@ -13,12 +13,12 @@ struct wire_reference; /* a value to be filled in: label - base */
 
 struct wire {
     uint8_t *bytes;
-    size_t size, room;
+    size_t size, capacity;
     bool big;
     size_t *labels;                  /* offset of each label, SIZE_MAX: not placed yet */
-    size_t label_count, label_room;
+    size_t label_count, label_capacity;
     struct wire_reference *references;
-    size_t reference_count, reference_room;
+    size_t reference_count, reference_capacity;
 };
 
 void wire_init(struct wire *w, bool big);

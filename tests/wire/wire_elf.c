@@ -221,7 +221,7 @@ void wire_elf_build(struct wire_elf *elf, struct wire *out, struct wire_elf_plac
         null_section.info = elf->segment_count;
     }
 
-    /* Headers hold offsets of what stands behind them: they are written as zeros first, then over again. */
+    /* Headers hold offsets of what stands after them: they are written as zeros first, then over again. */
     size_t header_size = elf->wide ? EHDR64_SIZE : EHDR32_SIZE;
     require(out->size == 0, "an ELF file begins at offset 0");
     wire_fill(out, 0, header_size);

@@ -54,7 +54,7 @@ struct wire_symbol {
     uint32_t section;          /* index of a section, or SHN_ */
     bool by_index_table;       /* st_shndx is SHN_XINDEX, `section` stands in SHT_SYMTAB_SHNDX */
 };
-/* Adds the names, the symbols behind a null symbol (so symbols[0] has index 1), and an SHT_SYMTAB_SHNDX section if a
+/* Adds the names, the symbols after a null symbol (so symbols[0] has index 1), and an SHT_SYMTAB_SHNDX section if a
  * symbol needs one. `type`: SHT_SYMTAB or SHT_DYNSYM. Returns the index of the symbol table. */
 uint32_t wire_elf_add_symbols(struct wire_elf *elf, uint32_t type, const struct wire_symbol *symbols, size_t count);
 

@@ -30,7 +30,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
-/* Behind the stacks, but before those of a report that follows. */
+/* After the stacks, but before those of a report that follows. */
 static enum line_kind read_image(struct stack_modules *modules, struct line_scan *s) {
     uint64_t start, end;
     struct csn_str word;

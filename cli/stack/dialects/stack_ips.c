@@ -100,7 +100,7 @@ static unsigned make_members(struct ips_writer *w, const struct csn_stack_answer
     return count;
 }
 
-/* The frame's own text, with the values of members that are there replaced and others behind the last one, spaced as the first. */
+/* The frame's own text, with the values of members that are there replaced and others after the last one, spaced as the first. */
 static void put_frame(struct ips_writer *w, struct csn_str frame, const struct ips_member *members, unsigned count) {
     struct out_buffer *out = w->output->out;
     struct json_items items = json_items_of(frame);
@@ -212,7 +212,7 @@ static bool answer_report(struct stack_session *session, struct csn_str report, 
     return last_first || answer_frames(session, last, w, output);
 }
 
-/* The report behind its first line; a report without that line is one too. */
+/* The report after its first line; a report without that line is one too. */
 static bool find_report(struct csn_str text, struct csn_str *out, struct json_fault *fault) {
     struct csn_str head, report, threads;
     if (!json_span_value(text, &head, fault)) return false;

@@ -121,7 +121,7 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
     return first ? KIND_FIRST : KIND_FRAME;
 }
 
-/* " (kernel/sched.c:12, inlined into kernel/core.c:40)" behind the offset. */
+/* " (kernel/sched.c:12, inlined into kernel/core.c:40)" after the offset. */
 static void fill_kernel(struct line_filler *f) {
     bool open = false;
     fill_part(f, 0, f->at->fill_at);

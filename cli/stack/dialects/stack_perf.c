@@ -10,7 +10,7 @@
  *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
  *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /path/app
  *
- * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame behind those of
+ * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame after those of
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
@@ -189,7 +189,7 @@ static bool read_head(struct line_scan *s, struct profile_sample *out) {
     return false;
 }
 
-/* The address of a sample alone stands behind the event's name: the last ": " that a frame follows. */
+/* The address of a sample alone stands after the event's name: the last ": " that a frame follows. */
 static bool read_single(struct line_scan *s, struct line_frame *out) {
     for (size_t at = s->line.len; at > s->at + 2; at--) {
         if (s->line.ptr[at - 1] != ' ' || s->line.ptr[at - 2] != ':') continue;

@@ -23,7 +23,7 @@ static bool read_module(struct line_scan *s, struct line_frame *out) {
     if (!scan_find_last(&part, '+', &plus) || !scan_find_last(&part, ')', &close) || close < plus) return false;
     struct line_scan number = { { s->line.ptr, close }, plus + 1 };
     if (!scan_hex(&number, &out->value) || !scan_at_end(&number)) return false;
-    /* The path may hold brackets: it begins behind the first " (" that is followed by what ends here. */
+    /* The path may hold brackets: it begins after the first " (" that is followed by what ends here. */
     struct line_scan before = { { s->line.ptr, plus }, s->at };
     size_t open = 0, slash;
     if (!scan_find_last(&before, '(', &open)) return false;

@@ -1,5 +1,5 @@
 /* Work budgets: how much a hostile file may cost. Where many parts of a file can name the same long list, walking it each time
- * would take for ever; so the steps are counted, and end at a limit that real files stay far below. */
+ * would take forever; so the steps are counted, and end at a limit that real files stay far below. */
 #ifndef CSNI_BUDGET_H
 #define CSNI_BUDGET_H
 

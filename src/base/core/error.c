@@ -106,11 +106,11 @@ csn_status csni_fail_os(struct csn_error *err, int os_error, const char *what) {
     }
     /* A long path loses its middle, so that verb, file name and reason stay. */
     char text[CSN_ERROR_TEXT_SIZE];
-    size_t len = strlen(what), room = sizeof text - 1 - strlen(": ") - strlen(reason);
+    size_t len = strlen(what), capacity = sizeof text - 1 - strlen(": ") - strlen(reason);
     size_t head = len, tail = 0;
-    if (len > room) {
+    if (len > capacity) {
         head = 24;
-        tail = room - head - strlen("...");
+        tail = capacity - head - strlen("...");
     }
     size_t used = csni_format(text, sizeof text, "%.*s%s%s", (int)head, what, tail ? "..." : "", what + len - tail);
     csni_format(text + used, sizeof text - used, ": %s", reason);

@@ -13,7 +13,7 @@
 
 struct line {
     const struct csn_call_site_file *file;
-    const char *p, *begin, *end; /* p: behind what has been read */
+    const char *p, *begin, *end; /* p: after what has been read */
     uint32_t number;
     CSNI_VEC(char) text;         /* of a quoted field */
 };
@@ -110,7 +110,7 @@ static csn_status read_text_form(const struct csn_call_site_file *file, uint32_t
 
 /* ---- which form ---- */
 
-/* YAML and JSON by what stands first behind white space and comments: "functions:", "{", "---" or "%YAML". */
+/* YAML and JSON by what stands first after white space and comments: "functions:", "{", "---" or "%YAML". */
 static bool is_yaml(struct csni_span bytes) {
     static const char *const openings[] = { "functions:", "\"functions\":", "{", "---", "%YAML", "functions :" };
     struct csn_str text = { (const char *)bytes.ptr, bytes.size };

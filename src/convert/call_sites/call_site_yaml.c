@@ -52,7 +52,7 @@ static struct csn_str scalar(const struct reading *r) {
     return (struct csn_str){ (const char *)r->event.data.scalar.value, r->event.data.scalar.length };
 }
 
-/* An empty value, as in "callsites:" with nothing behind it. */
+/* An empty value, as in "callsites:" with nothing after it. */
 static bool is_null(const struct reading *r) {
     if (r->event.type != YAML_SCALAR_EVENT || r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return false;
     struct csn_str s = scalar(r);
@@ -61,7 +61,7 @@ static bool is_null(const struct reading *r) {
 
 typedef csn_status read_item(struct reading *r, void *context);
 
-/* A sequence, at its beginning; ends behind it. */
+/* A sequence, at its beginning; ends past it. */
 static csn_status read_sequence(struct reading *r, const char *what, read_item *item, void *context) {
     if (is_null(r)) return next(r);
     CSNI_TRY(expect(r, YAML_SEQUENCE_START_EVENT, what));
@@ -76,7 +76,7 @@ static csn_status fail_key(const struct reading *r, const char *problem, struct 
                      (int)(key.len < 60 ? key.len : 60), key.ptr);
 }
 
-/* A mapping, at its beginning; ends behind it. *seen gets a bit for each key there is. */
+/* A mapping, at its beginning; ends past it. *seen gets a bit for each key there is. */
 static csn_status read_mapping(struct reading *r, const char *what, const char *const *keys, read_item *const *values,
                                unsigned *seen, void *context) {
     CSNI_TRY(expect(r, YAML_MAPPING_START_EVENT, what));
@@ -189,10 +189,10 @@ static csn_status read_document(struct reading *r) {
     CSNI_TRY(next(r)); /* the stream begins */
     CSNI_TRY(next(r));
     if (r->event.type == YAML_STREAM_END_EVENT) return CSN_OK;
-    CSNI_TRY(next(r)); /* behind the beginning of the document */
+    CSNI_TRY(next(r)); /* after the beginning of the document */
     if (is_null(r)) return CSN_OK;
     CSNI_TRY(read_mapping(r, "'functions:'", keys, values, &seen, NULL));
-    CSNI_TRY(next(r)); /* behind its end */
+    CSNI_TRY(next(r)); /* after its end */
     return expect(r, YAML_STREAM_END_EVENT, "the end of the file");
 }
 

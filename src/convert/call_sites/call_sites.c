@@ -19,7 +19,7 @@ static int compare_site_hashes(const void *pa, const void *pb) {
     return a < b ? -1 : a > b;
 }
 
-/* The version that GNU ld puts behind a name is no part of it. */
+/* The version that GNU ld puts after a name is no part of it. */
 static uint64_t hash_without_version(struct csn_str name) {
     const char *at = name.len ? memchr(name.ptr, '@', name.len) : NULL;
     return csni_hash_bytes(name.ptr, at ? (size_t)(at - name.ptr) : name.len);

@@ -116,7 +116,7 @@ static void recover_sites(struct csni_conversion *c, const struct csni_name_tabl
 
 /* ---- all of them ---- */
 
-/* Puts functions that have a place by now in front of those that have none. */
+/* Puts functions that have a place by now before those that have none. */
 static csn_status move_placed(struct csni_conversion *c, struct csni_batch *batch, struct csn_error *err) {
     uint32_t first = batch->function_count, count = batch->unplaced_count, placed = 0, left = 0;
     struct csni_function *apart = csni_arena_alloc(&c->arenas[0], count * sizeof *apart);

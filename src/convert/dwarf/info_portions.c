@@ -16,19 +16,19 @@ struct csni_info_portions {
 };
 
 void csni_portion_free(struct csni_portion *portion) {
-    csni_pages_free(portion->bytes, portion->room);
+    csni_pages_free(portion->bytes, portion->capacity);
     *portion = (struct csni_portion){ 0 };
 }
 
-static csn_status make_room(struct csni_portion *b, size_t room, struct csn_error *err) {
-    if (room <= b->room) return CSN_OK;
-    if (room < 2 * b->room) room = 2 * b->room;
-    uint8_t *bytes = csni_pages_alloc(room);
-    if (!bytes) return csni_fail_memory(err, room);
+static csn_status ensure_capacity(struct csni_portion *b, size_t capacity, struct csn_error *err) {
+    if (capacity <= b->capacity) return CSN_OK;
+    if (capacity < 2 * b->capacity) capacity = 2 * b->capacity;
+    uint8_t *bytes = csni_pages_alloc(capacity);
+    if (!bytes) return csni_fail_memory(err, capacity);
     if (b->size) memcpy(bytes, b->bytes, b->size);
-    csni_pages_free(b->bytes, b->room);
+    csni_pages_free(b->bytes, b->capacity);
     b->bytes = bytes;
-    b->room = room;
+    b->capacity = capacity;
     return CSN_OK;
 }
 
@@ -39,7 +39,7 @@ static csn_status fill_portion(struct csni_info_portions *p, struct csni_portion
     if (upto > b->size + left) upto = b->size + left;
     while (b->size < upto) {
         size_t step = upto - b->size < STEP ? (size_t)(upto - b->size) : STEP;
-        CSNI_TRY(make_room(b, b->size + step, err));
+        CSNI_TRY(ensure_capacity(b, b->size + step, err));
         CSNI_TRY(csni_section_stream_read(p->stream, b->bytes + b->size, step, err));
         b->size += step;
     }
@@ -68,7 +68,7 @@ csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_por
     out->size = 0;
     out->from = p->from;
     uint64_t all = csni_section_stream_left(p->stream), end = 0;
-    CSNI_TRY(make_room(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
+    CSNI_TRY(ensure_capacity(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
     CSNI_TRY(fill_portion(p, out, p->enough, err));
     while (end < all && end < p->enough) {
         CSNI_TRY(fill_portion(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));

@@ -6,8 +6,8 @@
 
 /* A part of .debug_info. All zeros: one without memory. */
 struct csni_portion {
-    uint8_t *bytes;            /* of csni_pages_alloc(), `room` of them */
-    size_t size, room;
+    uint8_t *bytes;            /* of csni_pages_alloc(), `capacity` of them */
+    size_t size, capacity;
     uint64_t from;             /* offset of its first byte in the section */
 };
 void csni_portion_free(struct csni_portion *portion); /* it is all zeros then */

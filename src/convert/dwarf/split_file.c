@@ -59,7 +59,7 @@ static csn_status size_of_all(struct csni_object *object, uint32_t first, uint64
     return CSN_OK;
 }
 
-/* GCC writes each type unit into a section of its own, in front of that of the code. They become one: their units do
+/* GCC writes each type unit into a section of its own, before that of the code. They become one: their units do
  * not refer to each other by offset. *joined stays empty where there is but one. */
 static csn_status join_sections(struct opening *o, uint32_t which, const struct csn_allocator *alloc,
                                 struct csni_joined *joined, struct csn_error *err) {

@@ -18,7 +18,7 @@ csn_status csni_split_units_create(struct csni_conversion *c, struct csni_dwarf 
 void csni_split_units_destroy(struct csni_split_units *split); /* NULL is fine */
 
 /* Skeletons of one id share their split unit, so one thread has to convert them one after the other: the first of them,
- * then the next of each. `index`: of the image's units, CSNI_NO_SKELETON behind the last. */
+ * then the next of each. `index`: of the image's units, CSNI_NO_SKELETON after the last. */
 enum { CSNI_NO_SKELETON = UINT32_MAX };
 bool csni_split_units_is_first(const struct csni_split_units *split, uint32_t index);
 uint32_t csni_split_units_next(const struct csni_split_units *split, uint32_t index);
@@ -27,7 +27,7 @@ uint32_t csni_split_units_next(const struct csni_split_units *split, uint32_t in
 csn_status csni_split_units_convert(struct csni_split_units *split, struct csni_unit_job *job, uint32_t worker,
                                     uint32_t index, struct csni_batch *out, struct csn_error *err);
 
-/* Bytes of .debug_info that stand behind skeleton `index`, where that is known: units are ordered by it. */
+/* Bytes of .debug_info that stand after skeleton `index`, where that is known: units are ordered by it. */
 uint64_t csni_split_units_size(const struct csni_split_units *split, uint32_t index);
 /* How many skeletons lost their units to damage. */
 uint32_t csni_split_units_failed(const struct csni_split_units *split);

@@ -23,7 +23,7 @@ struct csni_symbol_list {
 csn_status csni_symbol_list_read(struct csni_symbol_list *list, struct csni_conversion *c, struct csni_object *debug,
                                  struct csn_error *err);
 void csni_symbol_list_deinit(struct csni_symbol_list *list);
-/* Index of the first at or behind `addr`. */
+/* Index of the first at or after `addr`. */
 size_t csni_symbol_list_find(const struct csni_symbol_list *list, uint64_t addr);
 
 #endif

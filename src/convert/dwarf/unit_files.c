@@ -9,9 +9,9 @@ struct path {
     size_t len;
 };
 
-static csn_status path_begin(struct csni_unit_job *job, struct path *path, size_t room) {
-    CSNI_TRY(csni_unit_charge(job, room));
-    path->text = csni_arena_alloc(job->arena, room);
+static csn_status path_begin(struct csni_unit_job *job, struct path *path, size_t capacity) {
+    CSNI_TRY(csni_unit_charge(job, capacity));
+    path->text = csni_arena_alloc(job->arena, capacity);
     path->len = 0;
     return path->text ? CSN_OK : CSN_E_MEMORY;
 }

@@ -5,7 +5,7 @@
 #include "convert/dwarf/unit_inlines.h"
 #include "convert/dwarf/unit_names.h"
 
-/* Whether none is empty, and each begins behind the end of the one before. */
+/* Whether none is empty, and each begins after the end of the one before. */
 static inline bool stand_apart(const struct csni_address_range *r, size_t count) {
     bool apart = !count || r[0].low < r[0].high;
     for (size_t i = 1; i < count; i++) apart &= (r[i].low < r[i].high) & (r[i - 1].high < r[i].low);

@@ -86,20 +86,20 @@ static bool find_declaration(const struct csni_unit_job *job, const struct csni_
 
 /* Of the sequences that cover the same code as sequence `first` and begin at `start`, the one that is the function's: linkers
  * leave those of all functions that were folded into one. That is the one which begins where the function is declared, or
- * closest behind. */
+ * closest after. */
 static csn_status choose_folded_sequence(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start,
                                          size_t *first) {
     const struct csni_line_sequence *s = job->lines.sequences.items;
     size_t count = job->lines.sequences.count, end = *first + 1, best = *first;
     while (end < count && s[end].high == s[*first].high) end++;
     CSNI_TRY(csni_unit_charge(job, end - *first));
-    uint64_t file, line, behind = UINT64_MAX;
+    uint64_t file, line, upper = UINT64_MAX;
     bool has_line;
     if (end == *first + 1 || !find_declaration(job, f, &file, &line, &has_line) || !has_line) return CSN_OK;
     for (size_t i = *first; i < end; i++) {
         if (s[i].low != start || s[i].first_file != file || s[i].first_line < line) continue;
-        if (s[i].first_line - line >= behind) continue;
-        behind = s[i].first_line - line;
+        if (s[i].first_line - line >= upper) continue;
+        upper = s[i].first_line - line;
         best = i;
     }
     *first = best;
@@ -154,7 +154,7 @@ static void note_clipped(const struct copying *c, uint64_t addr) {
 }
 
 static void note_not_ascending(const struct copying *c, uint64_t addr) {
-    csni_batch_note(c->job->writer, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx, row at 0x%llx behind 0x%llx",
+    csni_batch_note(c->job->writer, CSN_EVENT_LINE_NOT_ASCENDING, "function at 0x%llx, row at 0x%llx after 0x%llx",
                     (unsigned long long)c->start, (unsigned long long)addr, (unsigned long long)c->previous);
 }
 
@@ -232,7 +232,7 @@ static struct csni_row *copy_folded(struct copying *c, const struct csni_line_ro
     return out;
 }
 
-/* Rows of one sequence, to behind those that the batch has. */
+/* Rows of one sequence, to after those that the batch has. */
 static csn_status copy_sequence(struct copying *c, const struct csni_line_sequence *s, uint32_t row, uint32_t stop) {
     struct csni_batch_writer *w = c->job->writer;
     const struct csni_line_row *rows = c->job->lines.rows.items;
@@ -240,8 +240,8 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
     if (stop > end_row) stop = end_row;
     if (stop <= row) return CSN_OK;
     bool folded = s->folded && s->low >= c->previous;
-    /* Of the rows at or in front of the function's start only the last counts. The first row of a sequence that begins
-     * behind it may supersede others, and the first of those may repeat the last row of the sequence before. */
+    /* Of the rows at or before the function's start only the last counts. The first row of a sequence that begins
+     * after it may supersede others, and the first of those may repeat the last row of the sequence before. */
     uint32_t one = folded && s->low > c->start ? row : row + 1, changes = rows[row].changes;
     if (one == row) {
         const struct csni_line_row first_row = { s->low, s->first_file, s->first_line, 1 };
@@ -295,7 +295,7 @@ csn_status csni_unit_add_declaration(struct csni_unit_job *job, const struct csn
 }
 
 /* Up to its first row a function has the line of its declaration; without one, line 0 of the first row's file, because
- * readers do not find a function at all in front of its first row. */
+ * readers do not find a function at all before its first row. */
 static csn_status add_first_row(struct csni_unit_job *job, const struct csni_open_function *f, size_t first, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
     CSNI_TRY(csni_unit_add_declaration(job, f));

@@ -104,7 +104,7 @@ static void fail_at(struct csni_unit_stream *s, uint64_t place, csn_status statu
 
 static uint64_t place_of(const struct slot *slot, uint32_t unit) { return ((uint64_t)slot->number + 1) << 32 | unit; }
 
-/* The slot's portion and those behind it have to be read with the whole section. */
+/* The slot's portion and those after it have to be read with the whole section. */
 static void end_at(struct csni_unit_stream *s, const struct slot *slot) {
     if (slot->number >= s->end) return;
     s->end = slot->number;
@@ -193,7 +193,7 @@ static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
-    if (slot->portion.room > KEPT_ROOM) csni_portion_free(&slot->portion);
+    if (slot->portion.capacity > KEPT_ROOM) csni_portion_free(&slot->portion);
     pthread_mutex_lock(&s->lock);
     *slot = (struct slot){ .portion = slot->portion };
 }

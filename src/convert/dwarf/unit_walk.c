@@ -119,7 +119,7 @@ static csn_status open_function(struct csni_unit_job *job, const struct csni_die
     return csni_vec_push(&job->functions, f) && csni_vec_push(&job->open, open) ? CSN_OK : CSN_E_MEMORY;
 }
 
-/* A call that does not return may be the last instruction of a function: the return address is behind it then. */
+/* A call that does not return may be the last instruction of a function: the return address is after it then. */
 static bool returns_into(uint64_t return_pc, uint64_t start, uint64_t end) { return return_pc > start && return_pc <= end; }
 
 static void add_die_call_sites(struct csni_unit_job *job, const struct csni_open_function *f, uint64_t start,

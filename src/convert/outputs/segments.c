@@ -17,7 +17,7 @@
 typedef unsigned long long ull; /* for %llx */
 
 struct segment {
-    uint64_t start, end;  /* of the functions: end is behind the last byte of any */
+    uint64_t start, end;  /* of the functions: end is after the last byte of any */
     uint64_t bytes;
     uint32_t functions;
 };
@@ -123,10 +123,10 @@ static csn_status write_segment_model(struct segmenter *s, struct csni_model *se
     csni_free(c->alloc, ignored, sizeof *ignored);
     if (status < 0) return status;
     CSNI_TRY(csni_model_link(segment, NULL, &c->arenas[0], err));
-    size_t room = strlen(s->path) + sizeof "-0x0123456789abcdef";
-    char *path = csni_alloc(c->alloc, room);
-    if (!path) return csni_fail_memory(err, room);
-    snprintf(path, room, "%s-0x%llx", s->path, (ull)s->current.start);
+    size_t capacity = strlen(s->path) + sizeof "-0x0123456789abcdef";
+    char *path = csni_alloc(c->alloc, capacity);
+    if (!path) return csni_fail_memory(err, capacity);
+    snprintf(path, capacity, "%s-0x%llx", s->path, (ull)s->current.start);
     status = csni_file_output_open(&out, path, c->alloc, err);
     if (status >= 0) {
         struct csni_sink sink = csni_file_sink(&out);
@@ -136,7 +136,7 @@ static csn_status write_segment_model(struct segmenter *s, struct csni_model *se
         csni_file_output_abort(&out);
         s->current.bytes = c->report->output_bytes - before;
     }
-    csni_free(c->alloc, path, room);
+    csni_free(c->alloc, path, capacity);
     return status;
 }
 
@@ -216,17 +216,17 @@ static csn_status fill_manifest(const struct segmenter *s, struct csni_file_outp
 static csn_status write_manifest(const struct segmenter *s, struct csn_error *err) {
     const struct csn_allocator *alloc = s->c->alloc;
     struct csni_file_output out;
-    size_t room = strlen(s->path) + sizeof "-manifest.json";
-    char *path = csni_alloc(alloc, room);
-    if (!path) return csni_fail_memory(err, room);
-    snprintf(path, room, "%s-manifest.json", s->path);
+    size_t capacity = strlen(s->path) + sizeof "-manifest.json";
+    char *path = csni_alloc(alloc, capacity);
+    if (!path) return csni_fail_memory(err, capacity);
+    snprintf(path, capacity, "%s-manifest.json", s->path);
     csn_status status = csni_file_output_open(&out, path, alloc, err);
     if (status >= 0) {
         status = fill_manifest(s, &out, err);
         if (status >= 0) status = csni_file_output_commit(&out, err);
         csni_file_output_abort(&out);
     }
-    csni_free(alloc, path, room);
+    csni_free(alloc, path, capacity);
     return status;
 }
 

@@ -97,7 +97,7 @@ static void add_index_rows(struct reader *r, const struct csni_gsym_record *reco
     while (status == CSN_OK && (status = csni_gsym_row_next(&iter, &row, &err)) == CSN_OK) {
         uint64_t off = row.addr - record->start;
         if (off < before || off > UINT32_MAX) {
-            csni_batch_note(r->w, CSN_EVENT_LINE_NOT_ASCENDING, "row at 0x%llx behind one at 0x%llx",
+            csni_batch_note(r->w, CSN_EVENT_LINE_NOT_ASCENDING, "row at 0x%llx after one at 0x%llx",
                             (unsigned long long)row.addr, (unsigned long long)(record->start + before));
             break;
         }
@@ -110,7 +110,7 @@ static void add_index_rows(struct reader *r, const struct csni_gsym_record *reco
 }
 
 /* A node's ranges into r->parts: ascending, joined where they touch, as readers take them. False where one leads outside
- * the 4 GiB behind the function's start. */
+ * the 4 GiB after the function's start. */
 static bool read_index_parts(struct reader *r, const struct csni_gsym_record *record,
                              const struct csni_gsym_node *node) {
     struct csni_span ranges = node->ranges;
@@ -150,7 +150,7 @@ static void close_nodes(struct reader *r, struct open_nodes *open, uint32_t dept
 /* False where the node, and so what is nested in it, is left out. */
 static bool add_index_node(struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node,
                            struct open_nodes *open) {
-    if (open->depth + 2 > CSN_INLINE_DEPTH_MAX) { /* with a root in front of one that had to be kept */
+    if (open->depth + 2 > CSN_INLINE_DEPTH_MAX) { /* with a root before one that had to be kept */
         csni_batch_note(r->w, CSN_EVENT_INLINE_TOO_DEEP, NULL);
         return false;
     }

@@ -35,7 +35,7 @@ static void add_table_symbol(struct reading *r, const struct csni_symbol *s) {
     f->local = s->bind == CSNI_BIND_LOCAL;
 }
 
-/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take for ever. */
+/* Names are found by looking for their NUL: a hostile table of overlapping ones must not take forever. */
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
 static csn_status add_table_symbols(struct reading *r, struct csni_symbol_iter *iter, struct csn_error *err) {

@@ -59,10 +59,10 @@ csn_status csni_source_symbol_file(struct csni_conversion *c, struct csn_error *
 }
 
 /* A path of the build PC below the root of its tree: no drive, slashes. False: it leads out of the tree. */
-static bool tree_path(struct csn_str path, char *out, size_t room) {
+static bool tree_path(struct csn_str path, char *out, size_t capacity) {
     if (path.len > 1 && path.ptr[1] == ':') path = (struct csn_str){ path.ptr + 2, path.len - 2 };
     while (path.len && (path.ptr[0] == '\\' || path.ptr[0] == '/')) path = (struct csn_str){ path.ptr + 1, path.len - 1 };
-    if (!path.len || path.len >= room) return false;
+    if (!path.len || path.len >= capacity) return false;
     for (size_t i = 0; i < path.len; i++) {
         out[i] = path.ptr[i] == '\\' ? '/' : path.ptr[i];
         if (!out[i] || (out[i] == '.' && i && out[i - 1] == '.' && (i < 2 || out[i - 2] == '/'))) return false;

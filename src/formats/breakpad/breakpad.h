@@ -96,7 +96,7 @@ csn_status csni_breakpad_read_chunk(struct csni_breakpad *b, struct csni_breakpa
                                     struct csni_batch_writer *out, struct csn_error *err);
 /* After all chunks were read: whether they must be read once more, which cannot happen twice. Below 0: out of memory. */
 csn_status csni_breakpad_gather_definitions(struct csni_breakpad *b, bool *out_again, struct csn_error *err);
-/* After that: leaves out functions that overlap one in front of them, and counts them in `out`. `keeps_equal`: but not those with
+/* After that: leaves out functions that overlap one before them, and counts them in `out`. `keeps_equal`: but not those with
  * the range of one that stays. */
 csn_status csni_breakpad_drop_overlaps(const struct csni_breakpad *b, struct csni_batch *batches, bool keeps_equal,
                                        struct csni_batch_writer *out, struct csn_error *err);

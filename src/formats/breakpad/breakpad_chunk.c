@@ -41,7 +41,7 @@ void csni_breakpad_worker_deinit(struct csni_breakpad_worker *w) {
 
 /* ---- numbers of the batch ---- */
 
-/* A path is cut at its last '/', else at its last '\'. The cut goes unless the directory could not be put in front of the name
+/* A path is cut at its last '/', else at its last '\'. The cut goes unless the directory could not be put before the name
  * again without it. */
 static uint32_t add_path(struct csni_batch_writer *out, struct csn_str path) {
     size_t cut = path.len;
@@ -319,7 +319,7 @@ static void read_chunk_lines(struct job *j) {
     end_breakpad_function(j);
 }
 
-static bool room_for_numbers(struct csni_breakpad_worker *w, const struct csni_breakpad *b) {
+static bool reserve_numbers(struct csni_breakpad_worker *w, const struct csni_breakpad *b) {
     size_t files = b->files.items.count, origins = b->origins.items.count;
     if (!csni_vec_reserve(&w->files, files) || !csni_vec_reserve(&w->origins, origins)) return false;
     for (; w->files.count < files; w->files.count++) w->files.items[w->files.count].chunk = 0;
@@ -330,7 +330,7 @@ static bool room_for_numbers(struct csni_breakpad_worker *w, const struct csni_b
 csn_status csni_breakpad_read_chunk(struct csni_breakpad *b, struct csni_breakpad_worker *w, uint32_t index,
                                     struct csni_batch_writer *out, struct csn_error *err) {
     struct job j = { .b = b, .w = w, .chunk = &b->chunks.items[index], .out = out, .index = index, .lines_ascend = true };
-    if (!room_for_numbers(w, b)) return csni_fail_memory(err, b->origins.items.count * sizeof *w->origins.items);
+    if (!reserve_numbers(w, b)) return csni_fail_memory(err, b->origins.items.count * sizeof *w->origins.items);
     read_chunk_lines(&j);
     return j.failed ? csni_fail_memory(err, 0) : CSN_OK;
 }

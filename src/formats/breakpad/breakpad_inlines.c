@@ -16,8 +16,8 @@ enum { NONE = UINT32_MAX, DEPTH_MAX = CSN_INLINE_DEPTH_MAX - 2 };
 /* Whether one range of `parent` holds [start, end). */
 static bool holds(const struct csni_breakpad_worker *w, const struct csni_breakpad_inline *parent, uint32_t start, uint32_t end) {
     const struct csni_breakpad_inline_range *r = w->ranges.items + parent->first_range;
-    size_t behind = csni_upper_bound(r, parent->range_count, start, start);
-    return behind && end <= r[behind - 1].end;
+    size_t upper = csni_upper_bound(r, parent->range_count, start, start);
+    return upper && end <= r[upper - 1].end;
 }
 
 /* Whether every record lies within the latest one of the level above it. */

@@ -80,7 +80,7 @@ static struct csni_breakpad_chunk *add_breakpad_chunk(struct csni_breakpad *b, c
     return csni_vec_push(&b->chunks, chunk) ? &b->chunks.items[b->chunks.count - 1] : NULL;
 }
 
-/* Where a record that belongs to no function before it begins, from the line behind `p` on. */
+/* Where a record that belongs to no function before it begins, from the line after `p` on. */
 static const char *find_cut(const char *p, const char *end) {
     struct csni_breakpad_line line;
     p = csni_breakpad_next_line(p, end, &line);

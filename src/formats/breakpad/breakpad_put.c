@@ -4,27 +4,27 @@
 #include "base/lines.h"
 
 
-static char *text_room(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
+static char *text_capacity(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
 
-void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char behind) {
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char past) {
     enum { MOST = 17 };
-    char *p = text_room(t, MOST);
+    char *p = text_capacity(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint64_t rest = v >> 4; rest; rest >>= 4) digits++;
     for (unsigned i = digits; i-- > 0; v >>= 4) p[i] = "0123456789abcdef"[v & 15];
-    p[digits] = behind;
+    p[digits] = past;
     t->size += digits + 1;
 }
 
-void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char behind) {
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char past) {
     enum { MOST = 11 };
-    char *p = text_room(t, MOST);
+    char *p = text_capacity(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint32_t rest = v / 10; rest; rest /= 10) digits++;
     for (unsigned i = digits; i-- > 0; v /= 10) p[i] = (char)('0' + v % 10);
-    p[digits] = behind;
+    p[digits] = past;
     t->size += digits + 1;
 }
 
@@ -35,7 +35,7 @@ static bool put_demangled(struct csni_buffer *t, struct csn_str name, csni_deman
     enum { USUAL = 512 };
     size_t cap = USUAL, len = 0;
     for (int tries = 0; tries < 2; tries++) {
-        char *p = text_room(t, cap);
+        char *p = text_capacity(t, cap);
         if (!p) return true;
         csn_status status = demangle(name, p, cap, &len, NULL);
         if (status == CSN_OK) {

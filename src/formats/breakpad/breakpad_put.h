@@ -5,9 +5,9 @@
 #include "base/buffer.h"
 #include "formats/breakpad/breakpad.h"
 
-/* A number and the byte behind it. */
-void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char behind);
-void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char behind);
+/* A number and the byte after it. */
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char past);
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char past);
 /* A name to the end of the line, and LF. Bytes that would end the line or the name sooner become '_'; nothing at all becomes
  * "<name omitted>". `demangle` may be NULL. */
 void csni_breakpad_put_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle);

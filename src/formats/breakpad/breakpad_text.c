@@ -115,7 +115,7 @@ enum {
     PLAIN_ROW_MAX = 2 * (HEX_MAX + 1) + 2 * (DEC_MAX + 1) /* bytes that a plain row takes at most */
 };
 
-/* Digits and the one byte behind them, which is `stop`; NULL: something else. Reads no more than HEX_MAX + 1 bytes. */
+/* Digits and the one byte after them, which is `stop`; NULL: something else. Reads no more than HEX_MAX + 1 bytes. */
 static inline const char *plain_hex(const char *p, uint64_t *out) {
     uint64_t v = 0;
     const char *begin = p;

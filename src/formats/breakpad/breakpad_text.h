@@ -31,10 +31,10 @@ enum csni_breakpad_keyword {
  * begins. */
 const char *csni_breakpad_next_line(const char *p, const char *end, struct csni_breakpad_line *out);
 
-/* Takes the keyword and the blanks behind it off the line. */
+/* Takes the keyword and the blanks after it off the line. */
 enum csni_breakpad_keyword csni_breakpad_keyword(struct csni_breakpad_line *line);
 
-/* Each takes a field and the blanks behind it off the line; false: it is none. */
+/* Each takes a field and the blanks after it off the line; false: it is none. */
 bool csni_breakpad_hex(struct csni_breakpad_line *line, uint64_t *out);     /* 1 to 16 digits */
 bool csni_breakpad_dec(struct csni_breakpad_line *line, uint32_t *out);     /* fits 32 bits */
 struct csn_str csni_breakpad_field(struct csni_breakpad_line *line);        /* empty at the end of the line */

@@ -50,7 +50,7 @@ enum csni_bsym_version {
     CSNI_BSYM_3_0 = 0x30000
 };
 
-/* Version 3.0: another layout behind the same magic. */
+/* Version 3.0: another layout after the same magic. */
 enum {
     CSNI_BSYM3_H_COMPRESSION = 9, /* byte: 0 none, 1 pages of byte pairs */
     CSNI_BSYM3_H_BODY = 12,       /* offset in the file */

@@ -22,11 +22,11 @@ enum {
     CSNI_GSYM_H_NUM_ADDRESSES = 16, /* u32 */
     CSNI_GSYM_H_STRTAB_OFFSET = 20, /* u32 */
     CSNI_GSYM_H_STRTAB_SIZE = 24,   /* u32 */
-    CSNI_GSYM_H_UUID = 28,          /* 20 bytes, zero behind uuid_size */
+    CSNI_GSYM_H_UUID = 28,          /* 20 bytes, zero after uuid_size */
     CSNI_GSYM_HEADER_SIZE = 48
 };
 
-/* Behind the header: the address offsets, aligned to their own width; the info offsets (u32 each), the file table (u32
+/* After the header: the address offsets, aligned to their own width; the info offsets (u32 each), the file table (u32
  * count, then entries) and each record, aligned to 4. The string table stands where the header says. */
 enum {
     CSNI_GSYM_ALIGN = 4,
@@ -36,13 +36,13 @@ enum {
     CSNI_GSYM_STRP_SIZE = 4
 };
 
-/* The format sets no limit. Without one, records that overlap could make walks along all of them take for ever. */
+/* The format sets no limit. Without one, records that overlap could make walks along all of them take forever. */
 enum { CSNI_GSYM_PARTS_MAX = 1024 };
 /* Functions may share records (GSYM's older revisions do), but each is read for itself. So many times the bytes of the file, and
  * of as many more, may be read. */
 enum { CSNI_GSYM_SHARED_TIMES = 16, CSNI_GSYM_SHARED_FREE = 1 << 20 };
 
-/* Header of version 2: 20 bytes, the first 8 but for the last of them and the base address as in version 1. Behind it the
+/* Header of version 2: 20 bytes, the first 8 but for the last of them and the base address as in version 1. After it the
  * directory: entries {u32 type, u64 file offset, u64 size} up to one of type 0. Sections stand anywhere. */
 enum {
     CSNI_GSYM_2_STRING_ENCODING = 7,  /* u8: 0, NUL-terminated strings, is the only one */
@@ -56,7 +56,7 @@ enum {
     CSNI_GSYM_2_RECORD_PARTS = 12     /* in place of CSNI_GSYM_R_PARTS */
 };
 
-/* Ours, and may be missing: the address sample, which ends where the string table begins, behind the file table. Copies of the
+/* Ours, and may be missing: the address sample, which ends where the string table begins, after the file table. Copies of the
  * address offsets 0, 1 << shift, 2 << shift ..., then u32 shift, u32 magic number in the file's byte order. Other readers
  * never look at these bytes. */
 #define CSNI_GSYM_SAMPLE_MAGIC 0x44534743u

@@ -69,7 +69,7 @@ static int symbian_symbol_by_address(const void *pa, const void *pb) {
     return by ? by : a->name.len < b->name.len ? -1 : a->name.len > b->name.len;
 }
 
-/* Data stands in binaries of the same name behind that of the code. Sorts the symbols it is given. */
+/* Data stands in binaries of the same name after that of the code. Sorts the symbols it is given. */
 static bool add_data(struct maker *m, struct csn_str name, struct csni_symbian_symbol *symbols, size_t count) {
     qsort(symbols, count, sizeof *symbols, symbian_symbol_by_address);
     uint64_t end = 0;
@@ -81,7 +81,7 @@ static bool add_data(struct maker *m, struct csn_str name, struct csni_symbian_s
     return true;
 }
 
-/* Moves data behind code, both in their order; returns how many are code. */
+/* Moves data after code, both in their order; returns how many are code. */
 static size_t part_data(struct csni_symbian_symbol *s, size_t count) {
     size_t code = 0;
     for (size_t i = 0; i < count; i++) {

@@ -31,7 +31,7 @@ struct kallsyms {
     uint64_t hidden;   /* symbols at 0 */
 };
 
-/* ADDRESS TYPE NAME, and behind a tab [MODULE]. */
+/* ADDRESS TYPE NAME, and after a tab [MODULE]. */
 static bool read_kallsyms_line(struct csn_str line, struct symbol *out) {
     struct csn_str addr = csni_line_field(&line), type = csni_line_field(&line);
     out->name = csni_line_field(&line);

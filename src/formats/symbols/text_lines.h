@@ -5,7 +5,7 @@
 #include "base/lines.h"
 #include "model/model.h"
 
-/* The next field up to a space or tab, which is passed over with those behind it; empty at the end of the line. */
+/* The next field up to a space or tab, which is passed over with those after it; empty at the end of the line. */
 struct csn_str csni_line_field(struct csn_str *line);
 
 /* A number of hexadecimal digits, with or without 0x in front. False: it is none, or does not fit 64 bits. */

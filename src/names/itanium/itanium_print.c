@@ -336,7 +336,7 @@ static void print_noexcept(struct csni_itanium_printer *p, node *n) {
     csni_itanium_close(p, ')');
 }
 
-/* Text in front of, between or after the parts of a name, where that is all there is to its kind. False: another kind. */
+/* Text before, between or after the parts of a name, where that is all there is to its kind. False: another kind. */
 static bool print_simple_left(struct csni_itanium_printer *p, node *n) {
     switch (n->kind) {
     case NODE_NAME: csni_name_put_str(p->text, n->text); return true;

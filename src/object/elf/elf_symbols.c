@@ -133,7 +133,7 @@ static bool symbol_section(const struct csni_symbol_iter *iter, uint64_t index, 
 }
 
 /* The address without the bit that tells Thumb, microMIPS and MIPS16 code from other code; in an object that is not linked,
- * behind the place of its section. A TLS symbol's is an offset. */
+ * after the place of its section. A TLS symbol's is an offset. */
 static uint64_t symbol_addr(const struct csni_object *object, const struct elf_symbol *s, uint32_t section) {
     uint64_t addr = s->value;
     if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) {
@@ -162,7 +162,7 @@ bool csni_elf_symbol_value(const struct csni_symbol_iter *iter, uint64_t index, 
     return true;
 }
 
-/* Whether a NUL stands somewhere behind `off`. */
+/* Whether a NUL stands somewhere after `off`. */
 static bool is_terminated(struct csni_span strings, uint64_t off) {
     return off < strings.size && !strings.ptr[strings.size - 1];
 }

@@ -18,7 +18,7 @@ csn_status csni_mini_debug_read(struct csni_object *object, const struct csni_ob
     struct csni_mini_debug *mini = csni_alloc_zeroed(alloc, 1, sizeof *mini);
     if (!mini) return csni_fail_memory(err, sizeof *mini);
     mini->alloc = alloc;
-    csn_status status = csni_inflate_xz(stored, limit, alloc, &mini->bytes, &mini->room, name, err);
+    csn_status status = csni_inflate_xz(stored, limit, alloc, &mini->bytes, &mini->capacity, name, err);
     if (status < 0) csni_mini_debug_free(mini);
     else *out = mini;
     return status;
@@ -26,6 +26,6 @@ csn_status csni_mini_debug_read(struct csni_object *object, const struct csni_ob
 
 void csni_mini_debug_free(struct csni_mini_debug *mini) {
     if (!mini) return;
-    csni_free(mini->alloc, (void *)(uintptr_t)mini->bytes.ptr, mini->room);
+    csni_free(mini->alloc, (void *)(uintptr_t)mini->bytes.ptr, mini->capacity);
     csni_free(mini->alloc, mini, sizeof *mini);
 }

@@ -8,7 +8,7 @@
 struct csni_mini_debug {
     const struct csn_allocator *alloc;
     struct csni_span bytes; /* an ELF file, for csni_object_open() */
-    size_t room;
+    size_t capacity;
 };
 
 /* The largest that is inflated, if the options do not tell less: those of whole distributions stay below 50 MiB. */

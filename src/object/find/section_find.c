@@ -33,7 +33,7 @@ bool csni_section_find_image(struct csni_span file, uint32_t idx, struct csni_sp
     unsigned word = wide ? 8 : 4;
     struct csni_span arch;
     if (!csni_span_sub(file, FAT_HEADER_SIZE + (uint64_t)idx * size, size, &arch)) return false;
-    const uint8_t *place = arch.ptr + 8; /* behind cputype and cpusubtype */
+    const uint8_t *place = arch.ptr + 8; /* after cputype and cpusubtype */
     return csni_span_sub(file, csni_get_sized(place, word, true), csni_get_sized(place + word, word, true), out);
 }
 

@@ -10,7 +10,7 @@
 #include "object/macho/macho_layout.h"
 #include "object/macho/macho_private.h"
 
-/* Names may be shared (static functions of one name in many files), but a hostile table must not take for ever. */
+/* Names may be shared (static functions of one name in many files), but a hostile table must not take forever. */
 enum { NAME_FACTOR = 4, NAME_BYTES_A_SYMBOL = 256 };
 
 /* One reading on its way. */

@@ -23,7 +23,7 @@ struct csni_macho {
     bool has_symbols;
     struct csni_macho_part symbols, strings, indirect, function_starts, exports;
     struct csni_macho_part *relocations;   /* one for each section */
-    uint32_t relocation_room;
+    uint32_t relocation_capacity;
     struct csni_arena names;
     struct csni_macho_made stubs, exported;
 };
@@ -47,7 +47,7 @@ csn_status csni_macho_symbol_table(const struct csni_object *object, struct csni
 static inline uint64_t csni_macho_nlist_size(const struct csni_object *object) {
     return object->address_size == 8 ? 16 : 12;
 }
-/* Without the `_` that the compiler puts in front of every C name. */
+/* Without the `_` that the compiler puts before every C name. */
 static inline struct csn_str csni_macho_plain_name(struct csn_str name) {
     if (name.len && name.ptr[0] == '_') return (struct csn_str){ name.ptr + 1, name.len - 1 };
     return name;

@@ -154,7 +154,7 @@ static csn_status count_macho_sections(struct csni_object_private *priv, const s
     priv->sections[0].name = csni_str("");
     own->relocations = csni_alloc_zeroed(priv->alloc, sections, sizeof *own->relocations);
     if (!own->relocations) return csni_fail_memory(err, sections * sizeof *own->relocations);
-    own->relocation_room = (uint32_t)sections;
+    own->relocation_capacity = (uint32_t)sections;
     if (!segments) return CSN_OK;
     priv->segments = csni_alloc_zeroed(priv->alloc, segments, sizeof *priv->segments);
     if (!priv->segments) return csni_fail_memory(err, (uint64_t)segments * sizeof *priv->segments);
@@ -211,7 +211,7 @@ static void read_macho_section(struct csni_object_private *priv, const struct ma
     s->file_size = s->size;
 }
 
-/* `*section`, `*segment`: behind what has been read. */
+/* `*section`, `*segment`: after what has been read. */
 static csn_status add_macho_segment(struct csni_object_private *priv, const struct macho_command *command,
                                     uint32_t *section,
                                     uint32_t *segment, struct csn_error *err) {
@@ -324,7 +324,7 @@ static void macho_close(struct csni_object_private *priv) {
     csni_vec_deinit(&own->stubs.symbols);
     csni_vec_deinit(&own->exported.symbols);
     csni_arena_deinit(&own->names);
-    csni_free(priv->alloc, own->relocations, own->relocation_room * sizeof *own->relocations);
+    csni_free(priv->alloc, own->relocations, own->relocation_capacity * sizeof *own->relocations);
     csni_free(priv->alloc, own, sizeof *own);
 }
 

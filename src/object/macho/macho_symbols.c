@@ -1,4 +1,4 @@
-/* Mach-O symbol tables, decoded in place. Behind the entries of the table an iteration gives what is put together from other
+/* Mach-O symbol tables, decoded in place. After the entries of the table an iteration gives what is put together from other
  * tables (macho_stubs.c, macho_exports.c). */
 #include <inttypes.h>
 

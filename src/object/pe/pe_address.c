@@ -26,9 +26,9 @@ csn_status csni_pe_order_sections(struct csni_object_private *priv, struct csn_e
 
 uint32_t csni_pe_section_at(const struct csni_object *object, uint64_t addr) {
     const struct csni_pe *pe = csni_pe_of(object);
-    size_t behind = csni_upper_bound(pe->by_addr, pe->by_addr_count, addr, addr);
-    if (!behind) return CSNI_NO_SECTION;
-    uint32_t section = pe->by_addr[behind - 1].section;
+    size_t upper = csni_upper_bound(pe->by_addr, pe->by_addr_count, addr, addr);
+    if (!upper) return CSNI_NO_SECTION;
+    uint32_t section = pe->by_addr[upper - 1].section;
     return addr - object->sections[section].addr < object->sections[section].size ? section : CSNI_NO_SECTION;
 }
 

@@ -55,7 +55,7 @@ enum { DEBUG_ENTRY_SIZE = 28, DEBUG_ENTRY_TYPE = 12, DEBUG_ENTRY_DATA_SIZE = 16,
 enum { IMAGE_DEBUG_TYPE_CODEVIEW = 2, RSDS_HEADER_SIZE = 24, RSDS_GUID = 4, RSDS_GUID_SIZE = 16 };
 
 /* .pdata of x86-64: RVAs of begin, end and unwind information, whose first byte holds version and flags, third the number
- * of 2-byte codes; behind the codes, padded to an even number of them, may stand the entry it continues. */
+ * of 2-byte codes; after the codes, padded to an even number of them, may stand the entry it continues. */
 enum { RUNTIME_FUNCTION_SIZE = 12, UNWIND_HEADER_SIZE = 4, UNWIND_FLAGS_SHIFT = 3, UNW_FLAG_CHAININFO = 4,
        RUNTIME_FUNCTION_INDIRECT = 1 };
 /* .pdata of ARM and ARM64: RVA of begin, then packed unwind data or the RVA of .xdata, told apart by its low two bits. */

@@ -175,7 +175,7 @@ static void find_pe_symbols(struct csni_pe *pe, struct csni_span file, const str
 
 /* ---- sections ---- */
 
-/* The number behind a slash: decimal, or behind two of them in base 64 with the most significant digit first. */
+/* The number after a slash: decimal, or after two of them in base 64 with the most significant digit first. */
 static bool name_offset(struct csn_str name, uint64_t *out) {
     bool is_base64 = name.len > 1 && name.ptr[1] == '/';
     uint64_t v = 0;

@@ -10,7 +10,7 @@ enum relocation_action {
     ACTION_UNKNOWN,
     ACTION_IGNORE,
     ACTION_ADDRESS,  /* of the symbol; objects have no image base, so an RVA is the same */
-    ACTION_RELATIVE, /* to the byte behind the place */
+    ACTION_RELATIVE, /* to the byte after the place */
     ACTION_OFFSET,   /* of the symbol in its section */
     ACTION_SECTION   /* number of the symbol's section */
 };

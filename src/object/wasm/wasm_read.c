@@ -1,7 +1,7 @@
 /* WebAssembly modules: sections, imports, bodies of functions, build id.
  *
  * Sections of DWARF are custom sections under their own names. Its addresses count from the start of the code section's
- * content, the number of functions included. Here the section begins behind that number, at address 1 to 5: so no code is
+ * content, the number of functions included. Here the section begins after that number, at address 1 to 5: so no code is
  * at 0, the address of functions that a tool removed. A module that is not linked needs no relocation: LLVM writes the values
  * that are right for the file itself, beside the relocations. */
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static csn_status count_wasm_sections(struct csni_span file, uint32_t *out, stru
     return CSN_OK;
 }
 
-/* Custom sections have a name in front of their content. */
+/* Custom sections have a name before their content. */
 static struct csn_str take_name(uint8_t id, struct csni_span *content) {
     static const char *const names[] = { "", "type", "import", "function", "table", "memory", "global",
                                          "export", "start", "element", "code", "data", "data_count", "tag" };
@@ -80,7 +80,7 @@ static bool skip_limits(struct csni_cursor *c) {
     return flags & WASM_LIMITS_IS_64;
 }
 
-/* Damage ends it: then the functions behind have wrong numbers, but names of none are worse than that of the first. */
+/* Damage ends it: then the functions after have wrong numbers, but names of none are worse than that of the first. */
 static void read_imports(struct csni_object *object, struct csni_wasm *wasm, struct csni_span content) {
     struct csni_cursor c = csni_cursor_at(content, false);
     for (uint64_t left = csni_cursor_uleb(&c); left && !c.failed; left--) {

@@ -24,7 +24,7 @@ struct csni_bsym_segment {
 
 /* A page of the address space, and the segment at its start. */
 struct csni_bsym_page {
-    uint32_t first;          /* symbol at or behind its start, counted from the first of the accelerator */
+    uint32_t first;          /* symbol at or after its start, counted from the first of the accelerator */
     uint32_t segment;
 };
 
@@ -55,7 +55,7 @@ struct csni_bsym {
     struct csni_bsym_segment *segments; /* ascending by address; those of one address as in the file */
     uint32_t *starts;        /* their addresses once more: what a search looks at */
     uint32_t *owners;        /* segments by their first symbol */
-    uint32_t segment_count, segment_room;
+    uint32_t segment_count, segment_capacity;
     uint32_t placed;         /* the first segment with an address */
     uint32_t *order;         /* symbols by address within each segment; NULL: as in the file */
     struct csni_bsym_accel accel;
@@ -122,7 +122,7 @@ static inline struct csn_str csni_bsym_view(const struct csni_bsym_name *name) {
 bool csni_bsym_name_is_whole(const struct csni_bsym *b, const struct csni_bsym_name *name);
 /* The bytes of a name from `skip` on, as far as there is room. Returns the length of the whole. Cost: its stored bytes and
  * what is written. A byte that stands for no token gives '?'. */
-uint64_t csni_bsym_expand(const struct csni_bsym *b, const struct csni_bsym_name *name, uint64_t skip, char *room,
+uint64_t csni_bsym_expand(const struct csni_bsym *b, const struct csni_bsym_name *name, uint64_t skip, char *capacity,
                           size_t size);
 
 /* ---- looking up ---- */
@@ -133,7 +133,7 @@ struct csni_bsym_answer {
     uint32_t start, size;    /* of the symbol; of several that are one function in pieces, all */
     uint32_t reason;         /* enum csn_reason */
     bool has_segment;
-    bool uncertain;          /* the address is behind the symbol, in front of the next one of its binary */
+    bool uncertain;          /* the address is after the symbol, before the next one of its binary */
 };
 
 /* CSN_OK: a symbol; CSN_NONE: none, maybe a segment. */

@@ -1,5 +1,5 @@
 /* The accelerator: start and length of every symbol in four bytes, by pages of the address space. A lookup reads the page's
- * entry and a line or two behind it, where a search of the file's records touches three or four lines of a table three times
+ * entry and a line or two after it, where a search of the file's records touches three or four lines of a table three times
  * as large. */
 #include "base/core/prefetch.h"
 #include "base/core/search.h"

@@ -31,10 +31,10 @@ static bool set_path(struct path *path, const char *directory, struct csn_str na
 
 static bool read_bsym_path(const struct csni_bsym *b, const char *directory, const struct csni_bsym_name *name,
                            struct path *out) {
-    char room[PATH_ROOM];
+    char capacity[PATH_ROOM];
     if (name->name.size > STORED_MAX) return false;
-    uint64_t size = csni_bsym_expand(b, name, 0, room, sizeof room);
-    return size <= sizeof room && set_path(out, directory, (struct csn_str){ room, (size_t)size });
+    uint64_t size = csni_bsym_expand(b, name, 0, capacity, sizeof capacity);
+    return size <= sizeof capacity && set_path(out, directory, (struct csn_str){ capacity, (size_t)size });
 }
 
 static struct csn_str base_of(const struct path *path) {

@@ -64,7 +64,7 @@ static uint32_t count_bsym_below(const struct csni_bsym *b, const struct csni_bs
     return (uint32_t)csni_search_in(low, high, is_symbol_up_to, &symbols, &a);
 }
 
-/* A function longer than 16 bits stands as several symbols of one name, one behind the other. */
+/* A function longer than 16 bits stands as several symbols of one name, one after the other. */
 static bool is_continuation(const struct csni_bsym *b, uint32_t before, uint32_t symbol) {
     const uint8_t *p = csni_bsym_symbol_record(b, before), *q = csni_bsym_symbol_record(b, symbol);
     uint32_t word = csni_bsym_word(b, p + CSNI_BSYM_Y_PREFIX);

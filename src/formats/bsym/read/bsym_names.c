@@ -23,9 +23,9 @@ static inline bool begins_up_to(const void *context, size_t index, const void *k
 }
 
 const struct csni_bsym_segment *csni_bsym_owner(const struct csni_bsym *b, uint32_t symbol) {
-    size_t behind = csni_search_in(0, b->segment_count, begins_up_to, b, &symbol);
-    if (!behind) return NULL;
-    const struct csni_bsym_segment *s = &b->segments[b->owners[behind - 1]];
+    size_t past = csni_search_in(0, b->segment_count, begins_up_to, b, &symbol);
+    if (!past) return NULL;
+    const struct csni_bsym_segment *s = &b->segments[b->owners[past - 1]];
     return symbol - s->first < s->count ? s : NULL;
 }
 
@@ -96,7 +96,7 @@ bool csni_bsym_name_is_whole(const struct csni_bsym *b, const struct csni_bsym_n
 /* Where expanded bytes go. */
 struct sink {
     uint64_t skip, length;
-    char *room;
+    char *capacity;
     size_t size;
 };
 
@@ -108,7 +108,7 @@ static void put_expanded(struct sink *sink, const uint8_t *bytes, size_t count) 
     uint64_t place = at + from - sink->skip;
     if (place >= sink->size) return;
     size_t copied = count - from < sink->size - place ? count - from : (size_t)(sink->size - place);
-    memcpy(sink->room + place, bytes + from, copied);
+    memcpy(sink->capacity + place, bytes + from, copied);
 }
 
 static void put_bsym_text(const struct csni_bsym *b, struct sink *sink, struct csni_span text) {
@@ -130,9 +130,9 @@ static void put_bsym_text(const struct csni_bsym *b, struct sink *sink, struct c
     }
 }
 
-uint64_t csni_bsym_expand(const struct csni_bsym *b, const struct csni_bsym_name *name, uint64_t skip, char *room,
+uint64_t csni_bsym_expand(const struct csni_bsym *b, const struct csni_bsym_name *name, uint64_t skip, char *capacity,
                           size_t size) {
-    struct sink sink = { skip, 0, room, size };
+    struct sink sink = { skip, 0, capacity, size };
     if (name->has_scope) {
         put_bsym_text(b, &sink, name->scope);
         put_expanded(&sink, (const uint8_t *)"::", 2);

@@ -11,7 +11,7 @@ bool csni_bsym_recognize(struct csni_span bytes) {
 
 /* ---- sections ---- */
 
-/* A section of records behind a count. */
+/* A section of records after a count. */
 static csn_status open_bsym_section(const struct csni_bsym *b, unsigned header, const char *what, uint32_t record,
                                     const uint8_t **out, uint32_t *out_count, struct csn_error *err) {
     uint64_t off = csni_get32(b->bytes.ptr + header, true), size = b->bytes.size;
@@ -27,7 +27,7 @@ static csn_status open_bsym_section(const struct csni_bsym *b, unsigned header, 
     return CSN_OK;
 }
 
-/* How many entries a prefix table can have. Every producer known writes strings behind the table, the first one's at once or
+/* How many entries a prefix table can have. Every producer known writes strings after the table, the first one's at once or
  * later, never within; where it stands in front, the end of the file is all that is known. */
 static uint32_t prefix_limit(const struct csni_bsym *b, uint32_t table) {
     uint64_t left = table && table <= b->bytes.size ? b->bytes.size - table : 0;
@@ -115,9 +115,9 @@ csn_status csni_bsym_open(struct csni_bsym *b, struct csni_span bytes, const str
 }
 
 void csni_bsym_close(struct csni_bsym *b, const struct csn_allocator *alloc) {
-    csni_free(alloc, b->segments, b->segment_room * sizeof *b->segments);
-    csni_free(alloc, b->starts, b->segment_room * sizeof *b->starts);
-    csni_free(alloc, b->owners, b->segment_room * sizeof *b->owners);
+    csni_free(alloc, b->segments, b->segment_capacity * sizeof *b->segments);
+    csni_free(alloc, b->starts, b->segment_capacity * sizeof *b->starts);
+    csni_free(alloc, b->owners, b->segment_capacity * sizeof *b->owners);
     csni_free(alloc, b->order, (size_t)b->symbol_count * sizeof *b->order);
     csni_free(alloc, b->expanded, b->expanded_size);
 }

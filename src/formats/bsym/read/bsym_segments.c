@@ -20,17 +20,17 @@ static void sort_keys(uint64_t *keys, uint64_t *spare, size_t count) {
 static csn_status sort_bsym_segments(struct csni_bsym *b, const struct csn_allocator *alloc, struct csn_error *err) {
     size_t count = b->segment_count;
     uint64_t *keys = csni_alloc_zeroed(alloc, 2 * count, sizeof *keys);
-    struct csni_bsym_segment *sorted = csni_alloc_zeroed(alloc, b->segment_room, sizeof *sorted);
+    struct csni_bsym_segment *sorted = csni_alloc_zeroed(alloc, b->segment_capacity, sizeof *sorted);
     bool good = keys && sorted;
     if (good) {
         for (size_t i = 0; i < count; i++) keys[i] = (uint64_t)b->segments[i].address << 32 | i;
         sort_keys(keys, keys + count, count);
         for (size_t i = 0; i < count; i++) sorted[i] = b->segments[(uint32_t)keys[i]];
-        csni_free(alloc, b->segments, b->segment_room * sizeof *b->segments);
+        csni_free(alloc, b->segments, b->segment_capacity * sizeof *b->segments);
         b->segments = sorted;
         b->unsorted_segments = true;
     } else {
-        csni_free(alloc, sorted, b->segment_room * sizeof *sorted);
+        csni_free(alloc, sorted, b->segment_capacity * sizeof *sorted);
     }
     csni_free(alloc, keys, 2 * count * sizeof *keys);
     return good ? CSN_OK : csni_fail_memory(err, 2 * count * sizeof *keys);
@@ -83,7 +83,7 @@ csn_status csni_bsym_reserve_segments(struct csni_bsym *b, uint64_t count, const
     b->segments = csni_alloc_zeroed(alloc, (size_t)count, sizeof *b->segments);
     b->starts = csni_alloc_zeroed(alloc, (size_t)count, sizeof *b->starts);
     b->owners = csni_alloc_zeroed(alloc, (size_t)count, sizeof *b->owners);
-    b->segment_room = (uint32_t)count;
+    b->segment_capacity = (uint32_t)count;
     return b->segments && b->starts && b->owners ? CSN_OK : csni_fail_memory(err, count * sizeof *b->segments);
 }
 

@@ -61,7 +61,7 @@ static void add_region(struct csni_byte_region *regions, unsigned *count, enum c
     regions[(*count)++] = (struct csni_byte_region){ part, start, size };
 }
 
-/* A section behind its count, by what the header has at `field`. */
+/* A section after its count, by what the header has at `field`. */
 static void add_bsym_section(const struct csni_bsym *b, struct csni_byte_region *regions, unsigned *count,
                              enum csn_part part,
                              unsigned field, uint64_t records, uint64_t size) {

@@ -14,7 +14,7 @@ struct pairs {
     bool is_code[256];
 };
 
-/* The pairs at the start of a page; `p` moves behind them. */
+/* The pairs at the start of a page; `p` moves after them. */
 static bool read_pairs(const uint8_t **p, const uint8_t *end, unsigned count, struct pairs *pairs) {
     if (count < 32) {
         if ((size_t)(end - *p) < (size_t)count * 3) return false;
@@ -183,8 +183,8 @@ csn_status csni_bsym3_open(struct csni_bsym *b, const struct csn_allocator *allo
     b->symbols = records.ptr;
     b->symbol_count = count;
     uint64_t packed = b->bytes.ptr[CSNI_BSYM3_H_COMPRESSION];
-    uint64_t behind = word(b, packed ? CSNI_BSYM3_H_PAGES : CSNI_BSYM3_H_BODY);
-    if (behind >= CSNI_BSYM3_CHECKSUM + 4 && b->bytes.size >= CSNI_BSYM3_CHECKSUM + 4)
+    uint64_t past = word(b, packed ? CSNI_BSYM3_H_PAGES : CSNI_BSYM3_H_BODY);
+    if (past >= CSNI_BSYM3_CHECKSUM + 4 && b->bytes.size >= CSNI_BSYM3_CHECKSUM + 4)
         b->checksum = word(b, CSNI_BSYM3_CHECKSUM);
     CSNI_TRY(csni_bsym_reserve_segments(b, unit_count * CSNI_BSYM3_UNIT_PARTS, alloc, err));
     for (uint32_t i = 0; i < unit_count; i++)

@@ -54,7 +54,7 @@ static void check_symbol(struct check *c, const struct csni_bsym_segment *s, uin
     uint64_t at = place_of(b, p);
     bool is_v3 = b->version >= CSNI_BSYM_3_0;
     if (k && address < csni_bsym_symbol_address(b, symbol - 1))
-        PROBLEM(c, at, "symbol %u at 0x%x is behind one at 0x%x", symbol, address,
+        PROBLEM(c, at, "symbol %u at 0x%x is after one at 0x%x", symbol, address,
                 csni_bsym_symbol_address(b, symbol - 1));
     if (csni_bsym_word(b, p) & 1 && !is_v3) PROBLEM(c, at, "symbol %u has an odd address, 0x%x", symbol, address | 1);
     if (is_v3) {
@@ -97,7 +97,7 @@ static void check_renames(struct check *c) {
         if (number >= count)
             PROBLEM(c, place_of(b, p), "rename %u is of binary %u, there are %u", i, number, count);
         if (number < before)
-            PROBLEM(c, place_of(b, p), "rename %u is of binary %u, behind one of binary %u", i, number, before);
+            PROBLEM(c, place_of(b, p), "rename %u is of binary %u, after one of binary %u", i, number, before);
         before = number;
         check_bsym_string(c, csni_bsym_word(b, p + CSNI_BSYM_R_NAME), "rename", i, true);
     }

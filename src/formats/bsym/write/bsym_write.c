@@ -12,7 +12,7 @@ enum { RUN_LENGTH = 8192 }; /* strings */
 /* Strings as they are stored, length bytes included. */
 struct run {
     uint8_t *bytes;
-    size_t size, room;
+    size_t size, capacity;
 };
 
 struct writer {
@@ -47,10 +47,10 @@ static csn_status encode_bsym_run(void *context, uint32_t worker, size_t item, s
     size_t first = item * RUN_LENGTH, end = first + RUN_LENGTH, longest = 0;
     if (end > w->plan.pieces.items.count) end = w->plan.pieces.items.count;
     for (size_t i = first; i < end; i++) {
-        run->room += pieces[i].text.len + 3;
+        run->capacity += pieces[i].text.len + 3;
         if (pieces[i].text.len > longest) longest = pieces[i].text.len;
     }
-    run->bytes = csni_alloc(w->plan.alloc, run->room);
+    run->bytes = csni_alloc(w->plan.alloc, run->capacity);
     uint32_t *costs = csni_alloc_zeroed(w->plan.alloc, longest + 1, sizeof *costs);
     uint8_t *one = csni_alloc(w->plan.alloc, longest + 1);
     bool good = run->bytes && costs && one;
@@ -64,7 +64,7 @@ static csn_status encode_bsym_run(void *context, uint32_t worker, size_t item, s
     }
     csni_free(w->plan.alloc, costs, (longest + 1) * sizeof *costs);
     csni_free(w->plan.alloc, one, longest + 1);
-    return good ? CSN_OK : csni_fail_memory(err, run->room);
+    return good ? CSN_OK : csni_fail_memory(err, run->capacity);
 }
 
 static csn_status choose_tokens(struct writer *w, const struct csni_bsym_write_options *options, struct csn_error *err) {
@@ -260,7 +260,7 @@ static csn_status write_plan(struct writer *w, const struct csni_bsym_write_opti
 static void release_bsym_writer(struct writer *w) {
     const struct csn_allocator *alloc = w->plan.alloc;
     size_t count = w->plan.pieces.items.count;
-    for (size_t i = 0; w->runs && i < w->run_count; i++) csni_free(alloc, w->runs[i].bytes, w->runs[i].room);
+    for (size_t i = 0; w->runs && i < w->run_count; i++) csni_free(alloc, w->runs[i].bytes, w->runs[i].capacity);
     csni_free(alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(alloc, w->stored, count * sizeof *w->stored);
     csni_free(alloc, w->sizes, count * sizeof *w->sizes);

@@ -19,7 +19,7 @@ static size_t head_length(struct csn_str name) {
     return name.len;
 }
 
-/* Length of what stands in front of the last `::` outside of brackets; 0: nothing does. */
+/* Length of what stands before the last `::` outside of brackets; 0: nothing does. */
 static size_t scope_length(struct csn_str name) {
     size_t depth = 0;
     for (size_t i = head_length(name); i >= 2; i--) {

@@ -114,13 +114,13 @@ static csn_status add_bsym_function(struct csni_bsym_plan *plan, const struct cs
 /* Entries [first, end) are of one binary. */
 static csn_status add_bsym_segment(struct csni_bsym_plan *plan, uint32_t first, uint32_t end, struct csn_error *err) {
     const struct csni_model *m = plan->model;
-    uint32_t number = csni_model_function(m, &m->entries[first])->binary, behind = first;
+    uint32_t number = csni_model_function(m, &m->entries[first])->binary, past = first;
     struct csni_bsym_out_segment s = { .first = (uint32_t)plan->symbols.count, .binary = number - 1 };
     for (uint32_t i = first; i < end; i++) {
         const struct csni_function *f = csni_model_function(m, &m->entries[i]);
         uint64_t next = i + 1 < end ? csni_model_function(m, &m->entries[i + 1])->start : UINT64_MAX, size = f->size;
-        while (behind < end && csni_model_function(m, &m->entries[behind])->start <= f->start) behind++;
-        if (!size && behind < end) size = csni_model_function(m, &m->entries[behind])->start - f->start;
+        while (past < end && csni_model_function(m, &m->entries[past])->start <= f->start) past++;
+        if (!size && past < end) size = csni_model_function(m, &m->entries[past])->start - f->start;
         if (size) CSNI_TRY(add_bsym_function(plan, &m->entries[i], size, next, err));
         else note_function(plan, CSN_EVENT_FUNCTION_WITHOUT_SIZE, &m->entries[i]);
     }

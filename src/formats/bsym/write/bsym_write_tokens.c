@@ -32,7 +32,7 @@ void csni_bsym_tokens_set(struct csni_bsym_tokens *t, const struct csn_str *item
     for (uint32_t i = 0; i < count; i++) {
         t->items[i] = items[i];
         if (items[i].len < 2) continue; /* saves nothing */
-        /* Behind those that are as long or longer. */
+        /* After those that are as long or longer. */
         uint8_t *link = &t->first[two_bytes(items[i].ptr)];
         while (*link && t->items[*link - 1].len >= items[i].len) link = &t->next[*link - 1];
         t->next[i] = *link;

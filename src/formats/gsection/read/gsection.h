@@ -43,7 +43,7 @@ csn_status csni_gsection_parse(struct csni_gsection *g, struct csni_span bytes, 
 /* False, and two empty strings, for file 0 and for an index that the table does not have. */
 bool csni_gsection_file(const struct csni_gsection *g, uint32_t idx, struct csn_str *directory, struct csn_str *base);
 
-/* The part at *pos (CSNI_GSYM_R_PARTS for the first), moving *pos behind it: payload without counted padding and without a
+/* The part at *pos (CSNI_GSYM_R_PARTS for the first), moving *pos after it: payload without counted padding and without a
  * length that counts itself. A line table without rows (revision A) is passed over. CSN_NONE at the end of the list. Cost:
  * decodes the part, which is the only proof of its length. */
 csn_status csni_gsection_part_next(const struct csni_gsection *g, const struct csni_gsym_record *record, uint64_t *pos,

@@ -73,8 +73,8 @@ static bool is_plausible(const struct csni_gsection *g, const struct csni_gsym_r
            length <= record->bytes.size - pos - CSNI_GSYM_PART_HEADER_SIZE;
 }
 
-/* Where the part behind `pos` begins: there, or aligned, as the README has it. Where zeros stand there that could be an end
- * mark, a part at the aligned place proves that they are padding: behind an end mark that place holds zeros, too. */
+/* Where the part after `pos` begins: there, or aligned, as the README has it. Where zeros stand there that could be an end
+ * mark, a part at the aligned place proves that they are padding: after an end mark that place holds zeros, too. */
 static uint64_t skip_padding(const struct csni_gsection *g, const struct csni_gsym_record *record, uint64_t pos) {
     uint64_t aligned = csni_align_up(record->offset + pos, CSNI_GSYM_ALIGN) - record->offset;
     struct csni_span type, aligned_type;

@@ -1,7 +1,7 @@
 /* Opening the section-embedded GSYM of 2017: which revision it is, and where its tables and strings are.
  *
  * All revisions say version 1. The header is followed by a section's name, by nothing or by a UUID, and only what stands
- * behind it tells which: see "telling them apart" in docs/formats/gsym-sections.md. */
+ * after it tells which: see "telling them apart" in docs/formats/gsym-sections.md. */
 #include "formats/gsection/read/gsection.h"
 
 #include "base/core/checked.h"
@@ -45,7 +45,7 @@ static csn_status take_gsection_table(const struct csni_gsym *gsym, const char *
     return CSN_OK;
 }
 
-/* The tables behind a header of `size` bytes. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
+/* The tables after a header of `size` bytes. All sums stay below 2^40: counts are 32 bits wide, entries at most 8 bytes. */
 static csn_status find_gsection_tables(struct csni_gsection *g, uint64_t size, struct csn_error *err) {
     struct csni_gsym *gsym = &g->gsym;
     csni_gsym_use_v1_widths(gsym);
@@ -126,7 +126,7 @@ static csn_status find_strings_by_offset(struct csni_gsection *g, const struct c
 
 /* ---- which revision ---- */
 
-/* Whether the tables behind a header of 28 or 48 bytes are ones. */
+/* Whether the tables after a header of 28 or 48 bytes are ones. */
 static csn_status check_gsection_tables(const struct csni_gsection *g, struct csn_error *err) {
     const struct csni_gsym *gsym = &g->gsym;
     uint64_t before = 0, addresses = (uint64_t)(gsym->addresses - gsym->bytes.ptr);

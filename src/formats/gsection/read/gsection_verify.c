@@ -62,9 +62,9 @@ static void check_gsection_lines(struct verifier *v, const struct csni_gsym_reco
     csn_status status = csni_gsection_rows(v->g, part, record->start, &rows, &v->err);
     while (status == CSN_OK && (status = csni_gsym_row_next(&rows, &row, &v->err)) == CSN_OK) {
         v->counts->rows++;
-        bool behind = record->size && row.addr - record->start >= record->size;
+        bool past = record->size && row.addr - record->start >= record->size;
         /* The scripts of 2017 write the row that stands at the function's end, too. */
-        bool outside = row.addr < before || (behind && !v->g->self_counting);
+        bool outside = row.addr < before || (past && !v->g->self_counting);
         bool bad_file = row.file >= v->g->gsym.file_count && row.file;
         before = row.addr;
         if (told || (!outside && !bad_file)) continue;

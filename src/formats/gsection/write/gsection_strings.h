@@ -20,7 +20,7 @@ struct csni_gsection_pieces {
  * revisions accepts. CSN_E_LIMIT: they would begin beyond 4 GiB. */
 csn_status csni_gsection_append_strings(const struct csni_gsection *g, struct csni_gsection_pieces *out, struct csn_error *err);
 
-/* Gives the strings of revision A or B another section's name: what stands behind the header moves. *out_own is memory of `alloc`
+/* Gives the strings of revision A or B another section's name: what stands after the header moves. *out_own is memory of `alloc`
  * that the pieces are views of, *out_own_size bytes. CSN_E_LIMIT: records would begin beyond 4 GiB. */
 csn_status csni_gsection_rename_strings(const struct csni_gsection *g, struct csn_str name, const struct csn_allocator *alloc,
                                         struct csni_gsection_pieces *out, uint8_t **out_own, size_t *out_own_size,

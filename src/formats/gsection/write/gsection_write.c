@@ -58,14 +58,14 @@ static struct habits habits_of(const struct csni_gsection_options *o) {
 /* ---- bytes ---- */
 
 /* Room for `size` more bytes at the end of the section; NULL when out of memory. */
-static uint8_t *room(struct writer *w, size_t size) {
+static uint8_t *capacity(struct writer *w, size_t size) {
     if (!w->failed && csni_vec_reserve(w->out, w->out->count + size)) return w->out->items + w->out->count;
     w->failed = true;
     return NULL;
 }
 
 static void put_gsection_bytes(struct writer *w, const void *bytes, size_t size) {
-    uint8_t *p = size ? room(w, size) : NULL;
+    uint8_t *p = size ? capacity(w, size) : NULL;
     if (!p) return;
     memcpy(p, bytes, size);
     w->out->count += size;
@@ -264,7 +264,7 @@ static void put_gsection_inlines(struct writer *w, const struct visit *v) {
     put_uint(w, w->strps[v->batch->string_numbers[f->name]], 4);
     put_gsection_uleb(w, 0);
     put_gsection_uleb(w, 0);
-    uint32_t end = f->inline_count, base = 0; /* of the children: index behind the last, offset they count from */
+    uint32_t end = f->inline_count, base = 0; /* of the children: index after the last, offset they count from */
     w->ends.count = 0;
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &v->batch->inlines[f->first_inline + i];
@@ -373,7 +373,7 @@ static csn_status write_gsection_all(struct writer *w, struct csn_error *err) {
     visit_all(w, put_address);
     align(w, CSNI_GSYM_ALIGN);
     size_t infos = w->out->count, infos_size = (size_t)w->entry_count * CSNI_GSYM_INFO_OFFSET_SIZE;
-    uint8_t *table = room(w, infos_size);
+    uint8_t *table = capacity(w, infos_size);
     if (table) {
         memset(table, 0, infos_size);
         w->out->count += infos_size;

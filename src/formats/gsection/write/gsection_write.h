@@ -17,7 +17,7 @@ typedef CSNI_VEC(uint8_t) csni_bytes;
 
 struct csni_gsection_image {
     csni_bytes section;
-    csni_bytes strings;          /* of A to D: their own section, or what goes behind `shared` */
+    csni_bytes strings;          /* of A to D: their own section, or what goes past `shared` */
     uint64_t strings_found;      /* in `shared` */
 };
 

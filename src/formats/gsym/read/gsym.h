@@ -25,13 +25,13 @@ struct csni_gsym {
     uint64_t base_address;
     uint64_t records_offset;   /* of `records` in the file */
     uint64_t strings_offset;   /* file offset */
-    uint64_t tables_end;       /* file offset behind the file table of version 1, behind the directory of version 2 */
+    uint64_t tables_end;       /* file offset after the file table of version 1, after the directory of version 2 */
     uint32_t address_count, file_count;
     uint32_t sample_count;      /* 0: the file has none */
     uint8_t sample_shift;
     uint8_t address_size;
     uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
-    uint8_t parts_at;          /* bytes of a record in front of its parts */
+    uint8_t parts_at;          /* bytes of a record before its parts */
     uint8_t version;
     uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
@@ -42,7 +42,7 @@ struct csni_gsym {
 bool csni_gsym_recognize(struct csni_span file);
 /* Checks the header and that the tables lie within the bytes. O(1), but for the directory of version 2. */
 csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struct csn_error *err);
-/* The part of it behind the magic number of version 2. */
+/* The part of it after the magic number of version 2. */
 csn_status csni_gsym_parse_v2(struct csni_gsym *gsym, struct csn_error *err);
 /* Entry `idx` of the directory of version 2, in file order. CSN_NONE for the one that ends it. */
 struct csni_gsym_entry {
@@ -177,8 +177,8 @@ struct csni_gsym_payload {
     uint32_t type;   /* enum csni_gsym_part, or one that this version does not know */
 };
 
-/* The part at *pos (gsym->parts_at for the first), moving *pos behind it. CSN_NONE at the end of the list, with *pos
- * behind the end mark. */
+/* The part at *pos (gsym->parts_at for the first), moving *pos after it. CSN_NONE at the end of the list, with *pos
+ * after the end mark. */
 static inline csn_status csni_gsym_part_next(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
                                              uint64_t *pos, struct csni_gsym_payload *out, struct csn_error *err) {
     struct csni_span header;
@@ -209,7 +209,7 @@ struct csni_gsym_lines {
     uint64_t start;
     const char *section;
     uint64_t offset;         /* of bytes.ptr within the section */
-    const uint8_t *readable; /* end of the bytes that may be read, at or behind the end of `bytes` */
+    const uint8_t *readable; /* end of the bytes that may be read, at or after the end of `bytes` */
 };
 
 struct csni_gsym_row_iter {
@@ -218,13 +218,13 @@ struct csni_gsym_row_iter {
     uint64_t offset, addr, range;
     uint32_t min, file, line;
     uint8_t file_bias; /* see struct csni_gsym */
-    bool done; /* `p` is then the byte behind the end mark */
+    bool done; /* `p` is then the byte after the end mark */
 };
 csn_status csni_gsym_rows(struct csni_gsym_row_iter *iter, const struct csni_gsym_lines *lines, struct csn_error *err);
-/* CSN_NONE behind the last row. */
+/* CSN_NONE after the last row. */
 csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *out, struct csn_error *err);
 
-/* The last row at or below `addr`; CSN_NONE where the first row is behind it. */
+/* The last row at or below `addr`; CSN_NONE where the first row is after it. */
 csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
                                struct csn_error *err);
 
@@ -252,7 +252,7 @@ struct csni_gsym_inline_iter {
     uint32_t depth;  /* of the node at `p` */
     uint8_t strp_size;
     bool big;
-    bool done;       /* `p` is then the byte behind the tree */
+    bool done;       /* `p` is then the byte after the tree */
 };
 void csni_gsym_nodes(struct csni_gsym_inline_iter *iter, const struct csni_gsym *gsym,
                      const struct csni_gsym_payload *payload);
@@ -338,8 +338,8 @@ struct csni_gsym_answer {
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
-/* Behind a search: `behind` functions start at or below `addr`. */
-csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t behind, uint64_t addr, enum csn_lookup_mode mode,
+/* After a search: `after` functions start at or below `addr`. */
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t past, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err);
 /* Why the frame around an inlined call lacks its file. */
 static inline uint32_t csni_gsym_call_reason(uint32_t call_file, uint32_t file_count) {

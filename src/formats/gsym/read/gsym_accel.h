@@ -32,7 +32,7 @@ struct csni_accel_node {
 
 enum csni_accel_special {              /* in place of a node */
     CSNI_ACCEL_NO_NODE = 0,
-    CSNI_ACCEL_GAP = UINT32_MAX - 1,   /* behind the end of its function */
+    CSNI_ACCEL_GAP = UINT32_MAX - 1,   /* after the end of its function */
     CSNI_ACCEL_PLAIN = UINT32_MAX      /* to be looked up in the index */
 };
 
@@ -63,7 +63,7 @@ enum {
     CSNI_ACCEL_UNIT = 4,           /* table entries count these */
     CSNI_ACCEL_SHIFT_MIN = 4, CSNI_ACCEL_SHIFT_MAX = 8,
     CSNI_ACCEL_FILE_MAX = (1 << 24) - 1,
-    CSNI_ACCEL_SLACK = 64          /* readable bytes behind the last block */
+    CSNI_ACCEL_SLACK = 64          /* readable bytes after the last block */
 };
 
 struct csni_gsym_accel {
@@ -108,7 +108,7 @@ static inline unsigned csni_accel_count_portable(const uint8_t *lows, unsigned l
     return count;
 }
 
-/* The same 16 at a time; that many bytes behind the last may be read. */
+/* The same 16 at a time; that many bytes after the last may be read. */
 static inline unsigned csni_accel_count(const uint8_t *lows, unsigned last, unsigned low) {
 #if defined(__SSE2__) && !defined(CSNI_PORTABLE)
     __m128i key = _mm_set1_epi8((char)low);

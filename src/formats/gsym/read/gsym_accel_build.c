@@ -155,7 +155,7 @@ static csn_status add_accel_function(struct build *b, uint32_t idx, uint64_t lim
     return CSN_OK;
 }
 
-/* The next address behind the start of functions idx.. that is one of a function; `*idx` becomes the last of those with
+/* The next address after the start of functions idx.. that is one of a function; `*idx` becomes the last of those with
  * the same start. */
 static uint64_t accel_next_start(const struct build *b, uint32_t *idx, uint64_t start) {
     uint32_t count = b->gsym->address_count;
@@ -231,7 +231,7 @@ struct layout {
     size_t same_segment;
 };
 
-/* How many segments of b->segments from `from` on begin in front of `end`. */
+/* How many segments of b->segments from `from` on begin before `end`. */
 static size_t segments_before(const struct build *b, size_t from, uint64_t end) {
     size_t k = from;
     while (k < b->segments.count && b->segments.items[k].start < end) k++;
@@ -249,7 +249,7 @@ static struct csni_accel_function function_of(const struct build *b, uint32_t id
     return f;
 }
 
-/* Writes, or only measures, the block of `count` segments, the first of which begins at or in front of the bucket. */
+/* Writes, or only measures, the block of `count` segments, the first of which begins at or before the bucket. */
 static void put_block(struct layout *l, uint64_t bucket, const struct segment *s, size_t count) {
     uint32_t functions = 1;
     for (size_t k = 1; k < count; k++) functions += s[k].function != s[k - 1].function;
@@ -314,9 +314,9 @@ static csn_status finish_accel(struct build *b, struct csni_gsym_accel *out, str
     uint64_t size = table_size + blocks_size + nodes_size + (uint64_t)b->gsym->file_count * sizeof(struct csni_accel_file);
     if (size > b->max_bytes || l.size / CSNI_ACCEL_UNIT > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
     /* Huge pages where the kernel has them: a lookup's misses are then not doubled by those of the page tables. */
-    size_t align = size >= CSNI_HUGE_PAGE / 2 ? CSNI_HUGE_PAGE : CSNI_ACCEL_SLACK, room = (size_t)size + align;
-    void *memory = csni_alloc(b->allocator, room);
-    if (!memory) return csni_fail_memory(err, room);
+    size_t align = size >= CSNI_HUGE_PAGE / 2 ? CSNI_HUGE_PAGE : CSNI_ACCEL_SLACK, capacity = (size_t)size + align;
+    void *memory = csni_alloc(b->allocator, capacity);
+    if (!memory) return csni_fail_memory(err, capacity);
     uint8_t *base = (uint8_t *)memory + (align - (uintptr_t)memory % align) % align;
     csni_pages_prefer_huge(base, (size_t)size);
     l.table = (uint32_t *)(void *)base;
@@ -330,7 +330,7 @@ static csn_status finish_accel(struct build *b, struct csni_gsym_accel *out, str
     put_accel_files(b->gsym, files);
     *out = (struct csni_gsym_accel){ .table = l.table, .blocks = l.out, .nodes = nodes, .files = files,
                                      .first = b->first, .covered = b->covered, .shift = l.shift,
-                                     .plain_functions = b->plain_functions, .memory = memory, .memory_size = room };
+                                     .plain_functions = b->plain_functions, .memory = memory, .memory_size = capacity };
     return CSN_OK;
 }
 

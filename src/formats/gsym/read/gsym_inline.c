@@ -37,7 +37,7 @@ static uint32_t read_range_count(struct csni_cursor *c) {
     return (uint32_t)count;
 }
 
-/* The rest of a node behind its range count; whether one of its ranges covers `addr`. */
+/* The rest of a node after its range count; whether one of its ranges covers `addr`. */
 static bool read_node(struct csni_cursor *c, unsigned strp_size, uint32_t range_count, uint64_t base, uint64_t addr,
                       struct csni_gsym_node *out) {
     bool covers = false, any = false;

@@ -9,7 +9,7 @@
 
 struct csni_inline_scan {
     const uint8_t *p, *end;  /* the next node, and the end of the tree */
-    const uint8_t *readable; /* end of the bytes that may be read: at or behind `end` */
+    const uint8_t *readable; /* end of the bytes that may be read: at or after `end` */
     uint64_t addr, base;     /* what the ranges of the nodes of depth 0 are relative to */
     uint64_t depth;          /* of the node at `p` below the list that is being searched */
 };

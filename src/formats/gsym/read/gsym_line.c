@@ -92,7 +92,7 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
 /* ---- finding one row ---- */
 
 /* Reads opcodes up to and with the next row, if it is at or below `addr`. CSN_NONE at the end of the table or where the
- * row is behind `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
+ * row is after `addr`; CSN_E_TRUNCATED where there is no end. The state changes only with CSN_OK. */
 static CSNI_GSYM_INLINE csn_status step_line_scan(struct csni_line_scan *scan, uint64_t addr) {
     const uint8_t *file_at = scan->file_at;
     uint32_t line = scan->line;

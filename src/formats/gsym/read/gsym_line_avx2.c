@@ -1,7 +1,7 @@
 /* The line scan with AVX2: 64 bytes of opcodes at a time, all of them at once.
  *
  * Where the opcodes are is found as base/core/byte_blocks.h says; 1, 2 and 3 have operands. Addresses and lines are then sums
- * over the bytes that a mask selects. A block ends behind its last row, so that no state but that of a row passes from one
+ * over the bytes that a mask selects. A block ends past its last row, so that no state but that of a row passes from one
  * block to the next.
  *
  * Measured with LLVM's files of libc, vmlinux and ceph-osd, on large tables of which half of the opcodes have operands:

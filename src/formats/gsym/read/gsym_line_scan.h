@@ -9,10 +9,10 @@
 #include "base/core/byte_blocks.h"
 #include "formats/gsym/read/gsym.h"
 
-/* The state behind a row, or before the first. `p` is the first opcode that has not been read. */
+/* The state after a row, or before the first. `p` is the first opcode that has not been read. */
 struct csni_line_scan {
     const uint8_t *p, *end;   /* end of the table */
-    const uint8_t *readable;  /* end of the bytes that may be read: at or behind `end` */
+    const uint8_t *readable;  /* end of the bytes that may be read: at or after `end` */
     const uint8_t *file_at;   /* operand of the last SET_FILE; NULL before the first */
     uint64_t addr, range;
     uint32_t min, line;

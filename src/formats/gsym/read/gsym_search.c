@@ -9,19 +9,19 @@
 #include "formats/gsym/read/gsym.h"
 #include "formats/gsym/gsym_layout.h"
 
-/* Only where other writers leave no room, behind the file table, so that opening their files touches no further page. */
+/* Only where other writers leave no room, after the file table, so that opening their files touches no further page. */
 void csni_gsym_find_sample(struct csni_gsym *gsym) {
     uint64_t files_end = (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
     if (!gsym->strings.size || gsym->strings_offset < files_end) return;
-    uint64_t room = gsym->strings_offset - files_end;
-    if (room < CSNI_GSYM_SAMPLE_TRAILER) return;
+    uint64_t capacity = gsym->strings_offset - files_end;
+    if (capacity < CSNI_GSYM_SAMPLE_TRAILER) return;
     const uint8_t *end = gsym->strings.ptr;
     uint32_t shift = csni_get32(end + CSNI_GSYM_SAMPLE_SHIFT, gsym->big);
     if (csni_get32(end + CSNI_GSYM_SAMPLE_MAGIC_AT, gsym->big) != CSNI_GSYM_SAMPLE_MAGIC) return;
     if (shift > CSNI_GSYM_SAMPLE_SHIFT_MAX || gsym->address_count <= (uint32_t)1 << shift) return;
     uint32_t count = ((gsym->address_count - 1) >> shift) + 1;
     uint64_t size = (uint64_t)count * gsym->address_size;
-    if (room - CSNI_GSYM_SAMPLE_TRAILER < size) return;
+    if (capacity - CSNI_GSYM_SAMPLE_TRAILER < size) return;
     gsym->sample = end - CSNI_GSYM_SAMPLE_TRAILER - size;
     gsym->sample_count = count;
     gsym->sample_shift = (uint8_t)shift;
@@ -120,10 +120,10 @@ static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsig
             out[k] = count_in(gsym, 0, gsym->address_count, width, big, keys[k]);
 }
 
-static void prefetch_record(const struct csni_gsym *gsym, size_t behind) {
+static void prefetch_record(const struct csni_gsym *gsym, size_t past) {
     enum { USUAL = 256 };
-    if (!behind) return;
-    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(behind - 1));
+    if (!past) return;
+    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(past - 1));
     if (offset >= gsym->records.size) return;
     uint64_t left = gsym->records.size - offset;
     csni_prefetch_lines(gsym->records.ptr + offset, left < USUAL ? (size_t)left : USUAL);

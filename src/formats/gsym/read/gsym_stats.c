@@ -86,7 +86,7 @@ static void gsym_sweep_file(const struct csni_gsym_stats_source *source, const u
         uint64_t offset = i < gsym->address_count ? offsets[i] : UINT64_MAX;
         for (; next < source->region_count && source->regions[next].start <= offset; next++)
             csni_sweep_claim(&sweep, source->regions[next].part, source->regions[next].start, source->regions[next].size);
-        /* One that begins in bytes already counted is shared, or nonsense that could be made to take for ever. */
+        /* One that begins in bytes already counted is shared, or nonsense that could be made to take forever. */
         if (offset == UINT64_MAX || offset < sweep.claimed) continue;
         uint64_t end = gsym->records_offset + gsym->records.size;
         struct csni_span rest = { gsym->bytes.ptr + offset, (size_t)(end - offset) };

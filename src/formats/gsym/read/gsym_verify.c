@@ -1,5 +1,5 @@
 /* Checking every rule of a GSYM file that a lookup relies on, or that another reader may. Each problem is told once and
- * checking goes on behind it; of rows that break the same rule only the first of a table is told. */
+ * checking goes on after it; of rows that break the same rule only the first of a table is told. */
 #include "base/core/budget.h"
 #include "base/core/endian.h"
 #include "formats/gsym/gsym_layout.h"
@@ -113,7 +113,7 @@ static void check_section(struct verifier *v, uint64_t at, const struct csni_gsy
     report_problem(v);
 }
 
-/* A section against those of known types in front of it. A second one of a type takes the place of the first, as it does
+/* A section against those of known types before it. A second one of a type takes the place of the first, as it does
  * for lookups. */
 static void check_gsym_against(struct verifier *v, uint64_t at, const struct csni_gsym_entry *entry,
                                struct csni_gsym_entry *known) {
@@ -172,7 +172,7 @@ static void check_gsym_tables(struct verifier *v) {
 /* ---- how much is read ---- */
 
 /* Where a few records are made to serve for very many functions, or siblings lead up and down the ranges of their parent,
- * checking would take for ever. */
+ * checking would take forever. */
 static struct csni_budget budget_for(const struct csni_gsym *gsym) {
     return csni_budget_for((uint64_t)CSNI_GSYM_SHARED_FREE * CSNI_GSYM_SHARED_TIMES, gsym->bytes.size, CSNI_GSYM_SHARED_TIMES);
 }
@@ -191,19 +191,19 @@ static void charge_steps(struct verifier *v, uint64_t at, uint64_t steps) {
 /* ---- line tables ---- */
 
 static void check_row(struct verifier *v, const struct csni_gsym_record *record, const struct csni_gsym_payload *part,
-                      const struct csn_row *row, uint64_t before, bool *told_order, bool *told_file) {
+                      const struct csn_row *row, uint64_t before, bool *reported_order, bool *reported_file) {
     uint64_t end = record->start + record->size;
-    if (!*told_order && (row->addr < before || (record->size && row->addr >= end))) {
+    if (!*reported_order && (row->addr < before || (record->size && row->addr >= end))) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "row at 0x%llx, need 0x%llx..0x%llx",
                   (ull)row->addr, (ull)before, (ull)(record->size ? end - 1 : UINT64_MAX));
         report_problem(v);
-        *told_order = true;
+        *reported_order = true;
     }
-    if (!*told_file && row->file && row->file >= v->gsym->file_count) {
+    if (!*reported_file && row->file && row->file >= v->gsym->file_count) {
         csni_fail(&v->err, CSN_E_FORMAT, record_name, part->offset, "row at 0x%llx names file %u, need < %u",
                   (ull)row->addr, row->file, v->gsym->file_count);
         report_problem(v);
-        *told_file = true;
+        *reported_file = true;
     }
 }
 
@@ -221,11 +221,11 @@ static void check_gsym_lines(struct verifier *v, const struct csni_gsym_record *
     struct csni_gsym_row_iter iter;
     struct csn_row row;
     uint64_t before = record->start;
-    bool told_order = false, told_file = false;
+    bool reported_order = false, reported_file = false;
     csn_status status = csni_gsym_rows(&iter, &lines, &v->err);
     while (status == CSN_OK && (status = csni_gsym_row_next(&iter, &row, &v->err)) == CSN_OK) {
         v->counts->rows++;
-        check_row(v, record, part, &row, before, &told_order, &told_file);
+        check_row(v, record, part, &row, before, &reported_order, &reported_file);
         before = row.addr;
     }
     if (status < 0) report_problem(v);
@@ -253,7 +253,7 @@ static void check_ranges(struct verifier *v, const struct csni_gsym_record *reco
         struct csn_range range = csni_gsym_range(&left, node->base);
         if (range.end <= range.start || (k > 0 && range.start <= before)) {
             csni_fail(&v->err, CSN_E_FORMAT, record_name, at, "range %u of an inline node is 0x%llx..0x%llx, need it "
-                      "not empty and to start behind 0x%llx", k, (ull)range.start, (ull)range.end, (ull)before);
+                      "not empty and to start after 0x%llx", k, (ull)range.start, (ull)range.end, (ull)before);
             report_problem(v);
         } else if (parent ? !level_contains(v, at, parent, range)
                           : record->size && (range.start < record->start || range.end > end)) {
@@ -362,7 +362,7 @@ static uint64_t check_gsym_record(struct verifier *v, const struct csni_gsym_rec
     }
     check_strp(v, record_name, record->offset + CSNI_GSYM_R_NAME, "name", record->name);
     if (record->size > UINT64_MAX - record->start) {
-        csni_fail(&v->err, CSN_E_FORMAT, record_name, record->offset, "function of 0x%x bytes at 0x%llx ends behind "
+        csni_fail(&v->err, CSN_E_FORMAT, record_name, record->offset, "function of 0x%x bytes at 0x%llx ends past "
                   "the last address", record->size, (ull)record->start);
         report_problem(v);
     }

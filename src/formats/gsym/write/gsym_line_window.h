@@ -32,7 +32,7 @@ struct csni_line_sample {
     uint32_t total;                  /* bytes of all rows if none is special */
 };
 
-/* The row behind one whose address and line are less by these. */
+/* The row after one whose address and line are less by these. */
 static inline void csni_sample_row(struct csni_line_sample *s, uint32_t i, uint64_t pc, int64_t line) {
     s->pc[i] = pc <= CSNI_SPECIAL_MAX ? (uint16_t)pc : CSNI_SPECIAL_MAX + 1;
     s->line[i] = (uint16_t)(line > INT16_MAX ? INT16_MAX : line < INT16_MIN ? INT16_MIN : line);
@@ -45,7 +45,7 @@ struct csni_line_window csni_best_line_window(struct csni_line_sample *s);
 enum csni_nearby_window { CSNI_WIDER, CSNI_NARROWER, CSNI_LOWER, CSNI_HIGHER, CSNI_SAME, CSNI_NEARBY };
 
 /* The bytes of each row, as a little-endian number, but for a change of file: a special opcode, with an ADVANCE_LINE of two
- * or three bytes in front of it. Their number is 0 where a row needs something else. */
+ * or three bytes before it. Their number is 0 where a row needs something else. */
 struct csni_row_plans {
     uint32_t bytes[CSNI_SAMPLE_MAX], sizes[CSNI_SAMPLE_MAX];
 };

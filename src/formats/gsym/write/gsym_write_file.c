@@ -66,7 +66,7 @@ static uint8_t *put_strp(const struct csni_gsym_writer *w, uint8_t *p, uint32_t 
     return p + w->encoder.strp_size;
 }
 
-/* Everything in front of the strings. */
+/* Everything before the strings. */
 static void fill_tables(const struct csni_gsym_writer *w, uint8_t *file) {
     const struct csni_model *m = w->model;
     fill_header(w, file);
@@ -131,7 +131,7 @@ static csn_status write_string(struct string_writer *s, struct csn_str text, str
     return CSN_OK;
 }
 
-/* With the padding behind them. */
+/* With the padding after them. */
 static csn_status write_strings(struct csni_gsym_writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     struct string_writer s = { w->sink, w->strings_off, csni_alloc(m->alloc, STRING_CHUNK + CSNI_GSYM_ALIGN), 0 };

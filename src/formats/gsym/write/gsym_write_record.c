@@ -18,7 +18,7 @@ static void put_u32(const struct csni_gsym_encoder *e, struct csni_buffer *b, ui
     b->size += 4;
 }
 
-/* Returns the byte behind it. */
+/* Returns the byte after it. */
 static uint8_t *put_string_at(const struct csni_gsym_encoder *e, uint8_t *p, const struct csni_batch *batch,
                               uint32_t string) {
     uint64_t strp = e->strps[batch->string_numbers[string]];
@@ -109,7 +109,7 @@ static void put_gsym_inlines(const struct csni_gsym_encoder *e, struct csni_gsym
     struct csni_buffer *b = &out->records, *ends = &out->ends;
     size_t part = begin_gsym_part(e, b, CSNI_GSYM_PART_INLINE);
     put_root(e, b, batch, f);
-    struct level { uint32_t end, base; }; /* of the children: index behind the last, offset they count from */
+    struct level { uint32_t end, base; }; /* of the children: index after the last, offset they count from */
     ends->size = 0;
     struct level level = { f->inline_count, 0 };
     for (uint32_t i = 0; i < f->inline_count; i++) {

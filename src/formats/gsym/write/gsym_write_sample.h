@@ -11,7 +11,7 @@ struct csni_gsym_sample_plan {
     unsigned shift;  /* every 1 << shift'th function is in it; 0: there is no sample */
 };
 
-/* Behind a file table that ends at `at`. line_bytes: of the file's line tables, the part of an index that is smaller than other
+/* After a file table that ends at `at`. line_bytes: of the file's line tables, the part of an index that is smaller than other
  * writers make it by more than a sample takes. */
 struct csni_gsym_sample_plan csni_gsym_plan_sample(uint64_t at, uint32_t function_count, unsigned addr_size,
                                                    uint64_t line_bytes);
