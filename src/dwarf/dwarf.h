@@ -163,6 +163,8 @@ csn_status csni_die_walk_skip_children(struct csni_die_walk *walk, const struct 
 /* Reads the one DIE at an offset of .debug_info (or of the unit's section when `unit` is not NULL); its depth is 0. */
 csn_status csni_die_at(const struct csni_dwarf *dwarf, const struct csni_unit *unit, uint64_t off, struct csni_die *out,
                        struct csn_error *err);
+/* Whether the name of the DIE at an offset of the unit's section, or a DIE that it refers to for its name, is in the supplement. */
+bool csni_name_is_in_supplement(const struct csni_unit *unit, uint64_t off);
 /* Where a reference attribute leads: unit and offset of the DIE, which is not read. CSN_NONE as below. */
 csn_status csni_die_far_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit, uint64_t *off);
 static inline csn_status csni_die_target(const struct csni_die *die, enum csni_at at, const struct csni_unit **unit,

@@ -115,3 +115,34 @@ csn_status csni_die_follow(const struct csni_dwarf *dwarf, const struct csni_die
     csn_status status = csni_die_resolve(die, at, &unit, &off, err);
     return status == CSN_OK ? csni_die_at(dwarf, unit, off, out, err) : status;
 }
+
+/* ---- names in the supplement ---- */
+
+static bool is_supplement_form(uint64_t form) {
+    switch (form) {
+    case DW_FORM_ref_sup4: case DW_FORM_ref_sup8: case DW_FORM_GNU_ref_alt: case DW_FORM_strp_sup: case DW_FORM_GNU_strp_alt:
+        return true;
+    default: return false;
+    }
+}
+
+static bool refers_to_supplement(const struct csni_die *die) {
+    static const enum csni_at named_by[] = { CSNI_AT_LINKAGE_NAME, CSNI_AT_NAME, CSNI_AT_ABSTRACT_ORIGIN, CSNI_AT_SPECIFICATION };
+    for (size_t i = 0; i < sizeof named_by / sizeof *named_by; i++)
+        if (csni_die_has(die, named_by[i]) && is_supplement_form(die->at[named_by[i]].form)) return true;
+    return false;
+}
+
+bool csni_name_is_in_supplement(const struct csni_unit *unit, uint64_t off) {
+    enum { HOPS_MAX = 16 };
+    for (int hop = 0; hop < HOPS_MAX; hop++) {
+        struct csni_die die;
+        if (unit->dwarf->sections.is_supplement) return true;
+        if (csni_die_at(unit->dwarf, unit, off, &die, NULL) < 0) return false;
+        if (refers_to_supplement(&die)) return true;
+        if (csni_die_target(&die, CSNI_AT_ABSTRACT_ORIGIN, &unit, &off) != CSN_OK &&
+            csni_die_target(&die, CSNI_AT_SPECIFICATION, &unit, &off) != CSN_OK)
+            return false;
+    }
+    return false;
+}

@@ -1,31 +1,13 @@
-/* Open indexes, and the search among them and elsewhere. */
+/* A store: its handle, the given indexes, and the order in which locations are searched. */
 #define _GNU_SOURCE
 #include "store/index_store.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
 
-enum { ARENA_CHUNK = 4096, MAX_OPEN_DEFAULT = 1024, ID_SIZE_MIN = 4, NAME_SHOWN_MAX = 128 };
-
-struct csn_str csni_store_base_name(struct csn_str path) {
-    for (size_t i = path.len; i > 0; i--)
-        if (path.ptr[i - 1] == '/' || path.ptr[i - 1] == '\\') return (struct csn_str){ path.ptr + i, path.len - i };
-    return path;
-}
-
-struct csni_store_id csni_store_id_of(const uint8_t *bytes, size_t size) {
-    struct csni_store_id id = { .size = !bytes ? 0 : size < CSNI_STORE_ID_MAX ? size : CSNI_STORE_ID_MAX };
-    if (id.size) memcpy(id.bytes, bytes, id.size);
-    return id;
-}
-
-bool csni_store_id_equal(const struct csni_store_id *a, const struct csni_store_id *b) {
-    size_t size = a->size < b->size ? a->size : b->size;
-    return size >= ID_SIZE_MIN && memcmp(a->bytes, b->bytes, size) == 0;
-}
+enum { ARENA_CHUNK = 4096, MAX_OPEN_DEFAULT = 1024 };
 
 /* ---- the handle ---- */
 
@@ -70,21 +52,9 @@ csn_status csn_store_create(const struct csn_store_options *given, struct csn_st
     return status;
 }
 
-static void close_entry(struct csn_store *store, struct csni_store_entry *entry) {
-    bool is_openers = store->options.close && !entry->is_within_image;
-    if (entry->index && is_openers) store->options.close(store->options.context, entry->index, entry->handle);
-    else csn_index_close(entry->index);
-    csni_free(store->alloc, entry->path, entry->path_len + 1);
-    csni_free(store->alloc, entry->error, entry->error_size);
-}
-
-static void close_entries_from(struct csn_store *store, size_t first) {
-    while (store->entries.count > first) close_entry(store, &store->entries.items[--store->entries.count]);
-}
-
 void csn_store_destroy(struct csn_store *store) {
     if (!store) return;
-    close_entries_from(store, 0);
+    csni_store_close_from(store, 0);
     csni_vec_deinit(&store->entries);
     csni_arena_deinit(&store->arena);
     csni_free(store->alloc, store, sizeof *store);
@@ -95,75 +65,24 @@ bool csn_store_is_full(const struct csn_store *store) {
 }
 
 void csn_store_trim(struct csn_store *store) {
-    close_entries_from(store, store->given_count);
+    csni_store_close_from(store, store->given_count);
     store->generation++;
 }
 
 uint64_t csn_store_generation(const struct csn_store *store) { return store->generation; }
 
-/* ---- opening ---- */
-
-static struct csn_str stem_of(struct csn_str path) {
-    static const char *const suffixes[] = { ".gsym", ".bsym", ".sym" };
-    struct csn_str name = csni_store_base_name(path);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t size = strlen(suffixes[i]);
-        if (name.len <= size || memcmp(name.ptr + name.len - size, suffixes[i], size) != 0) continue;
-        name.len -= size;
-        break;
-    }
-    return name;
-}
-
-static csn_status open_index(struct csn_store *store, struct csni_store_entry *entry, struct csn_error *err) {
-    if (entry->is_within_image) return csn_index_open_embedded(entry->path, NULL, &entry->index, err);
-    if (store->options.open) return store->options.open(store->options.context, entry->path, &entry->index, &entry->handle, err);
-    return csn_index_open_file(entry->path, NULL, &entry->index, err);
-}
-
-/* Why it cannot be opened is for explanations alone: it may be lost where memory is short. */
-static void keep_error(struct csn_store *store, struct csni_store_entry *entry, const struct csn_error *why) {
-    const char *text = why->text[0] ? why->text : csn_status_name(entry->status);
-    entry->error_size = strlen(text) + 1;
-    entry->error = csni_alloc(store->alloc, entry->error_size);
-    if (entry->error) memcpy(entry->error, text, entry->error_size);
-    else entry->error_size = 0;
-}
-
-/* Adds an entry, also for a file that cannot be opened. NULL: no memory. */
-static struct csni_store_entry *open_entry(struct csn_store *store, struct csn_str path, bool within_image,
-                                           struct csn_error *why) {
-    if (!csni_vec_reserve(&store->entries, store->entries.count + 1)) return NULL;
-    struct csni_store_entry *entry = &store->entries.items[store->entries.count];
-    *entry = (struct csni_store_entry){ .path_len = path.len, .is_within_image = within_image };
-    entry->path = csni_alloc(store->alloc, path.len + 1);
-    if (!entry->path) return NULL;
-    memcpy(entry->path, path.ptr, path.len);
-    entry->path[path.len] = 0;
-    entry->stem = stem_of((struct csn_str){ entry->path, path.len });
-    entry->status = open_index(store, entry, why);
-    if (entry->status == CSN_OK) {
-        struct csn_index_info info;
-        csn_index_get_info(entry->index, &info, sizeof(info));
-        entry->id = csni_store_id_of(info.uuid, info.uuid_size);
-    } else {
-        entry->index = NULL;
-        keep_error(store, entry, why);
-    }
-    store->entries.count++;
-    return entry;
-}
+/* ---- given indexes ---- */
 
 csn_status csn_store_add_index(struct csn_store *store, const char *path, const struct csn_index **out, struct csn_error *err) {
     struct csn_error why = CSN_ERROR_INIT;
     if (store->given_count != store->entries.count) csn_store_trim(store);
-    struct csni_store_entry *entry = open_entry(store, csni_str(path), false, &why);
+    struct csni_store_entry *entry = csni_store_open_entry(store, csni_str(path), false, &why);
     if (!entry) return csni_fail_memory(err, sizeof *entry);
     if (!entry->index) {
         csn_status status = entry->status < 0 ? entry->status : CSN_E_UNSUPPORTED;
         if (err) *err = why;
         if (err && !why.text[0]) csni_fail(err, status, NULL, 0, "%s", csn_status_name(status));
-        close_entries_from(store, store->given_count);
+        csni_store_close_from(store, store->given_count);
         return status;
     }
     store->given_count++;
@@ -175,93 +94,7 @@ size_t csn_store_given_count(const struct csn_store *store) { return store->give
 
 struct csn_str csn_store_given_name(const struct csn_store *store, size_t i) { return store->entries.items[i].stem; }
 
-/* ---- one location ---- */
-
-static void report_other_id(struct csni_store_query *query, struct csni_store_entry *entry) {
-    struct csn_store *store = query->store;
-    char text[NAME_SHOWN_MAX + 80];
-    if (entry->is_reported || !store->options.report) return;
-    snprintf(text, sizeof text, "has another build id than the module '%.*s': not used",
-             (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr);
-    store->options.report(store->options.context, entry->path, text);
-    entry->is_reported = true;
-}
-
-/* A place that is named by the build id needs no proof: Breakpad's ids have their bytes in another order. */
-static bool needs_id(uint32_t place) {
-    return place == CSN_STORE_PLACE_OPEN_BY_NAME || place == CSN_STORE_PLACE_FOLDER_BY_NAME || place == CSN_STORE_PLACE_BESIDE;
-}
-
-static bool is_of_other_build(const struct csni_store_query *query, const struct csni_store_entry *entry) {
-    return query->id.size && entry->id.size && !csni_store_id_equal(&query->id, &entry->id);
-}
-
-/* Whether the entry serves the module; what it is for is recorded. */
-static csn_status take_entry(struct csni_store_query *query, uint32_t place, const struct csni_store_entry *entry) {
-    struct csn_str path = { entry->path, entry->path_len };
-    if (!entry->index) {
-        CSNI_TRY(csni_store_record(query, place, entry->status < 0 ? entry->status : CSN_NONE, path, entry->error));
-        return CSN_NONE;
-    }
-    if (needs_id(place) && is_of_other_build(query, entry)) {
-        CSNI_TRY(csni_store_record(query, place, CSN_E_FORMAT, path, "it has another build id"));
-        return CSN_NONE;
-    }
-    query->found = entry->index;
-    return csni_store_record(query, place, CSN_OK, path, NULL);
-}
-
-static struct csni_store_entry *entry_at(struct csn_store *store, struct csn_str path, bool within_image) {
-    for (size_t i = 0; i < store->entries.count; i++) {
-        struct csni_store_entry *entry = &store->entries.items[i];
-        if (entry->is_within_image != within_image) continue;
-        if (csni_str_equal((struct csn_str){ entry->path, entry->path_len }, path)) return entry;
-    }
-    return NULL;
-}
-
-static csn_status try_path(struct csni_store_query *query, uint32_t place, struct csn_str path, bool within_image) {
-    struct csn_error why = CSN_ERROR_INIT;
-    struct csni_store_entry *entry = entry_at(query->store, path, within_image);
-    if (!entry) entry = open_entry(query->store, path, within_image, &why);
-    if (!entry) return csni_fail_memory(query->err, path.len);
-    return take_entry(query, place, entry);
-}
-
-csn_status csni_store_try(struct csni_store_query *query, uint32_t place, struct csn_str path) {
-    if (path.len >= CSNI_STORE_PATH_SIZE || memchr(path.ptr, 0, path.len)) return CSN_NONE;
-    return try_path(query, place, path, false);
-}
-
-csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t place, const char *path, bool within_image) {
-    if (access(path, R_OK) == 0) return try_path(query, place, csni_str(path), within_image);
-    CSNI_TRY(csni_store_record(query, place, CSN_NONE, csni_str(path), NULL));
-    return CSN_NONE;
-}
-
-/* ---- all of them ---- */
-
-static csn_status find_open_by_id(struct csni_store_query *query) {
-    static const struct csn_str nowhere = { "", 0 };
-    for (size_t i = 0; i < query->store->entries.count; i++) {
-        const struct csni_store_entry *entry = &query->store->entries.items[i];
-        if (entry->index && csni_store_id_equal(&entry->id, &query->id))
-            return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, entry);
-    }
-    CSNI_TRY(csni_store_record(query, CSN_STORE_PLACE_OPEN_BY_ID, CSN_NONE, nowhere, NULL));
-    return CSN_NONE;
-}
-
-static csn_status find_open_by_name(struct csni_store_query *query) {
-    csn_status status = CSN_NONE;
-    for (size_t i = 0; status == CSN_NONE && query->base_name.len && i < query->store->entries.count; i++) {
-        struct csni_store_entry *entry = &query->store->entries.items[i];
-        if (!entry->index || !csni_str_equal(entry->stem, query->base_name)) continue;
-        if (is_of_other_build(query, entry)) report_other_id(query, entry);
-        status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
-    }
-    return status;
-}
+/* ---- finding ---- */
 
 /* PATH.gsym, then an index that PATH carries. */
 static csn_status find_beside(struct csni_store_query *query) {
@@ -277,10 +110,10 @@ static csn_status find_beside(struct csni_store_query *query) {
 
 static csn_status find_anywhere(struct csni_store_query *query) {
     const struct csn_store_options *options = &query->store->options;
-    csn_status status = query->id.size ? find_open_by_id(query) : CSN_NONE;
+    csn_status status = query->id.size ? csni_store_find_open_by_id(query) : CSN_NONE;
     for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
         status = csni_store_find_in_folder(query, options->folders[i]);
-    if (status == CSN_NONE) status = find_open_by_name(query);
+    if (status == CSN_NONE) status = csni_store_find_open_by_name(query);
     if (status == CSN_NONE && (options->flags & CSN_STORE_BESIDE)) status = find_beside(query);
     return status;
 }

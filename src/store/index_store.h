@@ -65,6 +65,14 @@ struct csni_store_id csni_store_id_of(const uint8_t *bytes, size_t size);
 bool csni_store_id_equal(const struct csni_store_id *a, const struct csni_store_id *b);
 struct csn_str csni_store_base_name(struct csn_str path);
 
+/* Adds an entry, also for a file that cannot be opened. NULL: no memory. */
+struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct csn_str path, bool within_image,
+                                               struct csn_error *why);
+/* Closes the entries from `first` on. */
+void csni_store_close_from(struct csn_store *store, size_t first);
+csn_status csni_store_find_open_by_id(struct csni_store_query *query);
+csn_status csni_store_find_open_by_name(struct csni_store_query *query);
+
 /* Adds a location to the explanation. CSN_E_MEMORY or CSN_OK. */
 csn_status csni_store_record(struct csni_store_query *query, uint32_t place, csn_status status, struct csn_str path,
                              const char *text);

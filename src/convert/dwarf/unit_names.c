@@ -111,7 +111,7 @@ static csn_status find_name(struct csni_unit_job *job, const struct csni_pending
 static CSNI_COLD void note_supplement(struct csni_unit_job *job, const struct csni_pending_name *pending) {
     struct csn_error damage = CSN_ERROR_INIT;
     struct csn_str ignored;
-    if (find_name(job, pending, &ignored, &damage) < 0 && strncmp(damage.section, "supplement", 10) == 0)
+    if (find_name(job, pending, &ignored, &damage) < 0 && csni_name_is_in_supplement(pending->unit, pending->die_off))
         csni_batch_note(job->writer, CSN_EVENT_MISSING_SUPPLEMENT, "%s", csn_error_text(&damage));
 }
 
