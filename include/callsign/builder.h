@@ -31,50 +31,55 @@ CSN_API void csn_builder_options_init(struct csn_builder_options *options);
 
 CSN_API csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out,
                                       struct csn_error *err);
-CSN_API void csn_builder_destroy(struct csn_builder *builder); /* NULL is fine */
+CSN_API void csn_builder_destroy(struct csn_builder *builder); /* `builder` may be NULL */
 
-/* A file for rows and inline nodes; *out_file is never 0, which stands for "no file". */
+/* Adds a source file for rows and inlined calls. *out_file is never 0, which means "no file". */
 CSN_API csn_status csn_builder_add_file(struct csn_builder *builder, struct csn_str directory, struct csn_str base,
                                         uint32_t *out_file, struct csn_error *err);
 
-/* Starts a function [start, start + size); what follows belongs to it until the next one begins. size < 4 GiB. */
+/* Begins the function [start, start + size), size < 4 GiB. Everything added until the next function begins belongs to
+ * it. */
 CSN_API csn_status csn_builder_begin_function(struct csn_builder *builder, uint64_t start, uint64_t size,
                                               struct csn_str name, struct csn_error *err);
-/* Rows ascend by address and lie within the function. CSN_E_ARGUMENT otherwise. */
+/* Adds a line row. Rows are in ascending address order and lie within the function; otherwise CSN_E_ARGUMENT. */
 CSN_API csn_status csn_builder_add_row(struct csn_builder *builder, uint64_t addr, uint32_t file, uint32_t line,
                                        struct csn_error *err);
-/* Begins an inlined call within the function or within the inlined call that is open. `ranges` (at least one) must lie
- * within the ranges of that parent. */
+/* Begins an inlined call in the current inlined call or, if none is open, in the function. There is at least one
+ * range, and all ranges lie within those of the parent. */
 CSN_API csn_status csn_builder_begin_inline(struct csn_builder *builder, const struct csn_range *ranges,
                                             size_t range_count, struct csn_str name, uint32_t call_file,
                                             uint32_t call_line, struct csn_error *err);
 CSN_API csn_status csn_builder_end_inline(struct csn_builder *builder, struct csn_error *err);
-/* A call whose return address is start + return_offset; `patterns` are regular expressions for the callee's name. */
+/* Adds a call whose return address is start + return_offset. `patterns` are regular expressions for the callee's
+ * name. */
 CSN_API csn_status csn_builder_add_call_site(struct csn_builder *builder, uint64_t return_offset, uint32_t flags,
                                              const struct csn_str *patterns, size_t pattern_count,
                                              struct csn_error *err);
 
-/* Removes the functions that begin at `start`, with everything in them: a JIT's code that is freed or compiled anew. Another
- * function may begin there later. CSN_NONE: none does. CSN_E_ARGUMENT: an inlined call is open, or the index is saved.
- * Cost: constant. Memory is given back when the next function begins and more are removed than are there; that copies those that
- * are there, so that a function costs a constant time on the average and memory stays within about twice of what is needed
- * (files are never removed). */
+/* Removes the functions that begin at `start`, with all their contents, for example when a JIT frees or recompiles
+ * code. Another function may begin at `start` later.
+ * CSN_OK; CSN_NONE: no function begins there; CSN_E_ARGUMENT: an inlined call is open, or the index has been saved.
+ * Cost: constant. When more functions are removed than present, beginning the next function copies those present and
+ * frees the rest. The amortised cost per function stays constant, and memory stays within about twice what is needed.
+ * Files are never removed. */
 CSN_API csn_status csn_builder_remove_function(struct csn_builder *builder, uint64_t start, struct csn_error *err);
 
-/* The index of the functions that are there now, as csn_builder_save_memory() would give it; the builder goes on: the function that was
- * begun last may get more rows. csn_bytes_free() releases the bytes; csn_index_open_memory() opens them, and any thread may
- * look up in a snapshot while the builder changes. Failures leave the builder as it was.
- * Cost: linear in all that is there, as it is sorted and encoded anew; memory of the same order, given back before it returns.
- * Take snapshots now and then, not after each function. */
+/* Builds the index of the functions now present, as csn_builder_save_memory() does, without closing the builder; the
+ * current function may receive more rows. Open *out with csn_index_open_memory() and release it with
+ * csn_bytes_free(). Any thread may look up addresses in a snapshot while the builder changes. A failure leaves the
+ * builder unchanged.
+ * Cost: sorts and encodes everything again: linear time, and memory of the same order until it returns. Do not take a
+ * snapshot after each function. */
 CSN_API csn_status csn_builder_snapshot(struct csn_builder *builder, struct csn_bytes *out, struct csn_error *err);
 
-/* Sorts, removes duplicates, writes. After either call the builder accepts nothing more but the other call and
- * csn_builder_destroy().
- * save_file writes to a temporary name in the target's folder, syncs and renames: `path` is the old file or the whole new
- * one. save_memory gives bytes that csn_bytes_free() releases. CSN_E_LIMIT when the
- * format cannot hold the input. */
+/* Sorts the functions, removes duplicates and writes the index to `path`. It writes, syncs and renames a temporary
+ * file in the same folder, so `path` is always either the old file or the complete new one. Afterwards the builder
+ * only accepts csn_builder_save_memory() and csn_builder_destroy().
+ * CSN_E_LIMIT: the format cannot hold the input. */
 CSN_API csn_status csn_builder_save_file(struct csn_builder *builder, const char *path, struct csn_error *err);
 
+/* Does the same in memory; csn_bytes_free() releases *out. Afterwards the builder only accepts
+ * csn_builder_save_file() and csn_builder_destroy(). */
 CSN_API csn_status csn_builder_save_memory(struct csn_builder *builder, struct csn_bytes *out, struct csn_error *err);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-/* Callsign: companions, the other files in which an image's debug information lies.
+/* Callsign: companions, the other files that contain an image's debug information.
  *
- * A conversion opens no file but its input. What else it needs it asks a resolver for: a callback of the caller's, or the
- * stock one of this header, which looks where debuggers look. */
+ * A conversion opens no file except its input. It requests the others from a resolver: a callback of the caller, or
+ * the stock resolver of this header, which searches where debuggers search. */
 #ifndef CALLSIGN_COMPANION_H
 #define CALLSIGN_COMPANION_H
 
@@ -20,7 +20,7 @@ enum csn_companion_kind {
     CSN_COMPANION_MAP         /* linker's map of a binary (`name`, below the root of a build tree) that a ROM's log names */
 };
 
-/* What is looked for. Pointers are valid during the call. */
+/* A request for a companion. The pointers are valid during the call. */
 struct csn_companion_request {
     size_t struct_size;
     uint32_t kind;          /* enum csn_companion_kind */
@@ -39,7 +39,8 @@ struct csn_companion_request {
     uint64_t modified;      /* CSN_COMPANION_OBJECT: seconds since 1970; 0: unknown */
 };
 
-/* What was found. The bytes stay as they are until release(), which is called once, from any thread. */
+/* A companion that was found. The bytes stay valid and unchanged until release(), which is called once, from any
+ * thread. */
 struct csn_companion {
     const void *bytes;
     size_t size;
@@ -50,23 +51,24 @@ struct csn_companion {
     void *context;          /* the resolver's own */
 };
 
-/* CSN_OK: *out is filled. CSN_NONE: there is no such file; the conversion goes on without it. A text in `err` then goes into
- * its report: what was looked for, why a candidate was passed over. A failure fails the conversion. Called from any worker,
- * one call at a time. */
+/* Finds a companion. Any worker may call it, but only one call runs at a time.
+ * CSN_OK: *out is filled. CSN_NONE: there is no such file, and the conversion continues without it; a text in `err`,
+ * such as what was searched for or why a candidate was rejected, becomes part of its report. A failure fails the
+ * conversion. */
 typedef csn_status csn_companion_resolver(void *context, const struct csn_companion_request *request,
                                           struct csn_companion *out, struct csn_error *err);
 
 /* ---- the stock resolver ---- */
 
-/* Looks for companions in the file system, where debuggers look for them, and asks debuginfod servers if told to. Which
- * places, in which order and why: docs/companions.md.
+/* Searches for companions in the file system where debuggers do and, if enabled, on debuginfod servers.
+ * docs/companions.md lists the places and their order.
  *
- * It does not change once it is created: any number of conversions may use it at the same time, each from any thread. What
- * it found belongs to the conversion and outlives the search itself. */
+ * A search is immutable: any number of conversions may use it at the same time, from any thread. The companions that
+ * it finds belong to the conversion and may outlive it. */
 struct csn_companion_search;
 
-/* How far a download is, in bytes; total 0: not known yet. Called from the thread that asked for the companion. Return false
- * to stop: the request fails with CSN_E_CANCELLED. */
+/* Reports the progress of a download in bytes; `total` is 0 if unknown. Called from the thread that requested the
+ * companion. Return false to stop: the request then fails with CSN_E_CANCELLED. */
 typedef bool csn_download_progress(void *context, const char *what, uint64_t done, uint64_t total);
 
 enum {
@@ -96,13 +98,14 @@ struct csn_companion_search_options {
 #define CSN_COMPANION_SEARCH_OPTIONS_INIT CSN_SIZED_INIT(csn_companion_search_options)
 CSN_API void csn_companion_search_options_init(struct csn_companion_search_options *options);
 
-/* Copies all strings. Files named in the options are opened when they are asked for: a debug_file that is missing, is no
- * object file or has another build id fails the conversion, and the text shows both ids. `options` may be NULL. */
+/* Creates a search. It copies all strings. `options` may be NULL. The caller releases *out with
+ * csn_companion_search_destroy(). Files named in the options are opened on request: if debug_file is missing, is not
+ * an object file or has another build id, the conversion fails; the text contains both ids. */
 CSN_API csn_status csn_companion_search_create(const struct csn_companion_search_options *options,
                                                struct csn_companion_search **out, struct csn_error *err);
-CSN_API void csn_companion_search_destroy(struct csn_companion_search *search); /* NULL is fine */
+CSN_API void csn_companion_search_destroy(struct csn_companion_search *search); /* `search` may be NULL */
 
-/* A csn_companion_resolver; the context is the search. */
+/* The stock csn_companion_resolver. Its context is the search. */
 CSN_API csn_status csn_companion_search_resolve(void *search, const struct csn_companion_request *request,
                                                 struct csn_companion *out, struct csn_error *err);
 

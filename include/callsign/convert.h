@@ -1,8 +1,9 @@
 /* Callsign: convert debug information into an index.
  *
- * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2 to 5, a
- * Go function table or symbols; Breakpad symbol files; lists of symbols; or a GSYM index, which is written anew without loss:
- * nothing in it is merged, sized or dropped. The same input gives the same bytes, whatever the thread count, host or clock. */
+ * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2
+ * to 5, a Go function table or symbols; Breakpad symbol files; lists of symbols; or a GSYM index. A GSYM index is
+ * rewritten without loss: nothing in it is merged, resized or dropped. The same input gives the same bytes, whatever
+ * the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H
 #define CALLSIGN_CONVERT_H
 
@@ -13,11 +14,13 @@
 extern "C" {
 #endif
 
-/* Progress of a long conversion. `done` of `total` units of work (bytes of debug information) in `phase`, a short English
- * word. Called from any worker, one call at a time. Return false to stop: the call fails with CSN_E_CANCELLED. */
+/* Reports the progress of a conversion: `done` of `total` units of work (bytes of debug information) in `phase`, a
+ * short English word. Any worker may call it, but only one call runs at a time. Return false to stop: the conversion
+ * then fails with
+ * CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
 
-/* ---- options of one output format, looked at where that format is written ---- */
+/* ---- options of one output format, used only for that format ---- */
 
 /* CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_AUTO. */
 struct csn_gsym_options {
@@ -37,14 +40,14 @@ enum csn_section_revision {
 /* CSN_FORMAT_GSYM_SECTION. */
 struct csn_gsection_options {
     size_t struct_size;                    /* set by CSN_GSECTION_OPTIONS_INIT */
-    const char *strings_in;                /* a section of the input whose strings are shared; NULL: none */
+    const char *strings_in;                /* a section of the input with which strings are shared; NULL: none */
     uint32_t revision;                     /* enum csn_section_revision; 0: B */
     uint32_t reserved;
 };
 #define CSN_GSECTION_OPTIONS_INIT CSN_SIZED_INIT(csn_gsection_options)
 CSN_API void csn_gsection_options_init(struct csn_gsection_options *options);
 
-/* The table of a BSYM file that pieces of names are replaced from. */
+/* The token table of a BSYM file, which replaces common parts of names. */
 enum csn_bsym_tokens {
     CSN_BSYM_TOKENS_BEST,                  /* chosen for this input */
     CSN_BSYM_TOKENS_REFERENCE,             /* the list of Symbian's own tool */
@@ -126,19 +129,20 @@ enum csn_merge {
     CSN_MERGE_LLVM = 3   /* as the reference converter does: functions from DWARF only, the least known on top */
 };
 
-/* The content of a call-site file: YAML, JSON or lines of text. */
+/* The contents of a call-site file: YAML, JSON or lines of text. */
 struct csn_call_site_file {
     const char *name;    /* for messages */
     const void *bytes;
     size_t size;
 };
 
-/* The names of formats that convert writes, n = 0 up, the default first; NULL after the last. */
+/* Returns the name of output format `n`, counted from 0; the default is first. NULL: there are no more. */
 CSN_API const char *csn_convert_format_name(size_t n);
-/* The format of such a name; 0: there is none. */
+/* Returns the output format of that name; 0: unknown. */
 CSN_API uint32_t csn_convert_format_find(const char *name);
 
-/* What a conversion met. The names and their order are part of the interface; new ones are added at the end. */
+/* The events that a conversion reports. Their names and order are part of the interface; new events are added at the
+ * end. */
 enum csn_event {
     CSN_EVENT_DAMAGED_UNIT,          /* dropped: a unit that cannot be read, from the damage on */
     CSN_EVENT_DAMAGED_LINE_TABLE,    /* dropped: a line program that cannot be read, from the damage on */
@@ -190,7 +194,7 @@ enum csn_event {
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 
-/* "function-without-name" and the like, for reports. */
+/* Returns the name of an event for reports, such as "function-without-name". */
 CSN_API const char *csn_event_name(uint32_t event);
 CSN_API uint32_t csn_event_get_class(uint32_t event);
 
@@ -218,13 +222,13 @@ struct csn_convert_report {
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 
-/* Converts the file at `path`, or the one inside the dSYM bundle there, and writes the index to `out_path`, by way of a
- * temporary file that is synced and renamed: on failure an existing `out_path` stays as it was. `report` may be NULL.
- * With segment_size the files are OUT_PATH-0xSTART, START the first function's, each an index of its own for the functions up
- * to the next START, and OUT_PATH-manifest.json, written last.
- * CSN_OK; CSN_E_UNSUPPORTED (no object file), CSN_E_NOT_FOUND (no function found), CSN_E_IO, ...; CSN_E_LIMIT: the format
- * cannot hold the result, sections inflate to more than max_decompressed_bytes, or (only where someone made it so) the
- * debug information describes far more than real programs do with as many bytes. */
+/* Converts the file at `path`, or the one in the dSYM bundle there, and writes the index to `out_path`. It writes,
+ * syncs and renames a temporary file, so an existing `out_path` stays unchanged on failure. `report` may be NULL.
+ * With segment_size, the output is a set of files OUT_PATH-0xSTART. START is the address of the first function; each
+ * file is an independent index of the functions up to the next START. OUT_PATH-manifest.json is written last.
+ * CSN_OK; CSN_E_UNSUPPORTED: not an object file; CSN_E_NOT_FOUND: no function was found; CSN_E_IO and others;
+ * CSN_E_LIMIT: the format cannot hold the result, sections decompress to more than max_decompressed_bytes, or the
+ * debug information is malicious and describes far more than a real program does with the same number of bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                                     struct csn_convert_report *report, struct csn_error *err);
 

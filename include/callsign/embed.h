@@ -1,8 +1,8 @@
-/* Callsign: put an index into the program it belongs to, and take it out again.
+/* Callsign: embed an index in the program that it belongs to, and extract it again.
  *
- * The index stands in a section of the object file: .gsym in ELF, PE and COFF, __GSYM,__gsym in Mach-O. It is not loaded with
- * the program unless that is asked for; csn_index_open_file() finds it in the file. docs/formats/gsym-sections.md tells what
- * is changed in an object file, and what `strip` and the like make of it. */
+ * The index is a section of the object file: .gsym in ELF, PE and COFF, __GSYM,__gsym in Mach-O. It is not loaded
+ * with the program by default; csn_index_open_file() finds it in the file. docs/formats/gsym-sections.md describes
+ * how embedding changes an object file, and how `strip` and similar tools treat the section. */
 #ifndef CALLSIGN_EMBED_H
 #define CALLSIGN_EMBED_H
 
@@ -43,19 +43,20 @@ CSN_API void csn_embed_options_init(struct csn_embed_options *options);
  * an index of another build. */
 CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
                                   const struct csn_embed_options *options, struct csn_error *err);
-/* The same in memory. */
+/* Does the same in memory. The caller releases *out with csn_bytes_free(). */
 CSN_API csn_status csn_embed_memory(const void *index, size_t index_size, const void *object, size_t object_size,
                                     const struct csn_embed_options *options, struct csn_bytes *out, struct csn_error *err);
-/* The index in memory, the object from a file. */
+/* Does the same with the index in memory and the object in a file. */
 CSN_API csn_status csn_embed_memory_in_file(const void *index, size_t index_size, const char *object_path,
                                             const char *out_path, const struct csn_embed_options *options,
                                             struct csn_error *err);
 
-/* Writes the index that an object carries to a file of its own: a GSYM file as it was embedded; or, where the section needs
- * another one for its strings, an object file with those two sections alone. CSN_E_NOT_FOUND: the object carries none. */
+/* Writes the index that an object contains to a file: a GSYM file as it was embedded or, if the index needs another
+ * section for its strings, an object file with only these two sections.
+ * CSN_E_NOT_FOUND: the object contains no index. */
 CSN_API csn_status csn_extract_file(const char *object_path, const char *out_path, const struct csn_embed_options *options,
                                     struct csn_error *err);
-/* The same in memory. */
+/* Does the same in memory. The caller releases *out with csn_bytes_free(). */
 CSN_API csn_status csn_extract_memory(const void *object, size_t object_size, const struct csn_embed_options *options,
                                       struct csn_bytes *out, struct csn_error *err);
 

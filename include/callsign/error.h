@@ -1,7 +1,7 @@
 /* Callsign: status codes and errors.
  *
- * Every call that can fail returns a csn_status and fills a caller-owned csn_error when one is given.
- * Nothing here or elsewhere in the library prints, sets errno, or keeps global or thread-local state. */
+ * Every function that can fail returns a csn_status. It also fills the caller's csn_error, unless that pointer is
+ * NULL. The library never prints, never sets errno, and keeps no global or thread-local state. */
 #ifndef CALLSIGN_ERROR_H
 #define CALLSIGN_ERROR_H
 
@@ -20,26 +20,28 @@
 extern "C" {
 #endif
 
-/* 0: it worked. Above 0: a normal "nothing there". Below 0: a failure, described by the csn_error. */
+/* The result of a call. 0: success. Positive: success, but there is nothing to return. Negative: failure; the
+ * csn_error describes it. */
 typedef int csn_status;
 
 enum {
     CSN_OK = 0,
     CSN_NONE = 1,             /* no function covers the address; the end of an iteration */
-    CSN_E_TRUNCATED = -1,     /* data ends before a value that must be there */
-    CSN_E_FORMAT = -2,        /* data contradicts its format */
+    CSN_E_TRUNCATED = -1,     /* the data ends in the middle of a required value */
+    CSN_E_FORMAT = -2,        /* the data violates its format */
     CSN_E_LIMIT = -3,         /* a limit of the options or of the output format is exceeded */
-    CSN_E_UNSUPPORTED = -4,   /* valid, but not something this build or version handles */
+    CSN_E_UNSUPPORTED = -4,   /* valid, but this build or version does not support it */
     CSN_E_MEMORY = -5,        /* the allocator returned NULL */
-    CSN_E_IO = -6,            /* the operating system refused; see os_error */
-    CSN_E_ARGUMENT = -7,      /* the caller's arguments contradict the documentation */
+    CSN_E_IO = -6,            /* a system call failed; see os_error */
+    CSN_E_ARGUMENT = -7,      /* an argument is invalid */
     CSN_E_NOT_FOUND = -8,     /* a named thing (section, function, file) does not exist */
     CSN_E_CANCELLED = -9      /* a progress callback asked to stop */
 };
 
 enum { CSN_ERROR_TEXT_SIZE = 232 };
 
-/* What went wrong and where. Owned by the caller, of frozen size, never allocates; NULL is accepted everywhere. */
+/* Describes a failure: what is wrong and where. The caller owns it. Its size never changes, and filling it allocates
+ * nothing. Every parameter of this type may be NULL. */
 struct csn_error {
     int32_t code;             /* a CSN_E_ value, or CSN_OK */
     int32_t os_error;         /* errno of the failed system call, or 0 */
@@ -49,13 +51,15 @@ struct csn_error {
 };
 
 #define CSN_ERROR_INIT { 0, 0, 0, { 0 }, { 0 } }
-/* The same as a function. */
+/* Sets *err to CSN_ERROR_INIT, for languages without the macro. */
 CSN_API void csn_error_init(struct csn_error *err);
 
-/* The text of an error: thing, place and both values. Never NULL; lives as long as `err`. */
+/* Returns the message of an error: the affected item, its position and the values involved. Never NULL; valid as long
+ * as `err`. Any thread; async-signal-safe. */
 CSN_API const char *csn_error_text(const struct csn_error *err);
 
-/* A short fixed English name of a status ("truncated", "out of memory"). Never NULL. */
+/* Returns a short English name of a status, such as "truncated" or "out of memory": a static string, never NULL.
+ * Any thread; async-signal-safe. */
 CSN_API const char *csn_status_name(csn_status status);
 
 #ifdef __cplusplus
