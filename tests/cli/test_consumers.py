@@ -8,6 +8,8 @@ import pytest
 
 from programs import need
 
+pytestmark = pytest.mark.plain_build
+
 CONSUMERS = pathlib.Path(__file__).resolve().parents[1] / "consumers"
 INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
 
