@@ -37,7 +37,9 @@ class Conversion:
         self.clear()
         command = [*self.callsign.prefix, self.callsign.path, "convert", "-q", "--no-companions", *options, self.input,
                    "-o", self.target]
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                # A check that runs in the background was started with SIGINT ignored.
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     def clear(self):
         for path in self.work.iterdir():

@@ -29,6 +29,7 @@ def ready(built, callsign):
     return built
 
 
+@pytest.mark.plain_build # the leak checker and strace exclude each other
 @pytest.mark.parametrize("line", [
     "lookup app.gsym 0x1139", "lookup app 0x1139", "lookup carrier 0x1139", "convert app -o out.gsym", "convert app.gsym -o out.gsym",
     "stack -i app.gsym stack.txt", "stack -i app stack.txt", "dump app.gsym --summary", "dump app --summary",
