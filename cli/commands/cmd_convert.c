@@ -13,7 +13,6 @@
 #include "input/open_index.h"
 #include "ui/cli_message.h"
 #include "convert/conversion_text.h"
-#include "ui/name_text.h"
 #include "ui/output_path.h"
 #include "ui/progress_bar.h"
 #include "convert/report_file.h"
@@ -116,9 +115,6 @@ static bool names_can_change(const struct convert_values *values) {
         cli_error(NULL, "options '--shorten-names' and '--call-sites' exclude each other: call-site patterns need the original names");
         return false;
     }
-    struct name_text probe;
-    if (!name_text_init(&probe, true)) return false;
-    name_text_deinit(&probe);
     return true;
 }
 

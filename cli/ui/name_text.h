@@ -15,7 +15,7 @@ struct name_text {
     size_t buffer_size;
 };
 
-/* False, with a message, where demangling is wanted and this build cannot. */
+/* False, with a message: no memory. */
 bool name_text_init(struct name_text *names, bool demangle);
 /* The same for the options --demangle, --shorten-names and --shorten-nested, of which the latter two demangle as well. */
 bool name_text_init_for(struct name_text *names, bool demangle, bool shorten, bool nested);

@@ -25,7 +25,7 @@ static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, s
     size_t upper[CSNI_BATCH_GROUP], k;
     csni_gsym_search(&b->index->gsym, addrs, count, upper);
     for (k = 0; k < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++) {
-        bool neighbour = upper[k] == walk->past || (k + 1 < count && upper[k] == upper[k + 1]);
+        bool neighbour = upper[k] == walk->upper || (k + 1 < count && upper[k] == upper[k + 1]);
         look_up_plain(b, addrs[k], upper[k], neighbour ? walk : NULL, &answers[k]);
     }
     return k;
@@ -69,7 +69,7 @@ static size_t look_up_group_fast(struct csni_index_batch *b, const uint64_t *add
 
 size_t csni_index_gsym_lookup_batch(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
                                     struct csn_batch_answer *answers) {
-    struct csni_gsym_walk walk = { .past = 0 };
+    struct csni_gsym_walk walk = { .upper = 0 };
     bool fast = b->index->accel.table && b->mode == CSN_LOOKUP_DEFAULT;
     size_t done = 0;
     while (done < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH) {

@@ -159,7 +159,7 @@ static void capacity(void **state) {
     assert_string_equal(csn_error_text(&err), "csn_shorten_name: unknown flags 0x2");
 }
 
-/* A megabyte of `unit`, and `after` it: done in no time, and never longer. */
+/* A megabyte of `unit`, and `past` after it: done in no time, and never longer. */
 static void large(const char *unit, const char *past) {
     enum { SIZE = 1 << 20 };
     size_t piece = strlen(unit), size = 0;

@@ -6,25 +6,25 @@
 
 static char *text_capacity(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
 
-void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char past) {
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next) {
     enum { MOST = 17 };
     char *p = text_capacity(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint64_t rest = v >> 4; rest; rest >>= 4) digits++;
     for (unsigned i = digits; i-- > 0; v >>= 4) p[i] = "0123456789abcdef"[v & 15];
-    p[digits] = past;
+    p[digits] = next;
     t->size += digits + 1;
 }
 
-void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char past) {
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char next) {
     enum { MOST = 11 };
     char *p = text_capacity(t, MOST);
     if (!p) return;
     unsigned digits = 1;
     for (uint32_t rest = v / 10; rest; rest /= 10) digits++;
     for (unsigned i = digits; i-- > 0; v /= 10) p[i] = (char)('0' + v % 10);
-    p[digits] = past;
+    p[digits] = next;
     t->size += digits + 1;
 }
 

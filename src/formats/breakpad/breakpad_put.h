@@ -6,8 +6,8 @@
 #include "formats/breakpad/breakpad.h"
 
 /* A number and the byte after it. */
-void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char past);
-void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char past);
+void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next);
+void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char next);
 /* A name to the end of the line, and LF. Bytes that would end the line or the name sooner become '_'; nothing at all becomes
  * "<name omitted>". `demangle` may be NULL. */
 void csni_breakpad_put_name(struct csni_buffer *t, struct csn_str name, csni_demangler *demangle);

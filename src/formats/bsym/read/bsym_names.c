@@ -23,9 +23,9 @@ static inline bool begins_up_to(const void *context, size_t index, const void *k
 }
 
 const struct csni_bsym_segment *csni_bsym_owner(const struct csni_bsym *b, uint32_t symbol) {
-    size_t past = csni_search_in(0, b->segment_count, begins_up_to, b, &symbol);
-    if (!past) return NULL;
-    const struct csni_bsym_segment *s = &b->segments[b->owners[past - 1]];
+    size_t upper = csni_search_in(0, b->segment_count, begins_up_to, b, &symbol);
+    if (!upper) return NULL;
+    const struct csni_bsym_segment *s = &b->segments[b->owners[upper - 1]];
     return symbol - s->first < s->count ? s : NULL;
 }
 

@@ -8,11 +8,11 @@ enum { NEIGHBOURS_MAX = 64 };
  * answers where no other does, up to the next function. */
 static csn_status find_gsection_record(const struct csni_gsym *gsym, uint64_t addr, struct csni_gsym_answer *out,
                                        struct csni_gsym_record *record, struct csn_error *err) {
-    size_t past;
-    csni_gsym_search(gsym, &addr, 1, &past);
+    size_t upper;
+    csni_gsym_search(gsym, &addr, 1, &upper);
     out->reason = CSN_REASON_BEFORE_FIRST;
-    if (!past) return CSN_NONE;
-    uint32_t idx = (uint32_t)(past - 1), last = idx;
+    if (!upper) return CSN_NONE;
+    uint32_t idx = (uint32_t)(upper - 1), last = idx;
     uint64_t start = csni_gsym_address(gsym, idx);
     while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
     uint32_t first = idx, sizeless = UINT32_MAX;

@@ -338,8 +338,8 @@ struct csni_gsym_answer {
 /* CSN_NONE sets `reason`, and idx, start and size where a function was reached. */
 csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
                             struct csni_gsym_answer *out, struct csn_error *err);
-/* After a search: `after` functions start at or below `addr`. */
-csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t past, uint64_t addr, enum csn_lookup_mode mode,
+/* After a search: `upper` functions start at or below `addr`. */
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err);
 /* Why the frame around an inlined call lacks its file. */
 static inline uint32_t csni_gsym_call_reason(uint32_t call_file, uint32_t file_count) {

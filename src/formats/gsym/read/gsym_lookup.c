@@ -12,13 +12,13 @@ static inline void prefetch_start(struct csni_span bytes) {
 }
 
 /* The record that answers for `addr`: of several with the same start the first that contains it. A record of size 0
- * contains every address up to the next start. `after`: the number of starts at or below `addr`. */
-static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym, size_t past, uint64_t addr,
+ * contains every address up to the next start. `upper`: the number of starts at or below `addr`. */
+static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym, size_t upper, uint64_t addr,
                                                     struct csni_gsym_answer *out, struct csni_gsym_record *record,
                                                     struct csn_error *err) {
     out->reason = CSN_REASON_BEFORE_FIRST;
-    if (!past) return CSN_NONE;
-    uint32_t last = (uint32_t)(past - 1), idx = last;
+    if (!upper) return CSN_NONE;
+    uint32_t last = (uint32_t)(upper - 1), idx = last;
     uint64_t start = csni_gsym_address(gsym, last);
     while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
     out->reason = CSN_REASON_GAP;
@@ -105,11 +105,11 @@ static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, c
     return csni_gsym_calls_find(gsym, inlines, out->start, out->addr, filter, &out->calls, err);
 }
 
-csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t past, uint64_t addr, enum csn_lookup_mode mode,
+csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint64_t addr, enum csn_lookup_mode mode,
                                struct csni_gsym_answer *out, struct csn_error *err) {
     clear_answer(out, addr);
     struct csni_gsym_record record;
-    csn_status status = find_gsym_record(gsym, past, addr, out, &record, err);
+    csn_status status = find_gsym_record(gsym, upper, addr, out, &record, err);
     if (status != CSN_OK) return status;
     struct csni_gsym_payload lines, inlines;
     CSNI_TRY(find_gsym_parts(gsym, &record, &lines, &inlines, err));
@@ -128,10 +128,10 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t past, uint64
 /* ---- ascending addresses ---- */
 
 /* The record of `addr` and its parts, and the line scan before its first row. */
-static csn_status enter_node(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t past, uint64_t addr,
+static csn_status enter_node(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t upper, uint64_t addr,
                              struct csni_gsym_answer *out, struct csn_error *err) {
-    walk->past = 0;
-    csn_status status = find_gsym_record(gsym, past, addr, out, &walk->record, err);
+    walk->upper = 0;
+    csn_status status = find_gsym_record(gsym, upper, addr, out, &walk->record, err);
     if (status != CSN_OK) return status;
     CSNI_TRY(find_gsym_parts(gsym, &walk->record, &walk->lines, &walk->inlines, err));
     if (walk->lines.bytes.ptr) {
@@ -144,23 +144,23 @@ static csn_status enter_node(const struct csni_gsym *gsym, struct csni_gsym_walk
 
 /* Whether find_gsym_record() would find the record of the last address again: those of the same start that do not contain that
  * address do not contain a higher one. */
-static inline bool address_stays_inside(const struct csni_gsym_walk *walk, size_t past, uint64_t addr) {
+static inline bool address_stays_inside(const struct csni_gsym_walk *walk, size_t upper, uint64_t addr) {
     const struct csni_gsym_record *record = &walk->record;
-    return walk->past == past && past && addr >= walk->addr &&
+    return walk->upper == upper && upper && addr >= walk->addr &&
            (record->size == 0 || addr - record->start < record->size);
 }
 
-csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t past, uint64_t addr,
+csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t upper, uint64_t addr,
                              enum csn_lookup_mode mode, struct csni_gsym_answer *out, struct csn_error *err) {
     clear_answer(out, addr);
-    if (address_stays_inside(walk, past, addr)) {
-        walk->past = 0;
+    if (address_stays_inside(walk, upper, addr)) {
+        walk->upper = 0;
         out->idx = walk->idx;
         out->start = walk->record.start;
         out->size = walk->record.size;
         out->name = walk->record.name;
     } else {
-        csn_status status = enter_node(gsym, walk, past, addr, out, err);
+        csn_status status = enter_node(gsym, walk, upper, addr, out, err);
         if (status != CSN_OK) return status;
     }
     if (walk->lines.bytes.ptr) {
@@ -171,7 +171,7 @@ csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk
     } else {
         out->reason = CSN_REASON_NO_LINE_TABLE;
     }
-    walk->past = past; /* from here on nothing changes it, whatever the answer */
+    walk->upper = upper; /* from here on nothing changes it, whatever the answer */
     walk->addr = addr;
     return finish_answer(gsym, &walk->lines, &walk->inlines, mode, out, err);
 }

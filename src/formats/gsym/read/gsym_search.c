@@ -120,10 +120,10 @@ static CSNI_GSYM_INLINE void count_all_up_to(const struct csni_gsym *gsym, unsig
             out[k] = count_in(gsym, 0, gsym->address_count, width, big, keys[k]);
 }
 
-static void prefetch_record(const struct csni_gsym *gsym, size_t past) {
+static void prefetch_record(const struct csni_gsym *gsym, size_t upper) {
     enum { USUAL = 256 };
-    if (!past) return;
-    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(past - 1));
+    if (!upper) return;
+    uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)(upper - 1));
     if (offset >= gsym->records.size) return;
     uint64_t left = gsym->records.size - offset;
     csni_prefetch_lines(gsym->records.ptr + offset, left < USUAL ? (size_t)left : USUAL);

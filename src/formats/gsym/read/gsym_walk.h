@@ -6,7 +6,7 @@
 
 /* Where the last lookup ended. All zero: nowhere. */
 struct csni_gsym_walk {
-    size_t past;           /* functions at or below the record's start; 0: nowhere */
+    size_t upper;           /* functions at or below the record's start; 0: nowhere */
     uint64_t addr;           /* the last one asked for */
     struct csni_gsym_record record;
     uint32_t idx;            /* of the record */
@@ -15,7 +15,7 @@ struct csni_gsym_walk {
 };
 
 /* As csni_gsym_lookup_at(), for any address: it goes on where that is in the same record and not below the last one. */
-csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t past, uint64_t addr,
+csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk *walk, size_t upper, uint64_t addr,
                              enum csn_lookup_mode mode, struct csni_gsym_answer *out, struct csn_error *err);
 
 #endif
