@@ -1,6 +1,3 @@
-import pytest
-
-
 def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", default=False,
                      help="every combination of compiler, DWARF version and optimization level")
