@@ -71,9 +71,11 @@ CSN_API void csn_bytes_free(struct csn_bytes *bytes);
  * and similar file systems are copied instead. */
 struct csn_file;
 /* Opens the file at `path`. The caller releases *out with csn_file_close().
- * CSN_OK, CSN_E_IO, CSN_E_UNSUPPORTED (not a regular file), CSN_E_MEMORY. The error text does not contain the path. */
+ * CSN_OK, CSN_E_IO, CSN_E_UNSUPPORTED (not a regular file), CSN_E_LIMIT (does not fit into the address space),
+ * CSN_E_MEMORY. The error text does not contain the path. */
 CSN_API csn_status csn_file_open(const char *path, struct csn_file **out, struct csn_error *err);
-CSN_API void csn_file_close(struct csn_file *file); /* `file` may be NULL */
+/* Closes the file. `file` may be NULL. */
+CSN_API void csn_file_close(struct csn_file *file);
 /* Returns the contents of the file, which stay valid until csn_file_close(). An empty file has NULL and size 0. */
 CSN_API const void *csn_file_bytes(const struct csn_file *file);
 CSN_API size_t csn_file_size(const struct csn_file *file);

@@ -1,9 +1,9 @@
-/* Callsign: make an index of one's own, function by function: for a JIT, a linker, a language runtime.
+/* Callsign: build an index function by function, for a JIT, a linker or a language runtime.
  *
- * A builder has one owner: one thread at a time. Strings are copied. Files, functions, rows and inline nodes may be
- * added in any order of functions; the output depends only on what was added, not on the host or the clock.
- * A call that adds and fails with CSN_E_MEMORY leaves a builder that can only be destroyed; after any other failure it is
- * as it was before the call. */
+ * Only one thread at a time may use a builder. It copies all strings. Functions may be added in any order of addresses.
+ * The output depends only on what was added, not on the host or the clock.
+ * After an adding call that fails with CSN_E_MEMORY, the builder can only be destroyed; any other failure leaves it
+ * unchanged. */
 #ifndef CALLSIGN_BUILDER_H
 #define CALLSIGN_BUILDER_H
 
@@ -18,20 +18,22 @@ struct csn_builder;
 struct csn_builder_options {
     size_t struct_size;                    /* set by CSN_BUILDER_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc */
-    uint64_t base_address;                 /* image base; used when has_base_address */
+    uint64_t base_address;                 /* image base; used if has_base_address */
     const uint8_t *uuid;                   /* build id, copied; at most 20 bytes in GSYM version 1 */
     size_t uuid_size;
-    uint8_t has_base_address;              /* 0: the lowest function's start */
+    uint8_t has_base_address;              /* 0: the image base is the lowest function's start */
     uint8_t big_endian;                    /* byte order of the output */
     uint8_t reserved[2];
-    uint32_t format;                       /* enum csn_format to save; 0: GSYM version 1 */
+    uint32_t format;                       /* enum csn_format of the output; 0: GSYM version 1 */
 };
 #define CSN_BUILDER_OPTIONS_INIT CSN_SIZED_INIT(csn_builder_options)
 CSN_API void csn_builder_options_init(struct csn_builder_options *options);
 
+/* Creates an empty builder. `options` may be NULL. The caller releases *out with csn_builder_destroy(). */
 CSN_API csn_status csn_builder_create(const struct csn_builder_options *options, struct csn_builder **out,
                                       struct csn_error *err);
-CSN_API void csn_builder_destroy(struct csn_builder *builder); /* `builder` may be NULL */
+/* Releases the builder and what was added. `builder` may be NULL. */
+CSN_API void csn_builder_destroy(struct csn_builder *builder);
 
 /* Adds a source file for rows and inlined calls. *out_file is never 0, which means "no file". */
 CSN_API csn_status csn_builder_add_file(struct csn_builder *builder, struct csn_str directory, struct csn_str base,
@@ -78,7 +80,7 @@ CSN_API csn_status csn_builder_snapshot(struct csn_builder *builder, struct csn_
  * CSN_E_LIMIT: the format cannot hold the input. */
 CSN_API csn_status csn_builder_save_file(struct csn_builder *builder, const char *path, struct csn_error *err);
 
-/* Does the same in memory; csn_bytes_free() releases *out. Afterwards the builder only accepts
+/* Does the same in memory. The caller releases *out with csn_bytes_free(). Afterwards the builder only accepts
  * csn_builder_save_file() and csn_builder_destroy(). */
 CSN_API csn_status csn_builder_save_memory(struct csn_builder *builder, struct csn_bytes *out, struct csn_error *err);
 

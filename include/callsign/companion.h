@@ -13,28 +13,28 @@ extern "C" {
 
 enum csn_companion_kind {
     CSN_COMPANION_DEBUG_FILE, /* the image's own debug information, split off: by build id, .gnu_debuglink or UUID */
-    CSN_COMPANION_SUPPLEMENT, /* what dwz took out of several files: .gnu_debugaltlink, .debug_sup */
+    CSN_COMPANION_SUPPLEMENT, /* debug information shared by several files (dwz): .gnu_debugaltlink, .debug_sup */
     CSN_COMPANION_DWP,        /* the package of the image's split DWARF */
     CSN_COMPANION_DWO,        /* one unit of split DWARF */
-    CSN_COMPANION_OBJECT,     /* object file or archive that a Mach-O debug map names */
-    CSN_COMPANION_MAP         /* linker's map of a binary (`name`, below the root of a build tree) that a ROM's log names */
+    CSN_COMPANION_OBJECT,     /* object file or archive named by a Mach-O debug map */
+    CSN_COMPANION_MAP         /* linker's map of a binary named by a ROM's build log; `name` is relative to the build tree */
 };
 
 /* A request for a companion. The pointers are valid during the call. */
 struct csn_companion_request {
     size_t struct_size;
     uint32_t kind;          /* enum csn_companion_kind */
-    uint32_t crc;           /* CRC-32 of the whole file, as .gnu_debuglink tells it; valid where has_crc */
+    uint32_t crc;           /* CRC-32 of the whole file, from .gnu_debuglink; valid if has_crc */
     bool has_crc;
-    bool has_debug_info;    /* CSN_COMPANION_DEBUG_FILE: the image has some of its own, so only a file that the user chose
-                             * is wanted */
-    uint32_t skip;          /* candidates that the caller found unfit or has already (several packages): give the next one */
-    const char *image_path; /* of the file that names the companion; NULL: it came from memory */
+    bool has_debug_info;    /* CSN_COMPANION_DEBUG_FILE: the image has debug information itself, so only a file chosen by
+                             * the user is used */
+    uint32_t skip;          /* how many candidates to pass over: the caller rejected them or has them already */
+    const char *image_path; /* path of the file that names the companion; NULL: that file is in memory */
     const uint8_t *id;      /* build id or UUID that the companion must have; NULL: none is known */
     size_t id_size;
-    const char *name;       /* file name or path, as the image has it; NULL: it tells none. CSN_COMPANION_DWP: path of the
-                             * image's debug file, where it has one */
-    const char *directory;  /* where a relative name begins: DW_AT_comp_dir; NULL: unknown */
+    const char *name;       /* file name or path, as stored in the image; NULL: none. CSN_COMPANION_DWP: path of the
+                             * image's debug file, if it has one */
+    const char *directory;  /* base of a relative name: DW_AT_comp_dir; NULL: unknown */
     uint64_t dwo_id;        /* CSN_COMPANION_DWO */
     uint64_t modified;      /* CSN_COMPANION_OBJECT: seconds since 1970; 0: unknown */
 };
@@ -44,11 +44,11 @@ struct csn_companion_request {
 struct csn_companion {
     const void *bytes;
     size_t size;
-    bool is_mapped;         /* a file mapping: its pages may be given back to the kernel meanwhile */
+    bool is_mapped;         /* a file mapping: the conversion may release its pages early (MADV_DONTNEED) */
     const char *path;       /* for messages; valid until release(); NULL: none */
-    uint64_t modified;      /* when, in seconds since 1970; 0: unknown */
+    uint64_t modified;      /* modification time, seconds since 1970; 0: unknown */
     void (*release)(struct csn_companion *companion); /* NULL: nothing to do */
-    void *context;          /* the resolver's own */
+    void *context;          /* for the resolver */
 };
 
 /* Finds a companion. Any worker may call it, but only one call runs at a time.
@@ -72,27 +72,27 @@ struct csn_companion_search;
 typedef bool csn_download_progress(void *context, const char *what, uint64_t done, uint64_t total);
 
 enum {
-    /* Ask the servers that the environment variable DEBUGINFOD_URLS lists, through libdebuginfod: it is loaded when it is
-     * needed, caches where elfutils does, and obeys the other DEBUGINFOD_ variables. Without this flag nothing goes over
-     * the network and no environment variable is looked at. */
+    /* Query the servers in the environment variable DEBUGINFOD_URLS through libdebuginfod, which is loaded on first use,
+     * shares elfutils' cache and obeys the other DEBUGINFOD_ variables. Without this flag the search uses neither the
+     * network nor the environment. */
     CSN_SEARCH_DEBUGINFOD = 1
 };
 
 struct csn_companion_search_options {
     size_t struct_size;                    /* set by CSN_COMPANION_SEARCH_OPTIONS_INIT */
-    const struct csn_allocator *allocator; /* NULL: malloc; called from the threads that ask and release */
+    const struct csn_allocator *allocator; /* NULL: malloc; called from the threads that request and release */
     const char *const *debug_dirs;         /* roots of debug files: DIR/.build-id/, DIR/usr/bin/; none: /usr/lib/debug */
     size_t debug_dir_count;
     const char *debug_file;                /* the image's debug file, or a dSYM bundle; NULL: it is searched for */
-    const char *const *dwp_files;          /* packages of split DWARF, asked before those beside the image */
+    const char *const *dwp_files;          /* packages of split DWARF, searched before those beside the image */
     size_t dwp_file_count;
-    const char *object_prefix;             /* put before paths of a debug map that are not found as they stand */
+    const char *object_prefix;             /* prepended to paths of a debug map that do not exist unchanged */
     uint32_t flags;                        /* CSN_SEARCH_ */
-    uint32_t timeout_ms;                   /* for one download; 0: none but that of libdebuginfod */
-    uint64_t max_download_bytes;           /* larger files are not taken; 0: no limit but that of libdebuginfod */
+    uint32_t timeout_ms;                   /* limit for one download; 0: libdebuginfod's own limit */
+    uint64_t max_download_bytes;           /* larger files are rejected; 0: libdebuginfod's own limit */
     csn_download_progress *progress;
     void *progress_context;
-    const char *const *dwo_dirs;           /* folders of .dwo files, looked into before the places that the image names */
+    const char *const *dwo_dirs;           /* folders of .dwo files, searched before the places that the image names */
     size_t dwo_dir_count;
 };
 #define CSN_COMPANION_SEARCH_OPTIONS_INIT CSN_SIZED_INIT(csn_companion_search_options)

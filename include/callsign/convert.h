@@ -16,8 +16,7 @@ extern "C" {
 
 /* Reports the progress of a conversion: `done` of `total` units of work (bytes of debug information) in `phase`, a
  * short English word. Any worker may call it, but only one call runs at a time. Return false to stop: the conversion
- * then fails with
- * CSN_E_CANCELLED. */
+ * then fails with CSN_E_CANCELLED. */
 typedef bool csn_progress_callback(void *context, const char *phase, uint64_t done, uint64_t total);
 
 /* ---- options of one output format, used only for that format ---- */
@@ -25,7 +24,7 @@ typedef bool csn_progress_callback(void *context, const char *phase, uint64_t do
 /* CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2, CSN_FORMAT_GSYM_AUTO. */
 struct csn_gsym_options {
     size_t struct_size;                    /* set by CSN_GSYM_OPTIONS_INIT */
-    uint64_t segment_size;                 /* csn_convert_file() only: several files of about so many bytes; 0: one file */
+    uint64_t segment_size;                 /* csn_convert_file() only: split into files of about this many bytes; 0: one file */
 };
 #define CSN_GSYM_OPTIONS_INIT CSN_SIZED_INIT(csn_gsym_options)
 CSN_API void csn_gsym_options_init(struct csn_gsym_options *options);
@@ -34,20 +33,20 @@ CSN_API void csn_gsym_options_init(struct csn_gsym_options *options);
 enum csn_section_revision {
     CSN_REVISION_A = 'A', CSN_REVISION_B = 'B', CSN_REVISION_C = 'C', CSN_REVISION_D = 'D', CSN_REVISION_E = 'E',
     CSN_REVISION_F = 'F', CSN_REVISION_G = 'G',
-    CSN_REVISION_B_SCRIPT = 'b'            /* B as the script of its day wrote it, for that script to read */
+    CSN_REVISION_B_SCRIPT = 'b'            /* B as written by, and readable by, the original script */
 };
 
 /* CSN_FORMAT_GSYM_SECTION. */
 struct csn_gsection_options {
     size_t struct_size;                    /* set by CSN_GSECTION_OPTIONS_INIT */
-    const char *strings_in;                /* a section of the input with which strings are shared; NULL: none */
+    const char *strings_in;                /* section of the input whose strings the index shares; NULL: none */
     uint32_t revision;                     /* enum csn_section_revision; 0: B */
     uint32_t reserved;
 };
 #define CSN_GSECTION_OPTIONS_INIT CSN_SIZED_INIT(csn_gsection_options)
 CSN_API void csn_gsection_options_init(struct csn_gsection_options *options);
 
-/* The token table of a BSYM file, which replaces common parts of names. */
+/* The token table of a BSYM file: bytes that stand for common parts of names. */
 enum csn_bsym_tokens {
     CSN_BSYM_TOKENS_BEST,                  /* chosen for this input */
     CSN_BSYM_TOKENS_REFERENCE,             /* the list of Symbian's own tool */
@@ -57,8 +56,8 @@ enum csn_bsym_tokens {
 /* CSN_FORMAT_BSYM. */
 struct csn_bsym_options {
     size_t struct_size;                    /* set by CSN_BSYM_OPTIONS_INIT */
-    uint32_t version;                      /* major << 16 | minor, 1.0 to 2.3; 0: 2.3 where names on the device or a checksum
-                                            * are known, else 2.1 */
+    uint32_t version;                      /* major << 16 | minor, 1.0 to 2.3; 0: 2.3 if device names or a checksum are
+                                            * known, otherwise 2.1 */
     uint32_t tokens;                       /* enum csn_bsym_tokens */
 };
 #define CSN_BSYM_OPTIONS_INIT CSN_SIZED_INIT(csn_bsym_options)
@@ -67,7 +66,7 @@ CSN_API void csn_bsym_options_init(struct csn_bsym_options *options);
 /* CSN_FORMAT_BREAKPAD. */
 struct csn_breakpad_options {
     size_t struct_size;                    /* set by CSN_BREAKPAD_OPTIONS_INIT */
-    uint32_t keep_mangled;                 /* 1: write names as the source has them; 0: demangled */
+    uint32_t keep_mangled;                 /* 1: write names as the input has them; 0: demangled */
     uint32_t reserved;
 };
 #define CSN_BREAKPAD_OPTIONS_INIT CSN_SIZED_INIT(csn_breakpad_options)
@@ -78,12 +77,12 @@ CSN_API void csn_breakpad_options_init(struct csn_breakpad_options *options);
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
-    CSN_CONVERT_LLVM_PATTERNS = 4   /* call sites as the reference converter writes them: names from DWARF without anchors and
-                                     * escapes; patterns of files unchanged; no flags but those of files */
+    CSN_CONVERT_LLVM_PATTERNS = 4   /* write call sites as llvm-gsymutil does: names from DWARF without anchors and escapes,
+                                     * patterns from files unchanged, flags only where a file gives them */
 };
 
 enum csn_byte_order {
-    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input, little-endian where it has none */
+    CSN_BYTE_ORDER_INPUT = 0,              /* that of the input; little-endian if the input has none */
     CSN_BYTE_ORDER_LITTLE = 1,
     CSN_BYTE_ORDER_BIG = 2
 };
@@ -93,40 +92,40 @@ struct csn_convert_options {
     const struct csn_allocator *allocator; /* NULL: malloc; called from several threads */
     uint32_t threads;                      /* 0: one per core */
     uint32_t flags;                        /* CSN_CONVERT_ */
-    uint64_t max_decompressed_bytes;       /* of all sections together; 0: 64 GiB */
+    uint64_t max_decompressed_bytes;       /* limit for all sections together; 0: 64 GiB */
     csn_progress_callback *progress;
     void *progress_context;
-    csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: nothing is looked for */
+    csn_companion_resolver *resolver;      /* finds debug files, supplements, .dwo files ...; NULL: the input alone is read */
     void *resolver_context;
     const char *arch;                      /* image of a universal file, as csn_image_list_memory() names it; NULL: the only one */
-    const struct csn_call_site_file *call_site_files; /* more call sites, in this order (docs/merged-functions.md) */
+    const struct csn_call_site_file *call_site_files; /* more call sites, applied in this order: docs/merged-functions.md */
     size_t call_site_file_count;
     uint32_t merged_functions;             /* enum csn_merge */
     uint32_t byte_order;                   /* enum csn_byte_order of the output */
-    csn_name_callback *rename;             /* another name to store for functions and inlined calls, which may depend on the
-                                            * name only; called from several threads, about once for each name. NULL: names are
-                                            * stored as they are. Not with CSN_CONVERT_CALL_SITES, whose patterns are made for
-                                            * the names of the input. csn_rename_short() is one */
+    csn_name_callback *rename;             /* returns the name to store for a function or inlined call, a pure function of the
+                                            * input's name; called from several threads, about once per name. NULL: names are
+                                            * stored unchanged. Cannot be combined with CSN_CONVERT_CALL_SITES, whose patterns
+                                            * match the input's names. Example: csn_rename_short() */
     void *rename_context;
     uint32_t format;                       /* enum csn_format to write; 0: GSYM version 1 */
     uint32_t reserved;
-    const struct csn_gsym_options *gsym;         /* of each format; NULL: all default; read during the call */
+    const struct csn_gsym_options *gsym;         /* options of each format; NULL: defaults. Read during the call */
     const struct csn_gsection_options *gsection;
     const struct csn_bsym_options *bsym;
     const struct csn_breakpad_options *breakpad;
-    const struct csn_file *input;          /* csn_convert_file(), csn_convert_file_to_memory(): the file at their `path`, which is
-                                            * then not opened, but still says where its companions are. NULL: it is opened */
+    const struct csn_file *input;          /* csn_convert_file(), csn_convert_file_to_memory(): the opened file at `path`. `path` is
+                                            * then used only to find companions. NULL: `path` is opened */
 };
 #define CSN_CONVERT_OPTIONS_INIT CSN_SIZED_INIT(csn_convert_options)
 CSN_API void csn_convert_options_init(struct csn_convert_options *options);
 
-/* What becomes of several functions at one range of code, which linkers that fold identical code leave. */
+/* How to write several functions with one range of code, which linkers leave when they fold identical code. */
 enum csn_merge {
-    CSN_MERGE_NONE = 0,  /* one of them is kept */
-    CSN_MERGE_ALL = 1,   /* all are kept, the best known on top, the others as its merged functions; but of names that only the
-                          * symbol table tells, no weak and versioned ones that look like second names of one function */
-    CSN_MERGE_ALIASES = 2, /* the same with those */
-    CSN_MERGE_LLVM = 3   /* as the reference converter does: functions from DWARF only, the least known on top */
+    CSN_MERGE_NONE = 0,    /* keep one of them */
+    CSN_MERGE_ALL = 1,     /* keep all: the one with the most debug information on top, the others as its merged functions.
+                            * Weak and versioned symbols that are probably aliases of one function are left out */
+    CSN_MERGE_ALIASES = 2, /* the same, with those aliases */
+    CSN_MERGE_LLVM = 3     /* as llvm-gsymutil does: functions from DWARF only, the one with the least information on top */
 };
 
 /* The contents of a call-site file: YAML, JSON or lines of text. */
@@ -136,16 +135,16 @@ struct csn_call_site_file {
     size_t size;
 };
 
-/* Returns the name of output format `n`, counted from 0; the default is first. NULL: there are no more. */
+/* Returns the name of output format `n`, counted from 0; the default comes first. NULL: no more formats. */
 CSN_API const char *csn_convert_format_name(size_t n);
-/* Returns the output format of that name; 0: unknown. */
+/* Returns the output format with that name; 0: unknown. */
 CSN_API uint32_t csn_convert_format_find(const char *name);
 
 /* The events that a conversion reports. Their names and order are part of the interface; new events are added at the
  * end. */
 enum csn_event {
-    CSN_EVENT_DAMAGED_UNIT,          /* dropped: a unit that cannot be read, from the damage on */
-    CSN_EVENT_DAMAGED_LINE_TABLE,    /* dropped: a line program that cannot be read, from the damage on */
+    CSN_EVENT_DAMAGED_UNIT,          /* dropped: the rest of a unit, from the damage on */
+    CSN_EVENT_DAMAGED_LINE_TABLE,    /* dropped: the rest of a line program, from the damage on */
     CSN_EVENT_DAMAGED_RANGES,        /* dropped: a function or inlined call whose range list cannot be read */
     CSN_EVENT_DAMAGED_SYMBOL,        /* dropped: a symbol whose name or section cannot be read */
     CSN_EVENT_MISSING_SPLIT_UNIT,    /* a skeleton whose .dwo was not read */
@@ -170,27 +169,27 @@ enum csn_event {
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
     CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
     CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
-    CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: what cannot be read of a function, or of all, in Go's function table */
-    CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file of symbols that is none */
-    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format has no place for */
-    CSN_EVENT_DAMAGED_RECORD,        /* dropped: what cannot be read of a function of an index */
-    CSN_EVENT_UNKNOWN_PART,          /* dropped: what an index says of a function in a form that is not known */
-    CSN_EVENT_FUNCTIONS_MERGED,      /* merged: functions of one range, all kept as candidates of one of them */
-    CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, placed by the code that was kept */
-    CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be placed */
-    CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that is not there */
+    CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: unreadable parts of Go's function table */
+    CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file that is not a symbol */
+    CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format cannot hold */
+    CSN_EVENT_DAMAGED_RECORD,        /* dropped: unreadable parts of a function in an index */
+    CSN_EVENT_UNKNOWN_PART,          /* dropped: information of an unknown type in an index */
+    CSN_EVENT_FUNCTIONS_MERGED,      /* merged: functions of one range, kept as merged functions of one of them */
+    CSN_EVENT_CALL_SITE_RECOVERED,   /* normal: call sites of folded functions, located in the code that was kept */
+    CSN_EVENT_CALL_SITE_WITHOUT_PLACE, /* normal: a folded function whose call sites could not be located */
+    CSN_EVENT_CALL_SITE_NO_FUNCTION, /* dropped: a call-site file names a function that the input lacks */
     CSN_EVENT_LINES_LOST,            /* dropped: functions whose line rows the output cannot hold */
     CSN_EVENT_INLINES_LOST,          /* dropped: functions whose inlined calls the output cannot hold */
-    CSN_EVENT_PART_LOST,             /* dropped: build id, call sites, renames ... that the output cannot hold */
-    CSN_EVENT_BINARY_LOST,           /* dropped: binaries of an image; their functions are kept, which is whose is not */
-    CSN_EVENT_FUNCTION_NOT_PLACED,   /* dropped: a function of a binary that can be loaded anywhere, beside others */
-    CSN_EVENT_NAME_CHANGED,          /* clipped: a name with bytes, or of a length, that the output cannot hold */
+    CSN_EVENT_PART_LOST,             /* dropped: build id, call sites, aliases ... that the output cannot hold */
+    CSN_EVENT_BINARY_LOST,           /* dropped: the list of a ROM's binaries; their functions are kept */
+    CSN_EVENT_FUNCTION_NOT_PLACED,   /* dropped: a function of a relocatable binary among binaries with fixed addresses */
+    CSN_EVENT_NAME_CHANGED,          /* clipped: a name too long for the output, or with bytes that it cannot hold */
     CSN_EVENT_ADDRESS_ROUNDED,       /* clipped: a function at an odd address */
-    CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: nothing tells where it ends */
-    CSN_EVENT_MISSING_MAP,           /* normal: a map file that a build log names was not found; one symbol stands for all */
+    CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: its end is unknown */
+    CSN_EVENT_MISSING_MAP,           /* normal: a map file named by a build log was not found; one symbol covers the binary */
     CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one before it */
     CSN_EVENT_COUNT,
-    CSN_EVENT_CAPACITY = 64              /* events that a report has room for: its size stays when events are added */
+    CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };
 enum csn_event_class { CSN_CLASS_NORMAL, CSN_CLASS_MERGED, CSN_CLASS_CLIPPED, CSN_CLASS_DROPPED };
 
@@ -226,37 +225,37 @@ struct csn_convert_report {
  * syncs and renames a temporary file, so an existing `out_path` stays unchanged on failure. `report` may be NULL.
  * With segment_size, the output is a set of files OUT_PATH-0xSTART. START is the address of the first function; each
  * file is an independent index of the functions up to the next START. OUT_PATH-manifest.json is written last.
- * CSN_OK; CSN_E_UNSUPPORTED: not an object file; CSN_E_NOT_FOUND: no function was found; CSN_E_IO and others;
- * CSN_E_LIMIT: the format cannot hold the result, sections decompress to more than max_decompressed_bytes, or the
+ * CSN_OK; CSN_E_UNSUPPORTED: not an input that convert reads; CSN_E_NOT_FOUND: no function was found; CSN_E_IO and
+ * others; CSN_E_LIMIT: the format cannot hold the result, sections decompress to more than max_decompressed_bytes, or the
  * debug information is malicious and describes far more than a real program does with the same number of bytes. */
 CSN_API csn_status csn_convert_file(const char *path, const char *out_path, const struct csn_convert_options *options,
                                     struct csn_convert_report *report, struct csn_error *err);
 
-/* The same, into memory; csn_bytes_free() releases it. */
+/* Does the same in memory. The caller releases *out with csn_bytes_free(). */
 CSN_API csn_status csn_convert_file_to_memory(const char *path, const struct csn_convert_options *options,
                                               struct csn_bytes *out, struct csn_convert_report *report,
                                               struct csn_error *err);
 
-/* The same, from the bytes of an object file. */
+/* Does the same with the input in memory. `bytes` stay unchanged and are not used after the call. */
 CSN_API csn_status csn_convert_memory(const void *bytes, size_t size, const struct csn_convert_options *options,
                                       struct csn_bytes *out, struct csn_convert_report *report, struct csn_error *err);
 
-/* Whether the bytes begin like an input that convert reads, an index included. Looks at no more than 4 KiB. */
+/* Tells whether the bytes begin like an input that convert reads, including an index. Reads at most 4 KiB. */
 CSN_API bool csn_is_input(const void *bytes, size_t size);
 
-/* One image of a file. Universal Mach-O files hold several, others one. */
+/* One image in a file. Universal Mach-O files contain several, other files one. */
 struct csn_image_info {
-    char arch[16];                         /* "x86_64", "arm64", ...; empty where the file does not tell */
+    char arch[16];                         /* "x86_64", "arm64", ...; empty if the file does not name it */
     uint64_t offset, size;                 /* in the file */
     uint64_t reserved[4];
 };
-/* Fills at most `capacity` and gives in *count how many there are. */
+/* Fills at most `capacity` elements of `out`. *count is the number of images in the file. */
 CSN_API csn_status csn_image_list_memory(const void *bytes, size_t size, struct csn_image_info *out, size_t capacity,
                                          size_t *count, struct csn_error *err);
 CSN_API csn_status csn_image_list_file(const char *path, struct csn_image_info *out, size_t capacity, size_t *count,
                                        struct csn_error *err);
 
-/* The optional libraries compiled in, with versions where they tell, and what the missing ones leave undone, as
+/* Lists the optional libraries compiled in, with versions where known, and the effect of each missing one, such as
  * "libdeflate 1.14, zstd 1.5.4, no pcre2 (expressions in call sites decide nothing)". */
 CSN_API const char *csn_build_features(void);
 

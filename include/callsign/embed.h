@@ -14,10 +14,9 @@ extern "C" {
 
 enum {
     CSN_EMBED_LOADED = 1,         /* load the section with the program: in relocatable ELF files; PE sections are kept */
-    /* Remove a code signature, which the change makes void. Else one without a certificate ("ad hoc") is made anew, and files with
-     * another one are refused. */
-    CSN_EMBED_DROP_SIGNATURE = 2,
-    CSN_EMBED_FORCE = 4           /* also an index of another build id than the object's */
+    CSN_EMBED_DROP_SIGNATURE = 2, /* remove the code signature, which embedding invalidates. Without this flag an ad-hoc signature
+                                   * (no certificate) is replaced by a new one, and any other signature is an error */
+    CSN_EMBED_FORCE = 4           /* accept an index whose build id differs from the object's */
 };
 
 struct csn_embed_options {
@@ -26,21 +25,21 @@ struct csn_embed_options {
     const char *arch;                      /* image of a universal file; NULL: the only one */
     uint32_t flags;                        /* CSN_EMBED_ */
     uint32_t reserved;
-    const uint8_t *index_uuid;             /* build id of what the index was made from, where it has no place for one itself; or NULL */
+    const uint8_t *index_uuid;             /* build id of the index, if its format cannot hold one; NULL: none */
     size_t index_uuid_size;                /* bytes */
 };
 #define CSN_EMBED_OPTIONS_INIT CSN_SIZED_INIT(csn_embed_options)
 CSN_API void csn_embed_options_init(struct csn_embed_options *options);
 
-/* Writes to `out_path` a copy of the object file at `object_path` that carries the index: a GSYM file of either version, or
- * an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. An index that is there already is replaced. The same
- * input gives the same bytes; permissions are those of the object. `out_path` is the old file or the whole new one, and may
- * be `object_path`.
- * Strings of a section of their own get the section name that the object's container can have. Build ids are compared as far as
- * both are known.
- * CSN_E_UNSUPPORTED: this container, a signed file, no room for another load command ...; CSN_E_FORMAT, CSN_E_TRUNCATED: the
- * object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture; CSN_E_ARGUMENT: several images, or
- * an index of another build. */
+/* Writes to `out_path` a copy of the object file at `object_path` that contains the index. The index is a GSYM file of
+ * either version, or an object that csn_convert_file() made with CSN_FORMAT_GSYM_SECTION. It replaces an index that the
+ * object already contains. The same input gives the same bytes; permissions are those of the object. `out_path` is always
+ * either the old file or the complete new one, and may equal `object_path`.
+ * If the index needs a second section for its strings, that section gets a name that the object's container allows. If
+ * both build ids are known, they must be equal.
+ * CSN_E_UNSUPPORTED: unsupported container, signed file, no space for another load command ...; CSN_E_FORMAT,
+ * CSN_E_TRUNCATED: the object or the index is damaged; CSN_E_NOT_FOUND: no index, or no image of that architecture;
+ * CSN_E_ARGUMENT: several images and no architecture, or an index of another build. */
 CSN_API csn_status csn_embed_file(const char *index_path, const char *object_path, const char *out_path,
                                   const struct csn_embed_options *options, struct csn_error *err);
 /* Does the same in memory. The caller releases *out with csn_bytes_free(). */

@@ -74,7 +74,7 @@ CSN_API csn_status csn_index_open_embedded_memory(const void *bytes, size_t size
 
 /* Closes the index and releases its memory. Nothing may use the index, or strings that point into it, afterwards.
  * `index` may be NULL. */
-CSN_API void csn_index_close(struct csn_index *index); /* `index` may be NULL */
+CSN_API void csn_index_close(struct csn_index *index);
 
 /* Returns whether the bytes begin like an index file. The first 4 KiB of the file are enough. Returns false for an
  * object file that contains an index in a section.

@@ -209,12 +209,12 @@ static size_t shorten_plain(char *text, size_t len) {
         }
         size_t stay = close ? arguments_that_stay(name, &args) : 0;
         if (close && stay < args.count) {
-            const char *last = args.at[stay - 1].ptr + args.at[stay - 1].len, *past;
-            past = args.at[args.count - 1].ptr + args.at[args.count - 1].len;
-            if (past < close && *past == ' ') past++;
+            const char *last = args.at[stay - 1].ptr + args.at[stay - 1].len, *after;
+            after = args.at[args.count - 1].ptr + args.at[args.count - 1].len;
+            if (after < close && *after == ' ') after++;
             memmove(kept, at, (size_t)(last - at));
             kept += last - at;
-            at = past;
+            at = after;
         }
         memmove(kept, at, (size_t)(next - at));
         kept += next - at;

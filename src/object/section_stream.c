@@ -52,10 +52,10 @@ csn_status csni_section_stream_read(struct csni_section_stream *s, uint8_t *out,
     CSNI_TRY(csni_inflater_read(s->inflater, out, size, err));
     s->done += size;
     atomic_fetch_add_explicit(&s->priv->inflated_bytes, size, memory_order_relaxed);
-    size_t past = csni_inflater_consumed(s->inflater) - s->forgotten;
-    if (s->priv->file_is_mapped && (past >= FORGET || s->done == s->size)) {
-        csni_file_map_forget(s->stored.ptr + s->forgotten, past);
-        s->forgotten += past;
+    size_t passed = csni_inflater_consumed(s->inflater) - s->forgotten;
+    if (s->priv->file_is_mapped && (passed >= FORGET || s->done == s->size)) {
+        csni_file_map_forget(s->stored.ptr + s->forgotten, passed);
+        s->forgotten += passed;
     }
     return CSN_OK;
 }

@@ -305,6 +305,29 @@ static void functions_without_size(void **state) {
     model_sample_deinit(&s);
 }
 
+/* Of functions with one start, a lookup reads only so many. */
+static void many_equal_starts(void **state) {
+    (void)state;
+    for (uint32_t count = CSNI_GSYM_SAME_START_MAX; count <= CSNI_GSYM_SAME_START_MAX + 1; count++) {
+        struct model_sample s;
+        model_sample_init(&s, NULL);
+        for (uint32_t k = 1; k <= count; k++) model_sample_function(&s, 0x1000, k, "f");
+        assert_int_equal(model_sample_link(&s), CSN_OK);
+        struct csni_gsection_image image = build(&s, 'B', false);
+        struct csni_gsection g;
+        sections.strings = (struct csni_span){ image.strings.items, image.strings.count };
+        struct csni_span bytes = { image.section.items, image.section.count };
+        assert_int_equal(csni_gsection_parse(&g, bytes, &home, NULL), CSN_OK);
+        assert_int_equal(g.gsym.address_count, count);
+        struct csni_gsym_answer answer;
+        assert_int_equal(csni_gsection_lookup(&g, 0x1000, CSN_LOOKUP_DEFAULT, &answer, NULL), CSN_OK);
+        csn_status last = csni_gsection_lookup(&g, 0x1000 + count, CSN_LOOKUP_DEFAULT, &answer, NULL);
+        assert_int_equal(last, count > CSNI_GSYM_SAME_START_MAX ? CSN_E_LIMIT : CSN_NONE);
+        csni_gsection_image_free(&image);
+        model_sample_deinit(&s);
+    }
+}
+
 static void files_of_the_scripts(void **state) {
     (void)state;
     static const struct { const char *path; char revision; } files[] = {
@@ -657,6 +680,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example_bytes), cmocka_unit_test(example_object), cmocka_unit_test(example_answers),
         cmocka_unit_test(uncounted_padding), cmocka_unit_test(names_of_strings), cmocka_unit_test(functions_without_size),
+        cmocka_unit_test(many_equal_starts),
         cmocka_unit_test(files_of_the_scripts), cmocka_unit_test(strings_found_in_others), cmocka_unit_test(shared_strings),
         cmocka_unit_test(round_trips), cmocka_unit_test(build_id_that_is_lost), cmocka_unit_test(every_truncation), cmocka_unit_test(flipped_bits),
         cmocka_unit_test(allocation_failures),

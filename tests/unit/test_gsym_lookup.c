@@ -130,6 +130,22 @@ static void equal_starts_and_empty_functions(void **state) {
     wire_gsym_deinit(&g);
 }
 
+static void many_equal_starts(void **state) {
+    (void)state;
+    for (uint32_t count = CSNI_GSYM_SAME_START_MAX; count <= CSNI_GSYM_SAME_START_MAX + 1; count++) {
+        struct wire w;
+        struct csn_index *index = NULL;
+        wire_gsym_equal_starts(&w, count);
+        assert_int_equal(csn_index_open_memory(w.bytes, w.size, NULL, &index, NULL), CSN_OK);
+        expect_both(index, 0x1003, "short+3@/:0!3");
+        expect_both(index, 0x101f, count > CSNI_GSYM_SAME_START_MAX
+                                       ? "address table+0x30: more than 1024 functions start at 0x1000"
+                                       : "long+31@/:0!3");
+        csn_index_close(index);
+        wire_deinit(&w);
+    }
+}
+
 /* All entries, in tables of every size up to 16 and each width. */
 static void address_search(void **state) {
     (void)state;
@@ -242,6 +258,7 @@ static void reasons(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(example), cmocka_unit_test(small_capacity), cmocka_unit_test(equal_starts_and_empty_functions),
+        cmocka_unit_test(many_equal_starts),
         cmocka_unit_test(address_search), cmocka_unit_test(modes), cmocka_unit_test(damaged_records),
         cmocka_unit_test(reasons),
     };

@@ -157,3 +157,30 @@ void wire_gsym_example(struct wire_gsym *g, bool big, unsigned width) {
     wire_deinit(&tree);
     wire_gsym_function(g, 0x1228, 9, "_fini");
 }
+
+void wire_gsym_equal_starts(struct wire *w, uint32_t count) {
+    static const char names[] = "\0short\0long";
+    enum { HEADER = 48, FILES = 12, RECORD = 16 };
+    size_t infos = HEADER + (count + 3) / 4 * 4, files = infos + (size_t)count * 4, strings = files + FILES;
+    size_t records = strings + (sizeof names + 3) / 4 * 4;
+    wire_init(w, false);
+    wire_u32(w, 0x4753594d);
+    wire_u16(w, 1);
+    wire_u8(w, 1); /* bytes of an address offset */
+    wire_u8(w, 0);
+    wire_u64(w, 0x1000);
+    wire_u32(w, count);
+    wire_u32(w, strings);
+    wire_u32(w, sizeof names);
+    wire_fill(w, 0, 20 + infos - HEADER);
+    for (uint32_t k = 0; k < count; k++) wire_u32(w, records + (k + 1 == count ? RECORD : 0));
+    wire_u32(w, 1); /* file 0 alone */
+    wire_fill(w, 0, 8);
+    wire_bytes(w, names, sizeof names);
+    wire_align(w, 4);
+    for (unsigned k = 0; k < 2; k++) {
+        wire_u32(w, k ? 0x20 : 4);
+        wire_u32(w, k ? 7 : 1);
+        wire_u64(w, 0); /* no parts */
+    }
+}

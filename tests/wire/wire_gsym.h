@@ -54,4 +54,7 @@ struct csni_span wire_gsym_build(struct wire_gsym *g);
  * of "area" and, in it, of "scale"; "die" is a plain function with lines; "_fini" is a bare symbol. */
 void wire_gsym_example(struct wire_gsym *g, bool big, unsigned width);
 
+/* A file of `count` functions at 0x1000: all but the last have 4 bytes, the last has 0x20. */
+void wire_gsym_equal_starts(struct wire *w, uint32_t count);
+
 #endif

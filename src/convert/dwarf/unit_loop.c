@@ -20,14 +20,14 @@ static void give_back(struct csni_unit_loop *loop, uint32_t index) {
     uint32_t count = loop->dwarf->info_unit_count;
     pthread_mutex_lock(&loop->lock);
     loop->done[index - loop->first_unit] = 1;
-    uint32_t first = loop->given_back, past = loop->done_until;
-    while (past < count && loop->done[past - loop->first_unit]) past++;
-    loop->done_until = past;
-    bool piece = past > first && (past == count || units[past - 1].end - units[first].off >= PIECE);
-    if (piece) loop->given_back = past;
+    uint32_t first = loop->given_back, upper = loop->done_until;
+    while (upper < count && loop->done[upper - loop->first_unit]) upper++;
+    loop->done_until = upper;
+    bool piece = upper > first && (upper == count || units[upper - 1].end - units[first].off >= PIECE);
+    if (piece) loop->given_back = upper;
     pthread_mutex_unlock(&loop->lock);
     if (piece)
-        csni_object_discard(loop->object, loop->info_section, units[first].off, units[past - 1].end - units[first].off);
+        csni_object_discard(loop->object, loop->info_section, units[first].off, units[upper - 1].end - units[first].off);
 }
 
 static csn_status convert_loop_unit(struct csni_unit_loop *loop, uint32_t worker, uint32_t index,

@@ -83,9 +83,9 @@ static uint32_t add_parts(struct reader *r, const struct csni_gsym_record *recor
     for (uint32_t k = 0; k < node->range_count; k++) {
         struct csn_range range = csni_gsym_range(&node->ranges, node->base);
         if (range.start == range.end) continue;
-        uint64_t off = range.start - record->start, past = range.end - record->start;
-        bool good = off < past && past <= record->size && (!count || off > end);
-        struct csni_part part = { (uint32_t)off, (uint32_t)past };
+        uint64_t off = range.start - record->start, upper = range.end - record->start;
+        bool good = off < upper && upper <= record->size && (!count || off > end);
+        struct csni_part part = { (uint32_t)off, (uint32_t)upper };
         if (!good || (parent->count && !lies_within(r, parent, part))) {
             csni_batch_note(r->w, CSN_EVENT_INLINE_OUTSIDE_PARENT, "0x%llx..0x%llx", (ull)range.start, (ull)range.end);
             continue;
@@ -102,9 +102,9 @@ static bool has_parts(const struct reader *r, const struct csni_gsym_record *rec
                       const struct open_node *parent) {
     for (uint32_t k = 0; k < node.range_count; k++) {
         struct csn_range range = csni_gsym_range(&node.ranges, node.base);
-        uint64_t off = range.start - record->start, past = range.end - record->start;
-        if (off >= past || past > record->size) continue;
-        if (!parent->count || lies_within(r, parent, (struct csni_part){ (uint32_t)off, (uint32_t)past })) return true;
+        uint64_t off = range.start - record->start, upper = range.end - record->start;
+        if (off >= upper || upper > record->size) continue;
+        if (!parent->count || lies_within(r, parent, (struct csni_part){ (uint32_t)off, (uint32_t)upper })) return true;
     }
     return false;
 }

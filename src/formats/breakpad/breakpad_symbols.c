@@ -62,10 +62,10 @@ static void add_breakpad_symbols(const places *symbols, const places *code, stru
         } else if (i && symbols->items[i - 1].start == s->start) {
             note_dropped(out, s, "another symbol came first");
         } else {
-            size_t past = i + 1;
-            while (past < symbols->count && symbols->items[past].start == s->start) past++;
+            size_t upper = i + 1;
+            while (upper < symbols->count && symbols->items[upper].start == s->start) upper++;
             uint64_t end = next ? next->start : s->start;
-            if (past < symbols->count && (!next || symbols->items[past].start < end)) end = symbols->items[past].start;
+            if (upper < symbols->count && (!next || symbols->items[upper].start < end)) end = symbols->items[upper].start;
             uint64_t size = end - s->start;
             csni_batch_begin_function(out, s->start, size < UINT32_MAX ? (uint32_t)size : UINT32_MAX,
                                       csni_batch_add_string(out, s->name), CSNI_SOURCE_SYMBOL);

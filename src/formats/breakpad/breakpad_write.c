@@ -204,13 +204,13 @@ static void put_rows(struct writer *w, struct run *run, const struct csni_batch 
     run->line_bytes += t->size - before;
 }
 
-/* `capacity`: bytes up to the next function. What lies after it answers for itself, here as in an index; readers of Breakpad's
+/* `distance`: bytes up to the next function. What lies after it answers for itself, here as in an index; readers of Breakpad's
  * files would leave out one of two functions that overlap. */
-static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t capacity) {
+static void put_entry(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance) {
     const struct csni_batch *batch = &w->model->batches[e->batch];
     const struct csni_function *f = &batch->functions[e->function];
     if (!is_written(w, f)) return;
-    uint32_t size = f->size < capacity ? f->size : (uint32_t)capacity;
+    uint32_t size = f->size < distance ? f->size : (uint32_t)distance;
     struct csni_buffer *t = size ? &run->functions : &run->symbols;
     put_text(t, size ? "FUNC " : "PUBLIC ");
     if (e->child_count) put_text(t, "m ");
@@ -228,12 +228,12 @@ static uint64_t start_of(const struct csni_model *m, uint32_t entry) {
 }
 
 /* What put_entry() would name. */
-static void mark_files(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t capacity) {
+static void mark_files(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance) {
     (void)run;
     const struct csni_batch *batch = &w->model->batches[e->batch];
     const struct csni_function *f = &batch->functions[e->function];
     if (!is_written(w, f)) return;
-    uint32_t size = f->size < capacity ? f->size : (uint32_t)capacity;
+    uint32_t size = f->size < distance ? f->size : (uint32_t)distance;
     for (uint32_t i = 0; size && i < f->inline_count; i++) {
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         if (batch->parts[node->first_part].start < size && batch->string_numbers[node->name])
@@ -249,20 +249,20 @@ static void mark_files(struct writer *w, struct run *run, const struct csni_entr
 /* Of functions with one start the largest goes first: it is the one that readers keep. Such a group belongs to the run that it
  * begins in. */
 static void visit_run(struct writer *w, size_t item, struct run *run,
-                      void (*visit)(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t capacity)) {
+                      void (*visit)(struct writer *w, struct run *run, const struct csni_entry *e, uint64_t distance)) {
     const struct csni_model *m = w->model;
     uint32_t i = (uint32_t)(item * RUN_LENGTH);
     uint64_t end = ((uint64_t)item + 1) * RUN_LENGTH;
     while (i && i < m->entry_count && start_of(m, i) == start_of(m, i - 1)) i++;
     while (i < end && i < m->entry_count) {
-        uint32_t past = i + 1;
-        while (past < m->entry_count && start_of(m, past) == start_of(m, i)) past++;
-        uint32_t next = past; /* the next function with a size, if this one has any: the largest is the last */
-        bool has_size = csni_model_function(m, &m->entries[past - 1])->size > 0;
+        uint32_t upper = i + 1;
+        while (upper < m->entry_count && start_of(m, upper) == start_of(m, i)) upper++;
+        uint32_t next = upper; /* the next function with a size, if this one has any: the largest is the last */
+        bool has_size = csni_model_function(m, &m->entries[upper - 1])->size > 0;
         while (has_size && next < m->entry_count && !csni_model_function(m, &m->entries[next])->size) next++;
-        uint64_t capacity = next < m->entry_count ? start_of(m, next) - start_of(m, i) : UINT64_MAX;
-        for (uint32_t k = past; k-- > i;) visit(w, run, &m->entries[k], capacity);
-        i = past;
+        uint64_t distance = next < m->entry_count ? start_of(m, next) - start_of(m, i) : UINT64_MAX;
+        for (uint32_t k = upper; k-- > i;) visit(w, run, &m->entries[k], distance);
+        i = upper;
     }
 }
 

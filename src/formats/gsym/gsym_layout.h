@@ -38,6 +38,8 @@ enum {
 
 /* The format sets no limit. Without one, records that overlap could make walks along all of them take forever. */
 enum { CSNI_GSYM_PARTS_MAX = 1024 };
+/* Functions with one start that a lookup reads. Real programs have a handful. */
+enum { CSNI_GSYM_SAME_START_MAX = 1024 };
 /* Functions may share records (GSYM's older revisions do), but each is read for itself. So many times the bytes of the file, and
  * of as many more, may be read. */
 enum { CSNI_GSYM_SHARED_TIMES = 16, CSNI_GSYM_SHARED_FREE = 1 << 20 };

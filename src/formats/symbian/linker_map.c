@@ -178,11 +178,11 @@ static bool take_number(struct csn_str *text, uint64_t *out) {
 /* What an address is followed by: a size and an object, or a name. */
 static bool read_place(struct gnu *m, uint64_t address, struct csn_str rest) {
     uint64_t size;
-    struct csn_str past = rest;
-    if (take_number(&past, &size)) {
+    struct csn_str tail = rest;
+    if (take_number(&tail, &size)) {
         bool good = finish_symbol(m, m->end > m->last && m->end <= address ? m->end : address);
         m->end = address + size;
-        m->is_import = is_import(csni_text_trim(past));
+        m->is_import = is_import(csni_text_trim(tail));
         return good;
     }
     struct csn_str name = csni_text_trim(rest);

@@ -48,9 +48,9 @@ static struct csn_str split_text(struct csn_str text, struct csn_str *object) {
     *object = (struct csn_str){ "", 0 };
     for (size_t i = text.len; i >= 2; i--) {
         if (text.ptr[i - 1] != ' ' || text.ptr[i - 2] != ' ') continue;
-        struct csn_str past = { text.ptr + i, text.len - i };
-        if (i - 2 < OBJECT_COLUMN && !is_object(past)) break;
-        *object = past;
+        struct csn_str tail = { text.ptr + i, text.len - i };
+        if (i - 2 < OBJECT_COLUMN && !is_object(tail)) break;
+        *object = tail;
         return csni_text_trim((struct csn_str){ text.ptr, i });
     }
     return text;

@@ -22,12 +22,12 @@ struct coff_symbol {
 };
 
 static void decode_pe_symbol(const uint8_t *p, bool is_bigobj, struct coff_symbol *out) {
-    const uint8_t *past = p + SYMBOL_SECTION + (is_bigobj ? 4 : 2);
+    const uint8_t *tail = p + SYMBOL_SECTION + (is_bigobj ? 4 : 2);
     uint16_t narrow = csni_get16(p + SYMBOL_SECTION, false);
     /* Sections may be more than 0x7fff, but only the last few numbers are negative ones. */
     int32_t section = is_bigobj ? (int32_t)csni_get32(p + SYMBOL_SECTION, false) : narrow < 0xff00 ? narrow : (int16_t)narrow;
     *out = (struct coff_symbol){ .record = p, .value = csni_get32(p + SYMBOL_VALUE, false), .section = section,
-                                 .type = csni_get16(past, false), .storage_class = past[2], .aux_count = past[3] };
+                                 .type = csni_get16(tail, false), .storage_class = tail[2], .aux_count = tail[3] };
 }
 
 static bool symbol_at(const struct csni_pe *pe, uint64_t index, struct coff_symbol *out) {

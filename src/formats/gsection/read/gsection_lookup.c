@@ -12,13 +12,12 @@ static csn_status find_gsection_record(const struct csni_gsym *gsym, uint64_t ad
     csni_gsym_search(gsym, &addr, 1, &upper);
     out->reason = CSN_REASON_BEFORE_FIRST;
     if (!upper) return CSN_NONE;
-    uint32_t idx = (uint32_t)(upper - 1), last = idx;
-    uint64_t start = csni_gsym_address(gsym, idx);
-    while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
-    uint32_t first = idx, sizeless = UINT32_MAX;
+    uint32_t last = (uint32_t)(upper - 1), first = csni_gsym_first_of_start(gsym, last), sizeless = UINT32_MAX;
+    uint64_t start = csni_gsym_address(gsym, last);
     out->reason = CSN_REASON_GAP;
     out->start = start;
-    for (; idx <= last; idx++) {
+    for (uint32_t idx = first; idx <= last; idx++) {
+        if (idx - first == CSNI_GSYM_SAME_START_MAX) return csni_gsym_fail_starts(gsym, first, err);
         CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
         out->idx = idx;
         out->size = record->size;
@@ -49,7 +48,8 @@ static csn_status find_gsection_parts(const struct csni_gsection *g, const struc
     struct csni_gsym_payload part;
     csn_status status;
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
-    while ((status = csni_gsection_part_next(g, record, &pos, &part, err)) == CSN_OK) {
+    for (unsigned count = 0; (status = csni_gsection_part_next(g, record, &pos, &part, err)) == CSN_OK;) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(record, err);
         if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
         if (part.type == CSNI_GSYM_PART_INLINE && !inlines->bytes.ptr) *inlines = part;
     }

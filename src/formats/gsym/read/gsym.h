@@ -9,6 +9,7 @@
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "base/core/prefetch.h"
+#include "base/core/search.h"
 #include "base/core/span.h"
 #include "formats/gsym/gsym_layout.h"
 
@@ -76,6 +77,21 @@ static inline uint64_t csni_gsym_address(const struct csni_gsym *gsym, uint32_t 
     const uint8_t *entry = gsym->addresses + (size_t)idx * gsym->address_size;
     return gsym->base_address + csni_get_sized(entry, gsym->address_size, gsym->big);
 }
+
+/* Whether entry `index` of the address table is below the address at `key`. */
+CSNI_SEARCH_INLINE bool csni_gsym_is_start_below(const void *gsym, size_t index, const void *key) {
+    return csni_gsym_address((const struct csni_gsym *)gsym, (uint32_t)index) < *(const uint64_t *)key;
+}
+
+/* The first function that starts where function `last` does. */
+static inline uint32_t csni_gsym_first_of_start(const struct csni_gsym *gsym, uint32_t last) {
+    uint64_t start = csni_gsym_address(gsym, last);
+    if (!last || csni_gsym_address(gsym, last - 1) != start) return last;
+    return (uint32_t)csni_search_in(0, last, csni_gsym_is_start_below, gsym, &start);
+}
+
+/* `first`: the first function of a start that too many share. */
+csn_status csni_gsym_fail_starts(const struct csni_gsym *gsym, uint32_t first, struct csn_error *err);
 
 /* idx < address_count */
 static inline uint64_t csni_gsym_info_offset(const struct csni_gsym *gsym, uint32_t idx) {

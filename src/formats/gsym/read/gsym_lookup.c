@@ -18,12 +18,12 @@ static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym
                                                     struct csn_error *err) {
     out->reason = CSN_REASON_BEFORE_FIRST;
     if (!upper) return CSN_NONE;
-    uint32_t last = (uint32_t)(upper - 1), idx = last;
+    uint32_t last = (uint32_t)(upper - 1), first = csni_gsym_first_of_start(gsym, last);
     uint64_t start = csni_gsym_address(gsym, last);
-    while (idx > 0 && csni_gsym_address(gsym, idx - 1) == start) idx--;
     out->reason = CSN_REASON_GAP;
     out->start = start;
-    for (; idx <= last; idx++) {
+    for (uint32_t idx = first; idx <= last; idx++) {
+        if (idx - first == CSNI_GSYM_SAME_START_MAX) return csni_gsym_fail_starts(gsym, first, err);
         CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
         out->idx = idx;
         out->size = record->size;
@@ -43,7 +43,8 @@ static CSNI_GSYM_INLINE csn_status find_gsym_parts(const struct csni_gsym *gsym,
     lines->bytes.ptr = inlines->bytes.ptr = NULL;
     lines->offset = inlines->offset = 0;
     prefetch_start(record->bytes);
-    while ((status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK) {
+    for (unsigned count = 0; (status = csni_gsym_part_next(gsym, record, &pos, &part, err)) == CSN_OK;) {
+        if (++count > CSNI_GSYM_PARTS_MAX) return csni_gsym_fail_parts(record, err);
         if (part.type == CSNI_GSYM_PART_LINES && !lines->bytes.ptr) *lines = part;
         if (part.type == CSNI_GSYM_PART_INLINE && !inlines->bytes.ptr) {
             *inlines = part;

@@ -133,6 +133,13 @@ void csni_gsym_fail_part(const struct csni_gsym_record *record, uint64_t pos, st
               CSNI_GSYM_PART_HEADER_SIZE);
 }
 
+csn_status csni_gsym_fail_starts(const struct csni_gsym *gsym, uint32_t first, struct csn_error *err) {
+    return csni_fail(err, CSN_E_LIMIT, "address table",
+                     (uint64_t)(gsym->addresses - gsym->bytes.ptr) + (uint64_t)first * gsym->address_size,
+                     "more than %d functions start at 0x%llx", CSNI_GSYM_SAME_START_MAX,
+                     (unsigned long long)csni_gsym_address(gsym, first));
+}
+
 csn_status csni_gsym_fail_parts(const struct csni_gsym_record *record, struct csn_error *err) {
     return csni_fail(err, CSN_E_LIMIT, record_name, record->offset, "record of more than %d parts", CSNI_GSYM_PARTS_MAX);
 }
