@@ -42,7 +42,7 @@ CSNI_AVX2_INLINE struct opcodes find_opcodes(const struct csni_line_program *pr,
 
 /* How many bytes of the block to run: to after its last row, or up to what is odd before that. 0: none. */
 CSNI_AVX2_INLINE uint64_t usual_size(const struct opcodes *o) {
-    uint64_t size = CSNI_BLOCK - _lzcnt_u64(o->rows), odd = _tzcnt_u64(o->odd);
+    uint64_t size = CSNI_BLOCK - csni_leading_zeros(o->rows), odd = _tzcnt_u64(o->odd);
     if (CSNI_UNLIKELY(odd < size || !size)) return odd & (CSNI_BLOCK - 1);
     return size;
 }

@@ -29,6 +29,15 @@
 #endif
 #define CSNI_AVX2_INLINE static inline __attribute__((always_inline)) CSNI_AVX2
 
+/* 64: no bit is set. */
+CSNI_AVX2_INLINE uint64_t csni_leading_zeros(uint64_t v) {
+#if defined(__clang__) && __clang_major__ < 19
+    return v ? (uint64_t)__builtin_clzll(v) : 64;
+#else
+    return _lzcnt_u64(v);
+#endif
+}
+
 static inline bool csni_has_byte_blocks(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
            __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul") && CSNI_HAS_LZCNT;
