@@ -52,6 +52,7 @@ struct stack_run {
     struct out_buffer out;
     struct stack_output output;
     bool partial; /* something could not be understood */
+    bool read_json;  /* a line of it may have modules alone */
 };
 
 enum input_kind { KIND_UNKNOWN, KIND_JSON, KIND_IPS, KIND_TEXT };
@@ -87,8 +88,9 @@ static bool read_json(struct stack_run *run, struct line_input *input, const cha
             skipping = run->partial = true;
         } else if (skipping) {
             skipping = false;
-        } else if (!is_blank(line) && !stack_json_line(&run->session, line_text(line), &run->output)) {
-            run->partial = true;
+        } else if (!is_blank(line)) {
+            if (!stack_json_line(&run->session, line_text(line), &run->output)) run->partial = true;
+            run->read_json = true;
         }
         result = line_input_next_flushed(input, &run->out, &line);
     } while (result == LINE_WHOLE || result == LINE_PART);
@@ -179,6 +181,15 @@ static bool values_are_good(const struct stack_values *values) {
     return false;
 }
 
+/* The last line on stderr. */
+static void report_summary(struct stack_run *run) {
+    const struct stack_tally *tally = &run->session.tally;
+    if (tally->stacks) tally_report(tally);
+    if (tally->stacks || run->partial || run->read_json) return;
+    cli_error(NULL, "no call stacks recognized (see --format and docs/stacks.md)");
+    run->partial = true;
+}
+
 static enum exit_code run_stack(const void *values, char **operands, int operand_count) {
     static struct stack_run run;
     run.values = values;
@@ -194,6 +205,7 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, max_frames, cache - cache / 3);
     if (good && !operand_count) good = answer_input(&run, STDIN_FILENO, NULL);
     for (int i = 0; good && i < operand_count; i++) good = answer_file(&run, operands[i]);
+    if (good) report_summary(&run);
     session_deinit(&run.session);
     text_cache_deinit(&run.output.kept);
     name_text_deinit(&run.names);

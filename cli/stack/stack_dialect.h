@@ -3,6 +3,7 @@
 #ifndef CALLSIGN_CLI_STACK_DIALECT_H
 #define CALLSIGN_CLI_STACK_DIALECT_H
 
+#include "stack/line_marks.h"
 #include "stack/module_names.h"
 
 struct line_filler;
@@ -43,15 +44,24 @@ struct line_frame {
     size_t number_at, number_end; /* the frame's number; equal: inlined calls do not count */
     uint64_t number;
     const struct profile_sample *sample; /* the sample that the stack begins; NULL: none */
+    size_t end;               /* of a line with several frames: where this one's part ends; 0: with the line */
+    bool outermost_first;     /* the frames of the line stand in that order */
 };
+
+/* A line is tried if it has all marks of one of the sets. */
+enum { MARK_SETS = 4 };
 
 struct stack_dialect {
     const char *name;
+    uint32_t marks[MARK_SETS]; /* enum line_mark; 0 ends the sets. Lines without them come only while a stack is open, or after context */
     size_t state_size;      /* 0: it remembers nothing */
     /* Of a zeroed state; NULL: that is how it begins. */
     void (*init)(void *state, const struct stack_session *session);
-    /* `open`: a stack of this dialect is held. Mappings and images of the line are added to `modules`. */
+    /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and images of the line are
+     * added to `modules`. */
     enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
+    /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
+    bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
     /* The address that a frame with SITE_ADDRESS stands for; NULL: its value. */
     uint64_t (*address)(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module);
     /* Writes the frame's line with what is known of it. */

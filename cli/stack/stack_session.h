@@ -8,6 +8,7 @@
 #include "stack/module_table.h"
 #include "stack/profile_sample.h"
 #include "stack/stack_symbols.h"
+#include "stack/stack_tally.h"
 
 struct stack_session {
     struct csn_store *store;
@@ -24,6 +25,7 @@ struct stack_session {
     size_t frame_count, frame_capacity;
     uint64_t max_frames;               /* of one stack; more are left out */
     const struct csn_stack_answer *answers;
+    struct stack_tally tally;
     uint64_t placings;                /* how often modules were given to the symbolicator */
 };
 

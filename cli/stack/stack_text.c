@@ -34,7 +34,7 @@ static bool init_states(struct stack_text *text) {
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
                      const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
     *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
-                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT };
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT };
     for (size_t i = 0; forced && i < dialect_count; i++)
         if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
@@ -51,7 +51,9 @@ void stack_text_deinit(struct stack_text *text) {
     stack_modules_deinit(&text->modules);
     free(text->held);
     free(text->bytes);
+    free(text->pieces);
     text->states = NULL;
+    text->pieces = NULL;
     text->held = NULL;
     text->bytes = NULL;
 }
@@ -62,7 +64,8 @@ static void pass_line(struct stack_text *text, struct csn_str line) {
 
 /* ---- the stack that is held ---- */
 
-static bool hold_line(struct stack_text *text, struct csn_str line, const struct line_frame *frame) {
+/* `frame`: of the session, which `read` is; NO_FRAME. */
+static bool hold_line(struct stack_text *text, struct csn_str line, uint32_t frame, const struct line_frame *read) {
     if (text->held_count == text->held_capacity) {
         size_t capacity = text->held_capacity ? text->held_capacity * 2 : 64;
         struct held_line *held = reallocarray(text->held, capacity, sizeof(*held));
@@ -79,13 +82,12 @@ static bool hold_line(struct stack_text *text, struct csn_str line, const struct
         text->bytes = bytes;
         text->byte_capacity = capacity;
     }
-    struct held_line held = { .at = text->byte_count, .size = line.len, .frame = NO_FRAME };
-    if (frame) {
-        held.frame = (uint32_t)text->session->frame_count - 1;
-        held.read = *frame;
-        bool own = (uintptr_t)frame->module.ptr >= (uintptr_t)line.ptr
-                   && (uintptr_t)frame->module.ptr < (uintptr_t)line.ptr + line.len;
-        held.module_at = own && frame->module.len ? (size_t)(frame->module.ptr - line.ptr) : SIZE_MAX;
+    struct held_line held = { .at = text->byte_count, .size = line.len, .frame = frame };
+    if (frame != NO_FRAME) {
+        held.read = *read;
+        bool own = (uintptr_t)read->module.ptr >= (uintptr_t)line.ptr
+                   && (uintptr_t)read->module.ptr < (uintptr_t)line.ptr + line.len;
+        held.module_at = own && read->module.len ? (size_t)(read->module.ptr - line.ptr) : SIZE_MAX;
     }
     memcpy(text->bytes + text->byte_count, line.ptr, line.len);
     text->byte_count = need;
@@ -128,6 +130,12 @@ bool stack_text_end(struct stack_text *text) { return end_stack(text); }
 
 /* ---- lines ---- */
 
+static bool has_marks(const struct stack_dialect *dialect, uint32_t marks) {
+    for (size_t i = 0; i < MARK_SETS && dialect->marks[i]; i++)
+        if ((marks & dialect->marks[i]) == dialect->marks[i]) return true;
+    return false;
+}
+
 static enum line_kind read_with(struct stack_text *text, size_t dialect, struct csn_str line, struct line_frame *out) {
     *out = (struct line_frame){ .site = SITE_PC };
     return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
@@ -137,9 +145,10 @@ static enum line_kind read_with(struct stack_text *text, size_t dialect, struct 
 static size_t read_line(struct stack_text *text, struct csn_str line, enum line_kind *kind, struct line_frame *out) {
     size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
     *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
-    if (*kind != KIND_NONE) return first;
-    for (size_t i = 0; text->forced == NO_DIALECT && i < text->dialect_count; i++) {
-        if (i == first) continue;
+    if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
+    uint32_t marks = line_marks(line);
+    for (size_t i = 0; i < text->dialect_count; i++) {
+        if (i == first || (i != text->awake && !has_marks(text->dialects[i], marks))) continue;
         *kind = read_with(text, i, line, out);
         if (*kind != KIND_NONE) return i;
     }
@@ -150,13 +159,82 @@ static bool is_full(const struct stack_text *text) {
     return text->session->frame_count >= text->session->max_frames || text->byte_count > HELD_MAX_BYTES;
 }
 
-static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, struct csn_str line,
-                     const struct line_frame *frame) {
-    text->current = dialect;
-    if (kind == KIND_INSIDE) return hold_line(text, line, NULL);
-    if (frame->sample) text->session->sample = *frame->sample;
+static bool keep_piece(struct stack_text *text, const struct line_frame *frame) {
+    if (text->piece_count == text->piece_capacity) {
+        size_t capacity = text->piece_capacity ? text->piece_capacity * 2 : 16;
+        struct line_frame *pieces = reallocarray(text->pieces, capacity, sizeof(*pieces));
+        if (!pieces) return false;
+        text->pieces = pieces;
+        text->piece_capacity = capacity;
+    }
+    text->pieces[text->piece_count++] = *frame;
+    return true;
+}
+
+/* All frames of a line, the last of which takes the rest of it. */
+static bool read_pieces(struct stack_text *text, size_t dialect, struct csn_str line, const struct line_frame *first) {
+    const struct stack_dialect *reader = text->dialects[dialect];
+    struct line_frame next = *first;
+    text->piece_count = 0;
+    for (;;) {
+        size_t end = next.end;
+        if (!keep_piece(text, &next)) return false;
+        if (!end || end >= line.len || !reader->more) break;
+        next = (struct line_frame){ .site = SITE_PC };
+        if (!reader->more(text->states[dialect], line, end, &next) || (next.end && next.end <= end)) break;
+    }
+    text->pieces[text->piece_count - 1].end = 0;
+    return true;
+}
+
+/* The frame's number in the session; NO_FRAME: its stack is full. */
+static bool add_frame(struct stack_text *text, size_t dialect, const struct line_frame *frame, uint32_t *out) {
+    size_t before = text->session->frame_count;
     if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
-    return hold_line(text, line, frame);
+    *out = text->session->frame_count > before ? (uint32_t)before : NO_FRAME;
+    return true;
+}
+
+/* The frame counts from the line's beginning; its prefix comes before that. */
+static void move_frame(struct line_frame *frame, ptrdiff_t by) {
+    frame->fill_at = (size_t)((ptrdiff_t)frame->fill_at + by);
+    frame->fill_end = (size_t)((ptrdiff_t)frame->fill_end + by);
+    frame->number_at = (size_t)((ptrdiff_t)frame->number_at + by);
+    frame->number_end = (size_t)((ptrdiff_t)frame->number_end + by);
+}
+
+/* Each frame holds its part of the line, and the last one the rest. */
+static bool add_pieces(struct stack_text *text, size_t dialect, struct csn_str line, size_t prefix) {
+    size_t count = text->piece_count;
+    bool reversed = text->pieces[0].outermost_first;
+    uint32_t first = (uint32_t)text->session->frame_count, frame;
+    for (size_t i = 0; i < count; i++)
+        if (!add_frame(text, dialect, &text->pieces[reversed ? count - 1 - i : i], &frame)) return false;
+    size_t from = 0, added = text->session->frame_count - first;
+    for (size_t i = 0; i < count; i++) {
+        struct line_frame *piece = &text->pieces[i];
+        size_t end = piece->end ? piece->end + prefix : line.len, order = reversed ? count - 1 - i : i;
+        move_frame(piece, (ptrdiff_t)prefix - (ptrdiff_t)from);
+        frame = order < added ? first + (uint32_t)order : NO_FRAME;
+        if (!hold_line(text, (struct csn_str){ line.ptr + from, end - from }, frame, piece)) return false;
+        from = end;
+    }
+    return true;
+}
+
+static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kind, struct csn_str line, size_t prefix,
+                     struct line_frame *frame) {
+    uint32_t number;
+    text->current = dialect;
+    if (kind == KIND_INSIDE) return hold_line(text, line, NO_FRAME, NULL);
+    if (frame->sample) text->session->sample = *frame->sample;
+    if (frame->end) {
+        struct csn_str bare = line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
+        return read_pieces(text, dialect, rest, frame) && add_pieces(text, dialect, line, prefix);
+    }
+    if (!add_frame(text, dialect, frame, &number)) return false;
+    move_frame(frame, (ptrdiff_t)prefix);
+    return hold_line(text, line, number, frame);
 }
 
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
@@ -166,7 +244,10 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     size_t dialect = NO_DIALECT;
     bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
     text->inside_long_line = is_part;
-    if (!too_long && bare.len) dialect = read_line(text, bare, &kind, &frame);
+    size_t prefix = too_long ? 0 : log_prefix_size(bare);
+    if (!too_long && bare.len > prefix)
+        dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
+    if (bare.len) text->awake = kind == KIND_CONTEXT ? dialect : NO_DIALECT;
     if (text->modules.no_memory) return false;
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
     /* Ended before the frame is added: the stack has the modules of its own process. */
@@ -174,7 +255,7 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     if ((!goes_on || is_full(text)) && !end_stack(text)) return false;
     if (goes_on) text->session->sample = sample;
     else text->added_lines = 0;
-    if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, &frame);
+    if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
     pass_line(text, line);
     return true;
 }

@@ -13,6 +13,7 @@ struct stack_text {
     void **states;                /* one for each dialect */
     size_t dialect_count;
     size_t forced, current;       /* the only dialect; that of the stack that is held; NO_DIALECT */
+    size_t awake;                 /* the dialect that the line before told something; NO_DIALECT */
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
@@ -20,6 +21,8 @@ struct stack_text {
     size_t held_count, held_capacity;
     char *bytes;                  /* their text */
     size_t byte_count, byte_capacity;
+    struct line_frame *pieces;    /* the frames of one line */
+    size_t piece_count, piece_capacity;
     uint64_t added_lines;         /* of inlined calls, in the stack so far */
 };
 

@@ -75,4 +75,4 @@ static void fill_crash(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect crash_dialect = { .name = "crash", .read = read_crash_line, .fill = fill_crash };
+const struct stack_dialect crash_dialect = { .name = "crash", .marks = { MARK_NUMBER | MARK_HEX, MARK_START_HEX }, .read = read_crash_line, .fill = fill_crash };

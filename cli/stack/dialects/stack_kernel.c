@@ -136,4 +136,4 @@ static void fill_kernel(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect kernel_dialect = { .name = "kernel", .read = read_kernel_line, .fill = fill_kernel };
+const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_PLUS | MARK_HEX }, .read = read_kernel_line, .fill = fill_kernel };

@@ -319,5 +319,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .state_size = sizeof(struct perf_state), .read = read_perf_line,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON }, .state_size = sizeof(struct perf_state), .read = read_perf_line,
                                             .address = kernel_address, .fill = fill_perf };

@@ -98,4 +98,4 @@ static void fill_sanitizer(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .read = read_sanitizer_line, .fill = fill_sanitizer };
+const struct stack_dialect sanitizer_dialect = { .name = "sanitizer", .marks = { MARK_HASH, MARK_START_HEX }, .read = read_sanitizer_line, .fill = fill_sanitizer };

@@ -1,0 +1,94 @@
+/* The one pass over a line that all dialects share. */
+#include "stack/line_marks.h"
+
+#include <string.h>
+
+enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W };
+
+static const uint8_t byte_kinds[256] = {
+    ['x'] = BYTE_X, ['+'] = BYTE_PLUS, ['p'] = BYTE_P, [':'] = BYTE_COLON, [';'] = BYTE_SEMICOLON, ['['] = BYTE_BRACKET,
+    ['w'] = BYTE_W,
+};
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+static bool is_blank_char(char c) { return c == ' ' || c == '\t'; }
+static char byte_at(struct csn_str line, size_t at) { return at < line.len ? line.ptr[at] : 0; }
+
+/* "1.234567:", of which the colon is at `at`. */
+static bool ends_time(struct csn_str line, size_t at) {
+    size_t i = at;
+    while (i > 0 && is_digit(line.ptr[i - 1])) i--;
+    return i < at && i > 1 && line.ptr[i - 1] == '.' && is_digit(line.ptr[i - 2]);
+}
+
+/* " pc ", " ip " and " ip:"; also " sp", which nobody needs alone. */
+static bool is_register(struct csn_str line, size_t at) {
+    char next = byte_at(line, at + 1);
+    if (at > 0 && is_blank_char(line.ptr[at - 1])) return next == 'c' && is_blank_char(byte_at(line, at + 2));
+    return at > 1 && line.ptr[at - 1] == 'i' && is_blank_char(line.ptr[at - 2]) && (is_blank_char(next) || next == ':');
+}
+
+static uint32_t marks_within(struct csn_str line) {
+    uint32_t marks = 0;
+    for (size_t i = 0; i < line.len; i++) {
+        switch (byte_kinds[(uint8_t)line.ptr[i]]) {
+        case BYTE_X:
+            if (i && line.ptr[i - 1] == '0' && is_hex_digit(byte_at(line, i + 1))) marks |= MARK_HEX;
+            break;
+        case BYTE_PLUS:
+            if (is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) marks |= MARK_PLUS;
+            break;
+        case BYTE_P:
+            if (is_register(line, i)) marks |= MARK_REGISTER;
+            break;
+        case BYTE_COLON:
+            if (ends_time(line, i)) marks |= MARK_TIME;
+            break;
+        case BYTE_SEMICOLON: marks |= MARK_FOLDED; break;
+        case BYTE_BRACKET:
+            if (is_hex_digit(byte_at(line, i + 1))) marks |= MARK_MODULE;
+            break;
+        case BYTE_W:
+            if (line.len - i >= 4 && memcmp(line.ptr + i, "wasm", 4) == 0) marks |= MARK_MODULE;
+            break;
+        default: break;
+        }
+    }
+    return marks;
+}
+
+static uint32_t marks_at_start(struct csn_str line) {
+    size_t from = 0, hex, decimal;
+    uint32_t marks = 0;
+    while (is_blank_char(byte_at(line, from))) from++;
+    if (from) marks |= MARK_INDENT;
+    char first = byte_at(line, from);
+    if (first == '#') return marks | MARK_HASH;
+    if (first == '@' || first == '=' || first == '>' || first == '[') return marks | MARK_SIGN;
+    if (first == '0' && byte_at(line, from + 1) == 'x') return marks | MARK_START_HEX;
+    for (hex = from; is_hex_digit(byte_at(line, hex)); hex++) continue;
+    if (hex == from) return marks;
+    char after = byte_at(line, hex);
+    if (!after || is_blank_char(after) || after == '-') marks |= MARK_ADDRESS;
+    for (decimal = from; is_digit(byte_at(line, decimal)); decimal++) continue;
+    after = byte_at(line, decimal);
+    if (decimal > from && (is_blank_char(after) || after == ':' || after == '#' || after == '|')) marks |= MARK_NUMBER;
+    return marks;
+}
+
+/* Folded stacks need both a ';' and a number at the end. */
+static uint32_t marks_at_end(struct csn_str line, uint32_t within) {
+    size_t end = line.len, number;
+    while (end && is_blank_char(line.ptr[end - 1])) end--;
+    if (!end) return 0;
+    if (line.ptr[end - 1] == ':') return MARK_COLON;
+    if (!(within & MARK_FOLDED)) return 0;
+    for (number = end; number && is_digit(line.ptr[number - 1]); number--) continue;
+    return number < end && number && line.ptr[number - 1] == ' ' ? MARK_FOLDED : 0;
+}
+
+uint32_t line_marks(struct csn_str line) {
+    uint32_t within = marks_within(line);
+    return (within & ~(uint32_t)MARK_FOLDED) | marks_at_start(line) | marks_at_end(line, within);
+}
