@@ -27,7 +27,7 @@ csn_layer(CSN_LOOKUP_OBJECTS
 csn_layer(CSN_OBJECTS
     base inflate names names/itanium names/rust names/d names/msvc names/plain
     object object/elf object/macho object/pe object/wasm
-    dwarf go model
+    dwarf go model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/call_sites convert/outputs
     process store open symbolicate)

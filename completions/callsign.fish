@@ -30,6 +30,7 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l bare-patterns -
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-names -d 'store names demangled and without default template arguments of the C++ library'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l shorten-nested -d 'the same, also inside template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l mangled -d 'breakpad'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-cfi -d 'breakpad'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-version -x -a '1.0 2.0 2.1 2.2 2.3' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x -a 'best reference none' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if anything is dropped or damaged'

@@ -39,6 +39,7 @@ case $state in
                     '--shorten-names[store names demangled and without default template arguments of the C++ library]' \
                     '--shorten-nested[the same, also inside template arguments]' \
                     '--mangled[breakpad]' \
+                    '--no-cfi[breakpad]' \
                     '--bsym-version[--to bsym]:v:(1.0 2.0 2.1 2.2 2.3)' \
                     '--bsym-tokens[--to bsym]:table:(best reference none)' \
                     '--strict[fail if anything is dropped or damaged]' \

@@ -21,7 +21,7 @@ struct convert_values {
     const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
-    bool strict, quiet, verbose, mangled, bare_patterns, shorten, shorten_nested;
+    bool strict, quiet, verbose, mangled, no_unwind, bare_patterns, shorten, shorten_nested;
     struct companion_values companions;
 };
 
@@ -54,6 +54,8 @@ static const struct option_spec options[] = {
       .help = "the same, also inside template arguments" },
     { .name = "mangled", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, mangled),
       .help = "breakpad: do not demangle names" },
+    { .name = "no-cfi", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, no_unwind),
+      .help = "breakpad: leave out STACK records, by which readers unwind" },
     { .name = "bsym-version", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_version),
       .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3 (default: 2.3 if device\npaths are known, otherwise 2.1)" },
     { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
@@ -207,6 +209,7 @@ static void set_format(const struct convert_values *values, struct format_option
     formats->bsym.version = bsym_version_of(values->bsym_version);
     formats->bsym.tokens = (uint32_t)token_table_of(values->bsym_tokens);
     formats->breakpad.keep_mangled = values->mangled;
+    formats->breakpad.no_unwind = values->no_unwind;
     out->format = values->to ? csn_convert_format_find(values->to) : 0;
     out->gsym = &formats->gsym;
     out->gsection = &formats->gsection;

@@ -15,6 +15,7 @@ static bool is_damage(uint32_t event) {
     case CSN_EVENT_DAMAGED_TEXT_LINE:
     case CSN_EVENT_DAMAGED_RECORD:
     case CSN_EVENT_UNKNOWN_PART:
+    case CSN_EVENT_DAMAGED_UNWIND:
         return true;
     default:
         return false;

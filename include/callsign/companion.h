@@ -17,7 +17,8 @@ enum csn_companion_kind {
     CSN_COMPANION_DWP,        /* the package of the image's split DWARF */
     CSN_COMPANION_DWO,        /* one unit of split DWARF */
     CSN_COMPANION_OBJECT,     /* object file or archive named by a Mach-O debug map */
-    CSN_COMPANION_MAP         /* linker's map of a binary named by a ROM's build log; `name` is relative to the build tree */
+    CSN_COMPANION_MAP,        /* linker's map of a binary named by a ROM's build log; `name` is relative to the build tree */
+    CSN_COMPANION_IMAGE       /* the image that a debug-only file (`image_path`) was split off from */
 };
 
 /* A request for a companion. The pointers are valid during the call. */

@@ -67,7 +67,7 @@ CSN_API void csn_bsym_options_init(struct csn_bsym_options *options);
 struct csn_breakpad_options {
     size_t struct_size;                    /* set by CSN_BREAKPAD_OPTIONS_INIT */
     uint32_t keep_mangled;                 /* 1: write names as the input has them; 0: demangled */
-    uint32_t reserved;
+    uint32_t no_unwind;                    /* 1: leave out STACK records, which tell readers how to unwind */
 };
 #define CSN_BREAKPAD_OPTIONS_INIT CSN_SIZED_INIT(csn_breakpad_options)
 CSN_API void csn_breakpad_options_init(struct csn_breakpad_options *options);
@@ -188,6 +188,7 @@ enum csn_event {
     CSN_EVENT_FUNCTION_WITHOUT_SIZE, /* dropped: its end is unknown */
     CSN_EVENT_MISSING_MAP,           /* normal: a map file named by a build log was not found; one symbol covers the binary */
     CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one before it */
+    CSN_EVENT_DAMAGED_UNWIND,        /* dropped: a record of an unwind table that cannot be read, from the damage on */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };

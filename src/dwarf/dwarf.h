@@ -212,20 +212,6 @@ typedef CSNI_VEC(struct csni_address_range) csni_address_ranges;
 csn_status csni_die_ranges(const struct csni_dwarf *dwarf, const struct csni_die *die, csni_address_ranges *out,
                            struct csn_error *err);
 
-/* ---- ranges from unwind tables ---- */
-
-struct csni_eh_frame {
-    struct csni_span bytes;  /* .eh_frame */
-    uint64_t addr;           /* its address, which pointers are relative to */
-    uint64_t text_base, data_base; /* other bases, that few machines use */
-    uint8_t address_size;    /* 4 or 8 */
-    bool big_endian;
-};
-
-/* Appends the ranges that .eh_frame describes, ascending by start, one for each start. Records that cannot be understood are
- * passed over; one that does not fit the section ends the list with CSN_E_TRUNCATED, what stands before it is given. */
-csn_status csni_dwarf_frame_ranges(const struct csni_eh_frame *section, csni_address_ranges *out, struct csn_error *err);
-
 /* ---- names ---- */
 
 /* For names by the rules of GSYM producers: the linkage name, else DW_AT_name, both looked for through specification and

@@ -76,7 +76,7 @@ struct csn_bytes breakpad_sample_write(const struct csni_model *model) {
     static struct csn_convert_report report;
     struct csn_bytes out = { NULL, 0, NULL };
     struct csni_sink sink = csni_memory_sink(&out);
-    assert_int_equal(csni_breakpad_write(model, NULL, (struct csni_span){ NULL, 0 }, NULL, &sink, &report, NULL), CSN_OK);
+    assert_int_equal(csni_breakpad_write(model, &(struct csni_breakpad_write_options){ 0 }, NULL, &sink, &report, NULL), CSN_OK);
     return out;
 }
 

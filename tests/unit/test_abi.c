@@ -161,7 +161,7 @@ static const struct number values[] = {
     VALUE(CSN_CONVERT_STRICT, 1), VALUE(CSN_CONVERT_CALL_SITES, 2), VALUE(CSN_EVENT_CAPACITY, 64),
     VALUE(CSN_CLASS_NORMAL, 0), VALUE(CSN_CLASS_MERGED, 1), VALUE(CSN_CLASS_CLIPPED, 2), VALUE(CSN_CLASS_DROPPED, 3),
     VALUE(CSN_COMPANION_DEBUG_FILE, 0), VALUE(CSN_COMPANION_SUPPLEMENT, 1), VALUE(CSN_COMPANION_DWP, 2),
-    VALUE(CSN_SEARCH_DEBUGINFOD, 1), VALUE(CSN_COMPANION_DWO, 3), VALUE(CSN_COMPANION_OBJECT, 4), VALUE(CSN_COMPANION_MAP, 5), VALUE(CSN_BSYM_TOKENS_BEST, 0),
+    VALUE(CSN_SEARCH_DEBUGINFOD, 1), VALUE(CSN_COMPANION_DWO, 3), VALUE(CSN_COMPANION_OBJECT, 4), VALUE(CSN_COMPANION_MAP, 5), VALUE(CSN_COMPANION_IMAGE, 6), VALUE(CSN_BSYM_TOKENS_BEST, 0),
     VALUE(CSN_BSYM_TOKENS_REFERENCE, 1), VALUE(CSN_BSYM_TOKENS_NONE, 2), VALUE(CSN_ERROR_TEXT_SIZE, 232), VALUE(CSN_EXAMPLE_SIZE, 200),
     VALUE(CSN_PART_HEADER, 0), VALUE(CSN_PART_STRINGS, 4), VALUE(CSN_PART_PADDING, 11), VALUE(CSN_PART_CAPACITY, 24),
     VALUE(CSN_SHORTEN_NESTED, 1),
@@ -179,6 +179,7 @@ static const char *const events[] = {
     "call-site-without-place", "call-site-of-unknown-function",
     "lines-not-kept", "inlined-calls-not-kept", "part-not-kept", "binary-not-kept", "function-of-unplaced-binary",
     "name-changed", "address-rounded", "function-without-size", "missing-map-file", "overlapping-function",
+    "damaged-unwind-record",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {

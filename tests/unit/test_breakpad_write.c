@@ -19,7 +19,7 @@ static void expect_text(struct model_sample *s, csni_demangler *demangle, const 
     struct csn_bytes out = { NULL, 0, NULL };
     struct csni_sink sink = csni_memory_sink(&out);
     assert_int_equal(model_sample_link(s), CSN_OK);
-    assert_int_equal(csni_breakpad_write(&s->model, demangle, (struct csni_span){ NULL, 0 }, NULL, &sink, &s->report, NULL), CSN_OK);
+    assert_int_equal(csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = demangle }, NULL, &sink, &s->report, NULL), CSN_OK);
     char *text = calloc(1, out.size + 1);
     assert_non_null(text);
     memcpy(text, out.ptr, out.size);
@@ -402,7 +402,7 @@ static void same_for_any_threads(void **state) {
     assert_int_equal(model_sample_link(&s), CSN_OK);
     struct csn_bytes one = breakpad_sample_write(&s.model), many = { NULL, 0, NULL };
     struct csni_sink sink = csni_memory_sink(&many);
-    assert_int_equal(csni_breakpad_write(&s.model, NULL, (struct csni_span){ NULL, 0 }, pool, &sink, &report, NULL), CSN_OK);
+    assert_int_equal(csni_breakpad_write(&s.model, &(struct csni_breakpad_write_options){ 0 }, pool, &sink, &report, NULL), CSN_OK);
     assert_int_equal(one.size, many.size);
     assert_memory_equal(one.ptr, many.ptr, one.size);
     /* Every function once, though groups of one start lie across runs. */
@@ -421,7 +421,7 @@ static csn_status write_with(void *context, const struct csn_allocator *alloc) {
     struct csn_bytes out = { NULL, 0, alloc };
     struct csni_sink sink = csni_memory_sink(&out);
     s->model.alloc = alloc;
-    csn_status status = csni_breakpad_write(&s->model, fake_demangle, (struct csni_span){ NULL, 0 }, NULL, &sink, &report, NULL);
+    csn_status status = csni_breakpad_write(&s->model, &(struct csni_breakpad_write_options){ .demangle = fake_demangle }, NULL, &sink, &report, NULL);
     s->model.alloc = s->alloc;
     csn_bytes_free(&out);
     return status;

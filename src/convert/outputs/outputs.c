@@ -4,11 +4,9 @@
 #include <stdio.h>
 
 #include <callsign/convert.h>
-#include <callsign/names.h>
 
-#include "formats/breakpad/breakpad.h"
 #include "formats/bsym/write/bsym_write.h"
-#include "object/object.h"
+#include "convert/outputs/output_breakpad.h"
 #include "convert/outputs/output_gsection.h"
 #include "formats/gsym/write/gsym_write.h"
 
@@ -19,26 +17,6 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
                                    : options->format == CSN_FORMAT_GSYM_AUTO ? CSNI_GSYM_WRITE_ANY
                                                                              : CSNI_GSYM_WRITE_V1;
     return csni_gsym_write(model, target, pool, sink, report, err);
-}
-
-/* Of an ELF image without a build id. A debug file has no code. */
-static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CSNI_BREAKPAD_FOLD_SIZE]) {
-    const struct csni_span none = { NULL, 0 };
-    struct csni_object *object = model->object;
-    struct csni_span code;
-    if (!object || model->image.uuid.size || object->container != CSNI_CONTAINER_ELF) return none;
-    uint32_t section = csni_object_find_section(object, ".text");
-    if (section == CSNI_NO_SECTION || csni_object_read_section(object, section, &code, NULL) < 0 || !code.size) return none;
-    csni_breakpad_fold_code(code, id);
-    return (struct csni_span){ id, CSNI_BREAKPAD_FOLD_SIZE };
-}
-
-static csn_status write_breakpad(const struct csni_model *model, const struct csn_convert_options *options,
-                                 struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
-                                 struct csn_error *err) {
-    csni_demangler *demangle = options->breakpad->keep_mangled ? NULL : csn_demangle;
-    uint8_t id[CSNI_BREAKPAD_FOLD_SIZE];
-    return csni_breakpad_write(model, demangle, make_up_id(model, id), pool, sink, report, err);
 }
 
 static csn_status write_bsym(const struct csni_model *model, const struct csn_convert_options *options,
@@ -62,7 +40,7 @@ static const struct csni_output outputs[] = {
     { CSN_FORMAT_GSYM_AUTO, "gsym-auto", false, write_gsym },
     { CSN_FORMAT_GSYM_SECTION, "gsym-section", false, csni_write_gsection },
     { CSN_FORMAT_BSYM, "bsym", true, write_bsym },
-    { CSN_FORMAT_BREAKPAD, "breakpad", false, write_breakpad },
+    { CSN_FORMAT_BREAKPAD, "breakpad", false, csni_write_breakpad },
 };
 
 bool csni_is_gsym(uint32_t format) {

@@ -7,6 +7,7 @@
 #include "convert/companions.h"
 #include "convert/sources/covered_ranges.h"
 #include "convert/sources/source.h"
+#include "dwarf/dwarf_frames.h"
 
 /* The symbols of one object on their way into a batch. */
 struct reading {
@@ -185,7 +186,7 @@ static csn_status add_bounds(struct csni_conversion *c, const csni_address_range
 }
 
 /* The bytes of a section, false where it is absent, not in this file, or cannot be read. */
-static bool find_table_bytes(struct csni_object *object, const char *name, struct csni_eh_frame *out) {
+static bool find_table_bytes(struct csni_object *object, const char *name, struct csni_frame_section *out) {
     uint32_t section = csni_object_find_section(object, name);
     if (section == CSNI_NO_SECTION || (object->sections[section].flags & CSNI_SECTION_NOBITS)) return false;
     out->addr = object->sections[section].addr;
@@ -200,7 +201,7 @@ static uint64_t section_addr(const struct csni_object *object, const char *name)
 /* Of an ELF image that has no other bounds: those of its unwind table. */
 static csn_status find_frame_bounds(struct csni_conversion *c, struct csn_error *err) {
     struct csni_object *object = c->object;
-    struct csni_eh_frame frame = { .address_size = object->address_size, .big_endian = object->big_endian };
+    struct csni_frame_section frame = { .address_size = object->address_size, .big_endian = object->big_endian };
     bool linked = object->kind == CSNI_OBJECT_EXECUTABLE || object->kind == CSNI_OBJECT_SHARED;
     if (object->container != CSNI_CONTAINER_ELF || !linked || c->image.bounds.count) return CSN_OK;
     if (!find_table_bytes(object, ".eh_frame", &frame)) return CSN_OK;

@@ -6,6 +6,7 @@
 #ifndef CSNI_BREAKPAD_H
 #define CSNI_BREAKPAD_H
 
+#include "base/buffer.h"
 #include "base/sink.h"
 #include "formats/breakpad/breakpad_text.h"
 #include "model/model.h"
@@ -137,9 +138,15 @@ void csni_breakpad_fold_code(struct csni_span code, uint8_t out[CSNI_BREAKPAD_FO
 /* As csn_demangle(). */
 typedef csn_status csni_demangler(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
 
-/* Writes a linked model. `demangle` NULL: names are written as they are. `made_up_id`: for an image without a build id; may be
- * empty. */
-csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_span made_up_id,
+struct csni_breakpad_write_options {
+    csni_demangler *demangle;         /* NULL: names are written as they are */
+    struct csni_span made_up_id;      /* for an image without a build id; may be empty */
+    const struct csni_buffer *stacks; /* STACK records in pieces: breakpad_stack.h */
+    size_t stack_count;
+};
+
+/* Writes a linked model. */
+csn_status csni_breakpad_write(const struct csni_model *model, const struct csni_breakpad_write_options *options,
                                struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                struct csn_error *err);
 

@@ -14,8 +14,7 @@ struct run {
 
 struct writer {
     const struct csni_model *model;
-    csni_demangler *demangle;
-    struct csni_span made_up_id;      /* in place of a build id that the image does not have; may be empty */
+    const struct csni_breakpad_write_options *options;
     uint64_t base;
     uint32_t *origins;                /* number + 1 by string number of the model */
     uint32_t *files;                  /* number + 1 by file of the model; 0: no record written names it */
@@ -74,7 +73,7 @@ static void put_module(struct writer *w) {
     struct csni_span uuid = w->model->image.uuid;
     struct csn_str os = image->os.len ? image->os : csni_str("Linux");
     char id[CSNI_BREAKPAD_ID_MAX + 1];
-    csni_breakpad_id(os, uuid.size ? uuid : w->made_up_id, image->age, id);
+    csni_breakpad_id(os, uuid.size ? uuid : w->options->made_up_id, image->age, id);
     put_text(&w->head, "MODULE ");
     put_field(&w->head, os, "");
     put_field(&w->head, breakpad_arch(image->arch), "unknown");
@@ -137,7 +136,7 @@ static csn_status encode_origins(void *context, uint32_t worker, size_t item, st
     for (size_t i = item * RUN_LENGTH; i < (item + 1) * RUN_LENGTH && i < w->origin_strings.count; i++) {
         put_text(t, "INLINE_ORIGIN ");
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
-        csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->demangle);
+        csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->options->demangle);
     }
     return t->failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
@@ -217,7 +216,7 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
     if (size) csni_breakpad_put_hex(t, size, ' ');
     put_text(t, "0 ");
-    csni_breakpad_put_name(t, batch->strings[f->name], w->demangle);
+    csni_breakpad_put_name(t, batch->strings[f->name], w->options->demangle);
     if (!size) return;
     put_inlines(w, run, batch, f, size);
     put_rows(w, run, batch, f, size);
@@ -301,6 +300,7 @@ static uint64_t total_size(const struct writer *w) {
     for (size_t i = 0; i < w->run_count; i++) size += w->runs[i].functions.size + w->runs[i].symbols.size;
     for (uint32_t i = 0; i < w->model->image.extras.count; i++)
         if (is_own(&w->model->image.extras.items[i], false)) size += w->model->image.extras.items[i].text.len + 1;
+    for (size_t i = 0; i < w->options->stack_count; i++) size += w->options->stacks[i].size;
     return size;
 }
 
@@ -320,6 +320,8 @@ static csn_status write_out(const struct writer *w, const struct csni_sink *sink
         CSNI_TRY(write_text(sink, &at, extra->text.ptr, extra->text.len, err));
         CSNI_TRY(write_text(sink, &at, "\n", 1, err));
     }
+    for (size_t i = 0; i < w->options->stack_count; i++)
+        CSNI_TRY(write_text(sink, &at, w->options->stacks[i].bytes, w->options->stacks[i].size, err));
     return CSN_OK;
 }
 
@@ -367,10 +369,10 @@ static void release(struct writer *w) {
     csni_buffer_deinit(&w->head);
 }
 
-csn_status csni_breakpad_write(const struct csni_model *model, csni_demangler *demangle, struct csni_span made_up_id,
+csn_status csni_breakpad_write(const struct csni_model *model, const struct csni_breakpad_write_options *options,
                                struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
                                struct csn_error *err) {
-    struct writer w = { .model = model, .demangle = demangle, .made_up_id = made_up_id };
+    struct writer w = { .model = model, .options = options };
     if (model->image.has_base_address) w.base = model->image.base_address;
     w.origin_strings.alloc = w.head.alloc = model->alloc;
     csn_status status = encode(&w, pool, err);

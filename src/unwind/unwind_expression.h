@@ -1,0 +1,27 @@
+/* DWARF expressions of call frame information, as tokens in postfix order. */
+#ifndef CSNI_UNWIND_EXPRESSION_H
+#define CSNI_UNWIND_EXPRESSION_H
+
+#include "unwind/unwind.h"
+
+struct csni_unwind_expression_input {
+    struct csni_span bytes;
+    bool big_endian;
+    uint8_t address_size;
+    bool begins_with_cfa;     /* of a register's rule: the CFA is on the stack */
+    uint16_t pc_register;     /* its value is `pc`: expressions of linkage tables compute with their own address */
+    uint64_t pc;
+};
+
+enum { CSNI_UNWIND_TOKENS_MAX = 32 }; /* of one expression; real ones have up to 8 */
+
+struct csni_unwind_tokens {
+    struct csni_unwind_token items[CSNI_UNWIND_TOKENS_MAX];
+    uint32_t count;
+    bool depends_on_pc;       /* also where it is false that the expression can be told */
+};
+
+/* False: these tokens are not enough to tell what the expression does, or it is damaged. O(bytes). */
+bool csni_unwind_expression_read(const struct csni_unwind_expression_input *input, struct csni_unwind_tokens *out);
+
+#endif
