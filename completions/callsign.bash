@@ -37,7 +37,7 @@ _callsign() {
             esac
             ;;
         stack)
-            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache -h --help"
+            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
             ;;
         explain)
             options="--json -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"

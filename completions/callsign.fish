@@ -74,6 +74,11 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'show 
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s C -l demangle -d 'show demangled names'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l max-frames -x -d 'longest stack to answer (default 65536)'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache -x -d 'memory for cached answers (default 64M)'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-search -d 'use the given indexes only'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l offline -d 'do not ask debuginfod servers'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache-dir -r -F -d 'folder of converted indexes (default'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-cache -d 'convert in memory'
 
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l json -d 'one JSON object for each address instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -s C -l demangle -d 'show demangled names'

@@ -89,6 +89,11 @@ case $state in
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
                     '--max-frames[longest stack to answer (default 65536)]:n:' \
                     '--cache[memory for cached answers (default 64M)]:size:' \
+                    '--no-search[use the given indexes only]' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--offline[do not ask debuginfod servers]' \
+                    '--cache-dir[folder of converted indexes (default]:dir:_files' \
+                    '--no-cache[convert in memory]' \
                     '*:file:_files'
                 ;;
             explain)

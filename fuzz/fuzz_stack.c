@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         out_init(&run.out, out);
         name_text_init(&run.names, false);
         run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = way == 1, .explain = way == 2 };
-        require(session_init(&run.session, &none, &none, 1000, 1 << 16));
+        require(session_init(&run.session, &none, &none, NULL, 1000, 1 << 16));
         if (way < 3) read_text(&run, in, way == 0);
         else if (way == 3) read_json(&run, in, data, size);
         else fill_report(&run, data, size);

@@ -64,7 +64,7 @@ static struct text answer(struct csn_str lines, const struct text_list *files, b
     out_init(&out, fd);
     name_text_init(&names, false);
     struct stack_output output = { .out = &out, .names = &names, .json = json, .explain = explain };
-    require(session_init(&session, files, &none, 1000, plainly ? CACHE : 0));
+    require(session_init(&session, files, &none, NULL, 1000, plainly ? CACHE : 0));
     require(!plainly || text_cache_init(&output.kept, CACHE));
     read_plainly = plainly;
     read_lines(&session, &output, lines);

@@ -20,11 +20,12 @@ struct stack_values {
     const char *format;
     bool json, in_place, explain, demangle;
     uint64_t max_frames, cache_bytes;
+    struct search_values search;
 };
 
 static const struct option_spec options[] = {
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, indexes),
-      .value_name = "FILE", .help = "an index or object file; can be repeated" },
+      .value_name = "FILE", .help = "an index or object file; NAME=FILE: the one of modules\nnamed NAME; can be repeated" },
     { .name = "symbols", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct stack_values, folders),
       .value_name = "DIR",
       .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
@@ -202,7 +203,8 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     /* A third of it for texts, which can be done without. */
     uint64_t cache = run.values->cache_bytes ? run.values->cache_bytes : DEFAULT_CACHE;
     text_cache_init(&run.output.kept, cache / 3);
-    bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, max_frames, cache - cache / 3);
+    bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, &run.values->search, max_frames,
+                             cache - cache / 3);
     if (good && !operand_count) good = answer_input(&run, STDIN_FILENO, NULL);
     for (int i = 0; good && i < operand_count; i++) good = answer_file(&run, operands[i]);
     if (good) report_summary(&run);
@@ -226,8 +228,10 @@ const struct command stack_command = {
         "ThreadSanitizer, Linux kernel traces, Go panics, Apple's .crash reports. Other text is left out, or passed through\n"
         "unchanged with --in-place, which is a filter for logs.\n"
         "\n"
-        "The index of a module is searched in --index by build id and by file name without .gsym, and in --symbols by build id\n"
-        "and name. docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
+        "The symbols of a module are searched in --index by build id and by file name without .gsym (liborders.so.1 also finds\n"
+        "liborders.so.1.2.3.gsym), in --symbols by build id and name, beside the image, in the cache by build id; then the image\n"
+        "or its debug file is converted and kept in the cache. An index with another build id is never used. docs/symbols.md\n"
+        "has the search; docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
         "\n"
         "Exit status: 1 if a line could not be understood. Unknown frames do not change it.\n",
     .example = "callsign stack --index app.gsym --in-place < server.log",
@@ -235,5 +239,6 @@ const struct command stack_command = {
     .values_size = sizeof(struct stack_values),
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .shared = { search_options, SEARCH_OPTION_COUNT, offsetof(struct stack_values, search) },
     .run = run_stack,
 };

@@ -3,6 +3,7 @@
 #include "input/open_index.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,48 @@ static csn_status convert_in_memory(const struct companion_values *companions, s
     return status;
 }
 
+/* What the opener reports of an image without debug information, as the search of a conversion does. */
+static csn_status report_opened(csn_status status, const struct csn_opened *opened, const char *path,
+                                const struct companion_values *companions, const struct csn_error *err) {
+    struct companion_search missing = { .is_missing = true };
+    for (size_t i = 0; i < opened->build_id_size; i++) snprintf(missing.build_id + 2 * i, 3, "%02x", opened->build_id[i]);
+    snprintf(missing.link_name, sizeof(missing.link_name), "%s", opened->link_name);
+    return report_missing(status, path, &missing, companions, err);
+}
+
+static csn_status open_by_search(const struct companion_values *companions, struct symbol_search *search,
+                                 struct opened_index *out, struct csn_error *err) {
+    const char *path = out->input.path;
+    struct csn_convert_report *report = calloc(1, sizeof(*report));
+    struct csn_opened opened = CSN_OPENED_INIT;
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    if (!report) return CSN_E_MEMORY;
+    options.arch = companions->arch;
+    progress_begin(&search->bar, false);
+    csn_status status = csn_opener_open(search->opener, path, out->input.file, &options, &out->index, &opened, report, err);
+    progress_end(&search->bar);
+    if (opened.flags & CSN_OPENED_SYMBOLS_ONLY) status = report_opened(status, &opened, path, companions, err);
+    progress_pass_on_signal();
+    if (status == CSN_OK && opened.flags & CSN_OPENED_CONVERTED) {
+        conversion_report_damage(path, report);
+        out->partial = conversion_is_partial(report);
+    }
+    free(report);
+    return status;
+}
+
+/* Whatever the options say beside the opener's own places makes another index than the cache keeps. */
+static bool is_for_search(const struct companion_values *companions, const struct symbol_search *search) {
+    return search && search->opener && !companions->none && !companions->debug_file && !companions->packages.count
+           && !companions->dwo_dirs.count && !companions->object_prefix;
+}
+
+static csn_status open_image(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
+                             struct csn_error *err) {
+    return is_for_search(companions, search) ? open_by_search(companions, search, out, err)
+                                             : convert_in_memory(companions, out, err);
+}
+
 /* What is said of debug information or images means nothing for an index, which has all of it inside. */
 static bool options_fit_index(const char *path, const struct companion_values *companions) {
     const char *option = companions->debug_file ? "--debug-file" : companions->packages.count ? "--dwp" : NULL;
@@ -93,11 +136,12 @@ static bool arch_fits(const struct input_file *input, const char *arch) {
 }
 
 /* CSN_NONE: there is no index, with a message. */
-static csn_status open_input(const struct companion_values *companions, struct opened_index *out, struct csn_error *err) {
+static csn_status open_input(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
+                             struct csn_error *err) {
     const struct input_file *input = &out->input;
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     options.arch = companions->arch;
-    if (!input->file) return convert_in_memory(companions, out, err);
+    if (!input->file) return open_image(companions, search, out, err);
     if (csn_is_index(input->bytes, input->size)) {
         if (!options_fit_index(input->path, companions)) return CSN_NONE;
         return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
@@ -108,7 +152,7 @@ static csn_status open_input(const struct companion_values *companions, struct o
     }
     if (!arch_fits(input, companions->arch)) return CSN_NONE;
     csn_status status = csn_index_open_embedded_memory(input->bytes, input->size, &options, &out->index, err);
-    return status == CSN_NONE ? convert_in_memory(companions, out, err) : status;
+    return status == CSN_NONE ? open_image(companions, search, out, err) : status;
 }
 
 static bool finish_opening(csn_status status, const struct csn_error *err, struct opened_index *out) {
@@ -118,11 +162,16 @@ static bool finish_opening(csn_status status, const struct csn_error *err, struc
     return false;
 }
 
-bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
+bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,
+                        struct opened_index *out) {
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     if (!input_file_open(path, &out->input)) return false;
-    return finish_opening(open_input(companions, out, &err), &err, out);
+    return finish_opening(open_input(companions, search, out, &err), &err, out);
+}
+
+bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out) {
+    return open_index_through(path, companions, NULL, out);
 }
 
 bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out) {

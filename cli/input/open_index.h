@@ -6,7 +6,7 @@
 #include <callsign/convert.h>
 #include <callsign/index.h>
 
-#include "input/companion_options.h"
+#include "input/symbol_search.h"
 
 /* A file, or a folder: a dSYM bundle, which has no bytes of its own. */
 struct input_file {
@@ -29,6 +29,9 @@ struct opened_index {
 /* False, with a message on stderr, when there is no index to be had. `companions`: for an object
  * file. */
 bool open_index(const char *path, const struct companion_values *companions, struct opened_index *out);
+/* The same; an object file is converted by the opener, which has a cache. NULL: as open_index(). */
+bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,
+                        struct opened_index *out);
 /* The same for an object file only. */
 bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out);
 void close_index(struct opened_index *opened); /* a zeroed one is fine */

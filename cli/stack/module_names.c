@@ -40,14 +40,15 @@ bool build_id_parse(struct csn_str text, struct build_id *out) {
 
 /* ---- the store ---- */
 
-/* An object file is converted in memory, without looking for others. What is wrong is reported here. */
+/* An object file is converted; without a search, in memory and without looking for others. What is wrong is reported here. */
 static csn_status open_for_store(void *context, const char *path, struct csn_index **out, void **out_handle,
                                  struct csn_error *err) {
-    static const struct companion_values no_companions = { .none = true };
-    (void)context, (void)err;
+    struct symbol_search *search = context;
+    const struct companion_values companions = { .none = !search || !search->opener };
+    (void)err;
     struct opened_index *opened = malloc(sizeof(*opened));
     if (!opened) return CSN_E_MEMORY;
-    if (!open_index(path, &no_companions, opened)) {
+    if (!open_index_through(path, &companions, search, opened)) {
         free(opened);
         return CSN_E_UNSUPPORTED;
     }
@@ -67,19 +68,37 @@ static void report_for_store(void *context, const char *path, const char *text) 
     cli_error(path, "%s", text);
 }
 
-bool module_store_create(const struct text_list *files, const struct text_list *folders, struct csn_store **out) {
+/* NAME=FILE names the modules that the file is for; a file whose own name has a '=' is one all the same. */
+static csn_status add_index(struct csn_store *store, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || access(text, F_OK) == 0) return csn_store_add_index(store, text, NULL, NULL);
+    const struct csn_str name = { text, (size_t)(equals - text) };
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_store_add_named_index(store, name, equals + 1, NULL, &err);
+    if (status == CSN_E_ARGUMENT) cli_error(NULL, "%s", csn_error_text(&err));
+    return status;
+}
+
+bool module_store_create(const struct text_list *files, const struct text_list *folders, struct symbol_search *search,
+                         struct csn_store **out) {
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     options.folders = folders->items;
     options.folder_count = folders->count;
     options.open = open_for_store;
     options.close = close_for_store;
     options.report = report_for_store;
+    options.context = search;
+    if (search && search->opener) {
+        options.flags = CSN_STORE_BESIDE;
+        options.convert = symbol_search_find;
+        options.convert_context = search;
+    }
     if (csn_store_create(&options, out, NULL) < 0) {
         cli_error_memory("indexes");
         return false;
     }
     for (size_t i = 0; i < files->count; i++) {
-        csn_status status = csn_store_add_index(*out, files->items[i], NULL, NULL);
+        csn_status status = add_index(*out, files->items[i]);
         if (status == CSN_E_MEMORY) cli_error_memory("indexes");
         if (status < 0) return false;
     }

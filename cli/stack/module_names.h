@@ -5,6 +5,7 @@
 #include <callsign/process.h>
 #include <callsign/store.h>
 
+#include "input/symbol_search.h"
 #include "ui/option_table.h"
 
 struct build_id {
@@ -24,9 +25,10 @@ struct module_names {
 /* The part of a path after its last slash or backslash. */
 struct csn_str base_name_of(struct csn_str path);
 
-/* A store over the files of --index, which are open then, and the folders of --symbols. False, with a message: one of them
- * cannot be opened. */
-bool module_store_create(const struct text_list *files, const struct text_list *folders, struct csn_store **out);
+/* A store over the files of --index (FILE or NAME=FILE), which are open then, the folders of --symbols, and what the search
+ * finds; it uses the search as long as it lives. False, with a message: one of them cannot be opened. */
+bool module_store_create(const struct text_list *files, const struct text_list *folders, struct symbol_search *search,
+                         struct csn_store **out);
 /* NULL: there is none, or no memory. A file that cannot be opened, or has another build id, is reported once. */
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module);
 

@@ -14,13 +14,14 @@ static struct csn_str str_of(const char *text) {
 /* ---- the session ---- */
 
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
-                  uint64_t max_frames, uint64_t cache_bytes) {
+                  const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes) {
     *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true };
     session->modules = &session->stream_modules;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     options.max_frames = max_frames;
     options.cache_bytes = cache_bytes;
-    if (!module_store_create(files, folders, &session->store)) return false;
+    if (!symbol_search_begin(&session->search, search)) return false;
+    if (!module_store_create(files, folders, &session->search, &session->store)) return false;
     if (csn_symbolicator_create(&options, &session->symbolicator, NULL) == CSN_OK) return true;
     cli_error_memory("stacks");
     return false;
@@ -35,6 +36,7 @@ void session_deinit(struct stack_session *session) {
     free(session->frames);
     frame_symbols_deinit(&session->frame_symbols);
     csn_store_destroy(session->store);
+    symbol_search_end(&session->search);
 }
 
 /* Closes indexes when many are open. Everything that knows an index by its address forgets it first. */

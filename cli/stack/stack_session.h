@@ -11,6 +11,7 @@
 #include "stack/stack_tally.h"
 
 struct stack_session {
+    struct symbol_search search;
     struct csn_store *store;
     struct csn_symbolicator *symbolicator;
     struct symbol_tables symbols;
@@ -29,8 +30,9 @@ struct stack_session {
     uint64_t placings;                /* how often modules were given to the symbolicator */
 };
 
+/* `search` NULL: modules have no other indexes than those of the files and folders. */
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
-                  uint64_t max_frames, uint64_t cache_bytes);
+                  const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes);
 void session_deinit(struct stack_session *session);
 
 /* Which list of modules is meant from here on; the stack's own one is emptied. */

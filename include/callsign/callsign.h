@@ -5,6 +5,7 @@
 #include <callsign/base.h>
 #include <callsign/binaries.h>
 #include <callsign/builder.h>
+#include <callsign/cache.h>
 #include <callsign/companion.h>
 #include <callsign/convert.h>
 #include <callsign/embed.h>

@@ -26,6 +26,16 @@ typedef void csn_store_close_index(void *context, struct csn_index *index, void 
 /* Called once for each index that has the module's name but is rejected. `text` is the reason. */
 typedef void csn_store_report(void *context, const char *path, const char *text);
 
+struct csn_store_module;
+struct csn_store_explanation;
+/* Makes the index of a module that the store did not find: takes it from a cache, or converts the image or its debug
+ * file. csn_opener_find() of callsign/open.h is the stock function. The store closes *out with csn_index_close(), and
+ * calls it at most once for each module until csn_store_trim().
+ * CSN_OK; CSN_NONE: it cannot be made; CSN_E_MEMORY. Other failures count as CSN_NONE. Searched locations are added to
+ * `explanation`, which may be NULL. */
+typedef csn_status csn_store_convert(void *context, const struct csn_store_module *module, struct csn_index **out,
+                                     struct csn_store_explanation *explanation, struct csn_error *err);
+
 struct csn_store_options {
     size_t struct_size;                    /* set by CSN_STORE_OPTIONS_INIT */
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the store */
@@ -37,6 +47,8 @@ struct csn_store_options {
     void *context;                         /* passed to the callbacks */
     uint32_t max_open;                     /* for csn_store_is_full(); added indexes do not count. 0: 1024 */
     uint32_t flags;                        /* CSN_STORE_ */
+    csn_store_convert *convert;            /* searched last; NULL: only existing indexes are used */
+    void *convert_context;
 };
 #define CSN_STORE_OPTIONS_INIT CSN_SIZED_INIT(csn_store_options)
 CSN_API void csn_store_options_init(struct csn_store_options *options);
@@ -56,10 +68,13 @@ CSN_API void csn_store_destroy(struct csn_store *store); /* closes all indexes; 
  * CSN_E_MEMORY. */
 CSN_API csn_status csn_store_add_index(struct csn_store *store, const char *path, const struct csn_index **out,
                                        struct csn_error *err);
-/* Returns the number of indexes added with csn_store_add_index(). */
+/* The same for the modules of a name, whatever the index file is called. `name` is a file name or a path. */
+CSN_API csn_status csn_store_add_named_index(struct csn_store *store, struct csn_str name, const char *path,
+                                             const struct csn_index **out, struct csn_error *err);
+/* Returns the number of indexes that were added. */
 CSN_API size_t csn_store_given_count(const struct csn_store *store);
-/* Returns the name by which modules find added index `i`: its file name without ".gsym", ".bsym" or ".sym". Valid as
- * long as the store. */
+/* Returns the name by which modules find added index `i`: the name it was added with, or its file name without ".gsym",
+ * ".bsym" or ".sym". Valid as long as the store. */
 CSN_API struct csn_str csn_store_given_name(const struct csn_store *store, size_t i);
 
 /* What the caller knows about a module. Empty strings and NULL mean unknown. */
@@ -73,18 +88,22 @@ struct csn_store_module {
 #define CSN_STORE_MODULE_INIT CSN_SIZED_INIT(csn_store_module)
 CSN_API void csn_store_module_init(struct csn_store_module *module);
 
-struct csn_store_explanation;
-
 /* Finds the index of a module. It searches in this order:
  * - the module's own `index`;
  * - open indexes, by build id;
  * - in each folder: FOLDER/ab/cdef.gsym by build id, NAME/ID/NAME.gsym and .sym (the layout of Breakpad stores),
- * FOLDER/NAME.gsym;
- * - open indexes, by file name;
- * - with CSN_STORE_BESIDE, files next to the module's path.
+ * FOLDER/NAME.gsym, and an index in FOLDER whose name matches loosely;
+ * - open indexes, by file name, the best match first;
+ * - with CSN_STORE_BESIDE, files next to the module's path;
+ * - the `convert` callback.
+ * A module without name and id is served by the added index if there is exactly one.
  *
- * An index found by name is rejected if its build id differs from the module's. Truncated ids are compared up to the
- * shorter length. *out belongs to the store and stays open until csn_store_trim() or csn_store_destroy().
+ * Names match loosely: "liborders.so.1" and "liborders.so.1.2.3", "orders.exe" and "orders", "orders.debug" and "orders",
+ * "snd-pcm.ko" and "snd_pcm", "app (deleted)" and "app". An exact name is preferred.
+ *
+ * An index is rejected if its build id differs from the module's, wherever it was found; the reports contain both ids.
+ * (Breakpad stores spell ids differently, and are trusted.) Truncated ids are compared up to the shorter length. *out
+ * belongs to the store and stays open until csn_store_trim() or csn_store_destroy().
  * explanation: receives the searched locations and replaces its previous contents; may be NULL.
  * CSN_OK; CSN_NONE: no index was found; CSN_E_MEMORY; CSN_E_UNSUPPORTED: unknown fields.
  * Cost: linear in the number of open indexes, plus up to eight file system accesses for each folder. */
@@ -111,7 +130,10 @@ enum csn_store_place {
     CSN_STORE_PLACE_FOLDER_BY_ID,   /* FOLDER/ab/cdef.gsym */
     CSN_STORE_PLACE_FOLDER_BREAKPAD, /* FOLDER/NAME/ID/NAME.gsym, .sym */
     CSN_STORE_PLACE_FOLDER_BY_NAME, /* FOLDER/NAME.gsym */
-    CSN_STORE_PLACE_BESIDE          /* PATH.gsym, and PATH itself */
+    CSN_STORE_PLACE_BESIDE,         /* PATH.gsym, and PATH itself */
+    CSN_STORE_PLACE_CACHE,          /* the cache of converted indexes, by build id */
+    CSN_STORE_PLACE_IMAGE,          /* the module's file, converted with its debug file */
+    CSN_STORE_PLACE_DEBUG_FILE      /* a debug file with the module's build id, converted: local or from debuginfod */
 };
 
 /* One searched location. */
@@ -128,6 +150,11 @@ struct csn_store_location {
 CSN_API csn_status csn_store_explanation_create(const struct csn_allocator *allocator, struct csn_store_explanation **out,
                                                 struct csn_error *err);
 CSN_API void csn_store_explanation_destroy(struct csn_store_explanation *explanation); /* `explanation` may be NULL */
+/* Returns the name of a place, such as "beside the image": a static string, never NULL. */
+CSN_API const char *csn_store_place_text(uint32_t place);
+/* Adds a location, for csn_store_convert callbacks. `explanation` may be NULL. CSN_OK; CSN_E_MEMORY. */
+CSN_API csn_status csn_store_explanation_add(struct csn_store_explanation *explanation, const struct csn_store_location *location,
+                                             struct csn_error *err);
 /* Returns the number of locations. */
 CSN_API size_t csn_store_explanation_count(const struct csn_store_explanation *explanation);
 /* Returns location `i`, i < count. Its strings stay valid until csn_store_find() uses the explanation again or it is

@@ -1,4 +1,4 @@
-/* Hashing for tables in memory. Never written to a file. */
+/* Hashing: tables in memory, and XXH3-64 as the checksum of cache entries. */
 #ifndef CSNI_HASH_H
 #define CSNI_HASH_H
 

@@ -45,15 +45,35 @@ static bool append_text(struct csn_store_explanation *explanation, struct csn_st
     return true;
 }
 
+csn_status csn_store_explanation_add(struct csn_store_explanation *explanation, const struct csn_store_location *location,
+                                     struct csn_error *err) {
+    if (!explanation) return CSN_OK;
+    struct csni_location_record record = { .place = location->place, .status = location->status, .path_len = location->path.len,
+                                           .text_len = location->text.len };
+    if (!append_text(explanation, location->path, &record.path_at) || !append_text(explanation, location->text, &record.text_at)
+        || !csni_vec_push(&explanation->records, record))
+        return csni_fail_memory(err, sizeof record);
+    return CSN_OK;
+}
+
 csn_status csni_store_record(struct csni_store_query *query, uint32_t place, csn_status status, struct csn_str path,
                              const char *text) {
-    struct csn_store_explanation *explanation = query->explanation;
-    if (!explanation) return CSN_OK;
-    struct csni_location_record record = { .place = place, .status = status, .path_len = path.len };
-    struct csn_str why = csni_str(text ? text : "");
-    record.text_len = why.len;
-    if (!append_text(explanation, path, &record.path_at) || !append_text(explanation, why, &record.text_at)
-        || !csni_vec_push(&explanation->records, record))
-        return csni_fail_memory(query->err, sizeof record);
-    return CSN_OK;
+    const struct csn_store_location location = { .place = place, .status = status, .path = path, .text = csni_str(text ? text : "") };
+    return csn_store_explanation_add(query->explanation, &location, query->err);
+}
+
+const char *csn_store_place_text(uint32_t place) {
+    switch (place) {
+    case CSN_STORE_PLACE_NAMED: return "the index that the input names";
+    case CSN_STORE_PLACE_OPEN_BY_ID: return "open indexes, by build id";
+    case CSN_STORE_PLACE_OPEN_BY_NAME: return "open indexes, by name";
+    case CSN_STORE_PLACE_FOLDER_BY_ID: return "symbol folder, by build id";
+    case CSN_STORE_PLACE_FOLDER_BREAKPAD: return "symbol folder, as a Breakpad store";
+    case CSN_STORE_PLACE_FOLDER_BY_NAME: return "symbol folder, by name";
+    case CSN_STORE_PLACE_BESIDE: return "beside the image";
+    case CSN_STORE_PLACE_CACHE: return "the cache";
+    case CSN_STORE_PLACE_IMAGE: return "the image";
+    case CSN_STORE_PLACE_DEBUG_FILE: return "debug file";
+    default: return "unknown";
+    }
 }

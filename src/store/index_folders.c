@@ -1,10 +1,11 @@
 /* Folders of symbols: by build id, as Breakpad's stores are, and by name. */
+#include <dirent.h>
 #include <stdio.h>
 
 #include "base/hex.h"
 #include "store/index_store.h"
 
-enum { FILE_NAME_MAX = 256 };
+enum { FILE_NAME_MAX = 256, FOLDER_FILES_MAX = 1 << 16 };
 
 /* A name from an input becomes part of a path only if it is the name of a file. */
 static bool is_file_name(struct csn_str name) {
@@ -65,6 +66,32 @@ static csn_status find_by_name_path(struct csni_store_query *query, const char *
     return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
 }
 
+/* The best of the names in the folder that match loosely and not exactly, the first of equals. False: there is none. */
+static bool find_loose_name(const struct csni_store_query *query, const char *folder, char out[FILE_NAME_MAX]) {
+    static const char suffix[] = ".gsym";
+    DIR *list = opendir(folder);
+    unsigned best = 0;
+    const struct dirent *entry;
+    for (size_t i = 0; list && i < FOLDER_FILES_MAX && (entry = readdir(list)); i++) {
+        size_t len = strlen(entry->d_name);
+        if (len < sizeof suffix || len >= FILE_NAME_MAX || strcmp(entry->d_name + len - (sizeof suffix - 1), suffix) != 0) continue;
+        unsigned match = csni_module_name_match(query->base_name, csni_store_stem(csni_str(entry->d_name)));
+        if (match == CSNI_NAME_EXACT) continue; /* tried already */
+        if (match < best || !match || (match == best && strcmp(entry->d_name, out) > 0)) continue;
+        best = match;
+        memcpy(out, entry->d_name, len + 1);
+    }
+    if (list) closedir(list);
+    return best != 0;
+}
+
+static csn_status find_by_loose_name(struct csni_store_query *query, const char *folder) {
+    char name[FILE_NAME_MAX], path[CSNI_STORE_PATH_SIZE];
+    if (!find_loose_name(query, folder, name)) return CSN_NONE;
+    int size = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return try_printed(query, CSN_STORE_PLACE_FOLDER_BY_NAME, path, size);
+}
+
 csn_status csni_store_find_in_folder(struct csni_store_query *query, const char *folder) {
     csn_status status = query->id.size > 1 ? find_by_id_path(query, folder) : CSN_NONE;
     if (status != CSN_NONE || !is_file_name(query->base_name)) return status;
@@ -77,5 +104,6 @@ csn_status csni_store_find_in_folder(struct csni_store_query *query, const char 
         capital_hex(whole, query->id.bytes, query->id.size);
         if (status == CSN_NONE) status = find_in_breakpad(query, folder, whole);
     }
-    return status == CSN_NONE ? find_by_name_path(query, folder) : status;
+    if (status == CSN_NONE) status = find_by_name_path(query, folder);
+    return status == CSN_NONE ? find_by_loose_name(query, folder) : status;
 }

@@ -73,7 +73,20 @@ uint64_t csn_store_generation(const struct csn_store *store) { return store->gen
 
 /* ---- given indexes ---- */
 
-csn_status csn_store_add_index(struct csn_store *store, const char *path, const struct csn_index **out, struct csn_error *err) {
+static csn_status name_entry(struct csn_store *store, struct csni_store_entry *entry, struct csn_str name, struct csn_error *err) {
+    name = csni_store_base_name(name);
+    if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the name of the modules of %s is empty", entry->path);
+    entry->name = csni_alloc(store->alloc, name.len);
+    if (!entry->name) return csni_fail_memory(err, name.len);
+    memcpy(entry->name, name.ptr, name.len);
+    entry->name_size = name.len;
+    entry->stem = (struct csn_str){ entry->name, name.len };
+    return CSN_OK;
+}
+
+/* `name` NULL: by the file's name. */
+static csn_status add_given(struct csn_store *store, const struct csn_str *name, const char *path, const struct csn_index **out,
+                            struct csn_error *err) {
     struct csn_error why = CSN_ERROR_INIT;
     if (store->given_count != store->entries.count) csn_store_trim(store);
     struct csni_store_entry *entry = csni_store_open_entry(store, csni_str(path), false, &why);
@@ -85,9 +98,23 @@ csn_status csn_store_add_index(struct csn_store *store, const char *path, const 
         csni_store_close_from(store, store->given_count);
         return status;
     }
+    csn_status status = name ? name_entry(store, entry, *name, err) : CSN_OK;
+    if (status < 0) {
+        csni_store_close_from(store, store->given_count);
+        return status;
+    }
     store->given_count++;
     if (out) *out = entry->index;
     return CSN_OK;
+}
+
+csn_status csn_store_add_index(struct csn_store *store, const char *path, const struct csn_index **out, struct csn_error *err) {
+    return add_given(store, NULL, path, out, err);
+}
+
+csn_status csn_store_add_named_index(struct csn_store *store, struct csn_str name, const char *path, const struct csn_index **out,
+                                     struct csn_error *err) {
+    return add_given(store, &name, path, out, err);
 }
 
 size_t csn_store_given_count(const struct csn_store *store) { return store->given_count; }
@@ -108,13 +135,15 @@ static csn_status find_beside(struct csni_store_query *query) {
     return status == CSN_NONE ? csni_store_try_if_there(query, CSN_STORE_PLACE_BESIDE, path, true) : status;
 }
 
-static csn_status find_anywhere(struct csni_store_query *query) {
+static csn_status find_anywhere(struct csni_store_query *query, const struct csn_store_module *module) {
     const struct csn_store_options *options = &query->store->options;
+    if (!query->name.len && !query->id.size) return csni_store_find_only_given(query);
     csn_status status = query->id.size ? csni_store_find_open_by_id(query) : CSN_NONE;
     for (size_t i = 0; status == CSN_NONE && i < options->folder_count; i++)
         status = csni_store_find_in_folder(query, options->folders[i]);
     if (status == CSN_NONE) status = csni_store_find_open_by_name(query);
     if (status == CSN_NONE && (options->flags & CSN_STORE_BESIDE)) status = find_beside(query);
+    if (status == CSN_NONE && options->convert) status = csni_store_find_by_converting(query, module);
     return status;
 }
 
@@ -126,7 +155,8 @@ csn_status csn_store_find(struct csn_store *store, const struct csn_store_module
                                       .id = csni_store_id_of(module.build_id, module.build_id_size),
                                       .explanation = explanation, .err = err };
     csni_explanation_clear(explanation);
-    csn_status status = module.index.len ? csni_store_try(&query, CSN_STORE_PLACE_NAMED, module.index) : find_anywhere(&query);
+    csn_status status = module.index.len ? csni_store_try(&query, CSN_STORE_PLACE_NAMED, module.index)
+                                         : find_anywhere(&query, &module);
     if (status == CSN_OK) *out = query.found;
     return status;
 }

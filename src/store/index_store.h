@@ -19,7 +19,9 @@ struct csni_store_id {
 struct csni_store_entry {
     char *path;
     size_t path_len;
-    struct csn_str stem;     /* file name less its suffix, within `path` */
+    char *name;              /* of the modules that it is for, as given; NULL: by the stem of the path */
+    size_t name_size;
+    struct csn_str stem;     /* the name, or the file name less its suffix, within `path` */
     struct csni_store_id id;
     struct csn_index *index; /* NULL: it cannot be opened */
     void *handle;            /* of the opener */
@@ -28,6 +30,7 @@ struct csni_store_entry {
     size_t error_size;
     bool is_reported;        /* as having another build id */
     bool is_within_image;    /* opened by csn_index_open_embedded() */
+    bool is_converted;       /* by the callback: `path` is the module's name, `id` the module's */
 };
 
 struct csn_store {
@@ -72,6 +75,16 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
 void csni_store_close_from(struct csn_store *store, size_t first);
 csn_status csni_store_find_open_by_id(struct csni_store_query *query);
 csn_status csni_store_find_open_by_name(struct csni_store_query *query);
+/* The only index that was added. */
+csn_status csni_store_find_only_given(struct csni_store_query *query);
+/* By the callback, once for each module. */
+csn_status csni_store_find_by_converting(struct csni_store_query *query, const struct csn_store_module *module);
+
+/* How well an index named `index` fits a module named `module`, both without folders: 0 not at all, CSNI_NAME_EXACT best. */
+enum { CSNI_NAME_EXACT = 3 };
+unsigned csni_module_name_match(struct csn_str module, struct csn_str index);
+/* The file name less ".gsym", ".bsym" or ".sym". */
+struct csn_str csni_store_stem(struct csn_str path);
 
 /* Adds a location to the explanation. CSN_E_MEMORY or CSN_OK. */
 csn_status csni_store_record(struct csni_store_query *query, uint32_t place, csn_status status, struct csn_str path,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/core/fail.h"
+#include "base/hex.h"
 #include "store/index_store.h"
 
 enum { ID_SIZE_MIN = 4, NAME_SHOWN_MAX = 128 };
@@ -27,10 +28,11 @@ bool csni_store_id_equal(const struct csni_store_id *a, const struct csni_store_
 /* ---- opening and closing ---- */
 
 static void close_entry(struct csn_store *store, struct csni_store_entry *entry) {
-    bool is_openers = store->options.close && !entry->is_within_image;
+    bool is_openers = store->options.close && !entry->is_within_image && !entry->is_converted;
     if (entry->index && is_openers) store->options.close(store->options.context, entry->index, entry->handle);
     else csn_index_close(entry->index);
     csni_free(store->alloc, entry->path, entry->path_len + 1);
+    csni_free(store->alloc, entry->name, entry->name_size);
     csni_free(store->alloc, entry->error, entry->error_size);
 }
 
@@ -38,7 +40,7 @@ void csni_store_close_from(struct csn_store *store, size_t first) {
     while (store->entries.count > first) close_entry(store, &store->entries.items[--store->entries.count]);
 }
 
-static struct csn_str stem_of(struct csn_str path) {
+struct csn_str csni_store_stem(struct csn_str path) {
     static const char *const suffixes[] = { ".gsym", ".bsym", ".sym" };
     struct csn_str name = csni_store_base_name(path);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
@@ -65,16 +67,24 @@ static void keep_error(struct csn_store *store, struct csni_store_entry *entry, 
     else entry->error_size = 0;
 }
 
-struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct csn_str path, bool within_image,
-                                               struct csn_error *why) {
+/* After the last entry, not counted yet. NULL: no memory. */
+static struct csni_store_entry *new_entry(struct csn_store *store, struct csn_str path) {
     if (!csni_vec_reserve(&store->entries, store->entries.count + 1)) return NULL;
     struct csni_store_entry *entry = &store->entries.items[store->entries.count];
-    *entry = (struct csni_store_entry){ .path_len = path.len, .is_within_image = within_image };
+    *entry = (struct csni_store_entry){ .path_len = path.len };
     entry->path = csni_alloc(store->alloc, path.len + 1);
     if (!entry->path) return NULL;
-    memcpy(entry->path, path.ptr, path.len);
+    if (path.len) memcpy(entry->path, path.ptr, path.len);
     entry->path[path.len] = 0;
-    entry->stem = stem_of((struct csn_str){ entry->path, path.len });
+    return entry;
+}
+
+struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct csn_str path, bool within_image,
+                                               struct csn_error *why) {
+    struct csni_store_entry *entry = new_entry(store, path);
+    if (!entry) return NULL;
+    entry->is_within_image = within_image;
+    entry->stem = csni_store_stem((struct csn_str){ entry->path, path.len });
     entry->status = open_index(store, entry, why);
     if (entry->status == CSN_OK) {
         struct csn_index_info info;
@@ -90,34 +100,39 @@ struct csni_store_entry *csni_store_open_entry(struct csn_store *store, struct c
 
 /* ---- one location ---- */
 
-static void report_other_id(struct csni_store_query *query, struct csni_store_entry *entry) {
+static void report_other_id(const struct csni_store_query *query, struct csni_store_entry *entry) {
     struct csn_store *store = query->store;
-    char text[NAME_SHOWN_MAX + 80];
+    char text[NAME_SHOWN_MAX + 4 * CSNI_STORE_ID_MAX + 80], has[2 * CSNI_STORE_ID_MAX + 1], needs[2 * CSNI_STORE_ID_MAX + 1];
     if (entry->is_reported || !store->options.report) return;
-    snprintf(text, sizeof text, "has another build id than the module '%.*s': not used",
-             (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr);
+    csni_hex_text(entry->id.bytes, entry->id.size, has);
+    csni_hex_text(query->id.bytes, query->id.size, needs);
+    snprintf(text, sizeof text, "has another build id than the module '%.*s': %s instead of %s; not used",
+             (int)(query->base_name.len < NAME_SHOWN_MAX ? query->base_name.len : NAME_SHOWN_MAX), query->base_name.ptr, has, needs);
     store->options.report(store->options.context, entry->path, text);
     entry->is_reported = true;
 }
 
-/* A place that is named by the build id needs no proof: Breakpad's ids have their bytes in another order. */
-static bool needs_id(uint32_t place) {
-    return place == CSN_STORE_PLACE_OPEN_BY_NAME || place == CSN_STORE_PLACE_FOLDER_BY_NAME || place == CSN_STORE_PLACE_BESIDE;
-}
+/* Breakpad's ids have their bytes in another order. */
+static bool needs_id(uint32_t place) { return place != CSN_STORE_PLACE_FOLDER_BREAKPAD; }
 
 static bool is_of_other_build(const struct csni_store_query *query, const struct csni_store_entry *entry) {
     return query->id.size && entry->id.size && !csni_store_id_equal(&query->id, &entry->id);
 }
 
 /* Whether the entry serves the module; what it is for is recorded. */
-static csn_status take_entry(struct csni_store_query *query, uint32_t place, const struct csni_store_entry *entry) {
+static csn_status take_entry(struct csni_store_query *query, uint32_t place, struct csni_store_entry *entry) {
     struct csn_str path = { entry->path, entry->path_len };
     if (!entry->index) {
         CSNI_TRY(csni_store_record(query, place, entry->status < 0 ? entry->status : CSN_NONE, path, entry->error));
         return CSN_NONE;
     }
     if (needs_id(place) && is_of_other_build(query, entry)) {
-        CSNI_TRY(csni_store_record(query, place, CSN_E_FORMAT, path, "it has another build id"));
+        char text[4 * CSNI_STORE_ID_MAX + 64], has[2 * CSNI_STORE_ID_MAX + 1], needs[2 * CSNI_STORE_ID_MAX + 1];
+        csni_hex_text(entry->id.bytes, entry->id.size, has);
+        csni_hex_text(query->id.bytes, query->id.size, needs);
+        snprintf(text, sizeof text, "it has another build id: %s instead of %s", has, needs);
+        report_other_id(query, entry);
+        CSNI_TRY(csni_store_record(query, place, CSN_E_FORMAT, path, text));
         return CSN_NONE;
     }
     query->found = entry->index;
@@ -127,7 +142,7 @@ static csn_status take_entry(struct csni_store_query *query, uint32_t place, con
 static struct csni_store_entry *entry_at(struct csn_store *store, struct csn_str path, bool within_image) {
     for (size_t i = 0; i < store->entries.count; i++) {
         struct csni_store_entry *entry = &store->entries.items[i];
-        if (entry->is_within_image != within_image) continue;
+        if (entry->is_within_image != within_image || entry->is_converted) continue;
         if (csni_str_equal((struct csn_str){ entry->path, entry->path_len }, path)) return entry;
     }
     return NULL;
@@ -157,7 +172,7 @@ csn_status csni_store_try_if_there(struct csni_store_query *query, uint32_t plac
 csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
     static const struct csn_str nowhere = { "", 0 };
     for (size_t i = 0; i < query->store->entries.count; i++) {
-        const struct csni_store_entry *entry = &query->store->entries.items[i];
+        struct csni_store_entry *entry = &query->store->entries.items[i];
         if (entry->index && csni_store_id_equal(&entry->id, &query->id))
             return take_entry(query, CSN_STORE_PLACE_OPEN_BY_ID, entry);
     }
@@ -167,11 +182,54 @@ csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
 
 csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
     csn_status status = CSN_NONE;
-    for (size_t i = 0; status == CSN_NONE && query->base_name.len && i < query->store->entries.count; i++) {
-        struct csni_store_entry *entry = &query->store->entries.items[i];
-        if (!entry->index || !csni_str_equal(entry->stem, query->base_name)) continue;
-        if (is_of_other_build(query, entry)) report_other_id(query, entry);
-        status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+    for (unsigned match = CSNI_NAME_EXACT; match && query->base_name.len; match--)
+        for (size_t i = 0; status == CSN_NONE && i < query->store->entries.count; i++) {
+            struct csni_store_entry *entry = &query->store->entries.items[i];
+            if (!entry->index || entry->is_converted || csni_module_name_match(query->base_name, entry->stem) != match) continue;
+            status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+        }
+    return status;
+}
+
+csn_status csni_store_find_only_given(struct csni_store_query *query) {
+    return query->store->given_count == 1 ? take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, &query->store->entries.items[0]) : CSN_NONE;
+}
+
+/* ---- by converting ---- */
+
+static bool is_same_module(const struct csni_store_query *query, const struct csni_store_entry *entry) {
+    const struct csni_store_id *a = &query->id, *b = &entry->id;
+    return a->size == b->size && (!a->size || memcmp(a->bytes, b->bytes, a->size) == 0)
+           && csni_str_equal((struct csn_str){ entry->path, entry->path_len }, query->name);
+}
+
+static csn_status convert(struct csni_store_query *query, const struct csn_store_module *module, struct csn_index **out) {
+    const struct csn_store_options *options = &query->store->options;
+    csn_status status = options->convert(options->convert_context, module, out, query->explanation, query->err);
+    if (status != CSN_OK) *out = NULL;
+    return status < 0 && status != CSN_E_MEMORY ? CSN_NONE : status;
+}
+
+csn_status csni_store_find_by_converting(struct csni_store_query *query, const struct csn_store_module *module) {
+    struct csn_store *store = query->store;
+    for (size_t i = 0; i < store->entries.count; i++) {
+        struct csni_store_entry *entry = &store->entries.items[i];
+        if (!entry->is_converted || !is_same_module(query, entry)) continue;
+        query->found = entry->index;
+        return entry->index ? CSN_OK : CSN_NONE;
     }
+    struct csni_store_entry *entry = new_entry(store, query->name);
+    if (!entry) return csni_fail_memory(query->err, query->name.len);
+    entry->is_converted = true;
+    entry->id = query->id;
+    entry->stem = (struct csn_str){ "", 0 };
+    csn_status status = convert(query, module, &entry->index);
+    if (status < 0) {
+        close_entry(store, entry);
+        return status;
+    }
+    entry->status = status;
+    store->entries.count++;
+    query->found = entry->index;
     return status;
 }

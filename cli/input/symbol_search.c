@@ -1,0 +1,105 @@
+/* The cache and the opener of a command. */
+#define _GNU_SOURCE
+#include "input/symbol_search.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ui/cli_message.h"
+
+const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
+    { .name = "no-search", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, none),
+      .help = "use the given indexes only; search no cache, image, debug\nfile or server" },
+    { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct search_values, debug_dirs), .value_name = "DIR",
+      .help = "search this folder for debug files instead of\n/usr/lib/debug; can be repeated" },
+    { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, offline),
+      .help = "do not ask debuginfod servers" },
+    { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct search_values, cache.dir), .value_name = "DIR",
+      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
+    { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, cache.none),
+      .help = "convert in memory; neither read nor fill the cache" },
+};
+
+static char *joined(const char *folder, const char *name) {
+    char *path;
+    return asprintf(&path, "%s%s", folder, name) < 0 ? NULL : path;
+}
+
+char *cache_folder(const char *given) {
+    const char *own = getenv("CALLSIGN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (given) return *given ? strdup(given) : NULL;
+    if (own) return *own ? strdup(own) : NULL;
+    if (xdg && xdg[0] == '/') return joined(xdg, "/callsign");
+    return home && home[0] == '/' ? joined(home, "/.cache/callsign") : NULL;
+}
+
+static bool open_cache(struct symbol_search *search, const struct cache_values *values) {
+    struct csn_error err = CSN_ERROR_INIT;
+    char *folder = values->none ? NULL : cache_folder(values->dir);
+    if (!folder) return true;
+    csn_status status = csn_cache_open(folder, NULL, &search->cache, &err);
+    if (status < 0) cli_error_status(folder, status, &err);
+    free(folder);
+    return status == CSN_OK;
+}
+
+static void report_refused(void *context, const char *path, const char *text) {
+    (void)context;
+    cli_error(path, "%s", text);
+}
+
+static bool create_opener(struct symbol_search *search, const struct csn_companion_search_options *companions) {
+    struct csn_opener_options options = CSN_OPENER_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    options.cache = search->cache;
+    options.companions = companions;
+    options.progress = progress_step;
+    options.progress_context = &search->bar;
+    options.report = report_refused;
+    csn_status status = csn_opener_create(&options, &search->opener, &err);
+    if (status == CSN_OK) return true;
+    cli_error_status(NULL, status, &err);
+    return false;
+}
+
+bool symbol_search_begin_with(struct symbol_search *search, const struct companion_values *values,
+                              const struct cache_values *cache, bool offline) {
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    *search = (struct symbol_search){ .cache = NULL };
+    companions.debug_dirs = values->debug_dirs.items;
+    companions.debug_dir_count = values->debug_dirs.count;
+    companions.timeout_ms = (uint32_t)(values->timeout_s * 1000);
+    companions.max_download_bytes = values->max_download;
+    companions.flags = urls && *urls && !offline ? CSN_SEARCH_DEBUGINFOD : 0u;
+    companions.progress = progress_step;
+    companions.progress_context = &search->bar;
+    if (open_cache(search, cache) && create_opener(search, &companions)) return true;
+    symbol_search_end(search);
+    return false;
+}
+
+bool symbol_search_begin(struct symbol_search *search, const struct search_values *values) {
+    *search = (struct symbol_search){ .cache = NULL };
+    if (!values || values->none) return true;
+    const struct companion_values companions = { .debug_dirs = values->debug_dirs };
+    return symbol_search_begin_with(search, &companions, &values->cache, values->offline);
+}
+
+void symbol_search_end(struct symbol_search *search) {
+    csn_opener_destroy(search->opener);
+    csn_cache_close(search->cache);
+    *search = (struct symbol_search){ .cache = NULL };
+}
+
+csn_status symbol_search_find(void *context, const struct csn_store_module *module, struct csn_index **out,
+                              struct csn_store_explanation *explanation, struct csn_error *err) {
+    struct symbol_search *search = context;
+    progress_begin(&search->bar, false);
+    csn_status status = csn_opener_find(search->opener, module, out, explanation, err);
+    progress_end(&search->bar);
+    progress_pass_on_signal();
+    return status;
+}

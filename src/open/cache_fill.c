@@ -1,0 +1,203 @@
+/* Converting whole folders into the cache. */
+#define _GNU_SOURCE
+#include "open/opener.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/core/fail.h"
+#include "base/core/vec.h"
+#include "base/thread_pool.h"
+#include "object/object.h"
+
+enum { ARENA_CHUNK = 1 << 16, DEPTH_MAX = 64, PATH_SIZE = 4096, SLICES_MAX = 64 };
+
+struct fill_file {
+    const char *path;
+    uint64_t size;
+};
+
+struct fill {
+    struct csn_opener *opener;
+    struct csni_arena arena;            /* paths */
+    CSNI_VEC(struct fill_file) files;
+    uint64_t total_bytes;
+    struct csn_error *err;
+    pthread_mutex_t mutex;              /* guards the following */
+    csn_fill_callback *callback;
+    void *context;
+    struct csn_fill_counts counts;
+    uint64_t done_bytes, done_files;
+    bool is_cancelled;
+};
+
+/* ---- gathering ---- */
+
+static csn_status gather_file(struct fill *fill, const char *path, const struct stat *st) {
+    const char *copy = csni_arena_copy(&fill->arena, path, strlen(path));
+    const struct fill_file file = { copy, st->st_size > 0 ? (uint64_t)st->st_size : 0 };
+    if (!copy || !csni_vec_push(&fill->files, file)) return csni_fail_memory(fill->err, sizeof file);
+    fill->total_bytes += file.size;
+    return CSN_OK;
+}
+
+static csn_status gather_folder(struct fill *fill, const char *folder, unsigned depth);
+
+static csn_status gather_entry(struct fill *fill, const char *folder, const char *name, unsigned depth) {
+    char path[PATH_SIZE];
+    struct stat st;
+    int len = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (len < 0 || (size_t)len >= sizeof path || lstat(path, &st) != 0) return CSN_OK;
+    if (S_ISDIR(st.st_mode)) return depth < DEPTH_MAX ? gather_folder(fill, path, depth + 1) : CSN_OK;
+    return S_ISREG(st.st_mode) && st.st_size ? gather_file(fill, path, &st) : CSN_OK;
+}
+
+/* A folder that cannot be read below the one that was named is left out, as its files are. */
+static csn_status gather_folder(struct fill *fill, const char *folder, unsigned depth) {
+    DIR *list = opendir(folder);
+    if (!list) return depth ? CSN_OK : csni_fail_os(fill->err, errno, folder);
+    csn_status status = CSN_OK;
+    const struct dirent *entry;
+    while (status == CSN_OK && (entry = readdir(list)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) status = gather_entry(fill, folder, entry->d_name, depth);
+    closedir(list);
+    return status;
+}
+
+static csn_status gather_path(struct fill *fill, const char *path) {
+    struct stat st;
+    if (stat(path, &st) != 0) return csni_fail_os(fill->err, errno, path);
+    if (S_ISDIR(st.st_mode)) return gather_folder(fill, path, 0);
+    if (S_ISREG(st.st_mode)) return gather_file(fill, path, &st);
+    return csni_fail(fill->err, CSN_E_UNSUPPORTED, NULL, 0, "%s: not a regular file", path);
+}
+
+/* The largest first, so that none of them is left for the end, when other threads have nothing to do. */
+static int compare_sizes(const void *a, const void *b) {
+    const struct fill_file *x = a, *y = b;
+    return x->size != y->size ? (x->size > y->size ? -1 : 1) : strcmp(x->path, y->path);
+}
+
+/* ---- one file ---- */
+
+struct fill_outcome {
+    enum csn_fill_result result;
+    struct csn_error why;
+};
+
+static void convert_slice(struct csni_image *image, struct fill_outcome *out) {
+    csn_status status = csni_image_identify(image, &out->why);
+    if (status == CSN_OK && !image->key.size)
+        status = csni_fail(&out->why, CSN_E_UNSUPPORTED, NULL, 0, "the file changes while it is read, or is none on a disk");
+    if (status == CSN_OK) status = csni_image_open(image, NULL, NULL, &out->why);
+    if (status == CSN_OK) out->result = image->opened->flags & CSN_OPENED_FROM_CACHE ? CSN_FILL_PRESENT : CSN_FILL_CONVERTED;
+    else if (status == CSN_NONE) csni_fail(&out->why, CSN_E_FORMAT, NULL, 0, "parts of its debug information are damaged or missing: not kept");
+    else if (status == CSN_E_NOT_FOUND) out->result = CSN_FILL_SKIPPED;
+}
+
+/* Each image of a universal file; the worst result counts. */
+static void convert_slices(struct csni_image *image, struct fill_outcome *out) {
+    const struct csn_allocator *alloc = image->opener->alloc;
+    struct csni_slice *slices;
+    uint32_t count;
+    if (csni_object_slices(image->whole, alloc, &slices, &count, &out->why) != CSN_OK) return;
+    enum csn_fill_result worst = CSN_FILL_PRESENT;
+    for (uint32_t i = 0; i < count && i < SLICES_MAX; i++) {
+        struct csn_opened opened = CSN_OPENED_INIT;
+        image->opened = &opened;
+        image->bytes = slices[i].file;
+        image->arch = count > 1 ? slices[i].arch : NULL;
+        out->result = CSN_FILL_FAILED;
+        convert_slice(image, out);
+        if (out->result == CSN_FILL_FAILED || (out->result == CSN_FILL_CONVERTED && worst == CSN_FILL_PRESENT)
+            || (out->result == CSN_FILL_SKIPPED && worst != CSN_FILL_FAILED))
+            worst = out->result;
+    }
+    out->result = worst;
+    csni_free(alloc, slices, count * sizeof *slices);
+}
+
+static void convert_file(struct fill *fill, const char *path, struct fill_outcome *out) {
+    struct csni_image image = { .opener = fill->opener, .path = path };
+    *out = (struct fill_outcome){ .result = CSN_FILL_FAILED, .why = CSN_ERROR_INIT };
+    struct csn_file *file;
+    if (csn_file_open(path, &file, &out->why) < 0) return;
+    image.file = file;
+    image.whole = (struct csni_span){ csn_file_bytes(file), csn_file_size(file) };
+    image.report = csni_alloc_zeroed(fill->opener->alloc, 1, sizeof *image.report);
+    if (!image.report) {
+        csni_fail_memory(&out->why, sizeof *image.report);
+    } else if (csni_object_recognize(image.whole)) {
+        convert_slices(&image, out);
+    } else {
+        out->result = CSN_FILL_SKIPPED;
+        csni_fail(&out->why, CSN_E_UNSUPPORTED, NULL, 0, "not an object file");
+    }
+    csni_free(fill->opener->alloc, image.report, sizeof *image.report);
+    csn_file_close(file);
+}
+
+static void count_result(struct csn_fill_counts *counts, enum csn_fill_result result) {
+    switch (result) {
+    case CSN_FILL_CONVERTED: counts->converted++; break;
+    case CSN_FILL_PRESENT: counts->present++; break;
+    case CSN_FILL_FAILED: counts->failed++; break;
+    case CSN_FILL_SKIPPED: counts->skipped++; break;
+    }
+}
+
+static csn_status fill_one(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    struct fill *fill = context;
+    const struct fill_file *file = &fill->files.items[item];
+    struct fill_outcome outcome;
+    (void)worker;
+    convert_file(fill, file->path, &outcome);
+    bool has_text = outcome.result == CSN_FILL_FAILED || outcome.result == CSN_FILL_SKIPPED;
+    pthread_mutex_lock(&fill->mutex);
+    count_result(&fill->counts, outcome.result);
+    fill->done_bytes += file->size;
+    fill->done_files++;
+    const struct csn_fill_step step = { .path = file->path, .text = has_text ? csn_error_text(&outcome.why) : "",
+                                        .result = outcome.result, .done_bytes = fill->done_bytes, .total_bytes = fill->total_bytes,
+                                        .done_files = fill->done_files, .total_files = fill->files.count };
+    if (fill->callback && !fill->is_cancelled && !fill->callback(fill->context, &step)) fill->is_cancelled = true;
+    bool is_cancelled = fill->is_cancelled;
+    pthread_mutex_unlock(&fill->mutex);
+    return is_cancelled ? csni_fail(err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller") : CSN_OK;
+}
+
+/* ---- all ---- */
+
+/* With files in parallel, each is converted by one thread. */
+static csn_status run_fill(struct fill *fill, uint32_t threads) {
+    struct csni_pool *pool;
+    if (fill->files.count) qsort(fill->files.items, fill->files.count, sizeof *fill->files.items, compare_sizes);
+    CSNI_TRY(csni_pool_create(threads, fill->opener->alloc, &pool, fill->err));
+    struct csn_opener one = *fill->opener;
+    if (csni_pool_workers(pool) > 1 && fill->files.count > 1) one.options.threads = 1;
+    one.options.progress = NULL;
+    fill->opener = &one;
+    csn_status status = csni_pool_run(pool, fill->files.count, fill_one, fill, fill->err);
+    csni_pool_destroy(pool);
+    return status;
+}
+
+csn_status csn_opener_fill(struct csn_opener *opener, const char *const *paths, size_t path_count, uint32_t threads,
+                           csn_fill_callback *callback, void *context, struct csn_fill_counts *out, struct csn_error *err) {
+    struct fill fill = { .opener = opener, .files = { .alloc = opener->alloc }, .err = err, .callback = callback, .context = context,
+                         .mutex = PTHREAD_MUTEX_INITIALIZER };
+    if (!opener->options.cache) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the opener has no cache to fill");
+    csni_arena_init(&fill.arena, opener->alloc, ARENA_CHUNK);
+    csn_status status = CSN_OK;
+    for (size_t i = 0; status == CSN_OK && i < path_count; i++) status = gather_path(&fill, paths[i]);
+    if (status == CSN_OK) status = run_fill(&fill, threads);
+    if (out) *out = fill.counts;
+    csni_vec_deinit(&fill.files);
+    csni_arena_deinit(&fill.arena);
+    return status;
+}

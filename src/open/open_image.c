@@ -1,0 +1,230 @@
+/* One image: its identity, its entry in the cache, its conversion. */
+#define _GNU_SOURCE
+#include "open/opener.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/core/fail.h"
+#include "index/index_owner.h"
+#include "object/debug_links.h"
+#include "object/object.h"
+
+/* ---- identity ---- */
+
+static bool has_debug_section(const struct csni_object *object) {
+    static const char *const names[] = { ".gopclntab", "__gopclntab" };
+    uint32_t section = csni_object_find_debug_section(object, "info", false);
+    if (section != CSNI_NO_SECTION && !(object->sections[section].flags & CSNI_SECTION_NOBITS)) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (csni_object_find_section(object, names[i]) != CSNI_NO_SECTION) return true;
+    return false;
+}
+
+static void note_build_id(struct csni_image *image, const uint8_t *id, size_t size) {
+    struct csn_opened *opened = image->opened;
+    opened->build_id_size = (uint32_t)(size < sizeof opened->build_id ? size : sizeof opened->build_id);
+    if (opened->build_id_size) memcpy(opened->build_id, id, opened->build_id_size);
+}
+
+/* What is no object, or cannot be read as one, is text, or shows when it is converted. */
+static csn_status read_object_id(struct csni_image *image, struct csn_error *err) {
+    struct csni_object_options options = { .allocator = image->opener->alloc, .file_is_mapped = true };
+    struct csni_object *object;
+    image->has_debug_info = true;
+    if (!csni_object_recognize(image->bytes)) return CSN_OK;
+    csn_status status = csni_object_open(image->bytes, &options, &object, NULL);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, sizeof *object);
+    if (status != CSN_OK) return CSN_OK;
+    image->has_debug_info = has_debug_section(object) || object->kind == CSNI_OBJECT_RELOCATABLE;
+    note_build_id(image, object->build_id.ptr, object->build_id.size);
+    csni_object_close(object);
+    return CSN_OK;
+}
+
+csn_status csni_image_identify(struct csni_image *image, struct csn_error *err) {
+    struct stat st;
+    CSNI_TRY(read_object_id(image, err));
+    csni_htlhash(image->whole, image->source.htlhash);
+    image->source.path = image->path;
+    /* Files of /proc and the like have no size of their own, and other bytes each time. */
+    if (stat(image->path, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != image->whole.size) return CSN_OK;
+    image->source.size = (uint64_t)st.st_size;
+    image->source.modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
+    image->key = csni_cache_key_of(image->opened->build_id, image->opened->build_id_size, image->source.htlhash);
+    return CSN_OK;
+}
+
+/* ---- conversion ---- */
+
+bool csni_report_is_partial(const struct csn_convert_report *report) {
+    static const uint32_t damage[] = {
+        CSN_EVENT_DAMAGED_UNIT, CSN_EVENT_DAMAGED_LINE_TABLE, CSN_EVENT_DAMAGED_RANGES, CSN_EVENT_DAMAGED_SYMBOL,
+        CSN_EVENT_MISSING_SPLIT_UNIT, CSN_EVENT_MISSING_SUPPLEMENT, CSN_EVENT_DAMAGED_GO_FUNCTION, CSN_EVENT_DAMAGED_TEXT_LINE,
+        CSN_EVENT_DAMAGED_RECORD, CSN_EVENT_UNKNOWN_PART, CSN_EVENT_MISSING_OBJECT, CSN_EVENT_MISSING_MAP };
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++)
+        if (report->events[damage[i]].count) return true;
+    return false;
+}
+
+/* The stock search, which also notes what it did not find. */
+static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out,
+                          struct csn_error *err) {
+    struct csni_image *image = context;
+    csn_status status = csn_companion_search_resolve(image->opener->search, request, out, err);
+    if (request->kind != CSN_COMPANION_DEBUG_FILE || request->has_debug_info) return status;
+    image->lacks_debug_file = status == CSN_NONE;
+    if (status != CSN_NONE) return status;
+    size_t len = request->name ? strnlen(request->name, sizeof image->opened->link_name - 1) : 0;
+    if (len) memcpy(image->opened->link_name, request->name, len);
+    image->opened->link_name[len] = 0;
+    note_build_id(image, request->id, request->id_size);
+    return status;
+}
+
+csn_status csni_image_convert_to_memory(struct csni_image *image, struct csn_bytes *out, struct csn_error *err) {
+    const struct csn_opener *opener = image->opener;
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    options.allocator = opener->alloc;
+    options.threads = opener->options.threads;
+    options.arch = image->arch;
+    options.input = image->file;
+    options.format = CSN_FORMAT_GSYM_AUTO;
+    options.progress = opener->options.progress;
+    options.progress_context = opener->options.progress_context;
+    options.resolver = resolve;
+    options.resolver_context = image;
+    image->opened->flags = CSN_OPENED_CONVERTED;
+    csn_status status = csn_convert_file_to_memory(image->path, &options, out, image->report, err);
+    const struct csn_convert_report *report = image->report;
+    if (!report->functions_from_dwarf && !report->functions_from_go && image->lacks_debug_file)
+        image->opened->flags |= CSN_OPENED_SYMBOLS_ONLY;
+    return status;
+}
+
+csn_status csni_open_bytes(struct csn_bytes *bytes, const struct csn_index_options *options, struct csn_index **out,
+                           struct csn_error *err) {
+    struct csn_index_options of_result = CSN_INDEX_OPTIONS_INIT;
+    struct csn_index *index;
+    if (options) of_result = *options;
+    of_result.arch = NULL;
+    csn_status status = csn_index_open_memory(bytes->ptr, bytes->size, &of_result, &index, err);
+    if (status != CSN_OK) {
+        csn_bytes_free(bytes);
+        return status;
+    }
+    csni_index_own_bytes(index, bytes);
+    *out = index;
+    return CSN_OK;
+}
+
+/* ---- the cache ---- */
+
+static bool is_same_source(const struct csni_image *image, const struct csni_cache_meta *meta) {
+    const struct csni_cache_source *source = &image->source;
+    return meta->source_size == source->size && meta->source_modified_ns == source->modified_ns
+           && memcmp(meta->htlhash, source->htlhash, sizeof meta->htlhash) == 0;
+}
+
+/* Whether a debug file can be had by now that was missing when the entry was made. */
+static bool has_debug_file_now(const struct csni_image *image) {
+    struct csni_object_options options = { .allocator = image->opener->alloc, .file_is_mapped = true };
+    struct csni_object *object;
+    struct csni_debug_link link;
+    struct csn_companion found;
+    char name[256] = "";
+    if (csni_object_open(image->bytes, &options, &object, NULL) != CSN_OK) return false;
+    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DEBUG_FILE, .image_path = image->path,
+                                             .id = object->build_id.ptr, .id_size = object->build_id.size };
+    if (csni_object_debug_link(object, &link, NULL) == CSN_OK && link.name.len < sizeof name) {
+        memcpy(name, link.name.ptr, link.name.len);
+        request.name = name;
+        request.crc = link.crc;
+        request.has_crc = true;
+    }
+    csn_status status = csn_companion_search_resolve(image->opener->local, &request, &found, NULL);
+    if (status == CSN_OK && found.release) found.release(&found);
+    csni_object_close(object);
+    return status == CSN_OK;
+}
+
+static bool is_expired(const struct csni_image *image, const struct csni_cache_meta *meta) {
+    const struct csn_opener *opener = image->opener;
+    uint64_t now = (uint64_t)time(NULL);
+    if (!opener->has_servers) return false;
+    return meta->settings != opener->settings || now < meta->made || now - meta->made >= opener->options.cache->options.negative_s;
+}
+
+/* An entry that another form of the image gave, as its debug file does, serves one that has nothing better itself. */
+static bool fits_image(const struct csni_image *image, const struct csni_cache_meta *meta) {
+    bool is_same = is_same_source(image, meta), is_poor = meta->flags & CSN_CACHE_SYMBOLS_ONLY;
+    if (is_poor) return is_same && !is_expired(image, meta) && !has_debug_file_now(image);
+    return is_same || (!image->has_debug_info && !image->key.is_htlhash);
+}
+
+static csn_status take_from_cache(struct csni_image *image, const struct csn_index_options *options, struct csn_index **out,
+                                  struct csn_error *err) {
+    struct csni_cache_read read;
+    if (csni_cache_read(image->opener->options.cache, &image->key, !out, &read, NULL) != CSN_OK) return CSN_NONE;
+    if (!fits_image(image, &read.meta)) {
+        csni_cache_read_close(&read);
+        return CSN_NONE;
+    }
+    bool is_poor = read.meta.flags & CSN_CACHE_SYMBOLS_ONLY;
+    image->opened->flags = CSN_OPENED_FROM_CACHE | (is_poor ? (uint32_t)CSN_OPENED_SYMBOLS_ONLY : 0);
+    if (out) return csni_cache_open_index(&read, options, out, err);
+    csni_cache_read_close(&read);
+    return CSN_OK;
+}
+
+/* A cache that cannot be written is done without, unless keeping is all that is wanted. */
+static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, struct csn_error *err) {
+    struct csn_cache *cache = image->opener->options.cache;
+    const struct csni_span index = { bytes->ptr, bytes->size };
+    uint32_t flags = image->opened->flags & CSN_OPENED_SYMBOLS_ONLY ? CSN_CACHE_SYMBOLS_ONLY : 0;
+    if (csni_report_is_partial(image->report)) return CSN_NONE;
+    csni_cache_remove_temporaries(cache, &image->key);
+    CSNI_TRY(csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err));
+    image->opened->flags |= CSN_OPENED_KEPT;
+    return CSN_OK;
+}
+
+static csn_status convert_and_keep(struct csni_image *image, const struct csn_index_options *options, struct csn_index **out,
+                                   struct csn_error *err) {
+    struct csn_bytes bytes;
+    CSNI_TRY(csni_image_convert_to_memory(image, &bytes, err));
+    csn_status kept = keep(image, &bytes, out ? NULL : err);
+    if (!out) {
+        csn_bytes_free(&bytes);
+        return kept;
+    }
+    struct csni_cache_read read;
+    /* Of the file, every process has the same pages. */
+    if (kept == CSN_OK && csni_cache_read(image->opener->options.cache, &image->key, false, &read, NULL) == CSN_OK) {
+        csn_bytes_free(&bytes);
+        return csni_cache_open_index(&read, options, out, err);
+    }
+    return csni_open_bytes(&bytes, options, out, err);
+}
+
+csn_status csni_image_open(struct csni_image *image, const struct csn_index_options *options, struct csn_index **out,
+                           struct csn_error *err) {
+    struct csn_cache *cache = image->opener->options.cache;
+    struct csn_index_options of_entry = CSN_INDEX_OPTIONS_INIT;
+    struct csni_cache_lock lock = { .fd = -1 };
+    if (options) of_entry = *options;
+    of_entry.arch = NULL;
+    if (!cache || !image->key.size) {
+        struct csn_bytes bytes;
+        CSNI_TRY(csni_image_convert_to_memory(image, &bytes, err));
+        return csni_open_bytes(&bytes, &of_entry, out, err);
+    }
+    csn_status status = take_from_cache(image, &of_entry, out, err);
+    if (status != CSN_NONE) return status;
+    csni_cache_lock(cache, &image->key, &lock);
+    /* Whoever had the lock may have made it meanwhile. */
+    if (lock.fd >= 0) status = take_from_cache(image, &of_entry, out, err);
+    if (status == CSN_NONE) status = convert_and_keep(image, &of_entry, out, err);
+    csni_cache_unlock(&lock);
+    return status;
+}

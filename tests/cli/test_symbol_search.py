@@ -1,0 +1,148 @@
+"""Modules of a log are found without being told where: images, debug files, the cache, names that match loosely."""
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = """
+#include <stdio.h>
+__attribute__((noinline)) int area(int x) { return x * x + 1; }
+int main(int count, char **words) { (void)words; printf("%d\\n", area(count)); return 0; }
+"""
+
+
+class Program:
+    def __init__(self, folder, gcc, name="app", options=()):
+        self.path = folder / name
+        (folder / "app.c").write_text(SOURCE)
+        subprocess.run([gcc, "-g", "-O1", "-Wl,--build-id=sha1", *options, "-o", self.path, folder / "app.c"], check=True)
+        symbols = subprocess.run(["nm", self.path], capture_output=True, text=True, check=True).stdout
+        self.area = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" area"))
+        notes = subprocess.run(["readelf", "-n", self.path], capture_output=True, text=True, check=True).stdout
+        self.build_id = notes.partition("Build ID: ")[2].split()[0]
+
+    def line(self, name=None):
+        return f"{name or self.path}+{self.area:#x}\n"
+
+
+@pytest.fixture
+def app(tmp_path, gcc):
+    return Program(tmp_path, gcc)
+
+
+@pytest.fixture
+def env(tmp_path):
+    return {"CALLSIGN_CACHE": str(tmp_path / "cache")}
+
+
+def entries(env):
+    return sorted(pathlib.Path(env["CALLSIGN_CACHE"]).rglob("*.gsym"))
+
+
+def debug_file(program, folder):
+    """The program's debug file in a build-id tree; the program is stripped."""
+    place = folder / ".build-id" / program.build_id[:2] / (program.build_id[2:] + ".debug")
+    place.parent.mkdir(parents=True)
+    subprocess.run([need("objcopy"), "--only-keep-debug", program.path, place], check=True)
+    subprocess.run([need("strip"), program.path], check=True)
+    return place
+
+
+def test_an_image_is_converted_once_and_kept(callsign, app, env):
+    assert "area + 0 at" in callsign.good("stack", stdin=app.line(), env=env)
+    (entry,) = entries(env)
+    assert entry.parent.name + entry.stem == app.build_id
+    before = entry.stat().st_ino
+    assert "area + 0 at" in callsign.good("stack", stdin=app.line(), env=env)
+    assert entry.stat().st_ino == before
+    app.path.unlink()
+    out = callsign.good("stack", "--json", env=env, stdin='{"modules":[{"name":"gone","build_id":"%s"}],"frames":[{"module":"gone","address":"%#x"}]}'
+                        % (app.build_id, app.area))
+    assert '"function":"area"' in out
+
+
+@pytest.mark.parametrize("option", ["--no-search", "--no-cache"])
+def test_options_that_restrict(callsign, app, env, option):
+    out = callsign.good("stack", option, stdin=app.line(), env=env)
+    assert ("area" in out) == (option == "--no-cache")
+    assert not pathlib.Path(env["CALLSIGN_CACHE"]).exists()
+
+
+def test_an_empty_variable_means_no_cache(callsign, app, tmp_path):
+    env = {"CALLSIGN_CACHE": "", "HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "xdg")}
+    assert "area" in callsign.good("stack", stdin=app.line(), env=env)
+    assert not (tmp_path / "home").exists() and not (tmp_path / "xdg").exists()
+
+
+def test_the_folder_of_the_cache(callsign, app, tmp_path):
+    without = {name: value for name, value in os.environ.items() if name not in ("CALLSIGN_CACHE", "XDG_CACHE_HOME")}
+    for env, folder in (({"XDG_CACHE_HOME": str(tmp_path / "xdg")}, tmp_path / "xdg" / "callsign"),
+                        ({"HOME": str(tmp_path / "home")}, tmp_path / "home" / ".cache" / "callsign")):
+        subprocess.run([callsign.path, "stack"], input=app.line().encode(), env={**without, **env}, check=True, capture_output=True)
+        assert list(folder.rglob("*.gsym")), folder
+
+
+def test_a_debug_file_by_build_id(callsign, app, env, tmp_path):
+    poor = callsign.good("stack", stdin=app.line(), env=env)
+    assert "app.c:3" in poor
+    tree = tmp_path / "debug"
+    debug_file(app, tree)
+    shutil.rmtree(env["CALLSIGN_CACHE"])
+    assert "app.c" not in callsign.good("stack", stdin=app.line(), env=env)
+    # what was missing is searched again at once
+    assert "app.c:3" in callsign.good("stack", "--debug-dir", tree, stdin=app.line(), env=env)
+    assert len(entries(env)) == 1
+    assert "app.c:3" in callsign.good("stack", stdin=app.line(), env=env)
+
+
+def test_another_build_is_refused_with_both_ids(callsign, app, env, tmp_path, gcc):
+    other = "ff" * 20
+    line = '{"modules":[{"name":"%s","build_id":"%s"}],"frames":[{"module":"%s","address":"%#x"}]}' % (app.path, other, app.path, app.area)
+    done = callsign.run("stack", "--json", stdin=line, env=env)
+    assert "area" not in done.stdout
+    assert "build id" in done.stderr and other in done.stderr and app.build_id in done.stderr
+    for argument in (app.path, f"app={app.path}"):
+        done = callsign.run("stack", "--no-search", "-i", argument, "--json", stdin=line, env=env)
+        assert "area" not in done.stdout
+        assert "build id" in done.stderr and other in done.stderr and app.build_id in done.stderr
+
+
+@pytest.mark.parametrize("index, module", [
+    ("liborders.so.1.2.3.gsym", "liborders.so.1"), ("liborders.so.gsym", "/lib/liborders.so.1.2"), ("orders.gsym", "C:\\bin\\orders.exe"),
+    ("orders.exe.gsym", "orders"), ("app.gsym", "app.debug"), ("app.debug.gsym", "/usr/bin/app")])
+@pytest.mark.parametrize("way", ["--index", "--symbols"])
+def test_names_match_loosely(callsign, app, tmp_path, index, module, way):
+    folder = tmp_path / "symbols"
+    folder.mkdir()
+    callsign.good("convert", app.path, "-o", folder / index, "--quiet")
+    given = folder / index if way == "--index" else folder
+    line = '{"frames":[{"module":"%s","address":"%#x"}]}' % (module.replace("\\", "\\\\"), app.area)
+    assert '"function":"area"' in callsign.good("stack", "--no-search", "--json", way, given, stdin=line)
+
+
+@pytest.mark.parametrize("index, module", [("liborders.so.10.gsym", "liborders.so.1"), ("orders.exe.gsym", "orders.dll"), ("order.gsym", "orders")])
+def test_names_that_do_not_match(callsign, app, tmp_path, index, module):
+    callsign.good("convert", app.path, "-o", tmp_path / index, "--quiet")
+    line = '{"frames":[{"module":"%s","address":"%#x"}]}' % (module, app.area)
+    assert "area" not in callsign.good("stack", "--no-search", "--json", "--index", tmp_path / index, stdin=line)
+
+
+def test_an_index_for_modules_of_a_name(callsign, app, tmp_path):
+    callsign.good("convert", app.path, "-o", tmp_path / "x.gsym", "--quiet")
+    line = f"service+{app.area:#x}\n"
+    assert "area" in callsign.good("stack", "--no-search", "-i", f"service={tmp_path}/x.gsym", stdin=line)
+    assert "area" not in callsign.good("stack", "--no-search", "-i", f"other={tmp_path}/x.gsym", stdin=line)
+
+
+def test_an_entry_of_a_changed_file_is_not_used(callsign, app, env):
+    """Same build id, same size, other content in the middle: as when a file is patched in place."""
+    assert "app.c:3" in callsign.good("stack", stdin=app.line(), env=env)
+    data = app.path.read_bytes()
+    assert data.count(b"app.c\0") >= 1
+    app.path.write_bytes(data.replace(b"app.c\0", b"xyz.c\0"))
+    done = callsign.good("lookup", app.path, hex(app.area), env=env)
+    assert "xyz.c:3" in done
