@@ -1,5 +1,5 @@
-/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there. Records are cut into runs;
- * workers turn each into a text of its own. */
+/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images, .pdata alone.
+ * Records are cut into runs; workers turn each into a text of its own. */
 #include "convert/outputs/stack_records.h"
 
 #include <stdio.h>
@@ -7,17 +7,25 @@
 #include "base/core/budget.h"
 #include "base/core/fail.h"
 #include "formats/breakpad/breakpad_stack.h"
-#include "object/object.h"
+#include "object/pe/pe_exceptions.h"
 #include "unwind/unwind_dwarf.h"
+#include "unwind/unwind_pe.h"
 
 enum { RUN_RECORDS = 1024 };
-enum { SECTIONS_MAX = 4 };
+enum { SOURCES_MAX = 2 };
 /* Real tables become up to 6 times as many bytes of text; linkage tables cost 16 steps for each function they link to. */
 enum { STACK_BUDGET_BASE = 1 << 26, STACK_BUDGET_A_BYTE = 64 };
 
-/* Records of one section that one worker reads. */
+/* A table of records. */
+struct stack_source {
+    const char *name;
+    struct csni_frame_section frames;
+    struct csni_unwind_pe pe;      /* instead; its bytes_at is set */
+};
+
+/* Records of one table that one worker reads. */
 struct stack_run {
-    const struct csni_frame_section *section;
+    const struct stack_source *source;
     uint64_t off, end;
     uint64_t damaged;
     uint64_t first_damaged;
@@ -26,8 +34,8 @@ struct stack_run {
 struct stack_maker {
     const struct csni_model *model;
     struct csni_breakpad_registers registers;
-    struct csni_frame_section sections[SECTIONS_MAX];
-    size_t section_count;
+    struct stack_source sources[SOURCES_MAX];
+    size_t source_count;
     CSNI_VEC(struct stack_run) runs;
     struct csni_buffer *texts;     /* one for each run */
     struct csni_shared_budget budget;
@@ -54,7 +62,7 @@ static csn_status add_frame_section(struct stack_maker *m, struct csni_object *o
     if (status < 0) csni_report_add(m->report, CSN_EVENT_DAMAGED_UNWIND, 1, csni_str(csn_error_text(&damage)));
     if (status < 0 || !s.bytes.size) return CSN_NONE;
     csni_shared_budget_raise(&m->budget, (uint64_t)STACK_BUDGET_A_BYTE * s.bytes.size);
-    m->sections[m->section_count++] = s;
+    m->sources[m->source_count++] = (struct stack_source){ .name = is_debug_frame ? ".debug_frame" : ".eh_frame", .frames = s };
     return CSN_OK;
 }
 
@@ -75,20 +83,50 @@ static csn_status find_frame_sections(struct stack_maker *m) {
     return status < 0 ? status : CSN_OK;
 }
 
+static bool pe_bytes_at(const void *context, uint64_t rva, struct csni_span *out) { return csni_pe_bytes_from(context, rva, out); }
+
+/* False: the image has none that is read. That of x86 is in its PDB. */
+static bool add_exception_data(struct stack_maker *m) {
+    const struct csni_object *image = m->model->object;
+    struct csni_unwind_pe pe = { .image_base = image->image_base, .bytes_at = pe_bytes_at, .context = image,
+                                 .is_arm64 = csni_str_is(csni_str(image->arch), "arm64") };
+    bool is_read = pe.is_arm64 || csni_str_is(csni_str(image->arch), "x86_64");
+    if (image->container != CSNI_CONTAINER_PE || !is_read || !csni_pe_exception_entries(image, &pe.entries)) return false;
+    csni_shared_budget_raise(&m->budget, (uint64_t)STACK_BUDGET_A_BYTE * image->file.size);
+    m->sources[m->source_count++] = (struct stack_source){ .name = ".pdata", .pe = pe };
+    return true;
+}
+
 /* ---- runs ---- */
 
-static csn_status list_runs_of(struct stack_maker *m, const struct csni_frame_section *section, struct csn_error *err) {
+static csn_status add_stack_run(struct stack_maker *m, const struct stack_source *source, uint64_t off, struct csn_error *err) {
+    struct stack_run run = { .source = source, .off = off, .end = off };
+    return csni_vec_push(&m->runs, run) ? CSN_OK : csni_fail_memory(err, sizeof run);
+}
+
+static csn_status list_exception_runs(struct stack_maker *m, const struct stack_source *source, struct csn_error *err) {
+    uint64_t run_size = (uint64_t)RUN_RECORDS * csni_unwind_pe_entry_size(&source->pe), size = source->pe.entries.size;
+    for (uint64_t off = 0; off < size; off += run_size) {
+        CSNI_TRY(add_stack_run(m, source, off, err));
+        m->runs.items[m->runs.count - 1].end = run_size < size - off ? off + run_size : size;
+    }
+    return CSN_OK;
+}
+
+static csn_status list_runs_of(struct stack_maker *m, const struct stack_source *source, struct csn_error *err) {
+    const struct csni_frame_section *section = &source->frames;
+    if (source->pe.bytes_at) return list_exception_runs(m, source, err);
+
     struct csn_error damage = CSN_ERROR_INIT;
     uint64_t records = 0;
     for (uint64_t off = 0; off < section->bytes.size; records++) {
         struct csni_frame_record record;
-        struct stack_run run = { .section = section, .off = off };
         uint64_t next;
         if (csni_frame_record_read(section, off, &record, &next, &damage) < 0) {
             csni_report_add(m->report, CSN_EVENT_DAMAGED_UNWIND, 1, csni_str(csn_error_text(&damage)));
             return CSN_OK;
         }
-        if (records % RUN_RECORDS == 0 && !csni_vec_push(&m->runs, run)) return csni_fail_memory(err, sizeof run);
+        if (records % RUN_RECORDS == 0) CSNI_TRY(add_stack_run(m, source, off, err));
         m->runs.items[m->runs.count - 1].end = off = next;
     }
     return CSN_OK;
@@ -100,16 +138,33 @@ static csn_status charge_stack_work(struct stack_maker *m, uint64_t work, struct
                      (unsigned long long)csni_shared_budget_limit(&m->budget));
 }
 
-static csn_status make_run(struct stack_maker *m, struct stack_run *run, struct csni_unwind_dwarf *unwind,
-                           struct csni_unwind_table *table, struct csni_buffer *text, struct csn_error *err) {
+/* What one worker reads records with. */
+struct record_reader {
+    struct csni_unwind_dwarf *dwarf;
+    struct csni_unwind_table table;
+};
+
+static csn_status read_record(struct record_reader *r, const struct stack_source *source, uint64_t *off,
+                              enum csni_unwind_result *result, struct csn_error *err) {
+    if (!source->pe.bytes_at) return csni_unwind_dwarf_read(r->dwarf, *off, off, &r->table, result, err);
+    bool is_done = csni_unwind_pe_read(&source->pe, *off, &r->table, result);
+    *off += csni_unwind_pe_entry_size(&source->pe);
+    return is_done ? CSN_OK : csni_fail_memory(err, 0);
+}
+
+static csn_status make_run(struct stack_maker *m, struct stack_run *run, struct record_reader *r, struct csni_buffer *text,
+                           struct csn_error *err) {
+    const struct stack_source *source = run->source;
+    /* As dump_syms writes what it has from Windows' codes. */
+    bool subtracts = source->pe.bytes_at && !source->pe.is_arm64;
     for (uint64_t off = run->off; off < run->end;) {
         enum csni_unwind_result result;
         uint64_t at = off, before = text->size;
-        CSNI_TRY(csni_unwind_dwarf_read(unwind, off, &off, table, &result, err));
+        CSNI_TRY(read_record(r, source, &off, &result, err));
         if (result == CSNI_UNWIND_DAMAGED && !run->damaged++) run->first_damaged = at;
-        if (result == CSNI_UNWIND_SKIPPED || table->start < m->base) continue;
-        csni_breakpad_put_stack(text, &m->registers, table, m->base, false);
-        CSNI_TRY(charge_stack_work(m, csni_unwind_dwarf_take_work(unwind) + text->size - before, err));
+        if (result == CSNI_UNWIND_SKIPPED || r->table.start < m->base) continue;
+        csni_breakpad_put_stack(text, &m->registers, &r->table, m->base, subtracts);
+        CSNI_TRY(charge_stack_work(m, csni_unwind_dwarf_take_work(r->dwarf) + text->size - before, err));
     }
     return text->failed ? csni_fail_memory(err, text->capacity) : CSN_OK;
 }
@@ -117,14 +172,14 @@ static csn_status make_run(struct stack_maker *m, struct stack_run *run, struct 
 static csn_status make_run_of_pool(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct stack_maker *m = context;
-    struct csni_unwind_dwarf *unwind;
-    struct csni_unwind_table table;
+    struct stack_run *run = &m->runs.items[item];
+    struct record_reader r;
     m->texts[item].alloc = m->model->alloc;
-    CSNI_TRY(csni_unwind_dwarf_create(m->runs.items[item].section, m->model->alloc, &unwind, err));
-    csni_unwind_table_init(&table, m->model->alloc);
-    csn_status status = make_run(m, &m->runs.items[item], unwind, &table, &m->texts[item], err);
-    csni_unwind_table_deinit(&table);
-    csni_unwind_dwarf_destroy(unwind);
+    CSNI_TRY(csni_unwind_dwarf_create(&run->source->frames, m->model->alloc, &r.dwarf, err));
+    csni_unwind_table_init(&r.table, m->model->alloc);
+    csn_status status = make_run(m, run, &r, &m->texts[item], err);
+    csni_unwind_table_deinit(&r.table);
+    csni_unwind_dwarf_destroy(r.dwarf);
     return status;
 }
 
@@ -133,14 +188,13 @@ static void report_damaged_records(struct stack_maker *m) {
         const struct stack_run *run = &m->runs.items[i];
         char text[80];
         if (!run->damaged) continue;
-        int len = snprintf(text, sizeof text, "%s+0x%llx", run->section->is_debug_frame ? ".debug_frame" : ".eh_frame",
-                           (unsigned long long)run->first_damaged);
+        int len = snprintf(text, sizeof text, "%s+0x%llx", run->source->name, (unsigned long long)run->first_damaged);
         csni_report_add(m->report, CSN_EVENT_DAMAGED_UNWIND, run->damaged, (struct csn_str){ text, len > 0 ? (size_t)len : 0 });
     }
 }
 
 static csn_status make_texts(struct stack_maker *m, struct csni_pool *pool, struct csni_stack_records *out, struct csn_error *err) {
-    for (size_t i = 0; i < m->section_count; i++) CSNI_TRY(list_runs_of(m, &m->sections[i], err));
+    for (size_t i = 0; i < m->source_count; i++) CSNI_TRY(list_runs_of(m, &m->sources[i], err));
     m->texts = csni_alloc_zeroed(m->model->alloc, m->runs.count, sizeof *m->texts);
     if (m->runs.count && !m->texts) return csni_fail_memory(err, m->runs.count * sizeof *m->texts);
     *out = (struct csni_stack_records){ m->texts, m->runs.count };
@@ -160,7 +214,7 @@ csn_status csni_stack_records_make(const struct csni_model *model, struct csni_p
     if (model->image.has_base_address) m.base = model->image.base_address;
     m.runs.alloc = model->alloc;
     csni_shared_budget_init(&m.budget, STACK_BUDGET_BASE);
-    csn_status status = find_frame_sections(&m);
+    csn_status status = add_exception_data(&m) ? CSN_OK : find_frame_sections(&m);
     status = status < 0 ? csni_fail_memory(err, 0) : make_texts(&m, pool, out, err);
     csni_vec_deinit(&m.runs);
     return status;

@@ -2,6 +2,7 @@
 #ifndef CSNI_PE_PRIVATE_H
 #define CSNI_PE_PRIVATE_H
 
+#include "object/pe/pe_exceptions.h"
 #include "object/object_private.h"
 
 struct csni_pe_directory {
@@ -30,8 +31,6 @@ static inline const struct csni_pe *csni_pe_of(const struct csni_object *object)
 csn_status csni_pe_order_sections(struct csni_object_private *priv, struct csn_error *err);
 /* The section of an image with that address, or CSNI_NO_SECTION. One search. */
 uint32_t csni_pe_section_at(const struct csni_object *object, uint64_t addr);
-/* The bytes of an image from an RVA to the end of its section in the file. False when no section has that RVA. */
-bool csni_pe_bytes_from(const struct csni_object *object, uint64_t rva, struct csni_span *out);
 
 csn_status csni_pe_symbols(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
                            struct csn_error *err);

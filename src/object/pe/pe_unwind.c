@@ -71,8 +71,7 @@ static int function_bound_by_start(const void *pa, const void *pb) {
     return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* The exception directory, or a section of the usual name where a tool lost the directory. */
-static bool find_entries(const struct csni_object *object, struct csni_span *out) {
+bool csni_pe_exception_entries(const struct csni_object *object, struct csni_span *out) {
     const struct csni_pe *pe = csni_pe_of(object);
     if (object->kind == CSNI_OBJECT_RELOCATABLE || object->machine == IMAGE_FILE_MACHINE_I386) return false;
     if (pe->exceptions.size) {
@@ -96,7 +95,7 @@ static bool add_bound(csni_function_bounds *out, size_t first, struct csni_funct
 
 csn_status csni_pe_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err) {
     struct csni_span entries;
-    if (!find_entries(object, &entries)) return CSN_NONE;
+    if (!csni_pe_exception_entries(object, &entries)) return CSN_NONE;
     bool is_amd64 = object->machine == IMAGE_FILE_MACHINE_AMD64;
     size_t entry_size = is_amd64 ? RUNTIME_FUNCTION_SIZE : ARM_FUNCTION_SIZE, first = out->count;
     for (size_t off = 0; entry_size <= entries.size - off; off += entry_size) {
