@@ -8,6 +8,16 @@ install(TARGETS callsign-shared callsign-lookup-shared callsign-lookup-static EX
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS callsign-static EXPORT callsign-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/stand_ins)
+# Links by whose names callsign stands in for other symbolizers.
+set(CSN_STAND_INS addr2line)
+set(stand_in_dir ${CMAKE_INSTALL_LIBEXECDIR}/callsign/bin)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_BINDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBEXECDIR}/callsign/bin OUTPUT_VARIABLE stand_in_up)
+foreach(name ${CSN_STAND_INS})
+    file(CREATE_LINK ${stand_in_up}/callsign ${CMAKE_CURRENT_BINARY_DIR}/stand_ins/${name} SYMBOLIC)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/stand_ins/${name} DESTINATION ${stand_in_dir})
+endforeach()
+
 file(GLOB MAN_PAGES CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
 install(FILES ${MAN_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES completions/callsign.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME callsign)

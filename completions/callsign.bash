@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | help) command=$word && break ;;
+            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | dialects | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -82,6 +82,9 @@ _callsign() {
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
+            ;;
+        dialects)
+            options="--install -h --help"
             ;;
     esac
     if [ -n "$values" ]; then

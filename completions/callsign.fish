@@ -1,6 +1,6 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack explain dump verify diff stats embed extract help
+set -l commands convert lookup stack explain dump verify diff stats embed extract dialects help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -12,10 +12,11 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a diff -d '
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stats -d 'where the bytes of an index go'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a embed -d 'put an index into the program it belongs to'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -d 'take the index out of a program'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dialects -d 'other symbolizers' commands that callsign stands in for'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify diff stats embed extract'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify diff stats embed extract dialects'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -165,3 +166,5 @@ complete -c callsign -n '__fish_seen_subcommand_from embed' -l no-companions -d 
 
 complete -c callsign -n '__fish_seen_subcommand_from extract' -s o -l out -r -F -d 'the file to write'
 complete -c callsign -n '__fish_seen_subcommand_from extract' -l arch -x -a 'x86_64 arm64' -d 'image to use of a universal file'
+
+complete -c callsign -n '__fish_seen_subcommand_from dialects' -l install -r -F -d 'make links with the names of the programs in DIR, which is made where it is missing'

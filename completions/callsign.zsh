@@ -13,6 +13,7 @@ commands=(
     'stats:where the bytes of an index go'
     'embed:put an index into the program it belongs to'
     'extract:take the index out of a program'
+    'dialects:other symbolizers' commands that callsign stands in for'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -201,6 +202,11 @@ case $state in
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[the file to write]:out:_files' \
                     '--arch[image to use of a universal file]:arch:(x86_64 arm64)' \
+                    '*:file:_files'
+                ;;
+            dialects)
+                _arguments $help \
+                    '--install[make links with the names of the programs in DIR, which is made where it is missing]:dir:_files' \
                     '*:file:_files'
                 ;;
             help) _describe command commands ;;

@@ -8,6 +8,7 @@
 #include <callsign/convert.h>
 
 #include "commands/commands.h"
+#include "stand_ins/stand_ins.h"
 #include "ui/cli_message.h"
 #include "ui/out_buffer.h"
 
@@ -22,6 +23,7 @@ static const struct command *const commands[] = {
     &stats_command,
     &embed_command,
     &extract_command,
+    &dialects_command,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
 
@@ -45,6 +47,12 @@ static void put_general_help(struct out_buffer *out) {
         out_text(out, commands[i]->summary);
         out_char(out, '\n');
     }
+    out_text(out, "\nIt stands in for");
+    for (size_t i = 0; stand_in_at(i); i++) {
+        out_text(out, i ? ", " : " ");
+        out_text(out, stand_in_at(i)->name);
+    }
+    out_text(out, ": see 'callsign dialects --help'.\n");
     out_text(out, "\n'callsign COMMAND --help' describes a command; 'callsign --version' lists what is built in.\n"
                   "Results go to standard output, everything else to standard error.\n"
                   "Exit status: 0 success, 1 nothing or only part was found, 2 failure.\n\n"
@@ -161,6 +169,8 @@ static void hold_standard_streams(void) {
 
 int main(int argc, char **argv) {
     hold_standard_streams();
+    const struct stand_in *stand_in = argc ? stand_in_of_program(argv[0]) : NULL;
+    if (stand_in) return stand_in->run(argc, argv);
     if (argc < 2) {
         cli_error(NULL, "no command given (try 'callsign --help')");
         return EXIT_FAILED;
@@ -174,5 +184,6 @@ int main(int argc, char **argv) {
         return (int)(topic ? show_help(topic) : unknown_command(argv[2]));
     }
     const struct command *command = find_command(name);
+    if (!command && name[0] != '-' && (stand_in = stand_in_of_program(name))) return stand_in->run(argc - 1, argv + 1);
     return (int)(command ? run_command(command, argc - 2, argv + 2) : unknown_command(name));
 }

@@ -8,6 +8,7 @@
 #include <callsign/cache.h>
 #include <callsign/companion.h>
 #include <callsign/convert.h>
+#include <callsign/debug_info.h>
 #include <callsign/embed.h>
 #include <callsign/error.h>
 #include <callsign/index.h>

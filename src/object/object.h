@@ -57,6 +57,8 @@ struct csni_symbol {
     uint8_t kind;        /* enum csni_symbol_kind */
     uint8_t bind;        /* enum csni_symbol_bind */
     bool defined;
+    bool had_low_bit;    /* bit 0 of its value was removed from `addr` */
+    bool is_hidden;      /* ELF: STV_HIDDEN or STV_INTERNAL */
 };
 enum { CSNI_NO_SECTION = UINT32_MAX };
 

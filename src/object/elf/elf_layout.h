@@ -35,6 +35,8 @@ enum { SYM64_NAME = 0, SYM64_INFO = 4, SYM64_OTHER = 5, SYM64_SHNDX = 6, SYM64_V
 enum { STT_NOTYPE = 0, STT_OBJECT = 1, STT_FUNC = 2, STT_SECTION = 3, STT_FILE = 4, STT_COMMON = 5, STT_TLS = 6,
        STT_GNU_IFUNC = 10 };
 enum { STB_LOCAL = 0, STB_GLOBAL = 1, STB_WEAK = 2, STB_GNU_UNIQUE = 10 };
+/* Visibility: the low two bits of st_other. */
+enum { STV_INTERNAL = 1, STV_HIDDEN = 2 };
 /* MIPS: the instruction set of a function, in st_other. */
 enum { STO_MIPS_ISA = 0xc0, STO_MICROMIPS = 0x80, STO_MIPS16 = 0xf0 };
 

@@ -177,6 +177,8 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     bool nameless = !s.name || (iter->only_functions && s.type != STT_FUNC && is_terminated(iter->strings, s.name));
     if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
+    symbol.had_low_bit = (s.value ^ symbol.addr) & 1;
+    symbol.is_hidden = (s.other & 3) == STV_HIDDEN || (s.other & 3) == STV_INTERNAL;
     *out = symbol;
     return true;
 }

@@ -92,6 +92,15 @@ static uint64_t function_size(const struct csni_pe *pe, uint64_t index, const st
     return has_definition ? csni_get32(aux.ptr + AUX_FUNCTION_TOTAL_SIZE, false) : 0;
 }
 
+/* The name of a source file stands in the aux records. */
+static struct csn_str coff_file_name(const struct csni_pe *pe, uint64_t index, const struct coff_symbol *s, struct csn_str own) {
+    struct csni_span aux;
+    uint64_t size = (uint64_t)s->aux_count * pe->symbol_size;
+    if (!size || !csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, size, &aux)) return own;
+    const uint8_t *nul = memchr(aux.ptr, 0, aux.size);
+    return (struct csn_str){ (const char *)aux.ptr, nul ? (size_t)(nul - aux.ptr) : aux.size };
+}
+
 static bool next_coff_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out) {
     const struct csni_object *object = iter->object;
     const struct csni_pe *pe = csni_pe_of(object);
@@ -102,6 +111,7 @@ static bool next_coff_symbol(struct csni_symbol_iter *iter, struct csni_symbol *
     iter->index += s.aux_count;
     if (!symbol_name(pe, s.record, &symbol.name) || !section_of(object, s.section, &symbol.section)) return false;
     symbol.kind = (uint8_t)pe_symbol_kind(object, &s, symbol.section, symbol.name);
+    if (symbol.kind == CSNI_SYMBOL_FILE) symbol.name = coff_file_name(pe, index, &s, symbol.name);
     symbol.defined = symbol.section != CSNI_NO_SECTION || s.section == IMAGE_SYM_ABSOLUTE;
     symbol.addr = s.value;
     if (symbol.section != CSNI_NO_SECTION) symbol.addr += object->sections[symbol.section].addr;

@@ -1,0 +1,21 @@
+/* Arrays that grow, for the stand-ins: out of memory ends the program, as it does those that they stand in for. */
+#ifndef CALLSIGN_CLI_GROWTH_H
+#define CALLSIGN_CLI_GROWTH_H
+
+#include <stddef.h>
+
+/* Memory for `count` elements of `size` bytes, at least doubled when it has to grow. */
+void *grow_items(void *items, size_t count, size_t *capacity, size_t size);
+
+/* Appends to an array with the fields items, count and capacity. */
+#define GROW_PUSH(list, value)                                                                                   \
+    do {                                                                                                         \
+        (list)->items = grow_items((list)->items, (list)->count + 1, &(list)->capacity, sizeof *(list)->items);  \
+        (list)->items[(list)->count++] = (value);                                                                \
+    } while (0)
+
+void *zeroed_memory(size_t count, size_t size);
+/* A copy with a NUL. */
+char *copy_text(const char *text, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/* Which stand-in a name chooses. */
+#define _GNU_SOURCE
+#include "stand_ins/stand_ins.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const struct stand_in stand_ins[] = {
+    { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main },
+};
+enum { STAND_IN_COUNT = sizeof stand_ins / sizeof stand_ins[0] };
+
+const struct stand_in *stand_in_at(size_t i) { return i < STAND_IN_COUNT ? &stand_ins[i] : NULL; }
+
+/* "-22", "-22.1": how distributions tell several versions apart. */
+static size_t without_version(const char *name, size_t size) {
+    size_t end = size;
+    while (end && (isdigit((unsigned char)name[end - 1]) || name[end - 1] == '.')) end--;
+    return end && end < size && name[end - 1] == '-' ? end - 1 : size;
+}
+
+static bool is_named(const char *name, size_t size, const char *wanted) {
+    return strlen(wanted) == size && memcmp(name, wanted, size) == 0;
+}
+
+/* "x86_64-linux-gnu-addr2line": GNU's tools for other machines. A triplet has at least one dash. */
+static bool has_triplet(const char *name, size_t size, const char *wanted) {
+    size_t length = strlen(wanted);
+    if (size < length + 2 || name[size - length - 1] != '-') return false;
+    return is_named(name + size - length, length, wanted) && memchr(name, '-', size - length - 1);
+}
+
+const struct stand_in *stand_in_of_program(const char *program) {
+    static const char own[] = "callsign-";
+    const char *slash = strrchr(program, '/');
+    const char *name = slash ? slash + 1 : program;
+    size_t size = strlen(name);
+    if (size > 4 && strcasecmp(name + size - 4, ".exe") == 0) size -= 4;
+    if (strncmp(name, own, sizeof own - 1) == 0) {
+        name += sizeof own - 1;
+        size -= sizeof own - 1;
+    }
+    const size_t plain = without_version(name, size);
+    for (size_t i = 0; i < STAND_IN_COUNT; i++)
+        if (is_named(name, plain, stand_ins[i].name)) return &stand_ins[i];
+    if (is_named(name, plain, "gaddr2line") || has_triplet(name, plain, "addr2line")) return &stand_ins[0];
+    return NULL;
+}
