@@ -96,7 +96,7 @@ static uint64_t function_size(const struct csni_pe *pe, uint64_t index, const st
 static struct csn_str coff_file_name(const struct csni_pe *pe, uint64_t index, const struct coff_symbol *s, struct csn_str own) {
     struct csni_span aux;
     uint64_t size = (uint64_t)s->aux_count * pe->symbol_size;
-    if (!size || !csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, size, &aux)) return own;
+    if (!size || !csni_span_sub(pe->symbols, (index + 1) * pe->symbol_size, size, &aux) || !aux.ptr[0]) return own;
     const uint8_t *nul = memchr(aux.ptr, 0, aux.size);
     return (struct csn_str){ (const char *)aux.ptr, nul ? (size_t)(nul - aux.ptr) : aux.size };
 }
