@@ -30,7 +30,7 @@ csn_layer(CSN_OBJECTS
     dwarf go model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/call_sites convert/outputs
-    process store open debug symbolicate)
+    process store open debug symbolicate arrow)
 
 # Searching a window of 16-bit lanes becomes vector code at this level only, with every compiler.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gsym/write/gsym_line_window.c

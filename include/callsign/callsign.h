@@ -2,6 +2,7 @@
 #ifndef CALLSIGN_CALLSIGN_H
 #define CALLSIGN_CALLSIGN_H
 
+#include <callsign/arrow.h>
 #include <callsign/base.h>
 #include <callsign/binaries.h>
 #include <callsign/builder.h>

@@ -1,0 +1,148 @@
+/* Module ids to indexes, through the store. */
+#include "arrow/arrow_modules.h"
+
+#include <string.h>
+
+#include "base/core/fail.h"
+#include "base/hash.h"
+#include "base/hex.h"
+
+/* Bytes of a build id: more are not compared by anybody. Of hexadecimal digits at least so many are an id and not a name. */
+enum { ID_BYTES_MAX = 64, ID_DIGITS_MIN = 16 };
+#define UNKNOWN UINT32_MAX
+
+csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out, struct csn_error *err) {
+    struct csn_module module = { .index = index };
+    *out = (uint32_t)m->list.count;
+    return csni_vec_push(&m->list, module) ? CSN_OK : csni_fail_memory(err, sizeof module);
+}
+
+csn_status csni_arrow_modules_init(struct csni_arrow_modules *m, const struct csn_allocator *alloc, struct csn_store *store,
+                                   struct csn_error *err) {
+    uint32_t none;
+    *m = (struct csni_arrow_modules){ .alloc = alloc, .store = store, .list = { .alloc = alloc } };
+    return csni_arrow_modules_add(m, NULL, &none, err);
+}
+
+void csni_arrow_modules_deinit(struct csni_arrow_modules *m) {
+    csni_vec_deinit(&m->list);
+    csni_free(m->alloc, m->slots, m->slot_count * sizeof *m->slots);
+    csni_free(m->alloc, m->hashes, m->slot_count * sizeof *m->hashes);
+    csni_free(m->alloc, m->of_entry, m->entry_count * sizeof *m->of_entry);
+}
+
+static bool read_hexadecimal_id(struct csn_str text, uint8_t *out, size_t *size) {
+    if (text.len < ID_DIGITS_MIN || text.len % 2 || text.len / 2 > ID_BYTES_MAX) return false;
+    for (size_t i = 0; i < text.len; i += 2) {
+        unsigned high = csni_hex_digit(text.ptr[i]), low = csni_hex_digit(text.ptr[i + 1]);
+        if (high > 15 || low > 15) return false;
+        out[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    *size = text.len / 2;
+    return true;
+}
+
+static csn_status find_module(struct csni_arrow_modules *m, const struct csn_store_module *module, const struct csn_index **out,
+                              struct csn_error *err) {
+    csn_status status = csn_store_find(m->store, module, out, NULL, err);
+    if (status != CSN_OK) *out = NULL;
+    return status == CSN_E_MEMORY ? status : CSN_OK;
+}
+
+/* Bytes are an id, or else the bytes of a name: some engines have no other strings. */
+static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, const struct csn_index **out,
+                             struct csn_error *err) {
+    struct csn_store_module by_id = CSN_STORE_MODULE_INIT, by_name = CSN_STORE_MODULE_INIT;
+    uint8_t bytes[ID_BYTES_MAX];
+    *out = NULL;
+    if (!m->store || !id.len) return CSN_OK;
+    by_name.name = id;
+    bool is_text_id = read_hexadecimal_id(id, bytes, &by_id.build_id_size);
+    by_id.build_id = bytes;
+    if (is_binary && !is_text_id) {
+        by_id.build_id = (const uint8_t *)id.ptr;
+        by_id.build_id_size = id.len < ID_BYTES_MAX ? id.len : ID_BYTES_MAX;
+    }
+    if (is_binary || is_text_id) CSNI_TRY(find_module(m, &by_id, out, err));
+    return *out || is_text_id ? CSN_OK : find_module(m, &by_name, out, err);
+}
+
+/* Twice the slots, at most half of them used. */
+static csn_status grow_slots(struct csni_arrow_modules *m, struct csn_error *err) {
+    enum { FIRST = 64 };
+    if (m->list.count * 2 < m->slot_count) return CSN_OK;
+    size_t count = m->slot_count ? m->slot_count * 2 : FIRST;
+    uint32_t *slots = csni_alloc_zeroed(m->alloc, count, sizeof *slots);
+    uint64_t *hashes = csni_alloc_zeroed(m->alloc, count, sizeof *hashes);
+    if (!slots || !hashes) {
+        csni_free(m->alloc, slots, count * sizeof *slots);
+        csni_free(m->alloc, hashes, count * sizeof *hashes);
+        return csni_fail_memory(err, count * sizeof *hashes);
+    }
+    for (uint32_t number = 1; number < m->list.count; number++) {
+        hashes[number] = m->hashes[number];
+        size_t k = hashes[number] & (count - 1);
+        while (slots[k]) k = (k + 1) & (count - 1);
+        slots[k] = number;
+    }
+    csni_free(m->alloc, m->slots, m->slot_count * sizeof *m->slots);
+    csni_free(m->alloc, m->hashes, m->slot_count * sizeof *m->hashes);
+    m->slots = slots;
+    m->hashes = hashes;
+    m->slot_count = count;
+    return CSN_OK;
+}
+
+static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, uint32_t *out, struct csn_error *err) {
+    CSNI_TRY(grow_slots(m, err));
+    uint64_t hash = csni_hash_bytes(id.ptr, id.len);
+    size_t k = hash & (m->slot_count - 1);
+    for (; m->slots[k]; k = (k + 1) & (m->slot_count - 1)) {
+        const struct csn_str name = m->list.items[m->slots[k]].name;
+        if (m->hashes[m->slots[k]] != hash || name.len != id.len || memcmp(name.ptr, id.ptr, id.len)) continue;
+        *out = m->slots[k];
+        return CSN_OK;
+    }
+    const struct csn_index *index;
+    CSNI_TRY(find_index(m, id, is_binary, &index, err));
+    CSNI_TRY(csni_arrow_modules_add(m, index, out, err));
+    m->list.items[*out].name = id; /* the caller's array outlives the batch */
+    m->hashes[*out] = hash;
+    m->slots[k] = *out;
+    return CSN_OK;
+}
+
+static csn_status make_entry_table(struct csni_arrow_modules *m, const struct csni_arrow_ids *ids, struct csn_error *err) {
+    size_t count = (size_t)csni_arrow_id_entries(ids);
+    if (!ids->has_dictionary || m->of_entry || !count) return CSN_OK;
+    m->of_entry = csni_alloc(m->alloc, count * sizeof *m->of_entry);
+    if (!m->of_entry) return csni_fail_memory(err, count * sizeof *m->of_entry);
+    m->entry_count = count;
+    memset(m->of_entry, 0xff, count * sizeof *m->of_entry);
+    return CSN_OK;
+}
+
+csn_status csni_arrow_modules_resolve(struct csni_arrow_modules *m, const struct csni_arrow_ids *ids, int64_t rows, uint32_t *out,
+                                      struct csn_error *err) {
+    struct csn_str before = { NULL, 0 }, id;
+    uint32_t number = 0;
+    int64_t entry;
+    CSNI_TRY(make_entry_table(m, ids, err));
+    for (int64_t row = 0; row < rows; row++) {
+        out[row] = 0;
+        if (!csni_arrow_id_entry(ids, row, &entry)) continue;
+        if (m->of_entry && m->of_entry[entry] != UNKNOWN) {
+            out[row] = m->of_entry[entry];
+            continue;
+        }
+        if (csni_arrow_id(ids, entry, &id)) {
+            /* Neighbouring rows are often of one module. */
+            if (!before.ptr || id.len != before.len || memcmp(id.ptr, before.ptr, id.len))
+                CSNI_TRY(number_of_id(m, id, ids->values.is_binary, &number, err));
+            before = id;
+            out[row] = number;
+        }
+        if (m->of_entry) m->of_entry[entry] = out[row];
+    }
+    return CSN_OK;
+}

@@ -1,0 +1,31 @@
+/* The modules of a batch: each distinct id is looked for in the store once. */
+#ifndef CSNI_ARROW_MODULES_H
+#define CSNI_ARROW_MODULES_H
+
+#include "arrow/arrow_column.h"
+#include "base/core/vec.h"
+
+struct csni_arrow_modules {
+    const struct csn_allocator *alloc;
+    struct csn_store *store;
+    CSNI_VEC(struct csn_module) list; /* module 0 has no index: of rows whose address is null */
+    uint32_t *slots;                  /* hash table: number of a module in `list`; 0: free */
+    uint64_t *hashes;                 /* of the id, by module number */
+    size_t slot_count;
+    uint32_t *of_entry;               /* dictionary entry to module number, UINT32_MAX: not looked for yet; NULL: no dictionary */
+    size_t entry_count;
+};
+
+/* `store` may be NULL: every module is without an index then. */
+csn_status csni_arrow_modules_init(struct csni_arrow_modules *m, const struct csn_allocator *alloc, struct csn_store *store,
+                                   struct csn_error *err);
+void csni_arrow_modules_deinit(struct csni_arrow_modules *m);
+
+/* Adds a module with an index of the caller's. */
+csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out, struct csn_error *err);
+
+/* The module of each row into out[row]; 0: its id is null. `ids` are the same for all calls with one `m`. */
+csn_status csni_arrow_modules_resolve(struct csni_arrow_modules *m, const struct csni_arrow_ids *ids, int64_t rows, uint32_t *out,
+                                      struct csn_error *err);
+
+#endif

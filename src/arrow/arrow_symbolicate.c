@@ -1,0 +1,72 @@
+/* csn_symbolicate_arrow(): one batch from beginning to end. */
+#include "arrow/arrow_session.h"
+#include "base/core/fail.h"
+#include "base/core/sized.h"
+
+void csn_arrow_options_init(struct csn_arrow_options *options) { *options = (struct csn_arrow_options)CSN_ARROW_OPTIONS_INIT; }
+
+bool csni_arrow_answer_unasked(const struct csni_arrow_session *s, int64_t k, uint64_t *addr, struct csni_arrow_answer *out) {
+    *out = (struct csni_arrow_answer){ .reason = CSNI_ARROW_NULL };
+    uint32_t module = s->module_of[k];
+    bool has_address = csni_arrow_input_address(&s->input, k, addr);
+    if (has_address && module && s->modules.list.items[module].index) return false;
+    out->is_null = !has_address || !module;
+    out->reason = !has_address ? s->no_address : !module ? s->no_module : s->no_index;
+    return true;
+}
+
+static csn_status find_modules(struct csni_arrow_session *s, struct csn_error *err) {
+    size_t size = ((size_t)s->input.count + 1) * sizeof *s->module_of;
+    s->module_of = csni_alloc(s->alloc, size);
+    if (!s->module_of) return csni_fail_memory(err, size);
+    if (s->input.has_ids && !s->options->index)
+        return csni_arrow_modules_resolve(&s->modules, &s->input.ids, s->input.count, s->module_of, err);
+    CSNI_TRY(csni_arrow_modules_add(&s->modules, s->options->index, &s->index_module, err));
+    for (int64_t k = 0; k < s->input.count; k++) s->module_of[k] = s->index_module;
+    return CSN_OK;
+}
+
+static csn_status prepare(struct csni_arrow_session *s, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                          struct csn_error *err) {
+    const struct csn_arrow_options *o = s->options;
+    if (o->flags & ~(uint32_t)(CSN_ARROW_RETURN_ADDRESSES | CSN_ARROW_PLAIN_STRINGS))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x", o->flags);
+    if (!o->store == !o->index) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "need either a store or an index");
+    CSNI_TRY(csni_arrow_modules_init(&s->modules, s->alloc, o->store, err));
+    CSNI_TRY(csni_arrow_frames_init(&s->frames, o, s->alloc, err));
+    CSNI_TRY(csni_arrow_input_open(schema, array, o, &s->input, err));
+    if (s->input.is_list && !s->symbolicator) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "stacks need a symbolicator");
+    CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address is null", &s->no_address, err));
+    CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the module is null", &s->no_module, err));
+    CSNI_TRY(csni_arrow_frames_reason(&s->frames, csn_reason_text(CSN_REASON_NO_INDEX), &s->no_index, err));
+    if (o->store && csn_store_is_full(o->store)) {
+        if (s->symbolicator) csn_symbolicator_forget(s->symbolicator);
+        csn_store_trim(o->store);
+    }
+    return find_modules(s, err);
+}
+
+static void finish(struct csni_arrow_session *s) {
+    csni_free(s->alloc, s->module_of, ((size_t)s->input.count + 1) * sizeof *s->module_of);
+    csni_arrow_frames_deinit(&s->frames);
+    csni_arrow_modules_deinit(&s->modules);
+}
+
+csn_status csn_symbolicate_arrow(struct csn_symbolicator *symbolicator, struct ArrowSchema *schema, struct ArrowArray *array,
+                                 const struct csn_arrow_options *options, struct ArrowSchema *out_schema,
+                                 struct ArrowArray *out_array, struct csn_error *err) {
+    struct csn_arrow_options known = CSN_ARROW_OPTIONS_INIT;
+    *out_schema = (struct ArrowSchema){ 0 };
+    *out_array = (struct ArrowArray){ 0 };
+    csn_status status = options ? csni_options_copy(&known, sizeof known, options, options->struct_size, err) : CSN_OK;
+    struct csni_arrow_session s = { .options = &known, .symbolicator = symbolicator,
+                                    .alloc = csni_allocator_or_default(known.allocator),
+                                    .with_dictionary = !(known.flags & CSN_ARROW_PLAIN_STRINGS) };
+    if (status >= 0) status = prepare(&s, schema, array, err);
+    if (status >= 0) status = s.input.is_list ? csni_arrow_answer_stacks(&s, out_schema, out_array, err)
+                                              : csni_arrow_answer_addresses(&s, out_schema, out_array, err);
+    finish(&s);
+    csni_arrow_array_release(array);
+    csni_arrow_schema_release(schema);
+    return status < 0 ? status : CSN_OK;
+}
