@@ -2,6 +2,8 @@
 #include <callsign/process.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
+#include "base/core/sort.h"
 #include "base/core/vec.h"
 #include "base/core/sized.h"
 #include "base/hex.h"
@@ -24,6 +26,8 @@ struct csn_process_maps {
     size_t max_mappings;
     CSNI_VEC(struct kept_mapping) mappings; /* in the order in which they were added */
     uint64_t generation;
+    CSNI_VEC(uint32_t) firsts; /* mappings with file offset 0, sorted, while `firsts_generation` is the generation */
+    uint64_t firsts_generation;
     CSNI_VEC(struct csn_process_module) modules; /* of one process, while `modules_generation` is the generation */
     uint64_t modules_pid, modules_generation;
     struct csni_process_images images;
@@ -52,7 +56,7 @@ csn_status csn_process_maps_create(const struct csn_process_maps_options *given,
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_process_maps *maps = csni_alloc_zeroed(alloc, 1, sizeof *maps);
     if (!maps) return csni_fail_memory(err, sizeof *maps);
-    maps->alloc = maps->mappings.alloc = maps->modules.alloc = maps->images.alloc = alloc;
+    maps->alloc = maps->mappings.alloc = maps->modules.alloc = maps->firsts.alloc = maps->images.alloc = alloc;
     maps->images.no_files = options.flags & CSN_PROCESS_NO_FILES;
     maps->max_mappings = options.max_mappings ? options.max_mappings : MAPPINGS_DEFAULT;
     if (maps->max_mappings < MAPPINGS_MIN) maps->max_mappings = MAPPINGS_MIN;
@@ -70,6 +74,7 @@ void csn_process_maps_destroy(struct csn_process_maps *maps) {
     for (size_t i = 0; i < maps->mappings.count; i++) free_path(maps, &maps->mappings.items[i]);
     csni_vec_deinit(&maps->mappings);
     csni_vec_deinit(&maps->modules);
+    csni_vec_deinit(&maps->firsts);
     csni_process_images_deinit(&maps->images);
     csni_free(maps->alloc, maps, sizeof *maps);
 }
@@ -176,15 +181,54 @@ csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pi
 
 /* ---- addresses ---- */
 
-/* The mapping of an image's first bytes, the lowest of several. `pid` NULL: of any process. */
-static const struct kept_mapping *first_mapping(const struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
-    const struct kept_mapping *first = NULL;
-    for (size_t i = 0; i < maps->mappings.count; i++) {
-        const struct kept_mapping *mapping = &maps->mappings.items[i];
-        if (mapping->pid != pid || mapping->file_off || !csni_str_equal(path_of(mapping), path)) continue;
-        if (!first || mapping->start < first->start) first = mapping;
+static int compare_texts(struct csn_str a, struct csn_str b) {
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static bool first_before(const void *context, const void *a, const void *b) {
+    const struct kept_mapping *mappings = context, *x = &mappings[*(const uint32_t *)a], *y = &mappings[*(const uint32_t *)b];
+    if (x->pid != y->pid) return x->pid < y->pid;
+    int order = compare_texts(path_of(x), path_of(y));
+    return order ? order < 0 : x->start < y->start;
+}
+
+/* The mappings of files' first bytes by process, path and address. */
+static csn_status sort_firsts(struct csn_process_maps *maps) {
+    if (maps->firsts_generation == maps->generation) return CSN_OK;
+    maps->firsts.count = 0;
+    if (!csni_vec_reserve(&maps->firsts, 2 * maps->mappings.count)) return CSN_E_MEMORY;
+    for (uint32_t i = 0; i < maps->mappings.count; i++)
+        if (!maps->mappings.items[i].file_off) maps->firsts.items[maps->firsts.count++] = i;
+    csni_merge_sort(maps->firsts.items, maps->firsts.items + maps->firsts.count, maps->firsts.count, sizeof *maps->firsts.items,
+                    first_before, maps->mappings.items);
+    maps->firsts_generation = maps->generation;
+    return CSN_OK;
+}
+
+struct first_key {
+    uint64_t pid;
+    struct csn_str path;
+};
+
+static bool is_first_below(const void *context, size_t index, const void *key) {
+    const struct csn_process_maps *maps = context;
+    const struct first_key *k = key;
+    const struct kept_mapping *mapping = &maps->mappings.items[maps->firsts.items[index]];
+    return mapping->pid != k->pid ? mapping->pid < k->pid : compare_texts(path_of(mapping), k->path) < 0;
+}
+
+/* The mapping of an image's first bytes, the lowest of several. */
+static const struct kept_mapping *first_mapping(struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
+    struct first_key key = { pid, path };
+    if (sort_firsts(maps) < 0) {
+        maps->images.no_memory = true;
+        return NULL;
     }
-    return first;
+    size_t k = csni_search_in(0, maps->firsts.count, is_first_below, maps, &key);
+    if (k == maps->firsts.count) return NULL;
+    const struct kept_mapping *mapping = &maps->mappings.items[maps->firsts.items[k]];
+    return mapping->pid == pid && csni_str_equal(path_of(mapping), path) ? mapping : NULL;
 }
 
 /* CSN_E_MEMORY where an image was not read for want of it since the last call. */

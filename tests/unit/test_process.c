@@ -43,6 +43,25 @@ static void expect_modules(struct csn_process_maps *maps, const char *expected) 
 
 /* ---- maps alone ---- */
 
+/* No first byte of the image is mapped, and each mapping's bytes may be those of every other: looking at all mappings for each
+ * pair of them would take hours. */
+static void test_many_mappings_of_one_file(void **state) {
+    (void)state;
+    enum { COUNT = 4096 };
+    struct csn_process_maps *maps = maps_of("");
+    const struct csn_process_module *modules;
+    size_t count;
+    for (unsigned i = 0; i < COUNT; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "%llx-%llx r-xp 1000 08:01 1 /nowhere/app\n", 0x10000ull * i + 0x10000, 0x10000ull * i + 0x18000);
+        assert_int_equal(csn_process_maps_add_text(maps, 7, csni_str(line), NULL, &err), CSN_OK);
+    }
+    assert_int_equal(csn_process_maps_modules(maps, 7, &modules, &count, &err), CSN_OK);
+    assert_int_equal(count, COUNT);
+    assert_int_equal(modules[1].bias, 0x20000 - 0x1000);
+    csn_process_maps_destroy(maps);
+}
+
 static void test_text(void **state) {
     (void)state;
     struct csn_process_maps *maps = maps_of("");
@@ -244,7 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
