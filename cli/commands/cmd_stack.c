@@ -56,7 +56,7 @@ struct stack_run {
     bool read_json;  /* a line of it may have modules alone */
 };
 
-enum input_kind { KIND_UNKNOWN, KIND_JSON, KIND_IPS, KIND_TEXT };
+enum input_kind { KIND_UNKNOWN, KIND_JSON, KIND_REPORT, KIND_TEXT };
 
 static bool is_blank(struct csn_str line) {
     for (size_t i = 0; i < line.len; i++)
@@ -64,13 +64,22 @@ static bool is_blank(struct csn_str line) {
     return true;
 }
 
+/* A report in JSON that spans many lines begins with a bracket alone; minidump-stackwalk writes one line by default. */
+static bool is_report(struct csn_str line) {
+    static const char minidump[] = "{\"crash_info\"";
+    struct csn_str bare = line_text(line);
+    while (bare.len && strchr(" \t", bare.ptr[bare.len - 1])) bare.len--;
+    if (bare.len == 1) return true;
+    return bare.len >= sizeof(minidump) - 1 && memcmp(bare.ptr, minidump, sizeof(minidump) - 1) == 0;
+}
+
 static enum input_kind kind_of(const char *format, struct csn_str line) {
     if (format && strcmp(format, "json") == 0) return KIND_JSON;
-    if (format && strcmp(format, "ips") == 0) return KIND_IPS;
+    if (format && (strcmp(format, "ips") == 0 || strcmp(format, "minidump-json") == 0)) return KIND_REPORT;
     if (format) return KIND_TEXT;
     while (line.len && strchr(" \t", line.ptr[0])) line = (struct csn_str){ line.ptr + 1, line.len - 1 };
     if (!line.len || line.ptr[0] != '{') return KIND_TEXT;
-    return stack_ips_recognize(line) ? KIND_IPS : KIND_JSON;
+    return is_report(line) || stack_ips_recognize(line) ? KIND_REPORT : KIND_JSON;
 }
 
 static bool input_failed(const struct line_input *input, const char *path) {
@@ -107,7 +116,7 @@ static bool read_report(struct stack_run *run, struct line_input *input, const c
         cli_error(path ? path : "standard input", "a report of more than %d MiB", REPORT_MAX >> 20);
         return false;
     }
-    if (!stack_ips_report(&run->session, text, run->values->in_place, &run->output)) run->partial = true;
+    if (!stack_report(&run->session, text, run->values->in_place, &run->output)) run->partial = true;
     return true;
 }
 
@@ -146,7 +155,7 @@ static bool answer_input(struct stack_run *run, int fd, const char *path) {
     enum input_kind kind = result == LINE_WHOLE || result == LINE_PART ? kind_of(format, line) : KIND_UNKNOWN;
     if (kind == KIND_UNKNOWN) good = result == LINE_END || input_failed(&input, path);
     else if (kind == KIND_JSON && !run->values->in_place && !stack_json_available()) good = false;
-    else if (kind == KIND_IPS) good = read_report(run, &input, path, line);
+    else if (kind == KIND_REPORT) good = read_report(run, &input, path, line);
     else if (kind == KIND_JSON && !run->values->in_place) good = read_json(run, &input, path, line, result);
     else good = read_text(run, &input, path, line, result);
     line_input_deinit(&input);
@@ -166,8 +175,8 @@ static bool answer_file(struct stack_run *run, const char *path) {
 }
 
 static bool format_is_known(const char *format) {
-    static const char *const known[] = { "json", "ips" };
-    for (size_t i = 0; i < 2; i++)
+    static const char *const known[] = { "json", "ips", "minidump-json" };
+    for (size_t i = 0; i < 3; i++)
         if (strcmp(format, known[i]) == 0) return true;
     for (size_t i = 0; i < DIALECT_COUNT; i++)
         if (strcmp(format, stack_dialects[i]->name) == 0) return true;

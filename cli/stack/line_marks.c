@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W };
+enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W, BYTE_DASH, BYTE_BAR, BYTE_AT };
 
 static const uint8_t byte_kinds[256] = {
     ['x'] = BYTE_X, ['+'] = BYTE_PLUS, ['p'] = BYTE_P, [':'] = BYTE_COLON, [';'] = BYTE_SEMICOLON, ['['] = BYTE_BRACKET,
-    ['w'] = BYTE_W,
+    ['w'] = BYTE_W, ['-'] = BYTE_DASH, ['|'] = BYTE_BAR, ['@'] = BYTE_AT,
 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -26,7 +26,15 @@ static bool ends_time(struct csn_str line, size_t at) {
 static bool is_register(struct csn_str line, size_t at) {
     char next = byte_at(line, at + 1);
     if (at > 0 && is_blank_char(line.ptr[at - 1])) return next == 'c' && is_blank_char(byte_at(line, at + 2));
-    return at > 1 && line.ptr[at - 1] == 'i' && is_blank_char(line.ptr[at - 2]) && (is_blank_char(next) || next == ':');
+    return at && line.ptr[at - 1] == 'i' && (at == 1 || is_blank_char(line.ptr[at - 2])) && (is_blank_char(next) || next == ':');
+}
+
+static bool begins_value(struct csn_str line, size_t at) {
+    enum { DIGITS = 8 };
+    if (byte_at(line, at) == ' ') at++;
+    for (size_t i = 0; i < DIGITS; i++)
+        if (!is_hex_digit(byte_at(line, at + i))) return false;
+    return true;
 }
 
 static uint32_t marks_within(struct csn_str line) {
@@ -44,13 +52,19 @@ static uint32_t marks_within(struct csn_str line) {
             break;
         case BYTE_COLON:
             if (ends_time(line, i)) marks |= MARK_TIME;
+            if (begins_value(line, i + 1)) marks |= MARK_VALUE;
             break;
+        case BYTE_AT: marks |= MARK_AT; break;
+        case BYTE_BAR: marks |= MARK_FIELDS; break;
         case BYTE_SEMICOLON: marks |= MARK_FOLDED; break;
         case BYTE_BRACKET:
             if (is_hex_digit(byte_at(line, i + 1))) marks |= MARK_MODULE;
             break;
         case BYTE_W:
             if (line.len - i >= 4 && memcmp(line.ptr + i, "wasm", 4) == 0) marks |= MARK_MODULE;
+            break;
+        case BYTE_DASH:
+            if (i > 4 && line.len - i >= 3 && memcmp(line.ptr + i - 5, "build-id", 8) == 0) marks |= MARK_BUILD_ID;
             break;
         default: break;
         }
@@ -64,8 +78,9 @@ static uint32_t marks_at_start(struct csn_str line) {
     while (is_blank_char(byte_at(line, from))) from++;
     if (from) marks |= MARK_INDENT;
     char first = byte_at(line, from);
+    if (first == 'F' && line.len - from > 5 && memcmp(line.ptr + from, "Fault", 5) == 0) marks |= MARK_EVENT;
     if (first == '#') return marks | MARK_HASH;
-    if (first == '@' || first == '=' || first == '>' || first == '[') return marks | MARK_SIGN;
+    if (first == '=' || first == '>' || first == '[') return marks | MARK_SIGN;
     if (first == '0' && byte_at(line, from + 1) == 'x') return marks | MARK_START_HEX;
     for (hex = from; is_hex_digit(byte_at(line, hex)); hex++) continue;
     if (hex == from) return marks;

@@ -21,7 +21,7 @@ enum line_kind {
 
 /* What a frame's value counts from. */
 enum frame_site {
-    SITE_PC,          /* it is a pc of the process */
+    SITE_PC,          /* it is a pc of the process; without a mapping, `module` and `symbol` may place it */
     SITE_ADDRESS,     /* it is an address of the module's file */
     SITE_OFFSET,      /* from the module's first byte in memory */
     SITE_FILE_OFFSET, /* from the beginning of the module's file */
@@ -35,8 +35,9 @@ struct line_frame {
     struct build_id id;
     struct csn_str symbol;  /* what the line calls the function, or what the value counts from */
     uint64_t symbol_size;   /* up to the next symbol; 0: not known */
-    uint64_t symbol_offset; /* perf: of the address, in that function */
+    uint64_t symbol_offset; /* of the address, in that function */
     bool has_symbol_offset;
+    uint64_t usual_base;    /* where programs are loaded if nothing tells where this one is; 0: not known */
     bool by_maps;           /* the mappings of process `pid` hold for it */
     uint64_t pid;           /* 0: the text names none */
     uint32_t flags;         /* CSN_STACK_ */

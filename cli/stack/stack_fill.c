@@ -50,15 +50,34 @@ bool fill_has_file(const struct line_filler *f, uint32_t k) {
     return answer->frames[k].base.len > 0;
 }
 
-void fill_behind_line(struct line_filler *f) {
-    fill_part(f, 0, f->text.len);
+static void fill_chain(struct line_filler *f) {
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
-        out_text(f->out, k ? ", inlined into " : " ");
+        if (k) out_text(f->out, ", inlined into ");
         fill_name(f, k);
         if (!fill_has_file(f, k)) continue;
         out_text(f->out, " at ");
         fill_file(f, k, false);
     }
+}
+
+void fill_behind_line(struct line_filler *f) {
+    fill_part(f, 0, f->text.len);
+    if (f->answer->frame_count) out_char(f->out, ' ');
+    fill_chain(f);
+    fill_ending(f);
+}
+
+void fill_in_brackets(struct line_filler *f) {
+    if (!f->answer->frame_count) return;
+    out_text(f->out, " (");
+    fill_chain(f);
+    out_char(f->out, ')');
+}
+
+void fill_line_in_brackets(struct line_filler *f) {
+    fill_part(f, 0, f->at->fill_end);
+    fill_in_brackets(f);
+    fill_part(f, f->at->fill_end, f->text.len);
     fill_ending(f);
 }
 
@@ -87,7 +106,7 @@ void fill_line(struct stack_output *output, const struct stack_session *session,
     struct csn_str text = line_text(line);
     const struct csn_stack_answer *answer = &session->answers[frame];
     struct line_filler f = { output, output->out, answer, text, { text.ptr + text.len, line.len - text.len }, at,
-                             *added };
+                             *added, false };
     const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, frame);
     if (symbol && symbol->same_name > 1) {
         fill_same_name(&f, symbol->same_name);
@@ -96,7 +115,7 @@ void fill_line(struct stack_output *output, const struct stack_session *session,
         fill_ending(&f);
     } else {
         dialect->fill(&f);
-        if (at->number_at < at->number_end) *added += answer->frame_count - 1;
+        if (at->number_at < at->number_end && !f.kept) *added += answer->frame_count - 1;
         if (output->explain && answer->candidate_count > 1) fill_reasoning(&f, session, frame);
     }
 }

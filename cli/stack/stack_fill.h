@@ -13,6 +13,7 @@ struct line_filler {
     struct csn_str text, ending;  /* the line, and what ends it */
     const struct line_frame *at;
     uint64_t added;               /* lines of inlined calls before it in this stack */
+    bool kept;                    /* set by the dialect: the line stayed one line */
 };
 
 /* Writes the line of frame `frame`, with its name where its dialect has it. A frame that nothing is known of, or whose name
@@ -35,5 +36,9 @@ bool fill_has_file(const struct line_filler *f, uint32_t k);
 void fill_file(struct line_filler *f, uint32_t k, bool base_only);
 /* The line, then " area at /src/shapes.h:6, inlined into main at /src/main.c:12". */
 void fill_behind_line(struct line_filler *f);
+/* " (area at /src/shapes.h:6, inlined into main at /src/main.c:12)", nothing without a function. */
+void fill_in_brackets(struct line_filler *f);
+/* The line, with that at fill_end. */
+void fill_line_in_brackets(struct line_filler *f);
 
 #endif

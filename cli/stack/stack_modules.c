@@ -10,6 +10,7 @@ bool stack_modules_init(struct stack_modules *modules, struct stack_session *ses
 
 void stack_modules_deinit(struct stack_modules *modules) {
     csn_process_maps_destroy(modules->maps);
+    stack_places_deinit(&modules->places);
     modules->maps = NULL;
 }
 
@@ -84,6 +85,24 @@ static bool add_symbol_frame(struct stack_modules *modules, const struct line_fr
     return session_add_symbol(session, &named, frame->symbol, frame->flags);
 }
 
+/* A pc that no mapping covers may be placed all the same. */
+static bool add_pc_frame(struct stack_modules *modules, const struct line_frame *frame) {
+    struct stack_session *session = modules->session;
+    uint32_t module;
+    uint64_t addr;
+    if (stack_place_covered(&modules->places, session, frame->value))
+        return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
+    if (stack_place_pc(&modules->places, session, frame, &module, &addr))
+        return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS);
+    module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
+    if (module != NO_MODULE && frame->symbol.len && !session_index(session, module)) {
+        const struct frame_symbol named = { .offset = frame->symbol_offset, .module = module };
+        return session_add_symbol(session, &named, frame->symbol, frame->flags);
+    }
+    return session_add_frame(session, frame->value, NO_MODULE, frame->flags)
+           && stack_place_later(&modules->places, session, frame);
+}
+
 /* An offset from the module's first byte. Indexes of images that are not relocated count from 0 all the same. */
 static uint64_t offset_address(struct stack_session *session, uint32_t module, uint64_t offset) {
     uint64_t base = session_image_base(session, module);
@@ -95,7 +114,7 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     struct stack_session *session = modules->session;
     uint64_t value = frame->value;
     if (frame->by_maps && !use_process(modules, frame->pid)) return false;
-    if (frame->site == SITE_PC) return session_add_frame(session, value, NO_MODULE, frame->flags);
+    if (frame->site == SITE_PC) return add_pc_frame(modules, frame);
     uint32_t module = session_name_module(session, frame->module, &frame->id);
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
@@ -104,5 +123,6 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
         return false;
     if (frame->site == SITE_ADDRESS && dialect->address) value = dialect->address(state, session, frame, module);
     if (frame->site == SITE_OFFSET) value = offset_address(session, module, value);
+    if (frame->site == SITE_OFFSET && frame->pc) stack_place_known(&modules->places, session, module, frame->pc - value);
     return session_add_frame(session, value, module, frame->flags | CSN_STACK_ADDRESS);
 }

@@ -3,12 +3,14 @@
 #define CALLSIGN_CLI_STACK_MODULES_H
 
 #include "stack/stack_dialect.h"
+#include "stack/stack_place.h"
 #include "stack/stack_session.h"
 
 struct stack_modules {
     struct stack_session *session;
     struct csn_process_maps *maps;
     uint64_t pid, generation; /* of the maps that the session's modules were made from */
+    struct stack_places places;
     bool no_memory;
 };
 

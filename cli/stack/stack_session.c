@@ -15,7 +15,7 @@ static struct csn_str str_of(const char *text) {
 
 bool session_init(struct stack_session *session, const struct text_list *files, const struct text_list *folders,
                   const struct search_values *search, uint64_t max_frames, uint64_t cache_bytes) {
-    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true };
+    *session = (struct stack_session){ .max_frames = max_frames, .is_stale = true, .files = files };
     session->modules = &session->stream_modules;
     struct csn_symbolicator_options options = CSN_SYMBOLICATOR_OPTIONS_INIT;
     options.max_frames = max_frames;

@@ -13,6 +13,7 @@
 struct stack_session {
     struct symbol_search search;
     struct csn_store *store;
+    const struct text_list *files;    /* of --index; as long as the session */
     struct csn_symbolicator *symbolicator;
     struct symbol_tables symbols;
     struct module_table stream_modules, own_modules; /* those that hold until others come; those of one stack */

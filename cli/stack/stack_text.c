@@ -113,6 +113,7 @@ static void fill_held(struct stack_text *text) {
 static bool end_stack(struct stack_text *text) {
     struct csn_error err = CSN_ERROR_INIT;
     if (text->current != NO_DIALECT && text->session->frame_count) {
+        stack_place_rest(&text->modules.places, text->session);
         if (session_answer(text->session, &err) < 0) return false;
         if (text->in_place) fill_held(text);
         else output_stack(text->output, text->session);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stack/dialects/json_members.h"
 #include "stack/dialects/stack_json.h"
-#include "ui/json_out.h"
 #include "ui/json_span.h"
 
 static struct csn_str rest_after(struct csn_str text, struct csn_str part) {
@@ -62,80 +62,18 @@ static bool add_images(struct stack_session *session, struct csn_str report) {
 
 /* ---- writing frames ---- */
 
-/* A member that a frame gets. */
-struct ips_member {
-    const char *key;
-    enum { MEMBER_TEXT, MEMBER_NUMBER, MEMBER_TRUE } kind;
-    struct csn_str text;
-    uint64_t number;
-};
 enum { MEMBERS_MAX = 5 };
 
-struct ips_writer {
-    struct stack_output *output;
-    const char *copied; /* up to there the report has been written */
-};
-
-static void copy_until(struct ips_writer *w, const char *end) {
-    if (end > w->copied) out_bytes(w->output->out, w->copied, (size_t)(end - w->copied));
-    w->copied = end;
-}
-
-static void put_member_value(struct ips_writer *w, const struct ips_member *member) {
-    struct json_out json = json_on(w->output->out);
-    if (member->kind == MEMBER_TEXT) json_string(&json, member->text);
-    else if (member->kind == MEMBER_NUMBER) json_number(&json, member->number);
-    else json_bool(&json, true);
-}
-
 /* Of frame `k` of the answer; the outermost function is the frame's own, as in reports that Apple symbolicated. */
-static unsigned make_members(struct ips_writer *w, const struct csn_stack_answer *answer, uint32_t k, struct ips_member *out) {
+static unsigned make_members(struct json_writer *w, const struct csn_stack_answer *answer, uint32_t k, struct json_member *out) {
     const struct csn_frame *frame = &answer->frames[k];
     unsigned count = 0;
-    out[count++] = (struct ips_member){ "symbol", MEMBER_TEXT, name_text(w->output->names, frame->name), 0 };
-    out[count++] = (struct ips_member){ "symbolLocation", MEMBER_NUMBER, { "", 0 }, frame->offset };
-    if (frame->base.len) out[count++] = (struct ips_member){ "sourceFile", MEMBER_TEXT, frame->base, 0 };
-    if (frame->line) out[count++] = (struct ips_member){ "sourceLine", MEMBER_NUMBER, { "", 0 }, frame->line };
-    if (k + 1 < answer->frame_count) out[count++] = (struct ips_member){ "inline", MEMBER_TRUE, { "", 0 }, 0 };
+    out[count++] = (struct json_member){ "symbol", MEMBER_TEXT, name_text(w->output->names, frame->name), 0 };
+    out[count++] = (struct json_member){ "symbolLocation", MEMBER_NUMBER, { "", 0 }, frame->offset };
+    if (frame->base.len) out[count++] = (struct json_member){ "sourceFile", MEMBER_TEXT, frame->base, 0 };
+    if (frame->line) out[count++] = (struct json_member){ "sourceLine", MEMBER_NUMBER, { "", 0 }, frame->line };
+    if (k + 1 < answer->frame_count) out[count++] = (struct json_member){ "inline", MEMBER_TRUE, { "", 0 }, 0 };
     return count;
-}
-
-/* The frame's own text, with the values of members that are there replaced and others after the last one, spaced as the first. */
-static void put_frame(struct ips_writer *w, struct csn_str frame, const struct ips_member *members, unsigned count) {
-    struct out_buffer *out = w->output->out;
-    struct json_items items = json_items_of(frame);
-    struct csn_str key, value, blanks = { "", 0 }, colon = { ":", 1 };
-    const char *end = frame.ptr + 1;
-    bool first = true, done[MEMBERS_MAX] = { false };
-    w->copied = frame.ptr;
-    while (json_items_next(&items, &key, &value)) {
-        if (first) {
-            blanks = (struct csn_str){ frame.ptr + 1, (size_t)(key.ptr - frame.ptr - 1) };
-            colon = (struct csn_str){ key.ptr + key.len, (size_t)(value.ptr - (key.ptr + key.len)) };
-        }
-        first = false;
-        end = value.ptr + value.len;
-        for (unsigned i = 0; i < count; i++) {
-            if (!json_span_equals(key, members[i].key)) continue;
-            copy_until(w, value.ptr);
-            put_member_value(w, &members[i]);
-            w->copied = end;
-            done[i] = true;
-        }
-    }
-    copy_until(w, end);
-    for (unsigned i = 0; i < count; i++) {
-        if (done[i]) continue;
-        if (!first) out_char(out, ',');
-        first = false;
-        out_bytes(out, blanks.ptr, blanks.len);
-        out_char(out, '"');
-        out_text(out, members[i].key);
-        out_char(out, '"');
-        out_bytes(out, colon.ptr, colon.len);
-        put_member_value(w, &members[i]);
-    }
-    copy_until(w, frame.ptr + frame.len);
 }
 
 static struct csn_str blanks_before(struct csn_str frame) {
@@ -145,14 +83,14 @@ static struct csn_str blanks_before(struct csn_str frame) {
 }
 
 /* An inlined call becomes a frame of its own before the one that it was inlined into. */
-static void fill_frame(struct ips_writer *w, struct csn_str frame, const struct csn_stack_answer *answer) {
+static void fill_frame(struct json_writer *w, struct csn_str frame, const struct csn_stack_answer *answer) {
     if (!answer->frame_count || (answer->candidate_count > 1 && answer->chosen == CSN_NOT_CHOSEN)) return;
     struct csn_str blanks = blanks_before(frame);
-    copy_until(w, frame.ptr);
+    json_copy_until(w, frame.ptr);
     for (uint32_t k = 0; k < answer->frame_count; k++) {
-        struct ips_member members[MEMBERS_MAX];
+        struct json_member members[MEMBERS_MAX];
         unsigned count = make_members(w, answer, k, members);
-        put_frame(w, frame, members, count);
+        json_put_object(w, frame, members, count);
         if (k + 1 == answer->frame_count) break;
         out_char(w->output->out, ',');
         out_bytes(w->output->out, blanks.ptr, blanks.len);
@@ -177,7 +115,7 @@ static bool add_frames(struct stack_session *session, struct csn_str frames) {
 }
 
 /* `w`: NULL where the stack is written on its own. */
-static bool answer_frames(struct stack_session *session, struct csn_str frames, struct ips_writer *w, struct stack_output *output) {
+static bool answer_frames(struct stack_session *session, struct csn_str frames, struct json_writer *w, struct stack_output *output) {
     struct csn_error err = CSN_ERROR_INIT;
     if (!json_span_is_array(frames)) return true;
     if (!add_frames(session, frames) || session_answer(session, &err) < 0) {
@@ -192,7 +130,7 @@ static bool answer_frames(struct stack_session *session, struct csn_str frames, 
     return true;
 }
 
-static bool answer_threads(struct stack_session *session, struct csn_str threads, struct ips_writer *w, struct stack_output *output) {
+static bool answer_threads(struct stack_session *session, struct csn_str threads, struct json_writer *w, struct stack_output *output) {
     struct json_items items = json_items_of(threads);
     struct csn_str key, thread, frames;
     while (json_items_next(&items, &key, &thread))
@@ -201,7 +139,7 @@ static bool answer_threads(struct stack_session *session, struct csn_str threads
 }
 
 /* In place, in the order of the text. */
-static bool answer_report(struct stack_session *session, struct csn_str report, struct ips_writer *w, struct stack_output *output) {
+static bool answer_report(struct stack_session *session, struct csn_str report, struct json_writer *w, struct stack_output *output) {
     struct csn_str threads = { "", 0 }, last = { "", 0 };
     json_span_find(report, "threads", &threads);
     json_span_find(report, "lastExceptionBacktrace", &last);
@@ -238,10 +176,10 @@ static void put_fault(struct stack_output *output, struct csn_str text, const st
 bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output) {
     struct csn_str report;
     struct json_fault fault = { "not an object", 0 };
-    struct ips_writer w = { output, text.ptr };
+    struct json_writer w = { output, text.ptr };
     bool good = find_report(text, &report, &fault) && report.ptr[0] == '{';
     if (good) good = answer_report(session, report, in_place ? &w : NULL, output);
     else if (!in_place) put_fault(output, text, &fault);
-    if (in_place) copy_until(&w, text.ptr + text.len);
+    if (in_place) json_copy_until(&w, text.ptr + text.len);
     return good;
 }

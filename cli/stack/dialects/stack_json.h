@@ -1,4 +1,4 @@
-/* Stacks as JSON lines (docs/stacks.md has the schema), and Apple's .ips reports, which are JSON as a whole. */
+/* Stacks as JSON lines (docs/stacks.md has the schema), and reports that are JSON as a whole. */
 #ifndef CALLSIGN_CLI_STACK_JSON_H
 #define CALLSIGN_CLI_STACK_JSON_H
 
@@ -18,5 +18,11 @@ bool stack_ips_recognize(struct csn_str line);
 /* A whole report, its first line included: the stack of each thread is answered, or, in place, the report is written again
  * with symbols, files and lines in its frames. */
 bool stack_ips_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
+
+/* Whether an object is the JSON of minidump-stackwalk; and its stacks, as for an .ips report. */
+bool stack_minidump_recognize(struct csn_str root);
+bool stack_minidump_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
+/* Any of these reports in JSON. */
+bool stack_report(struct stack_session *session, struct csn_str text, bool in_place, struct stack_output *output);
 
 #endif

@@ -4,6 +4,8 @@
  *     [   12.345678]  ? do_thing+0x1a/0x50 [driver 0102...]      found on the stack, perhaps no caller
  *     [   12.345678]  [<ffffffff81001139>] do_thing+0x1a/0x50    older kernels
  *     [   12.345678] lr : do_thing+0x1a/0x50                     arm64: where the interrupted function returns to, perhaps
+ *     [   12.345678] BUG: KASAN: slab-out-of-bounds in do_thing+0x1a/0x50 [driver]
+ *     [   12.345678] WARNING: CPU: 0 PID: 42 at drivers/driver.c:12 do_thing+0x1a/0x50 [driver]
  *     [   12.345678]  do_thing+0x1a/0x50 (P)                     arm64: P interrupted there, L perhaps returns there
  *
  * The functions of return addresses are those of the byte before (%pB): the offset may be the function's size. */
@@ -74,11 +76,29 @@ static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
     return out->module.len && scan_char(s, ']');
 }
 
+/* "BUG: KASAN: slab-out-of-bounds in " and "WARNING: CPU: 0 PID: 42 at drivers/driver.c:12 ": a function follows. */
+static bool skip_report_title(struct line_scan *s) {
+    struct line_scan at = *s;
+    struct csn_str file;
+    size_t found;
+    if (scan_text(&at, "BUG: ") && scan_find(&at, " in ", &found)) {
+        s->at = found + 4;
+        return true;
+    }
+    at = *s;
+    if (!scan_text(&at, "WARNING: ") || !scan_find(&at, " at ", &found)) return false;
+    at.at = found + 4;
+    if (!scan_word(&at, &file) || !scan_blanks(&at)) return false;
+    *s = at;
+    return true;
+}
+
 /* Registers that hold a pc or a return address, and "?". False: the line is no frame. */
 static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
     uint64_t segment;
     if (scan_text(s, "RIP: ") || scan_text(s, "RSP: ")) return *exact = scan_number(s, 16, &segment) && scan_char(s, ':');
-    if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ") || scan_text(s, "EIP: ")) *exact = true;
+    if (skip_report_title(s)) *exact = true;
+    else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ") || scan_text(s, "EIP: ")) *exact = true;
     else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
     return true;
 }

@@ -33,6 +33,18 @@ static bool is_kernel(struct csn_str module) {
            || (module.len >= sizeof(guest) - 1 && memcmp(module.ptr, guest, sizeof(guest) - 1) == 0);
 }
 
+/* "/path/app+0x1139", with -F +dsoff. */
+static void read_image_offset(struct line_frame *out) {
+    struct line_scan s = scan_on(out->module);
+    size_t plus;
+    uint64_t offset;
+    if (!scan_find_last(&s, '+', &plus) || !plus) return;
+    s.at = plus + 1;
+    if (!scan_hex(&s, &offset) || !scan_at_end(&s)) return;
+    out->module.len = plus;
+    if (out->module.ptr[0] == '/') out->value = offset;
+}
+
 /* "1139 area+0x19 (/path/app)", up to the end of the line. */
 static bool read_frame(struct line_scan *s, struct line_frame *out) {
     size_t close, open, symbol_from, plus;
@@ -57,12 +69,36 @@ static bool read_frame(struct line_scan *s, struct line_frame *out) {
         struct line_scan offset = { name.line, plus + 1 };
         out->symbol.len = plus - symbol_from;
         out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
+        if (!out->has_symbol_offset && scan_number(&offset, 10, &out->symbol_offset) && scan_at_end(&offset)) return false; /* bpftrace */
     }
     out->fill_at = symbol_from;
     out->fill_end = open - 1;
     out->pc = out->value;
     s->at = line.len;
+    read_image_offset(out);
     return out->module.len > 0;
+}
+
+/* "1139 area" or "1139", which perf writes in 16 columns, up to the end of the line. */
+static bool read_frame_without_image(struct line_scan *s, struct line_frame *out) {
+    enum { COLUMNS = 16 };
+    *out = (struct line_frame){ .site = SITE_PC };
+    if (!scan_number(s, 16, &out->value) || s->at < COLUMNS + 1) return false;
+    out->fill_at = out->fill_end = s->at;
+    if (!scan_char(s, ' ')) return scan_at_end(s);
+    struct line_scan name = *s;
+    size_t plus;
+    out->fill_at = s->at;
+    out->fill_end = s->line.len;
+    out->symbol = scan_rest(s);
+    if (scan_find_last(&name, '+', &plus)) {
+        struct line_scan offset = { name.line, plus + 1 };
+        out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
+        if (out->has_symbol_offset) out->symbol.len = plus - s->at;
+    }
+    if (out->symbol.len && out->symbol.ptr[0] == '[') out->symbol.len = 0;
+    out->pc = out->value;
+    return true;
 }
 
 /* The name of a kernel's module, of "[nf_tables]" or "/lib/modules/6.1/nf_tables.ko.xz". */
@@ -90,11 +126,11 @@ static bool is_vmlinux(struct csn_str module) {
 /* The kernel's frames are addresses, which it may have moved as a whole; its modules lie anywhere. */
 static void place_frame(struct line_frame *out, bool in_chain) {
     static const char kernel[] = "vmlinux";
-    bool is_file = out->module.ptr[0] == '/', is_high = out->value >> 63;
+    bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
-    if (is_kernel(out->module) || (is_high && is_vmlinux(out->module))) {
+    if (is_kernel(out->module) || (is_high && (!out->module.len || is_vmlinux(out->module)))) {
         out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
         out->site = SITE_ADDRESS;
     } else if (is_high && out->has_symbol_offset && kernel_module_name(out->module, &name)) {
@@ -252,7 +288,9 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
     if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || perf->after_head))) {
         scan_blanks(&s);
+        struct line_scan bare = s;
         if (read_frame(&s, out)) return chain_frame(perf, open, out);
+        if (read_frame_without_image(&bare, out)) return chain_frame(perf, open, out);
         s.at = 0;
     }
     struct profile_sample sample;
@@ -306,12 +344,14 @@ static uint64_t kernel_address(void *state, struct stack_session *session, const
 static void fill_perf(struct line_filler *f) {
     for (uint32_t k = 0; k + 1 < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
+        if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
         fill_name(f, k);
         out_text(f->out, " (inlined)");
         fill_ending(f);
     }
     uint32_t own = f->answer->frame_count - 1;
     fill_part(f, 0, f->at->fill_at);
+    if (f->at->fill_at == f->text.len) out_char(f->out, ' '); /* of -F ip */
     fill_name(f, own);
     out_text(f->out, "+");
     out_hex(f->out, f->answer->frames[own].offset);

@@ -1,0 +1,63 @@
+/* Stacks of Chromium's base::debug::StackTrace, and of LLVM's tools, which look alike.
+ *
+ *     #0 0x55cf2b2f6d22 <unknown>
+ *     #1 0x7f1af12fe161 orders_load
+ *     #2 0x7f1af12fe13b (/opt/app/liborders.so+0x113a)
+ *      #3 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)       LLVM
+ *     	base::ImmediateCrash [0x00007FF612341139+19] (C:\src\crash.cc:12)      Windows
+ *     	(No symbol) [0x00007FF612341139] */
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+
+/* "(/opt/app/liborders.so+0x1161)" at the end of the line. */
+static bool read_module_at_end(struct line_scan *s, struct line_frame *out) {
+    struct csn_str line = s->line;
+    size_t open, plus;
+    if (!line.len || line.ptr[line.len - 1] != ')' || !scan_find_last(s, '(', &open) || !scan_find_last(s, '+', &plus) || plus < open)
+        return false;
+    struct line_scan number = { line, plus + 1 };
+    if (!scan_hex(&number, &out->value) || number.at + 1 != line.len || plus == open + 1) return false;
+    out->module = (struct csn_str){ line.ptr + open + 1, plus - open - 1 };
+    out->site = SITE_OFFSET;
+    return true;
+}
+
+/* "(No symbol) [0x00007FF612341139]" */
+static enum line_kind read_windows_frame(struct line_scan *s, struct line_frame *out) {
+    size_t bracket;
+    if (!scan_char(s, '\t') || !scan_find(s, " [0x", &bracket)) return KIND_NONE;
+    size_t name = s->at;
+    s->at = bracket + 2;
+    if (!scan_hex(s, &out->value)) return KIND_NONE;
+    if (scan_char(s, '+')) {
+        if (!scan_number(s, 10, &out->symbol_offset) && !scan_hex(s, &out->symbol_offset)) return KIND_NONE;
+        out->symbol = (struct csn_str){ s->line.ptr + name, bracket - name };
+        out->has_symbol_offset = true;
+    }
+    if (!scan_char(s, ']')) return KIND_NONE;
+    out->pc = out->value;
+    out->by_maps = true;
+    out->fill_at = out->fill_end = s->line.len;
+    return KIND_FRAME;
+}
+
+static enum line_kind read_chromium_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                         struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    uint64_t number;
+    (void)state, (void)modules, (void)open;
+    if (scan_peek(&s) == '\t') return read_windows_frame(&s, out);
+    scan_char(&s, ' ');
+    if (!scan_char(&s, '#') || !scan_number(&s, 10, &number) || !scan_char(&s, ' ')) return KIND_NONE;
+    if (!scan_hex(&s, &out->pc) || !scan_char(&s, ' ')) return KIND_NONE;
+    out->value = out->pc;
+    if (!read_module_at_end(&s, out) && scan_peek(&s) != '<' && scan_peek(&s) != '(') out->symbol = scan_rest(&s);
+    out->by_maps = true;
+    out->flags = CSN_STACK_EITHER;
+    out->fill_at = out->fill_end = line.len;
+    return number ? KIND_FRAME : KIND_FIRST;
+}
+
+const struct stack_dialect chromium_dialect = { .name = "chromium", .marks = { MARK_HASH | MARK_HEX, MARK_INDENT | MARK_MODULE | MARK_HEX },
+                                                .read = read_chromium_line, .fill = fill_line_in_brackets };

@@ -1,0 +1,84 @@
+/* Register dumps of firmware: Zephyr, FreeRTOS, ESP-IDF, handlers for Cortex-M and RISC-V. Addresses are those of the one image that runs:
+ * a value is a frame only if exactly one index was given and has a function there.
+ *
+ *     E: r3/a4:  0x00000004 r12/ip:  0x0000000c r14/lr:  0x00001155
+ *     E: Faulting instruction address (r15/pc): 0x00001139
+ *     Faulting instruction address = 0xd8a
+ *     PC      : 0x400ebc34  PS      : 0x00060f30  A0      : 0x800d277b
+ *     MEPC    : 0x42001139  RA      : 0x42001155
+ *        mepc: 42001139
+ *          0: sp: 80002f30 ra: 80001155                            Zephyr's call trace */
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
+
+struct fault_state {
+    struct stack_modules *modules;
+};
+
+struct fault_register {
+    const char *name; /* small letters */
+    bool exact;       /* interrupted there */
+};
+static const struct fault_register fault_registers[] = {
+    { "pc", true }, { "mepc", true }, { "epc", true }, { "sepc", true }, { "elr_eln", true }, { "elr", true }, { "rip", true },
+    { "eip", true }, { "r15/pc", true }, { "(r15/pc)", true }, { "address", true }, { "lr", false }, { "ra", false },
+    { "r14/lr", false }, { "x30/lr", false },
+};
+
+static char small_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
+
+static const struct fault_register *find_register(struct csn_str word) {
+    for (size_t i = 0; i < sizeof(fault_registers) / sizeof(fault_registers[0]); i++) {
+        const char *name = fault_registers[i].name;
+        size_t k = 0;
+        if (strlen(name) != word.len) continue;
+        while (k < word.len && small_letter(word.ptr[k]) == name[k]) k++;
+        if (k == word.len) return &fault_registers[i];
+    }
+    return NULL;
+}
+
+static bool is_word_end(char c) { return !c || c == ' ' || c == '\t' || c == ':' || c == '='; }
+
+/* ": 0x00001139", " = 0x1139" or ": 42001139" */
+static bool read_register_value(struct line_scan *s, uint64_t *out) {
+    enum { DIGITS_ALONE = 8 };
+    scan_blanks(s);
+    if (!scan_char(s, ':') && !scan_char(s, '=')) return false;
+    scan_blanks(s);
+    if (scan_hex(s, out)) return true;
+    size_t from = s->at;
+    return scan_number(s, 16, out) && s->at - from >= DIGITS_ALONE;
+}
+
+static bool read_register(void *state, struct csn_str line, size_t from, struct line_frame *out) {
+    struct fault_state *fault = state;
+    for (size_t at = from; at < line.len; at++) {
+        size_t end = at;
+        while (end < line.len && !is_word_end(line.ptr[end])) end++;
+        const struct fault_register *found = find_register((struct csn_str){ line.ptr + at, end - at });
+        struct line_scan s = { line, end };
+        if (found && read_register_value(&s, &out->value)) {
+            out->flags = found->exact ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+            out->pc = out->value;
+            out->fill_at = out->fill_end = out->end = s.at;
+            if (stack_place_is_alone(fault->modules->session, out->value, out->flags)) return true;
+        }
+        at = end;
+    }
+    return false;
+}
+
+static enum line_kind read_fault_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
+    struct fault_state *fault = state;
+    (void)open;
+    fault->modules = modules;
+    if (csn_store_given_count(modules->session->store) != 1 || !read_register(state, line, 0, out)) return KIND_NONE;
+    return out->flags & CSN_STACK_EXACT ? KIND_FIRST : KIND_FRAME;
+}
+
+const struct stack_dialect fault_dialect = { .name = "fault", .marks = { MARK_HEX, MARK_VALUE }, .state_size = sizeof(struct fault_state),
+                                             .read = read_fault_line, .more = read_register, .fill = fill_line_in_brackets };

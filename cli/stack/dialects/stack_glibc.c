@@ -1,0 +1,63 @@
+/* What glibc's backtrace_symbols() and backtrace_symbols_fd() write, and the many programs that use them.
+ *
+ *     /opt/app/liborders.so(+0x113b)[0x7f93bcfd913b]              from the module's first byte
+ *     /opt/app/liborders.so(orders_load+0x9) [0x7f93bcfd9161]     from a function that the module exports
+ *     ./orders-fixed[0x4011fe]                                    a program that is not relocated
+ *     [0x7f93bcfd9161]
+ *
+ * All are return addresses, the first one too. */
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+
+/* "(orders_load+0x9)", "(+0x113b)" or "()", of which the closing bracket is the last character of `line`. */
+static bool read_bracket(struct csn_str line, struct line_frame *out, size_t *path_end) {
+    struct line_scan s = scan_on(line);
+    size_t open, plus;
+    if (!scan_find_last(&s, '(', &open)) return false;
+    *path_end = open;
+    s.at = open + 1;
+    if (scan_char(&s, ')')) return true;
+    if (!scan_find_last(&s, '+', &plus)) return false;
+    struct line_scan number = { line, plus + 1 };
+    if (!scan_hex(&number, &out->symbol_offset) || number.at + 1 != line.len) return false;
+    out->symbol = (struct csn_str){ line.ptr + s.at, plus - s.at };
+    out->has_symbol_offset = true;
+    return true;
+}
+
+/* The path is the last word: what a program wrote before it is none of it. */
+static struct csn_str last_word(struct csn_str text) {
+    size_t from = text.len;
+    while (from && text.ptr[from - 1] != ' ' && text.ptr[from - 1] != '\t') from--;
+    return (struct csn_str){ text.ptr + from, text.len - from };
+}
+
+static enum line_kind read_glibc_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                      struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t bracket;
+    (void)state, (void)modules, (void)open;
+    while (line.len && line.ptr[line.len - 1] == ' ') line.len--;
+    if (!line.len || line.ptr[line.len - 1] != ']' || !scan_find_last(&s, '[', &bracket)) return KIND_NONE;
+    struct line_scan pc = { line, bracket + 1 };
+    if (!scan_hex(&pc, &out->pc) || pc.at + 1 != line.len) return KIND_NONE;
+    size_t end = bracket;
+    if (end && line.ptr[end - 1] == ' ') end--;
+    bool in_brackets = end && line.ptr[end - 1] == ')';
+    if (in_brackets && !read_bracket((struct csn_str){ line.ptr, end }, out, &end)) return KIND_NONE;
+    out->module = last_word((struct csn_str){ line.ptr, end });
+    if (!out->module.len && (in_brackets || end)) return KIND_NONE;
+    out->value = out->pc;
+    if (out->has_symbol_offset && !out->symbol.len) {
+        out->site = SITE_OFFSET;
+        out->value = out->symbol_offset;
+    }
+    out->by_maps = true;
+    out->flags = CSN_STACK_RETURN;
+    out->fill_at = out->fill_end = line.len;
+    return KIND_FRAME;
+}
+
+const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_HEX | MARK_MODULE }, .read = read_glibc_line,
+                                             .fill = fill_line_in_brackets };

@@ -1,0 +1,147 @@
+/* WebAssembly frames of wasmtime, V8 (Chromium, Node) and SpiderMonkey (Firefox). They print offsets in the module's file.
+ *
+ *         0:     0x56 - orders.wasm!parse_line                                                 wasmtime
+ *         at orders.wasm.parse_line (wasm://wasm/orders.wasm-ed40c39e:wasm-function[0]:0x58)    V8
+ *         at wasm://wasm/2e364d8e:wasm-function[0]:0x58
+ *     parse_line@http://localhost/orders.wasm:wasm-function[0]:0x58                             SpiderMonkey
+ *
+ * Indexes count from the content of the code section (docs/formats/wasm.md): where that begins is read from the module, if it was
+ * given or lies beside its index. */
+#include <stdio.h>
+
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+#include "stack/stack_session.h"
+
+enum { WASM_FILES = 8 };
+struct wasm_state {
+    const struct stack_session *session;
+    struct csn_str given;        /* the only index; empty: not the only one */
+    struct wasm_code {
+        const char *path;        /* of the session's list */
+        uint64_t start;          /* of the code section's content in the file; 0: not a module */
+    } files[WASM_FILES];
+    uint32_t count;
+};
+
+static bool read_leb(FILE *file, uint64_t *out) {
+    *out = 0;
+    for (unsigned shift = 0; shift < 35; shift += 7) {
+        int byte = getc(file);
+        if (byte == EOF) return false;
+        *out |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) return true;
+    }
+    return false;
+}
+
+/* Where the content of the code section begins. 0: there is none. */
+static uint64_t find_code(FILE *file) {
+    enum { CODE = 10, SECTIONS_MAX = 10000 };
+    static const char magic[8] = { 0, 'a', 's', 'm', 1, 0, 0, 0 };
+    char head[8];
+    if (fread(head, 1, sizeof(head), file) != sizeof(head) || memcmp(head, magic, sizeof(head)) != 0) return 0;
+    for (unsigned i = 0; i < SECTIONS_MAX; i++) {
+        int id = getc(file);
+        uint64_t size;
+        if (id == EOF || !read_leb(file, &size) || size > INT32_MAX) return 0;
+        if (id == CODE) return (uint64_t)ftell(file);
+        if (fseek(file, (long)size, SEEK_CUR) != 0) return 0;
+    }
+    return 0;
+}
+
+static void add_wasm_file(struct wasm_state *wasm, const char *path) {
+    const char *equals = strchr(path, '='); /* NAME=FILE */
+    if (wasm->count == WASM_FILES) return;
+    if (equals) path = equals + 1;
+    FILE *file = fopen(path, "rb");
+    uint64_t start = file ? find_code(file) : 0;
+    if (file) fclose(file);
+    if (start) wasm->files[wasm->count++] = (struct wasm_code){ path, start };
+}
+
+static void init_wasm(void *state, const struct stack_session *session) {
+    struct wasm_state *wasm = state;
+    wasm->session = session;
+    if (csn_store_given_count(session->store) == 1) wasm->given = csn_store_given_name(session->store, 0);
+    for (size_t i = 0; session->files && i < session->files->count; i++) add_wasm_file(wasm, session->files->items[i]);
+}
+
+static struct csn_str without_suffix(struct csn_str name, const char *suffix) {
+    size_t size = strlen(suffix);
+    if (name.len > size && memcmp(name.ptr + name.len - size, suffix, size) == 0) name.len -= size;
+    return name;
+}
+
+/* "orders.wasm-ed40c39e" is called orders.wasm; "2e364d8e" has no name. */
+static struct csn_str module_of_url(struct csn_str url) {
+    enum { HASH = 8 };
+    struct csn_str name = base_name_of(url);
+    size_t digits = 0;
+    while (digits < name.len && scan_digit_value(name.ptr[name.len - 1 - digits]) < 16) digits++;
+    if (digits == HASH && name.len == HASH) name.len = 0;
+    else if (digits == HASH && name.ptr[name.len - 1 - HASH] == '-') name.len -= HASH + 1;
+    return name;
+}
+
+/* "wasm://wasm/2e364d8e:wasm-function[0]:0x58" */
+static bool read_url(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t function, close;
+    if (!scan_find(&s, ":wasm-function[", &function)) return false;
+    size_t from = function;
+    while (from && !strchr(" \t(@", line.ptr[from - 1])) from--;
+    s.at = function;
+    if (!scan_find(&s, "]:", &close)) return false;
+    s.at = close + 2;
+    if (!scan_hex(&s, &out->value)) return false;
+    out->module = module_of_url((struct csn_str){ line.ptr + from, function - from });
+    return true;
+}
+
+/* "0:     0x56 - orders.wasm!parse_line" */
+static bool read_wasmtime(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t mark;
+    scan_blanks(&s);
+    if (!scan_number(&s, 10, &out->number) || !scan_text(&s, ": ") || (scan_blanks(&s), !scan_hex(&s, &out->value))) return false;
+    if (!scan_text(&s, " - ") || !scan_find(&s, "!", &mark) || mark == s.at) return false;
+    out->module = (struct csn_str){ line.ptr + s.at, mark - s.at };
+    if (out->module.ptr[0] == '<') out->module.len = 0;
+    return true;
+}
+
+static enum line_kind read_wasm_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                     struct line_frame *out) {
+    const struct wasm_state *wasm = state;
+    (void)modules;
+    if (!read_url(line, out) && !read_wasmtime(line, out)) {
+        struct line_scan s = scan_on(line);
+        return open && scan_blanks(&s) && scan_text(&s, "at ") ? KIND_INSIDE : KIND_NONE;
+    }
+    if (!out->module.len) out->module = wasm->given;
+    out->site = out->module.len ? SITE_ADDRESS : SITE_PC;
+    out->flags = CSN_STACK_BEFORE;
+    out->fill_at = out->fill_end = line.len;
+    return KIND_FRAME;
+}
+
+/* The file's name without ".gsym" and the like is the module's; a single module serves all. */
+static uint64_t wasm_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+    const struct wasm_state *wasm = state;
+    struct csn_str name = without_suffix(base_name_of(frame->module), ".wasm");
+    (void)session, (void)module;
+    for (uint32_t i = 0; i < wasm->count; i++) {
+        struct csn_str own = { wasm->files[i].path, strlen(wasm->files[i].path) };
+        own = without_suffix(base_name_of(own), ".wasm");
+        bool same = own.len == name.len && memcmp(own.ptr, name.ptr, name.len) == 0;
+        if (same || wasm->count == 1) return frame->value - wasm->files[i].start;
+    }
+    return UINT64_MAX; /* nothing is known to be there */
+}
+
+const struct stack_dialect wasm_dialect = { .name = "wasm", .marks = { MARK_MODULE | MARK_HEX, MARK_NUMBER | MARK_HEX },
+                                            .state_size = sizeof(struct wasm_state), .init = init_wasm, .read = read_wasm_line,
+                                            .address = wasm_address, .fill = fill_line_in_brackets };

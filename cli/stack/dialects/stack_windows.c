@@ -1,0 +1,94 @@
+/* Addresses of Windows programs within a line, and the stacks of Wine.
+ *
+ *     [3] orders.dll+0x1161                                    from the module's first byte
+ *     0x00007ff612341161 orders.dll + 0x1161
+ *     Faulting module name: orders.dll, version: 1.0.0.0       of the event log: the offset stands in a later line
+ *     Fault offset: 0x0000000000001161
+ *     =>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)      Wine */
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+
+enum { WINDOWS_NAME = 128 };
+struct windows_state {
+    char faulting[WINDOWS_NAME]; /* the module of the event log's record */
+};
+
+static bool is_module_end(struct csn_str text) {
+    static const char *const extensions[] = { ".dll", ".exe", ".sys", ".ocx", ".drv", ".pyd", ".node" };
+    for (size_t i = 0; i < sizeof(extensions) / sizeof(extensions[0]); i++) {
+        size_t size = strlen(extensions[i]), k = 0;
+        if (text.len <= size) continue;
+        const char *end = text.ptr + text.len - size;
+        while (k < size && (end[k] == extensions[i][k] || (k && end[k] == extensions[i][k] - 'a' + 'A'))) k++;
+        if (k == size) return true;
+    }
+    return false;
+}
+
+/* "orders.dll+0x1161", "orders.dll + 0x1161": the last of the line. */
+static bool read_module_offset(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t plus;
+    if (!scan_find_last(&s, '+', &plus)) return false;
+    struct line_scan number = { line, plus + 1 };
+    scan_char(&number, ' ');
+    if (!scan_hex(&number, &out->value)) return false;
+    size_t end = plus && line.ptr[plus - 1] == ' ' ? plus - 1 : plus, from = end;
+    while (from && !strchr(" \t[(\"'", line.ptr[from - 1])) from--;
+    out->module = (struct csn_str){ line.ptr + from, end - from };
+    out->fill_at = out->fill_end = number.at;
+    out->site = SITE_OFFSET;
+    return is_module_end(out->module);
+}
+
+/* "=>0 0x0000000140001161 in orders (+0x1161) (0x000000000021fe30)" */
+static bool read_wine(struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    size_t in, open;
+    scan_blanks(&s);
+    if (scan_text(&s, "=>")) out->flags = CSN_STACK_EXACT;
+    if (!scan_number(&s, 10, &out->number) || !scan_char(&s, ' ') || !scan_hex(&s, &out->pc) || !scan_find(&s, " in ", &in)) return false;
+    s.at = in + 4;
+    if (!scan_find(&s, " (+0x", &open)) return false;
+    out->module = (struct csn_str){ line.ptr + s.at, open - s.at };
+    s.at = open + 3;
+    if (!out->module.len || !scan_hex(&s, &out->value) || !scan_char(&s, ')')) return false;
+    out->fill_at = out->fill_end = line.len;
+    out->site = SITE_OFFSET;
+    return true;
+}
+
+/* The event log names the module first. */
+static enum line_kind read_event(struct windows_state *windows, struct csn_str line, struct line_frame *out) {
+    struct line_scan s = scan_on(line);
+    struct csn_str name;
+    scan_blanks(&s);
+    if (scan_text(&s, "Faulting module name: ") && scan_word(&s, &name)) {
+        if (name.len && name.ptr[name.len - 1] == ',') name.len--;
+        if (name.len >= WINDOWS_NAME) return KIND_NONE;
+        memcpy(windows->faulting, name.ptr, name.len);
+        windows->faulting[name.len] = 0;
+        return KIND_CONTEXT;
+    }
+    if (!windows->faulting[0] || !scan_text(&s, "Fault offset: ") || !scan_hex(&s, &out->value)) return KIND_NONE;
+    out->module = (struct csn_str){ windows->faulting, strlen(windows->faulting) };
+    out->site = SITE_OFFSET;
+    out->flags = CSN_STACK_EXACT;
+    out->fill_at = out->fill_end = line.len;
+    return KIND_FIRST;
+}
+
+static enum line_kind read_windows_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                        struct line_frame *out) {
+    (void)modules, (void)open;
+    enum line_kind event = read_event(state, line, out);
+    if (event != KIND_NONE) return event;
+    if (read_wine(line, out)) return out->number ? KIND_FRAME : KIND_FIRST;
+    *out = (struct line_frame){ .site = SITE_PC };
+    return read_module_offset(line, out) ? KIND_FRAME : KIND_NONE;
+}
+
+const struct stack_dialect windows_dialect = { .name = "windows", .marks = { MARK_PLUS | MARK_HEX, MARK_EVENT },
+                                               .state_size = sizeof(struct windows_state), .read = read_windows_line,
+                                               .fill = fill_line_in_brackets };
