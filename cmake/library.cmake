@@ -27,9 +27,9 @@ csn_layer(CSN_LOOKUP_OBJECTS
 csn_layer(CSN_OBJECTS
     base inflate names names/itanium names/rust names/d names/msvc names/plain
     object object/elf object/macho object/pe object/wasm
-    dwarf go model unwind
+    dwarf go pdb model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
-    embed convert convert/sources convert/dwarf convert/call_sites convert/outputs
+    embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
     process store open debug symbolicate arrow)
 
 # Searching a window of 16-bit lanes becomes vector code at this level only, with every compiler.

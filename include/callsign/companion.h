@@ -18,7 +18,9 @@ enum csn_companion_kind {
     CSN_COMPANION_DWO,        /* one unit of split DWARF */
     CSN_COMPANION_OBJECT,     /* object file or archive named by a Mach-O debug map */
     CSN_COMPANION_MAP,        /* linker's map of a binary named by a ROM's build log; `name` is relative to the build tree */
-    CSN_COMPANION_IMAGE       /* the image that a debug-only file (`image_path`) was split off from */
+    CSN_COMPANION_IMAGE,      /* the image that a debug-only file (`image_path`) was split off from */
+    CSN_COMPANION_PDB         /* the program database of a PE image: by GUID and age (`id`, `id_age`); `name` is its path where it
+                               * was linked. Another debug file that the user chose is an answer, too */
 };
 
 /* A request for a companion. The pointers are valid during the call. */
@@ -38,6 +40,8 @@ struct csn_companion_request {
     const char *directory;  /* base of a relative name: DW_AT_comp_dir; NULL: unknown */
     uint64_t dwo_id;        /* CSN_COMPANION_DWO */
     uint64_t modified;      /* CSN_COMPANION_OBJECT: seconds since 1970; 0: unknown */
+    uint32_t id_age;        /* PE images: the age that goes with the GUID in `id` */
+    uint32_t reserved;
 };
 
 /* A companion that was found. The bytes stay valid and unchanged until release(), which is called once, from any
@@ -95,6 +99,11 @@ struct csn_companion_search_options {
     void *progress_context;
     const char *const *dwo_dirs;           /* folders of .dwo files, searched before the places that the image names */
     size_t dwo_dir_count;
+    const char *const *symbol_servers;     /* URLs that have PDBs as URL/NAME.pdb/ID/NAME.pdb; asked last, in this order, through
+                                            * libcurl, which is loaded when it is needed; none: no server is asked */
+    size_t symbol_server_count;
+    const char *download_dir;              /* where files of symbol servers are kept in the same layout, and searched first;
+                                            * NULL: no server is asked */
 };
 #define CSN_COMPANION_SEARCH_OPTIONS_INIT CSN_SIZED_INIT(csn_companion_search_options)
 CSN_API void csn_companion_search_options_init(struct csn_companion_search_options *options);

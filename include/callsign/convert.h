@@ -218,7 +218,8 @@ struct csn_convert_report {
     uint8_t uuid[32];                                  /* build id or UUID of the input: its first bytes */
     uint32_t uuid_size;                                /* bytes used */
     uint32_t reserved0;
-    uint64_t reserved[11];
+    uint64_t functions_from_pdb;                       /* private symbols of a program database */
+    uint64_t reserved[10];
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 

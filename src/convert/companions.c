@@ -32,8 +32,8 @@ static csn_status keep_companion(struct csni_conversion *c, struct csni_companio
     return CSN_OK;
 }
 
-static csn_status find_companion(struct csni_conversion *c, const struct csn_companion_request *request,
-                                 struct csni_companion_file **out, struct csn_error *told) {
+csn_status csni_companion_request(struct csni_conversion *c, const struct csn_companion_request *request,
+                                  struct csni_companion_file **out, struct csn_error *told) {
     *told = (struct csn_error)CSN_ERROR_INIT;
     if (!c->options.resolver) return CSN_NONE;
     struct csni_companion_file *file = csni_alloc_zeroed(c->alloc, 1, sizeof *file);
@@ -48,7 +48,7 @@ static csn_status find_companion(struct csni_conversion *c, const struct csn_com
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err) {
     struct csn_error told;
-    csn_status status = find_companion(c, request, out, &told);
+    csn_status status = csni_companion_request(c, request, out, &told);
     if (status < 0 && err) *err = told;
     return status;
 }
@@ -85,7 +85,7 @@ csn_status csni_companion_parse(struct csni_conversion *c, struct csni_companion
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *told) {
     struct csni_companion_file *file;
-    csn_status status = find_companion(c, request, &file, told);
+    csn_status status = csni_companion_request(c, request, &file, told);
     if (status != CSN_OK) return status;
     CSNI_TRY(csni_companion_parse(c, file, told));
     *out = file;

@@ -19,6 +19,9 @@ struct csni_companion_file {
  * the companion. */
 csn_status csni_companion_open(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *told);
+/* The same without opening it. */
+csn_status csni_companion_request(struct csni_conversion *c, const struct csn_companion_request *request,
+                                  struct csni_companion_file **out, struct csn_error *told);
 /* The same in two steps: damage of the file comes from the second alone. With CSN_NONE, `err` stays as it was. */
 csn_status csni_companion_find(struct csni_conversion *c, const struct csn_companion_request *request,
                                struct csni_companion_file **out, struct csn_error *err);

@@ -14,6 +14,7 @@
 #include "convert/outputs/outputs.h"
 #include "convert/outputs/segments.h"
 #include "convert/companions.h"
+#include "pdb/pdb.h"
 
 enum { ARENA_CHUNK = 64 * 1024 };
 
@@ -145,6 +146,7 @@ static void release_content(struct csni_conversion *c) {
     csni_vec_deinit(&c->image.bounds);
     csni_vec_deinit(&c->image.extras);
     csni_object_close(c->object);
+    csni_pdb_close(c->pdb);
     csni_companions_release(c);
 }
 

@@ -44,6 +44,7 @@ enum {
 
 enum csni_source {
     CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD, CSNI_SOURCE_INDEX,
+    CSNI_SOURCE_PDB,
     CSNI_SOURCE_FOLDED /* DWARF of a function that the linker folded into another: see csni_batch_mark_unplaced() */
 };
 

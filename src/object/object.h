@@ -80,6 +80,7 @@ struct csni_object {
     struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
                                 * build_id section of wasm; empty without one */
     uint32_t build_id_age;     /* PE: counts builds with that GUID; else 0 */
+    struct csn_str pdb_path;   /* PE: where its PDB was when it was linked, a NUL follows it; empty without one */
 };
 
 struct csni_object_options {

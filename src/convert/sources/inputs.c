@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/core/fail.h"
+#include "convert/pdb/source_pdb.h"
 #include "convert/sources/source.h"
 #include "formats/breakpad/breakpad.h"
 #include "formats/bsym/read/bsym.h"
@@ -13,11 +14,13 @@
 #include "formats/gsym/read/gsym.h"
 #include "formats/symbian/symbian.h"
 #include "formats/symbols/symbols_text.h"
+#include "pdb/pdb.h"
 
 /* ---- kinds of files ---- */
 
 static const struct csni_input_kind kinds[] = {
     { "GSYM file of 2017", csni_gsection_recognize_head, csni_source_gsection_file },
+    { "program database", csni_pdb_recognize, csni_source_pdb_file }, /* before objects, which begin with almost anything */
     { "object file", csni_object_recognize, csni_source_object },
     { "Breakpad symbol file", csni_breakpad_recognize, csni_source_breakpad },
     { "GSYM index", csni_gsym_recognize, csni_source_gsym },

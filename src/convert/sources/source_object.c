@@ -5,8 +5,9 @@
 #include "base/ranges.h"
 #include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
+#include "convert/pdb/source_pdb.h"
+#include "convert/sources/debug_file.h"
 #include "convert/sources/source.h"
-#include "object/debug_links.h"
 
 /* ---- the image ---- */
 
@@ -95,61 +96,15 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     return find_text(&c->image, c->object, err);
 }
 
-/* ---- where its debug information is ---- */
-
-static bool has_dwarf(const struct csni_object *object) {
-    uint32_t info = csni_object_find_debug_section(object, "info", false);
-    return info != CSNI_NO_SECTION && !(object->sections[info].flags & CSNI_SECTION_NOBITS);
-}
-
-static void note_image_missing(struct csni_conversion *c, const char *text) {
-    csni_report_add(c->report, CSN_EVENT_MISSING_DEBUG_FILE, 1, csni_str(text));
-}
-
-/* What the image tells about its debug file. A damaged link is no link, but a note. */
-static void describe_debug_file(struct csni_conversion *c, struct csn_companion_request *request) {
-    struct csni_debug_link link;
-    struct csn_error damage = CSN_ERROR_INIT;
-    csn_status status = csni_object_debug_link(c->object, &link, &damage);
-    if (status < 0) note_image_missing(c, csn_error_text(&damage));
-    if (status != CSN_OK) return;
-    request->name = link.name.ptr;
-    request->crc = link.crc;
-    request->has_crc = true;
-}
-
-/* The image's debug file, NULL where none is needed or none is found. An image that has debug information of its own gets
- * one only if the user chose it. */
-static csn_status find_debug_file(struct csni_conversion *c, struct csni_object **out, struct csn_error *err) {
-    struct csn_companion_request request = { .struct_size = sizeof request,
-                                             .kind = CSN_COMPANION_DEBUG_FILE,
-                                             .has_debug_info = has_dwarf(c->object),
-                                             .image_path = c->input.path,
-                                             .id = c->object->build_id.ptr,
-                                             .id_size = c->object->build_id.size };
-    *out = NULL;
-    if (!request.has_debug_info) describe_debug_file(c, &request);
-    struct csni_companion_file *file;
-    struct csn_error told;
-    csn_status status = csni_companion_open(c, &request, &file, &told);
-    if (status < 0 && err) *err = told;
-    if (status < 0) return status;
-    if (status == CSN_NONE) {
-        if (told.text[0]) note_image_missing(c, told.text);
-        return CSN_OK;
-    }
-    CSNI_TRY(csni_companion_check_id(file, &request, err));
-    *out = file->object;
-    return CSN_OK;
-}
-
 /* ---- all of it ---- */
 
-static csn_status read_sources(struct csni_conversion *c, struct csni_symbol_source *symbols, struct csn_error *err) {
+static csn_status read_sources(struct csni_conversion *c, const struct csni_debug_file *file, struct csni_symbol_source *symbols,
+                               struct csn_error *err) {
     struct csni_object *debug = c->debug;
     struct csni_dwarf_input input = { .object = debug ? debug : c->object };
-    CSNI_TRY(csni_source_dwarf(c, &input, err));
-    if (!debug && !has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
+    if (file->is_pdb) CSNI_TRY(csni_source_pdb_of_image(c, file->file->bytes, csni_companion_path(file->file), err));
+    else CSNI_TRY(csni_source_dwarf(c, &input, err));
+    if (!debug && !csni_has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
     csn_status from_index = CSN_NONE;
     if (!c->batch_count) from_index = csni_source_gsection(c, err);
     if (from_index < 0) return from_index;
@@ -162,11 +117,12 @@ static csn_status read_sources(struct csni_conversion *c, struct csni_symbol_sou
 
 csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) {
     CSNI_TRY(open_image(c, err));
-    CSNI_TRY(find_debug_file(c, &c->debug, err));
-    struct csni_object *debug = c->debug;
+    struct csni_debug_file file;
+    CSNI_TRY(csni_find_debug_file(c, &file, err));
+    struct csni_object *debug = c->debug = file.object;
     struct csni_symbol_source symbols;
     csni_source_symbols_begin(&symbols, c, debug);
-    csn_status status = read_sources(c, &symbols, err);
+    csn_status status = read_sources(c, &file, &symbols, err);
     csni_source_symbols_end(&symbols);
     if (status < 0) return status;
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);

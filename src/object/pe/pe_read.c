@@ -268,6 +268,7 @@ static void read_pe_build_id(struct csni_object *object, struct csni_pe_director
             continue;
         object->build_id = (struct csni_span){ record.ptr + RSDS_GUID, RSDS_GUID_SIZE };
         object->build_id_age = csni_get32(record.ptr + RSDS_GUID + RSDS_GUID_SIZE, false);
+        if (!csni_span_cstr(record, RSDS_HEADER_SIZE, &object->pdb_path)) object->pdb_path = (struct csn_str){ "", 0 };
         return;
     }
 }

@@ -1,0 +1,211 @@
+/* Inlined calls of one function: which code is of which call, of which line. */
+#include "base/core/fail.h"
+#include "base/core/search.h"
+#include "convert/pdb/pdb_job.h"
+
+/* ---- files ---- */
+
+/* A path is cut at its last '/', else at its last '\'. The separator goes unless the path could not be put together again without
+ * it: an index has a '\' between parts only where all others are. */
+static uint32_t add_path(struct csni_batch_writer *w, struct csn_str path) {
+    size_t cut = path.len;
+    while (cut && path.ptr[cut - 1] != '/') cut--;
+    bool is_windows = !cut;
+    if (is_windows)
+        for (cut = path.len; cut && path.ptr[cut - 1] != '\\';) cut--;
+    size_t directory = cut > 1 && path.ptr[cut - 2] != path.ptr[cut - 1] ? cut - 1 : cut;
+    bool has_slash = memchr(path.ptr, '/', directory), has_backslash = memchr(path.ptr, '\\', directory);
+    if (is_windows ? !has_backslash : has_backslash && !has_slash) directory = cut;
+    uint32_t directory_string = csni_batch_add_string(w, (struct csn_str){ path.ptr, directory });
+    return csni_batch_add_file(w, directory_string, csni_batch_add_string(w, (struct csn_str){ path.ptr + cut, path.len - cut }));
+}
+
+/* The batch's number of a file of the module; 0: there is none. File names outlive the module. */
+static uint32_t batch_file(struct csni_pdb_job *job, uint32_t file) {
+    struct csn_str path;
+    uint32_t at = file / 4;
+    if (at >= job->files.count) return 0;
+    if (job->files.items[at]) return job->files.items[at] - 1;
+    uint32_t number = 0;
+    if (csni_pdb_file_path(job->reading->pdb, &job->lines, file, &path) && csni_pdb_charge(job, path.len))
+        number = add_path(job->writer, path);
+    else
+        csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_FILE, "file 0x%x", file);
+    job->files.items[at] = number + 1;
+    return number;
+}
+
+/* ---- the function's own lines ---- */
+
+static bool push_piece(struct csni_pdb_job *job, struct csni_pdb_piece piece) {
+    if (piece.start >= piece.end) return true;
+    return csni_vec_push(&job->pieces, piece);
+}
+
+/* The last row before the function: it may reach into it. */
+static size_t first_row(const struct csni_pdb_job *job, uint64_t at) {
+    size_t first = csni_lower_bound(job->lines.rows.items, job->lines.rows.count, at, at);
+    return first ? first - 1 : 0;
+}
+
+/* Pieces of the function itself, from its start to its end without gaps: where no row is, the line is not known. */
+static csn_status find_own_pieces(struct csni_pdb_job *job, struct csn_error *err) {
+    const struct csni_pdb_code *f = &job->function;
+    uint64_t at = (uint64_t)f->section << 32 | f->offset;
+    uint32_t done = 0;
+    const struct csni_pdb_row *rows = job->lines.rows.items;
+    size_t i = first_row(job, at);
+    for (; i < job->lines.rows.count && rows[i].at < at + f->size; i++) {
+        if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
+        uint64_t end = (at >> 32) << 32 | rows[i].end;
+        if (i + 1 < job->lines.rows.count && rows[i + 1].at < end) end = rows[i + 1].at;
+        if (end > at + f->size) end = at + f->size;
+        if (rows[i].at >> 32 != f->section || end <= at || end <= rows[i].at) continue;
+        uint32_t start = rows[i].at > at ? (uint32_t)(rows[i].at - at) : 0;
+        struct csni_pdb_piece piece = { start, (uint32_t)(end - at), batch_file(job, rows[i].file), rows[i].line, 0, 0 };
+        if (!push_piece(job, (struct csni_pdb_piece){ .start = done, .end = start }) || !push_piece(job, piece))
+            return csni_fail_memory(err, sizeof piece);
+        done = piece.end;
+    }
+    return push_piece(job, (struct csni_pdb_piece){ .start = done, .end = f->size }) ? CSN_OK : csni_fail_memory(err, 0);
+}
+
+static csn_status begin_calls(struct csni_pdb_job *job, struct csn_error *err) {
+    job->pieces.count = job->calls.count = 0;
+    CSNI_TRY(find_own_pieces(job, err));
+    struct csni_pdb_call self = { .piece_count = (uint32_t)job->pieces.count, .parent = CSNI_PDB_NO_PARENT };
+    return csni_vec_push(&job->calls, self) ? CSN_OK : csni_fail_memory(err, sizeof self);
+}
+
+/* ---- inlined calls ---- */
+
+/* Where runs of a site lie in pieces of the call around it, as pairs in job->cuts: the piece around it, and its own. */
+static csn_status cut_runs(struct csni_pdb_job *job, const struct csni_pdb_call *around, uint32_t depth, struct csn_error *err) {
+    const struct csni_pdb_piece *outer = job->pieces.items + around->first_piece, *stop = outer + around->piece_count;
+    job->cuts.count = 0;
+    for (size_t r = 0; r < job->runs.count && outer < stop;) {
+        const struct csni_pdb_run *run = &job->runs.items[r];
+        uint32_t start = run->start > outer->start ? run->start : outer->start;
+        uint32_t end = run->end < outer->end ? run->end : outer->end;
+        if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
+        if (start < end) {
+            struct csni_pdb_piece own = { start, end, batch_file(job, run->file), run->line, depth, 0 };
+            if (!csni_vec_push(&job->cuts, *outer) || !csni_vec_push(&job->cuts, own)) return csni_fail_memory(err, sizeof own);
+        }
+        if (run->end <= outer->end) r++;
+        else outer++;
+    }
+    return CSN_OK;
+}
+
+static void link_child(struct csni_pdb_job *job, uint32_t parent, uint32_t child) {
+    struct csni_pdb_call *p = &job->calls.items[parent];
+    if (p->last_child) job->calls.items[p->last_child].next_sibling = child;
+    else p->first_child = child;
+    p->last_child = child;
+}
+
+/* The lines that a site is called from are few. The number of the call for one; a line that is not known is of the last one. */
+enum { LINES_MAX = 32 };
+static csn_status call_for(struct csni_pdb_job *job, const struct csni_pdb_site *site, uint32_t parent, uint32_t first,
+                           const struct csni_pdb_piece *outer, uint32_t *out, struct csn_error *err) {
+    uint32_t count = (uint32_t)job->calls.count;
+    for (uint32_t i = first; i < count; i++) {
+        struct csni_pdb_call *call = &job->calls.items[i];
+        bool fits = call->call_file == outer->file && call->call_line == outer->line;
+        bool unknown = !outer->line || !call->call_line;
+        if (!fits && !unknown && count - first < LINES_MAX) continue;
+        if (!call->call_line) call->call_file = outer->file, call->call_line = outer->line;
+        *out = i;
+        return CSN_OK;
+    }
+    struct csni_pdb_call call = { .call_file = outer->line ? outer->file : 0, .call_line = outer->line, .depth = site->depth,
+                                  .parent = parent };
+    *out = count;
+    if (!csni_vec_push(&job->calls, call)) return csni_fail_memory(err, sizeof call);
+    link_child(job, parent, count);
+    return CSN_OK;
+}
+
+/* Calls of a site within one call around it, from what job->cuts holds. */
+static csn_status add_calls_within(struct csni_pdb_job *job, const struct csni_pdb_site *site, uint32_t parent, uint32_t name,
+                                   struct csn_error *err) {
+    uint32_t first = (uint32_t)job->calls.count;
+    for (size_t i = 0; i + 1 < job->cuts.count; i += 2) {
+        uint32_t call;
+        CSNI_TRY(call_for(job, site, parent, first, &job->cuts.items[i], &call, err));
+        job->cuts.items[i].order = call;
+    }
+    for (uint32_t call = first; call < job->calls.count; call++) {
+        struct csni_pdb_call *made = &job->calls.items[call];
+        made->name = name;
+        made->first_piece = (uint32_t)job->pieces.count;
+        for (size_t i = 0; i + 1 < job->cuts.count; i += 2)
+            if (job->cuts.items[i].order == call && !csni_vec_push(&job->pieces, job->cuts.items[i + 1]))
+                return csni_fail_memory(err, sizeof *job->pieces.items);
+        made->piece_count = (uint32_t)job->pieces.count - made->first_piece;
+        if (!csni_pdb_charge(job, job->cuts.count / 2)) return CSN_E_LIMIT;
+    }
+    return CSN_OK;
+}
+
+/* SCOPE::NAME in the arena, or NAME alone. */
+static uint32_t add_site_name(struct csni_pdb_job *job, uint32_t id) {
+    struct csn_str scope, name;
+    if (!csni_pdb_id_name(job->reading->pdb, id, &scope, &name)) return 0;
+    if (!scope.len) return csni_batch_add_string(job->writer, name); /* outlives the module */
+    if (!csni_pdb_charge(job, scope.len + name.len)) return 0;
+    char *text = csni_arena_alloc(job->arena, scope.len + 2 + name.len);
+    if (!text) {
+        job->writer->failed = true;
+        return 0;
+    }
+    memcpy(text, scope.ptr, scope.len);
+    memcpy(text + scope.len, "::", 2);
+    memcpy(text + scope.len + 2, name.ptr, name.len);
+    return csni_batch_add_string(job->writer, (struct csn_str){ text, scope.len + 2 + name.len });
+}
+
+static csn_status read_runs(struct csni_pdb_job *job, const struct csni_pdb_site *site, struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    const struct csni_pdb_inlinee *inlinee = csni_pdb_find_inlinee(&job->lines, site->record.inlinee);
+    csn_status status = csni_pdb_read_annotations(site->record.annotations, inlinee, job->function.size, &job->runs, &damage);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
+    if (status < 0)
+        csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "%.*s: %s",
+                        (int)(job->function.name.len < 80 ? job->function.name.len : 80), job->function.name.ptr,
+                        csn_error_text(&damage));
+    return csni_pdb_charge(job, job->runs.count + site->record.annotations.size / 16) ? CSN_OK : CSN_E_LIMIT;
+}
+
+/* A call without a name, or nested too deeply, is left out with all within it. */
+static csn_status add_site(struct csni_pdb_job *job, struct csni_pdb_site *site, struct csn_error *err) {
+    uint32_t parent = 0, end = 1;
+    site->first_call = site->call_end = (uint32_t)job->calls.count;
+    if (site->parent != CSNI_PDB_NO_PARENT) {
+        parent = job->sites.items[site->parent].first_call;
+        end = job->sites.items[site->parent].call_end;
+    }
+    if (parent == end) return CSN_OK;
+    if (site->depth >= CSN_INLINE_DEPTH_MAX) {
+        csni_batch_note(job->writer, CSN_EVENT_INLINE_TOO_DEEP, "%.*s", (int)(job->function.name.len < 80 ? job->function.name.len : 80),
+                        job->function.name.ptr);
+        return CSN_OK;
+    }
+    CSNI_TRY(read_runs(job, site, err));
+    uint32_t name = job->runs.count ? add_site_name(job, site->record.inlinee) : 0;
+    if (job->runs.count && !name) csni_batch_note(job->writer, CSN_EVENT_DAMAGED_RANGES, "inlined function 0x%x has no name", site->record.inlinee);
+    for (; name && parent < end; parent++) {
+        struct csni_pdb_call around = job->calls.items[parent];
+        CSNI_TRY(cut_runs(job, &around, site->depth, err));
+        CSNI_TRY(add_calls_within(job, site, parent, name, err));
+    }
+    site->call_end = (uint32_t)job->calls.count;
+    return CSN_OK;
+}
+
+csn_status csni_pdb_find_calls(struct csni_pdb_job *job, struct csn_error *err) {
+    CSNI_TRY(begin_calls(job, err));
+    for (size_t i = 0; i < job->sites.count; i++) CSNI_TRY(add_site(job, &job->sites.items[i], err));
+    return CSN_OK;
+}

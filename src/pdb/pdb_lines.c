@@ -1,0 +1,133 @@
+/* C13 lines of a module: which code is of which line, and where inlined functions begin. */
+#include <inttypes.h>
+
+#include "base/core/search.h"
+#include "base/core/sort.h"
+#include "pdb/pdb_private.h"
+
+static const char SECTION[] = "C13 lines";
+
+/* ---- lines ---- */
+
+/* A run of code, of which blocks of each source file follow. */
+struct fragment {
+    uint64_t section;
+    uint32_t start, end;
+    bool has_columns;
+};
+
+static csn_status read_line_block(struct csni_cursor *c, const struct fragment *f, struct csni_pdb_lines *out,
+                                  struct csn_error *err) {
+    uint64_t begin = csni_cursor_off(c);
+    uint32_t file = csni_cursor_u32(c), count = csni_cursor_u32(c), size = csni_cursor_u32(c);
+    uint64_t entry_size = f->has_columns ? LINE_ENTRY_SIZE + COLUMN_ENTRY_SIZE : LINE_ENTRY_SIZE;
+    uint64_t entries = count * entry_size;
+    if (c->failed || size < LINE_BLOCK_HEADER_SIZE || entries > size - LINE_BLOCK_HEADER_SIZE ||
+        entries > csni_cursor_left(c))
+        return csni_fail(err, CSN_E_FORMAT, SECTION, begin, "%" PRIu32 " lines in a block of 0x%" PRIx32 " bytes", count, size);
+    if (!csni_vec_reserve(&out->rows, out->rows.count + count)) return csni_fail_memory(err, count * sizeof *out->rows.items);
+    const uint8_t *p = c->p;
+    for (uint32_t i = 0; i < count; i++, p += LINE_ENTRY_SIZE) {
+        uint32_t off = csni_get32(p, false), line = csni_get32(p + 4, false) & LINE_START_MASK;
+        bool is_marker = line == LINE_NEVER_STEP_INTO || line == LINE_ALWAYS_STEP_INTO;
+        if (is_marker || off >= f->end - f->start) continue;
+        out->rows.items[out->rows.count++] =
+            (struct csni_pdb_row){ f->section << 32 | (f->start + off), f->end, file, line };
+    }
+    csni_cursor_skip(c, size - LINE_BLOCK_HEADER_SIZE);
+    return CSN_OK;
+}
+
+static csn_status read_fragment(struct csni_span bytes, struct csni_pdb_lines *out, struct csn_error *err) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct fragment f = { .start = csni_cursor_u32(&c) };
+    f.section = csni_cursor_u16(&c);
+    f.has_columns = csni_cursor_u16(&c) & LINES_HAVE_COLUMNS;
+    uint32_t size = csni_cursor_u32(&c);
+    if (c.failed || size > UINT32_MAX - f.start)
+        return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "code of 0x%" PRIx32 " bytes at 0x%" PRIx32, size, f.start);
+    f.end = f.start + size;
+    while (csni_cursor_left(&c)) CSNI_TRY(read_line_block(&c, &f, out, err));
+    return CSN_OK;
+}
+
+static bool row_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    return ((const struct csni_pdb_row *)a)->at < ((const struct csni_pdb_row *)b)->at;
+}
+
+static csn_status sort_rows(struct csni_pdb_lines *lines, struct csn_error *err) {
+    size_t count = lines->rows.count, size = sizeof *lines->rows.items;
+    if (csni_is_sorted(lines->rows.items, count, size, row_before, NULL)) return CSN_OK;
+    if (!csni_vec_reserve(&lines->spare, count)) return csni_fail_memory(err, count * size);
+    csni_merge_sort(lines->rows.items, lines->spare.items, count, size, row_before, NULL);
+    return CSN_OK;
+}
+
+/* ---- where inlined functions begin ---- */
+
+static csn_status read_inlinee_lines(struct csni_span bytes, struct csni_pdb_lines *out, struct csn_error *err) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    bool has_files = csni_cursor_u32(&c) == INLINEE_LINES_EX;
+    while (csni_cursor_left(&c)) {
+        struct csni_pdb_inlinee inlinee = { .id = csni_cursor_u32(&c) };
+        inlinee.file = csni_cursor_u32(&c);
+        inlinee.line = csni_cursor_u32(&c);
+        if (has_files) csni_cursor_skip(&c, (uint64_t)csni_cursor_u32(&c) * 4);
+        if (c.failed) return csni_fail(err, CSN_E_TRUNCATED, SECTION, c.failed_at, "the line of an inlined function has no end");
+        if (!csni_vec_push(&out->inlinees, inlinee)) return csni_fail_memory(err, sizeof inlinee);
+    }
+    return CSN_OK;
+}
+
+static bool inlinee_before(const void *context, const void *a, const void *b) {
+    (void)context;
+    const struct csni_pdb_inlinee *x = a, *y = b;
+    if (x->id != y->id) return x->id < y->id;
+    return x->file != y->file ? x->file < y->file : x->line < y->line;
+}
+
+const struct csni_pdb_inlinee *csni_pdb_find_inlinee(const struct csni_pdb_lines *lines, uint32_t id) {
+    size_t at = csni_lower_bound(lines->inlinees.items, lines->inlinees.count, id, id);
+    return at < lines->inlinees.count && lines->inlinees.items[at].id == id ? &lines->inlinees.items[at] : NULL;
+}
+
+/* ---- all of it ---- */
+
+static csn_status read_subsection(uint32_t kind, struct csni_span bytes, struct csni_pdb_lines *out, struct csn_error *err) {
+    if (kind == DEBUG_S_LINES) return read_fragment(bytes, out, err);
+    if (kind == DEBUG_S_INLINEELINES) return read_inlinee_lines(bytes, out, err);
+    if (kind == DEBUG_S_FILECHKSMS) out->checksums = bytes;
+    return CSN_OK;
+}
+
+static csn_status read_subsections(struct csni_span c13, struct csni_pdb_lines *out, struct csn_error *err) {
+    struct csni_cursor c = csni_cursor_at(c13, false);
+    while (csni_cursor_left(&c)) {
+        uint32_t kind = csni_cursor_u32(&c), size = csni_cursor_u32(&c);
+        struct csni_span bytes = csni_cursor_bytes(&c, size);
+        if (c.failed)
+            return csni_fail(err, CSN_E_TRUNCATED, SECTION, c.failed_at, "subsection 0x%" PRIx32 " has 0x%" PRIx32 " bytes, 0x%" PRIx64
+                             " are left", kind, size, (uint64_t)c13.size - c.failed_at);
+        CSNI_TRY(read_subsection(kind, bytes, out, err));
+        uint64_t padded = csni_cursor_off(&c) + (4 - csni_cursor_off(&c) % 4) % 4;
+        csni_cursor_seek(&c, padded < c13.size ? padded : c13.size);
+    }
+    return CSN_OK;
+}
+
+csn_status csni_pdb_read_lines(struct csni_span c13, struct csni_pdb_lines *out, struct csn_error *err) {
+    out->checksums = (struct csni_span){ NULL, 0 };
+    out->rows.count = out->inlinees.count = 0;
+    csn_status status = read_subsections(c13, out, err);
+    if (status == CSN_E_MEMORY) return status;
+    CSNI_TRY(sort_rows(out, err));
+    csni_heap_sort(out->inlinees.items, out->inlinees.count, sizeof *out->inlinees.items, inlinee_before, NULL);
+    return status;
+}
+
+bool csni_pdb_file_path(const struct csni_pdb *pdb, const struct csni_pdb_lines *lines, uint32_t file, struct csn_str *out) {
+    struct csni_span entry;
+    return csni_span_sub(lines->checksums, file, 4, &entry) && csni_span_cstr(pdb->names, csni_get32(entry.ptr, false), out) &&
+           out->len;
+}
