@@ -10,6 +10,7 @@
 #include "store/crc32.h"
 #include "store/store_paths.h"
 #include "object/debug_links.h"
+#include "pdb/pdb.h"
 
 enum { MAX_LINK_BYTES = 1 << 20 }; /* nobody compresses .debug_sup, and it is a path and a checksum */
 
@@ -100,6 +101,24 @@ static csn_status find_fitting(struct csni_locate_query *query, const struct csn
     return status;
 }
 
+/* A program database proves that it belongs to the image by GUID and age. */
+static csn_status check_pdb(struct csni_locate_query *query, const char *path, struct csni_span file) {
+    const struct csn_companion_request *request = query->request;
+    struct csn_error inner = CSN_ERROR_INIT;
+    char has[CSNI_PDB_ID_SIZE], needs[CSNI_PDB_ID_SIZE] = "another kind of debug file";
+    enum csni_pdb_fit fit;
+    struct csni_path_shown shown = csni_path_show(path);
+    csn_status status = csni_pdb_compare(file, query->search->alloc, request->id, request->id_size, request->id_age, &fit, has, &inner);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(query->err, 0);
+    if (status < 0) csni_fail(reason(query), status, NULL, 0, "%s: %s", shown.text, csn_error_text(&inner));
+    if (status < 0) return CSN_NONE;
+    if (fit == CSNI_PDB_FITS) return CSN_OK;
+    if (request->id_size == CSNI_PDB_GUID_SIZE) csni_pdb_id_text(request->id, request->id_age, needs);
+    if (query->wrong_id.code == CSN_OK)
+        csni_fail(&query->wrong_id, CSN_E_FORMAT, NULL, 0, "%s has id %s, the image needs %s", shown.text, has, needs);
+    return CSN_NONE;
+}
+
 /* CSN_OK: *out is the part of the file that belongs to the image. */
 static csn_status check_object(struct csni_locate_query *query, const char *path, struct csni_span file, bool needs_id,
                                struct csni_span *out) {
@@ -140,6 +159,7 @@ static csn_status prove(struct csni_locate_query *query, const char *path, const
     *out = file;
     if (proof == CSNI_PROOF_NONE) return CSN_OK;
     if (proof == CSNI_PROOF_TIME) return is_from_then(query, st) ? CSN_OK : CSN_NONE;
+    if (csni_pdb_recognize(file)) return check_pdb(query, path, file);
     if (proof == CSNI_PROOF_CRC) status = check_crc(query, path, file);
     if (status == CSN_OK) status = check_object(query, path, file, proof == CSNI_PROOF_ID, out);
     return status;

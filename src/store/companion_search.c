@@ -38,6 +38,8 @@ static csn_status set_up(struct csn_companion_search *search, struct csn_error *
     CSNI_TRY(copy_texts(&search->arena, &options->debug_dirs, options->debug_dir_count, err));
     CSNI_TRY(copy_texts(&search->arena, &options->dwp_files, options->dwp_file_count, err));
     CSNI_TRY(copy_texts(&search->arena, &options->dwo_dirs, options->dwo_dir_count, err));
+    CSNI_TRY(copy_texts(&search->arena, &options->symbol_servers, options->symbol_server_count, err));
+    CSNI_TRY(copy_text(&search->arena, &options->download_dir, err));
     if (!options->debug_dir_count) {
         options->debug_dirs = default_dirs;
         options->debug_dir_count = sizeof default_dirs / sizeof *default_dirs;
@@ -83,6 +85,7 @@ static csn_status locate_companion(struct csni_locate_query *query) {
     case CSN_COMPANION_DWO: return csni_locate_dwo(query);
     case CSN_COMPANION_OBJECT: return csni_locate_object(query);
     case CSN_COMPANION_MAP: return csni_locate_map(query);
+    case CSN_COMPANION_PDB: return csni_locate_pdb(query);
     default: return CSN_NONE; /* of a newer version */
     }
 }

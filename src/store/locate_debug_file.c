@@ -70,7 +70,7 @@ static csn_status fail_chosen(struct csni_locate_query *query, const char *path)
 }
 
 /* Nothing else is looked for when it does not fit: whoever names a file wants to know. */
-static csn_status chosen_file(struct csni_locate_query *query, const char *path) {
+csn_status csni_locate_chosen(struct csni_locate_query *query, const char *path) {
     struct stat st;
     uint32_t skip = query->skip;
     bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -137,7 +137,7 @@ static csn_status by_dsym(struct csni_locate_query *query) {
 
 csn_status csni_locate_debug_file(struct csni_locate_query *query) {
     const char *chosen = query->search->options.debug_file;
-    if (chosen) return chosen_file(query, chosen);
+    if (chosen) return csni_locate_chosen(query, chosen);
     if (query->request->has_debug_info) return CSN_NONE;
     csn_status status = csni_locate_by_id(query);
     if (status == CSN_NONE) status = by_link(query);
