@@ -46,8 +46,10 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
                           struct csn_error *err) {
     struct companion_search *search = context;
     csn_status status = csn_companion_search_resolve(search->search, request, out, err);
-    if (status == CSN_NONE && request->kind == CSN_COMPANION_DEBUG_FILE && !request->has_debug_info) keep_missing(search, request);
-    if (status == CSN_OK && request->kind == CSN_COMPANION_DEBUG_FILE && out->path && !search->debug_file)
+    bool is_pdb = request->kind == CSN_COMPANION_PDB, is_debug_file = request->kind == CSN_COMPANION_DEBUG_FILE;
+    if (status == CSN_NONE && is_pdb) search->lacks_pdb = true; /* the report names it */
+    if (status == CSN_NONE && is_debug_file && !request->has_debug_info && !search->lacks_pdb) keep_missing(search, request);
+    if (status == CSN_OK && (is_pdb || is_debug_file) && out->path && !search->debug_file)
         search->debug_file = copy_of(out->path);
     return status;
 }

@@ -22,6 +22,7 @@ struct companion_search {
     struct csn_companion_search *search; /* NULL: nothing is looked for */
     char *debug_file;                    /* its path; NULL: none was found */
     bool is_missing;                     /* the image has no debug information, and its debug file was not found */
+    bool lacks_pdb;                      /* the image names a PDB that was not found */
     char build_id[2 * 64 + 1];           /* of that image; empty: it has none */
     char link_name[128];                 /* of the debug file, as the image names it; empty: it does not */
 };

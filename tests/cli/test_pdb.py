@@ -1,0 +1,318 @@
+"""Windows programs with program databases (PDB), made by clang and lld-link: held against llvm-symbolizer, which reads PDBs itself."""
+import http.server
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import threading
+
+import pytest
+
+from programs import need
+
+SOURCE = r"""
+#include "shapes.h"
+volatile int sink;
+static __attribute__((noinline)) int hidden(int a) { sink = a; return a + 1; }
+namespace geo {
+template <typename T> struct Box {
+    T side;
+    INLINE T twice() const { sink = side; return area(side, 2); }
+    NOINLINE T volume() const {
+        sink = sink + 1;
+        return side * twice() +
+               area(side, 1);
+    }
+};
+namespace { NOINLINE int local(int a) { sink = a + 3; return a; } }
+}
+extern "C" NOINLINE int outer(int a) {
+    sink = a;
+    for (int i = 0; i < 3; i++)
+        sink += area(a, i);
+    return sink;
+}
+struct Shape { virtual int sides() const; ~Shape(); };
+NOINLINE int Shape::sides() const { return sink; }
+Shape::~Shape() { sink = 0; }
+
+extern "C" int _fltused = 0;
+extern "C" int mainCRTStartup() {
+    geo::Box<int> b{3};
+    Shape s;
+    sink = hidden(4) + geo::local(sink) + s.sides();
+    return outer(5) + b.volume();
+}
+"""
+HEADER = r"""
+#define INLINE inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
+extern volatile int sink;
+static INLINE int square(int a) {
+    sink = a;
+    return a * a;
+}
+static INLINE int area(int a, int b) {
+    return square(a) +
+           square(b);
+}
+"""
+MACHINES = ["x86_64", "aarch64", "i686"]
+
+
+def run(*command, cwd=None, stdin=None):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=cwd, input=stdin)
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def tool(name):
+    return shutil.which(f"{name}-22") or need(name)
+
+
+def build(folder, machine, *link, compile_flags=("-O2",), debug="/debug"):
+    """FOLDER/app.exe and FOLDER/app.pdb."""
+    (folder / "shapes.cc").write_text(SOURCE)
+    (folder / "shapes.h").write_text(HEADER)
+    run(tool("clang"), f"--target={machine}-pc-windows-msvc", "-g", "-gcodeview", "-fno-rtti", "-fno-exceptions", *compile_flags,
+        "-c", folder / "shapes.cc", "-o", folder / "shapes.obj")
+    run(tool("lld-link"), debug, "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", "/opt:noicf", "/safeseh:no", *link,
+        folder / "shapes.obj", f"/out:{folder / 'app.exe'}", f"/pdb:{folder / 'app.pdb'}")
+    return folder / "app.exe"
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def machine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def program(machine, tmp_path_factory):
+    return build(tmp_path_factory.mktemp(machine), machine)
+
+
+@pytest.fixture
+def copy(program, tmp_path):
+    """The image alone, in a folder without its PDB; its recorded path leads to nothing."""
+    image = tmp_path / "copy" / "app.exe"
+    image.parent.mkdir()
+    image.write_bytes(program.read_bytes().replace(str(program.parent).encode(), b"/n" + b"o" * (len(str(program.parent)) - 2)))
+    return image
+
+
+def identity(image):
+    """Where the CodeView record is in the image, and GUID and age as symbol servers spell them."""
+    data = image.read_bytes()
+    at = data.index(b"RSDS")
+    first, second, third = struct.unpack_from("<IHH", data, at + 4)
+    age, = struct.unpack_from("<I", data, at + 20)
+    return at, f"{first:08X}{second:04X}{third:04X}{data[at + 12:at + 20].hex().upper()}{age:X}"
+
+
+def convert(callsign, path, out, *args, **more):
+    report = out.with_suffix(".json")
+    callsign.good("convert", path, "-o", out, "--report", report, "--quiet", *args, **more)
+    return json.loads(report.read_text())
+
+
+def ours(callsign, index, addresses):
+    out = callsign.good("lookup", "--json", index, stdin="".join(f"{a:#x}\n" for a in addresses))
+    return [[(f["function"], f.get("file", ""), f.get("line", 0)) for f in json.loads(line).get("frames", [])] for line in out.splitlines()]
+
+
+def theirs(image, addresses):
+    out = run(tool("llvm-symbolizer"), f"--obj={image}", "--functions=linkage", "--no-demangle", "--output-style=JSON",
+              stdin="".join(f"{a:#x}\n" for a in addresses))
+    return [[(f["FunctionName"], f["FileName"], f["Line"]) for f in json.loads(line).get("Symbol", [])] for line in out.splitlines()]
+
+
+def functions(callsign, index):
+    found = []
+    for line in callsign.good("dump", "--json", index).splitlines():
+        record = json.loads(line)
+        found += [record] if "functions" not in record else record["functions"]
+    return found
+
+
+def code_addresses(callsign, index):
+    spans = re.findall(r"^(0x[0-9a-f]+)\.\.(0x[0-9a-f]+) ", callsign.good("dump", index), re.M)
+    assert spans
+    return [a for start, end in spans for a in range(int(start, 16), int(end, 16))]
+
+
+def plain(frames, machine):
+    """On i386 a C name has a `_` in front, which we leave out."""
+    return [(f[0][1:] if machine == "i686" and f[0].startswith("_") else f[0], *f[1:]) for f in frames]
+
+
+def compare(callsign, image, index, machine):
+    """How many bytes of code were compared, and those that differ. Where two rows begin at one byte, llvm-symbolizer answers with the
+    first of them at that byte and with the second at the next, which is of the same instruction; we answer with the second."""
+    addresses = code_addresses(callsign, index)
+    mine = ours(callsign, index, addresses)
+    want = [plain(frames, machine) for frames in theirs(image, [*addresses, addresses[-1] + 1])]
+    differing = [(hex(a), mine[i], want[i]) for i, a in enumerate(addresses) if mine[i] not in (want[i], want[i + 1])]
+    two_rows = [i for i in range(len(addresses)) if mine[i] != want[i]]
+    assert len(two_rows) <= 4
+    return len(addresses), differing
+
+
+def test_every_byte_as_llvm_symbolizer(callsign, program, machine, tmp_path):
+    index = tmp_path / "app.gsym"
+    report = convert(callsign, program, index)
+    assert report["functions_from_pdb"] >= 7 and report["inline_nodes_written"] >= 8
+    count, differing = compare(callsign, program, index, machine)
+    assert count > 150 and not differing, (count, len(differing), differing[:3])
+
+
+@pytest.mark.parametrize("flags", [("-O0",), ("-O2", "-gline-tables-only"), ("-O2", "-ffunction-sections", "-mllvm", "-align-all-nofallthru-blocks=4")],
+                         ids=["O0", "line-tables-only", "function-sections"])
+def test_other_flags(callsign, machine, flags, tmp_path):
+    image = build(tmp_path, machine, compile_flags=flags)
+    convert(callsign, image, tmp_path / "app.gsym")
+    count, differing = compare(callsign, image, tmp_path / "app.gsym", machine)
+    assert count > 150 and not differing, (count, len(differing), differing[:3])
+
+
+def test_the_names(callsign, program, machine, tmp_path):
+    convert(callsign, program, tmp_path / "app.gsym")
+    names = set(re.findall(r"^0x\S+ (.+) \(record", callsign.good("dump", tmp_path / "app.gsym"), re.M))
+    assert {"outer", "mainCRTStartup", "hidden"} <= names
+    decorated = "?volume@?$Box@H@geo@@Q" + ("BEHXZ" if machine == "i686" else "EBAHXZ")
+    assert decorated in names
+    assert any("local" in n for n in names)
+
+
+def test_threads_give_the_same_bytes(callsign, program, tmp_path):
+    for threads in (1, 2, 5):
+        convert(callsign, program, tmp_path / f"{threads}.gsym", "--threads", threads)
+    assert len({(tmp_path / f"{threads}.gsym").read_bytes() for threads in (1, 2, 5)}) == 1
+
+
+def test_a_pdb_alone(callsign, program, tmp_path):
+    """The same functions, at addresses that count from the image's first byte."""
+    convert(callsign, program, tmp_path / "image.gsym")
+    convert(callsign, program.with_suffix(".pdb"), tmp_path / "alone.gsym")
+    image, alone = code_addresses(callsign, tmp_path / "image.gsym"), code_addresses(callsign, tmp_path / "alone.gsym")
+    moved = image[0] - alone[0]
+    assert moved in (0x400000, 0x140000000)
+    assert [a - moved for a in image] == alone
+    assert ours(callsign, tmp_path / "image.gsym", image) == ours(callsign, tmp_path / "alone.gsym", alone)
+    assert "base address    0x0\n" in callsign.good("dump", tmp_path / "alone.gsym")
+
+
+# ---- finding it ----
+
+def test_at_its_recorded_path(callsign, program, tmp_path):
+    moved = tmp_path / "elsewhere" / "renamed.exe"
+    moved.parent.mkdir()
+    shutil.copyfile(program, moved)
+    assert convert(callsign, moved, tmp_path / "app.gsym")["functions_from_pdb"]
+
+
+def test_beside_the_image(callsign, program, copy, tmp_path):
+    shutil.copyfile(program.with_suffix(".pdb"), copy.with_suffix(".pdb"))
+    done = callsign.run("convert", copy, "-o", tmp_path / "app.gsym")
+    assert done.returncode == 0 and f"debug information from {copy.with_suffix('.pdb')}" in done.stderr
+
+
+def test_a_windows_path_is_taken_apart(callsign, program, copy, tmp_path):
+    data = copy.read_bytes()
+    at = data.index(b"RSDS") + 24
+    end = data.index(b"\0", at)
+    path = b"C:\\build\\out\\app.pdb"
+    copy.write_bytes(data[:at] + path.ljust(end - at, b"\0") + data[end:])
+    shutil.copyfile(program.with_suffix(".pdb"), copy.with_suffix(".pdb"))
+    assert convert(callsign, copy, tmp_path / "app.gsym")["functions_from_pdb"]
+
+
+def put_into_tree(program, tree, key):
+    place = tree / "app.pdb" / key / "app.pdb"
+    place.parent.mkdir(parents=True)
+    shutil.copyfile(program.with_suffix(".pdb"), place)
+
+
+@pytest.mark.parametrize("spelling", [str.upper, str.lower])
+def test_in_a_symbol_tree(callsign, program, copy, tmp_path, spelling):
+    put_into_tree(program, tmp_path / "symbols", spelling(identity(program)[1]))
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-dir", tmp_path / "symbols")["functions_from_pdb"]
+
+
+def test_as_debug_file(callsign, program, copy, tmp_path):
+    shutil.copyfile(program.with_suffix(".pdb"), tmp_path / "another.pdb")
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--debug-file", tmp_path / "another.pdb")["functions_from_pdb"]
+
+
+def test_lookup_takes_the_image(callsign, program):
+    first = re.search(r"^(0x[0-9a-f]+)\.\.", callsign.good("dump", program), re.M).group(1)
+    assert "shapes.cc:" in callsign.good("lookup", program, first)
+
+
+def test_a_missing_pdb_is_named(callsign, copy, tmp_path):
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out")
+    assert "app.pdb" in line and identity(copy)[1] in line and "/usr/lib/debug" in line
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--no-companions")
+    assert "app.pdb" in line and identity(copy)[1] in line
+
+
+@pytest.mark.parametrize("how", ["guid", "age"])
+@pytest.mark.parametrize("place", ["beside", "chosen", "tree"])
+def test_another_build(callsign, program, copy, tmp_path, how, place):
+    data = bytearray(copy.read_bytes())
+    data[identity(copy)[0] + (4 if how == "guid" else 20)] ^= 2
+    copy.write_bytes(data)
+    pdb, args = copy.with_suffix(".pdb"), []
+    if place == "tree":
+        put_into_tree(program, tmp_path / "symbols", identity(copy)[1])
+        args = ["--debug-dir", tmp_path / "symbols"]
+    else:
+        shutil.copyfile(program.with_suffix(".pdb"), pdb)
+        args = ["--debug-file", pdb] if place == "chosen" else []
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", *args)
+    assert "app.pdb has id " + identity(program)[1] in line and "needs " + identity(copy)[1] in line
+
+
+# ---- kinds of PDBs ----
+
+def test_a_stripped_pdb_has_the_public_names(callsign, program, machine, tmp_path):
+    image = build(tmp_path, machine, debug="/debug:symtab")
+    report = convert(callsign, image, tmp_path / "app.gsym")
+    assert report["functions_from_pdb"] == 0 and report["functions_from_symbols"] >= 5
+    text = callsign.good("dump", tmp_path / "app.gsym")
+    assert " outer (record" in text and "?volume@?$Box@H@geo@@Q" in text
+
+
+def test_assembler_code_has_its_public_name(callsign, machine, tmp_path):
+    name = "_bare" if machine == "i686" else "bare"
+    (tmp_path / "more.s").write_text(f".text\n.globl {name}\n{name}:\n ret\n")
+    run(tool("clang"), f"--target={machine}-pc-windows-msvc", "-c", tmp_path / "more.s", "-o", tmp_path / "more.obj")
+    image = build(tmp_path, machine, tmp_path / "more.obj", f"/include:{name}")
+    convert(callsign, image, tmp_path / "app.gsym")
+    assert " bare (record" in callsign.good("dump", tmp_path / "app.gsym")
+
+
+def test_fastlink_is_refused(callsign, program, tmp_path):
+    """The feature of /DEBUG:FASTLINK, put in place of the one that says which compiler's format it is."""
+    data = program.with_suffix(".pdb").read_bytes()
+    feature = struct.pack("<I", 20140508)
+    assert data.count(feature) == 1
+    (tmp_path / "app.pdb").write_bytes(data.replace(feature, b"MINI"))
+    line = callsign.bad("convert", tmp_path / "app.pdb", "-o", tmp_path / "out")
+    assert "/DEBUG:FASTLINK" in line and "/DEBUG:FULL" in line
+
+
+@pytest.mark.parametrize("data, word", [(b"Microsoft C/C++ program database 2.00\r\n\x1aJG\0\0" + bytes(100), "2.0"),
+                                        (b"BSJB\1\0\1\0" + bytes(100), ".NET")])
+def test_other_kinds_are_refused_by_name(callsign, tmp_path, data, word):
+    (tmp_path / "app.pdb").write_bytes(data)
+    assert word in callsign.bad("convert", tmp_path / "app.pdb", "-o", tmp_path / "out")
+
+
+def test_a_truncated_pdb_is_named(callsign, program, copy, tmp_path):
+    whole = program.with_suffix(".pdb").read_bytes()
+    for size in (10, 60, 4096, len(whole) // 2, len(whole) - 4097):
+        copy.with_suffix(".pdb").write_bytes(whole[:size])
+        assert "app.pdb" in callsign.bad("convert", copy, "-o", tmp_path / "out")
