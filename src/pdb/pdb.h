@@ -28,6 +28,8 @@ struct csni_pdb_section {
     uint32_t rva, size, flags; /* characteristics as in a PE image */
 };
 
+typedef CSNI_VEC(struct csni_pdb_section) csni_pdb_sections; /* [0] is section 1 */
+
 /* Of a linker or tool that moved code after compilation: from `from` on, up to the next one, code stands at `to`; 0: removed. */
 struct csni_pdb_move {
     uint32_t from, to;
@@ -59,8 +61,9 @@ struct csni_pdb {
     uint16_t machine;     /* as in a PE image; 0: not known */
     uint16_t symbol_stream;
     CSNI_VEC(struct csni_pdb_module) modules;
-    CSNI_VEC(struct csni_pdb_section) sections; /* [0] is section 1 */
-    CSNI_VEC(struct csni_pdb_move) moves;       /* ascending by `from` */
+    csni_pdb_sections sections;           /* that symbols name: those before code was moved */
+    csni_pdb_sections image_sections;
+    CSNI_VEC(struct csni_pdb_move) moves; /* ascending by `from` */
     struct csni_pdb_bytes dbi, names_stream, symbols;
     struct csni_span names;  /* file names, at offsets that modules name */
     struct csni_pdb_types types, ids;

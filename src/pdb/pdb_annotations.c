@@ -47,7 +47,8 @@ static bool begin_run(struct machine *m, csni_pdb_runs *out) {
 /* One step. False: out of memory. */
 static bool step(struct machine *m, uint32_t opcode, csni_pdb_runs *out) {
     struct csni_cursor *c = &m->code;
-    uint32_t operand = read_number(c);
+    uint32_t operand = read_number(c), second = opcode == BA_CHANGE_CODE_LENGTH_AND_CODE_OFFSET ? read_number(c) : 0;
+    if (c->failed) return true;
     switch (opcode) {
     case BA_CODE_OFFSET:
         m->off = operand;
@@ -73,7 +74,7 @@ static bool step(struct machine *m, uint32_t opcode, csni_pdb_runs *out) {
         m->line += signed_of(operand >> 4);
         return begin_run(m, out);
     case BA_CHANGE_CODE_LENGTH_AND_CODE_OFFSET:
-        m->off += read_number(c);
+        m->off += second;
         if (!begin_run(m, out)) return false;
         close_run(m, out, operand < UINT32_MAX - m->off ? m->off + operand : UINT32_MAX);
         return true;

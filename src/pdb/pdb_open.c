@@ -152,7 +152,7 @@ static csn_status read_debug_info(struct csni_pdb *pdb, const struct info *info,
 
 static struct csni_pdb pdb_on(struct csni_span file, const struct csn_allocator *alloc) {
     struct csni_pdb pdb = { .alloc = alloc, .file = file, .symbol_stream = PDB_NO_STREAM };
-    pdb.streams.alloc = pdb.modules.alloc = pdb.sections.alloc = pdb.moves.alloc = alloc;
+    pdb.streams.alloc = pdb.modules.alloc = pdb.sections.alloc = pdb.image_sections.alloc = pdb.moves.alloc = alloc;
     return pdb;
 }
 
@@ -173,6 +173,7 @@ static void release(struct csni_pdb *pdb) {
     csni_pdb_free_bytes(pdb, &pdb->symbols);
     csni_vec_deinit(&pdb->modules);
     csni_vec_deinit(&pdb->sections);
+    csni_vec_deinit(&pdb->image_sections);
     csni_vec_deinit(&pdb->moves);
     csni_msf_close(pdb);
 }

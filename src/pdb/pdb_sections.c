@@ -11,21 +11,21 @@ static uint32_t debug_header(struct csni_span headers, unsigned which) {
     return headers.size >= 2 * ((size_t)which + 1) ? csni_get16(headers.ptr + 2 * (size_t)which, false) : PDB_NO_STREAM;
 }
 
-static csn_status read_section_headers(struct csni_pdb *pdb, uint32_t stream, struct csn_error *err) {
+static csn_status read_section_headers(const struct csni_pdb *pdb, uint32_t stream, csni_pdb_sections *out, struct csn_error *err) {
     struct csni_pdb_bytes bytes;
     if (stream == PDB_NO_STREAM) return CSN_OK;
     CSNI_TRY(csni_pdb_read_stream(pdb, stream, &bytes, err));
     size_t count = bytes.span.size / SECTION_RECORD_SIZE;
-    bool ok = csni_vec_reserve(&pdb->sections, count);
+    bool ok = csni_vec_reserve(out, count);
     for (size_t i = 0; ok && i < count; i++) {
         const uint8_t *p = bytes.span.ptr + i * SECTION_RECORD_SIZE;
-        pdb->sections.items[pdb->sections.count++] =
+        out->items[out->count++] =
             (struct csni_pdb_section){ csni_get32(p + SECTION_RECORD_RVA, false),
                                        csni_get32(p + SECTION_RECORD_SIZE_OF_MEMORY, false),
                                        csni_get32(p + SECTION_RECORD_FLAGS, false) };
     }
     csni_pdb_free_bytes(pdb, &bytes);
-    return ok ? CSN_OK : csni_fail_memory(err, count * sizeof *pdb->sections.items);
+    return ok ? CSN_OK : csni_fail_memory(err, count * sizeof *out->items);
 }
 
 /* Descending ones end the list. */
@@ -46,12 +46,12 @@ static csn_status read_moves(struct csni_pdb *pdb, uint32_t stream, struct csn_e
 
 /* Symbols of moved code name the sections that it was in before. */
 csn_status csni_pdb_read_sections(struct csni_pdb *pdb, struct csni_span headers, struct csn_error *err) {
-    uint32_t moves = debug_header(headers, DEBUG_HEADER_OMAP_FROM_SRC);
+    uint32_t moves = debug_header(headers, DEBUG_HEADER_OMAP_FROM_SRC), of_image = debug_header(headers, DEBUG_HEADER_SECTIONS);
     uint32_t original = debug_header(headers, DEBUG_HEADER_SECTIONS_ORIGINAL);
-    if (moves == PDB_NO_STREAM || original == PDB_NO_STREAM)
-        return read_section_headers(pdb, debug_header(headers, DEBUG_HEADER_SECTIONS), err);
-    CSNI_TRY(read_section_headers(pdb, original, err));
-    return read_moves(pdb, moves, err);
+    bool was_moved = moves != PDB_NO_STREAM && original != PDB_NO_STREAM;
+    CSNI_TRY(read_section_headers(pdb, of_image, &pdb->image_sections, err));
+    CSNI_TRY(read_section_headers(pdb, was_moved ? original : of_image, &pdb->sections, err));
+    return was_moved ? read_moves(pdb, moves, err) : CSN_OK;
 }
 
 /* ---- addresses ---- */

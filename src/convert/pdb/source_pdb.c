@@ -115,10 +115,10 @@ static csn_status describe_image(struct csni_conversion *c, const struct csni_pd
     c->image.identity = (struct csni_identity){ .os = csni_str("windows"), .arch = csni_str(machine_name(pdb->machine)),
                                                 .name = c->image.file_name, .age = pdb->age };
     c->image.symbols_lack_sizes = true;
-    if (!csni_vec_reserve(&c->image.text, pdb->sections.count)) return csni_fail_memory(err, pdb->sections.count);
+    if (!csni_vec_reserve(&c->image.text, pdb->image_sections.count)) return csni_fail_memory(err, pdb->image_sections.count);
     uint32_t count = 0;
-    for (size_t i = 0; !pdb->moves.count && i < pdb->sections.count; i++) { /* sections of moved code are not told */
-        const struct csni_pdb_section *s = &pdb->sections.items[i];
+    for (size_t i = 0; i < pdb->image_sections.count; i++) {
+        const struct csni_pdb_section *s = &pdb->image_sections.items[i];
         if (s->flags & SECTION_IS_CODE && s->size)
             c->image.text.items[count++] = (struct csni_text_range){ s->rva, (uint64_t)s->rva + s->size };
     }
