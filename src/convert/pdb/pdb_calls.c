@@ -151,7 +151,7 @@ static csn_status add_calls_within(struct csni_pdb_job *job, const struct csni_p
 
 /* SCOPE::NAME in the arena, or NAME alone. */
 static uint32_t add_site_name(struct csni_pdb_job *job, uint32_t id) {
-    struct csn_str scope, name;
+    struct csn_str scope = { "", 0 }, name = scope;
     if (!csni_pdb_id_name(job->reading->pdb, id, &scope, &name)) return 0;
     if (!scope.len) return csni_batch_add_string(job->writer, name); /* outlives the module */
     if (!csni_pdb_charge(job, scope.len + name.len)) return 0;
