@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | dialects | help) command=$word && break ;;
+            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | dialects | cache | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -30,7 +30,7 @@ _callsign() {
             esac
             ;;
         lookup)
-            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm -j --threads --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --load-address --slide --pid --maps --return-addresses -j --threads --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
                 --arch) values="x86_64 arm64" ;;
@@ -85,6 +85,12 @@ _callsign() {
             ;;
         dialects)
             options="--install -h --help"
+            ;;
+        cache)
+            options="--cache-dir --json --max-bytes -j --threads --debug-dir --offline -q --quiet -h --help"
+            case $prev in
+                -j | --threads) values="1 2 4 8" ;;
+            esac
             ;;
     esac
     if [ -n "$values" ]; then

@@ -1,6 +1,6 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack explain dump verify diff stats embed extract dialects help
+set -l commands convert lookup stack explain dump verify diff stats embed extract dialects cache help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -13,10 +13,11 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stats -d 
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a embed -d 'put an index into the program it belongs to'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -d 'take the index out of a program'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dialects -d 'other symbolizers' commands that callsign stands in for'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a cache -d 'the cache of converted indexes'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify diff stats embed extract dialects'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify diff stats embed extract dialects cache'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -55,7 +56,15 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l merged -d 'list 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-names -d 'show names demangled and without default template arguments of the C++ library'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l shorten-nested -d 'the same, also inside template arguments'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l llvm -d 'answer exactly as LLVMs reader'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l load-address -x -d 'ADDR are addresses of a process in which the images first byte lies here'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l slide -x -d 'the same, by the difference to addresses in the images file'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l pid -x -d 'ADDR are addresses of this process'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l maps -r -F -d 'the same, with a copy of its /proc/PID/maps'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l return-addresses -d 'ADDR are return addresses'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -s j -l threads -x -a '1 2 4 8' -d 'number of threads for addresses on standard input (default 0'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l offline -d 'do not ask debuginfod servers'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l cache-dir -r -F -d 'folder of converted indexes (default'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-cache -d 'convert in memory'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l arch -x -a 'x86_64 arm64' -d 'image to use of a universal Mach-O file'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-file -r -F -d 'use this debug file or dSYM bundle'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'
@@ -168,3 +177,11 @@ complete -c callsign -n '__fish_seen_subcommand_from extract' -s o -l out -r -F 
 complete -c callsign -n '__fish_seen_subcommand_from extract' -l arch -x -a 'x86_64 arm64' -d 'image to use of a universal file'
 
 complete -c callsign -n '__fish_seen_subcommand_from dialects' -l install -r -F -d 'make links with the names of the programs in DIR, which is made where it is missing'
+
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l cache-dir -r -F -d 'the folder (default'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l json -d 'list, verify'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l max-bytes -x -d 'prune'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -s j -l threads -x -a '1 2 4 8' -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l debug-dir -r -F -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l offline -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add'

@@ -14,6 +14,7 @@ commands=(
     'embed:put an index into the program it belongs to'
     'extract:take the index out of a program'
     'dialects:other symbolizers' commands that callsign stands in for'
+    'cache:the cache of converted indexes'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -67,7 +68,15 @@ case $state in
                     '--shorten-names[show names demangled and without default template arguments of the C++ library]' \
                     '--shorten-nested[the same, also inside template arguments]' \
                     '--llvm[answer exactly as LLVMs reader]' \
+                    '--load-address[ADDR are addresses of a process in which the images first byte lies here]:addr:' \
+                    '--slide[the same, by the difference to addresses in the images file]:n:' \
+                    '--pid[ADDR are addresses of this process]:pid:' \
+                    '--maps[the same, with a copy of its /proc/PID/maps]:file:_files' \
+                    '--return-addresses[ADDR are return addresses]' \
                     '(-j --threads)'{-j,--threads}'[number of threads for addresses on standard input (default 0]:n:(1 2 4 8)' \
+                    '--offline[do not ask debuginfod servers]' \
+                    '--cache-dir[folder of converted indexes (default]:dir:_files' \
+                    '--no-cache[convert in memory]' \
                     '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
                     '--debug-file[use this debug file or dSYM bundle]:file:_files' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
@@ -207,6 +216,17 @@ case $state in
             dialects)
                 _arguments $help \
                     '--install[make links with the names of the programs in DIR, which is made where it is missing]:dir:_files' \
+                    '*:file:_files'
+                ;;
+            cache)
+                _arguments $help \
+                    '--cache-dir[the folder (default]:dir:_files' \
+                    '--json[list, verify]' \
+                    '--max-bytes[prune]:size:' \
+                    '(-j --threads)'{-j,--threads}'[add]:n:(1 2 4 8)' \
+                    '--debug-dir[add]:dir:_files' \
+                    '--offline[add]' \
+                    '(-q --quiet)'{-q,--quiet}'[add]' \
                     '*:file:_files'
                 ;;
             help) _describe command commands ;;

@@ -15,6 +15,9 @@ struct lookup_values {
     bool json, demangle, llvm, merged, shorten, shorten_nested;
     uint64_t threads;
     struct companion_values companions;
+    struct cache_values cache;
+    bool offline, return_addresses;
+    const char *load_address, *slide, *pid, *maps;
 };
 
 static const struct option_spec options[] = {
@@ -30,15 +33,33 @@ static const struct option_spec options[] = {
       .help = "the same, also inside template arguments" },
     { .name = "llvm", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, llvm),
       .help = "answer exactly as LLVM's reader: an address before the\nfirst line row of its function is not found" },
+    { .name = "load-address", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, load_address), .value_name = "ADDR",
+      .help = "ADDR are addresses of a process in which the image's first\nbyte lies here" },
+    { .name = "slide", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, slide), .value_name = "N",
+      .help = "the same, by the difference to addresses in the image's file:\nhexadecimal, may be negative" },
+    { .name = "pid", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, pid), .value_name = "PID",
+      .help = "ADDR are addresses of this process; there is no INDEX" },
+    { .name = "maps", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, maps), .value_name = "FILE",
+      .help = "the same, with a copy of its /proc/PID/maps" },
+    { .name = "return-addresses", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, return_addresses),
+      .help = "ADDR are return addresses: show the lines of the calls\nbefore them" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct lookup_values, threads),
       .max = 1024, .value_name = "N",
       .help = "number of threads for addresses on standard input (default\n0: one per core)" },
+    { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, offline),
+      .help = "do not ask debuginfod servers" },
+    { .name = "cache-dir", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, cache.dir), .value_name = "DIR",
+      .help = "folder of converted indexes (default: $CALLSIGN_CACHE, else\n$XDG_CACHE_HOME/callsign, else ~/.cache/callsign)" },
+    { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, cache.none),
+      .help = "convert in memory; neither read nor fill the cache" },
 };
 
 /* What one run of the command needs for each address. */
 struct lookup_run {
     const char *path; /* of the index */
     struct answer_printer printer;
+    struct lookup_target target;
+    struct symbol_search search;
     unsigned threads;
     struct out_buffer out;
 };
@@ -46,9 +67,8 @@ struct lookup_run {
 /* Before anything is opened; whether the index has binaries is not known yet. */
 static bool has_address(char **operands, int count) {
     for (int i = 0; i < count; i++) {
-        uint64_t addr;
-        struct csn_str name, text = { operands[i], strlen(operands[i]) };
-        if (address_parse(text, &addr) || named_address_parse(text, &name, &addr)) return true;
+        const struct csn_str text = { operands[i], strlen(operands[i]) };
+        if (lookup_text_is_query(text)) return true;
     }
     if (count) cli_error(NULL, "'%s' is not a hexadecimal address", operands[0]);
     return !count;
@@ -60,48 +80,116 @@ static bool answer_operands(struct lookup_run *run, char **operands, int count) 
     for (int i = 0; i < count; i++) {
         struct csn_str name, text = { operands[i], strlen(operands[i]) };
         uint64_t addr;
-        if (answer_printer_run(&run->printer, text, &run->out)) continue;
+        if (lookup_target_run(&run->target, &run->printer, text, &run->out)) continue;
         bool named = named_address_parse(text, &name, &addr);
-        answer_printer_put_bad_operand(&run->printer, text, named ? ", and the index is of one binary" : "", bad + 1 < count,
-                                       &run->out);
+        answer_printer_put_bad_operand(&run->printer, text, named ? ", and the index is of one binary, without a function of that name" : "",
+                                       bad + 1 < count, &run->out);
         bad++;
     }
     return bad < count;
 }
 
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
-    bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->printer, run->threads, &run->out);
+    bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->target, &run->printer, run->threads, &run->out);
     if (!out_finish_stdout(&run->out) || !good) return EXIT_FAILED;
     if (run->printer.damaged_count)
-        cli_error(run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
+        cli_error(run->target.is_process ? NULL : run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
                  (unsigned long long)run->printer.damaged_count);
     if (run->printer.loaded_addr)
         cli_report("0x%llx " LOADED_HINT, (unsigned long long)run->printer.loaded_addr);
     return run->printer.partial ? EXIT_PARTIAL : EXIT_WORKED;
 }
 
+/* "0x1000" or "-0x1000". */
+static bool parse_slide(const char *text, uint64_t *out) {
+    bool is_negative = text[0] == '-';
+    if (!address_parse((struct csn_str){ text + is_negative, strlen(text + is_negative) }, out)) return false;
+    if (is_negative) *out = 0 - *out;
+    return true;
+}
+
+static bool option_address(const char *name, const char *text, bool (*parse)(const char *, uint64_t *), uint64_t *out) {
+    if (parse(text, out)) return true;
+    cli_error(NULL, "option '--%s' needs a hexadecimal address, not '%s'", name, text);
+    return false;
+}
+
+static bool parse_address_text(const char *text, uint64_t *out) { return address_parse((struct csn_str){ text, strlen(text) }, out); }
+
+static bool parse_pid(const char *text, uint64_t *out) {
+    size_t digits = strspn(text, "0123456789");
+    return digits && !text[digits] && option_size_parse(text, out);
+}
+
+/* Options that say where an image is need one image. */
+static bool options_fit(const struct lookup_values *values, int operand_count) {
+    const char *place = values->load_address ? "--load-address" : values->slide ? "--slide" : NULL;
+    bool is_process = values->pid || values->maps;
+    if (values->pid && values->maps) cli_error(NULL, "--pid and --maps exclude each other");
+    else if (values->load_address && values->slide) cli_error(NULL, "--load-address and --slide exclude each other");
+    else if (is_process && place) cli_error(NULL, "%s needs an INDEX: it does not go with %s", place, values->pid ? "--pid" : "--maps");
+    else if (!is_process && !operand_count) cli_error(NULL, "lookup needs INDEX [ADDR...] (try 'callsign lookup --help')");
+    else return true;
+    return false;
+}
+
+static enum exit_code look_up_process(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
+    uint64_t pid = 0;
+    if (values->pid && !parse_pid(values->pid, &pid)) {
+        cli_error(NULL, "option '--pid' needs a number, not '%s'", values->pid);
+        return EXIT_FAILED;
+    }
+    if (!lookup_target_open_process(&run->target, pid, values->maps, &run->search)) return EXIT_FAILED;
+    return look_up(run, addresses, count);
+}
+
+static bool place_image(struct lookup_run *run, const struct lookup_values *values, const struct csn_index *index) {
+    uint64_t load_addr;
+    if (values->slide) {
+        run->target.has_slide = true;
+        return option_address("slide", values->slide, parse_slide, &run->target.slide);
+    }
+    if (!values->load_address) return true;
+    return option_address("load-address", values->load_address, parse_address_text, &load_addr)
+           && lookup_target_set_load_address(&run->target, index, load_addr);
+}
+
+static enum exit_code look_up_index(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
+    enum exit_code code = EXIT_FAILED;
+    struct opened_index opened;
+    run->target.path = run->path;
+    if (!open_index_through(run->path, &values->companions, &run->search, &opened)) return EXIT_FAILED;
+    if (!index_query_init(&run->printer.query, opened.index, run->target.mode)) cli_error_memory("frames");
+    else if (place_image(run, values, opened.index)) code = look_up(run, addresses, count);
+    index_query_deinit(&run->printer.query);
+    lookup_target_deinit(&run->target);
+    close_index(&opened);
+    return code;
+}
+
 static enum exit_code run_lookup(const void *command_values, char **operands, int operand_count) {
     static struct lookup_run run;
     const struct lookup_values *values = command_values;
     struct answer_printer *printer = &run.printer;
-    run.path = operands[0];
+    bool is_process = values->pid || values->maps;
+    int first = is_process ? 0 : 1;
+    if (!options_fit(values, operand_count)) return EXIT_FAILED;
+    run.path = is_process ? NULL : operands[0];
     run.threads = (unsigned)values->threads;
+    run.target.mode = values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT;
+    run.target.return_addresses = values->return_addresses;
     printer->json = values->json;
     printer->merged = values->merged;
     out_init(&run.out, STDOUT_FILENO);
-    if (!has_address(operands + 1, operand_count - 1)) return EXIT_FAILED;
+    if (!has_address(operands + first, operand_count - first)) return EXIT_FAILED;
     if (!name_text_init_for(&printer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
-
     enum exit_code code = EXIT_FAILED;
-    struct opened_index opened;
-    if (open_index(operands[0], &values->companions, &opened)) {
-        if (index_query_init(&printer->query, opened.index, values->llvm ? CSN_LOOKUP_LLVM : CSN_LOOKUP_DEFAULT))
-            code = look_up(&run, operands + 1, operand_count - 1);
-        else
-            cli_error_memory("frames");
-    }
+    if (symbol_search_begin_with(&run.search, &values->companions, &values->cache, values->offline))
+        code = is_process ? look_up_process(&run, values, operands, operand_count) : look_up_index(&run, values, operands + 1, operand_count - 1);
+    lookup_target_deinit(&run.target);
+    symbol_search_end(&run.search);
+    if (is_process) printer->query = (struct index_query){ .index = NULL };
     answer_printer_deinit(printer);
-    close_index(&opened);
     return code;
 }
 
@@ -111,18 +199,23 @@ const struct command lookup_command = {
     .summary = "function, source line and inlined calls at addresses",
     .description =
         "Prints the frames at each address, innermost first. ADDR is hexadecimal, with or without 0x: 1139 is 0x1139. It is\n"
-        "an address in the image's file, without load bias. Without ADDR, addresses are read from standard input, one a line,\n"
-        "and answered in order; answers are flushed whenever the input pauses. Blank lines are skipped; a line that is not an\n"
-        "address is answered by an error. INDEX may be an object file, which is converted in memory first. In an index of\n"
-        "many binaries (BSYM), ADDR may be NAME+0xOFFSET: an offset from the start of a binary, which is named by its file\n"
-        "name or its path on the device.\n"
+        "an address in the image's file, without load bias, unless one of --load-address, --slide, --pid and --maps is given.\n"
+        "ADDR may also be SYMBOL+0xOFFSET; A-B: every line row from A up to B; or file:0xOFFSET, an offset in the object file\n"
+        "INDEX. In an index of many binaries (BSYM), NAME+0xOFFSET is an offset from the start of a binary, which is named by\n"
+        "its file name or its path on the device.\n"
+        "\n"
+        "Without ADDR, addresses are read from standard input, one a line, and answered in order; answers are flushed whenever\n"
+        "the input pauses. Blank lines are skipped; a line that is not an address is answered by an error.\n"
+        "\n"
+        "INDEX may be an object file, which is converted first; the cache keeps the conversion (see 'callsign cache'). With\n"
+        "--pid or --maps there is no INDEX: the symbols of each module are searched as 'callsign stack' does.\n"
         "\n"
         "In JSON, an unknown field is left out, \"reason\" says why something is missing, and bytes that are not valid UTF-8\n"
         "become U+FFFD. In text, control characters are shown as \\xNN.\n"
         "\n"
         "Exit status: 1 if an address was not found, or one of several was not an address.\n",
     .example = "callsign lookup app.gsym 0x1139 --demangle",
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = -1,
     .values_size = sizeof(struct lookup_values),
     .options = options,

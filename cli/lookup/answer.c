@@ -200,7 +200,7 @@ static void put_after_label(const struct answer *answer, size_t indent, struct n
 
 size_t answer_indent(const struct answer *answer) {
     size_t digits = 1;
-    for (uint64_t rest = answer->addr >> 4; rest; rest >>= 4) digits++;
+    for (uint64_t rest = (answer->has_pc ? answer->pc : answer->addr) >> 4; rest; rest >>= 4) digits++;
     return digits + strlen("0x: ");
 }
 
@@ -210,7 +210,7 @@ void answer_put_text(const struct answer *answer, struct name_text *names, struc
         out_char(out, '+');
         out_hex(out, answer->offset);
     } else {
-        out_hex(out, answer->addr);
+        out_hex(out, answer->has_pc ? answer->pc : answer->addr);
     }
     out_text(out, ": ");
     put_after_label(answer, answer_indent(answer), names, out);
@@ -255,7 +255,12 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
         json_string(json, answer->asked);
         json_member_hex(json, "binary_offset", answer->offset);
     }
-    if (!answer->asked.len || answer->binary.len) json_member_hex(json, "address", answer->addr);
+    if (!answer->asked.len || answer->binary.len) json_member_hex(json, "address", answer->has_pc ? answer->pc : answer->addr);
+    if (answer->module.len) {
+        json_key(json, "module");
+        json_string(json, answer->module);
+    }
+    if (answer->has_pc && answer->found.reason != CSN_REASON_NO_MODULE) json_member_hex(json, "image_address", answer->addr);
     if (answer->binary.len) {
         json_key(json, "binary");
         json_string(json, answer->binary);

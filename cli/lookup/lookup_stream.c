@@ -17,10 +17,11 @@
 #include "lookup/query_batch.h"
 
 enum { WORKER_STACK = 4 << 20 }; /* bytes; demangling a hostile name takes one of them */
-enum { LINE_MAX_BYTES = 1 << 18 };
+enum { LINE_MAX_BYTES = 1 << 18, QUERY_MAX = 4096 };
 
 struct lookup_stream {
     const struct answer_printer *example;
+    struct lookup_target *target; /* used by the thread whose turn it is to write */
     struct out_buffer *out;      /* of the thread whose turn it is to write */
 
     pthread_mutex_t reading;     /* guards the following */
@@ -45,7 +46,7 @@ struct lookup_worker {
     struct query_batch batch;
     uint64_t bad_number;         /* of the line after the batch that is no address; 0: there is none */
     struct csn_str bad_line;
-    char bad_text[BAD_LINE_SHOWN];
+    char bad_text[QUERY_MAX];
     struct out_buffer page;      /* of one answer */
 };
 
@@ -77,7 +78,7 @@ static void add_line(struct lookup_worker *worker, struct csn_str line) {
     if (address_parse(line, &addr)) {
         query_batch_add(&worker->batch, addr);
     } else if (!is_blank_line(line)) {
-        if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
+        if (line.len > QUERY_MAX) line.len = QUERY_MAX;
         memcpy(worker->bad_text, line.ptr, line.len);
         worker->bad_line = (struct csn_str){ worker->bad_text, line.len };
         worker->bad_number = worker->stream->input.line;
@@ -132,6 +133,15 @@ static bool answer_part(struct lookup_worker *worker) {
     return true;
 }
 
+static struct csn_str shown_part(struct csn_str line) {
+    return (struct csn_str){ line.ptr, line.len < BAD_LINE_SHOWN ? line.len : BAD_LINE_SHOWN };
+}
+
+/* A line that is no address may be a query of another form. */
+static bool run_other_query(struct lookup_worker *worker, struct out_buffer *out) {
+    return worker->bad_line.len < QUERY_MAX && lookup_target_run(worker->stream->target, &worker->printer, worker->bad_line, out);
+}
+
 /* In the order of the queries. */
 static bool write_part(struct lookup_worker *worker, struct out_buffer *out) {
     struct query_batch *batch = &worker->batch;
@@ -144,7 +154,8 @@ static bool write_part(struct lookup_worker *worker, struct out_buffer *out) {
         query_batch_answer(batch, k, &answer);
         answer_printer_write(&worker->printer, &answer, out);
     }
-    if (worker->bad_number) answer_printer_put_bad_line(&worker->printer, worker->bad_line, worker->bad_number, out);
+    if (worker->bad_number && !run_other_query(worker, out))
+        answer_printer_put_bad_line(&worker->printer, shown_part(worker->bad_line), worker->bad_number, out);
     return !out->os_error;
 }
 
@@ -225,16 +236,16 @@ static void end_workers(struct lookup_stream *stream, struct answer_printer *pri
     }
 }
 
-/* Of an image of many binaries: names are put together one by one there, so queries are not gathered. */
-static bool answer_one_by_one(struct line_input *input, struct answer_printer *printer, struct out_buffer *out) {
+/* Of an image of many binaries, whose names are put together one by one, and of what is not an address of the index. */
+static bool answer_one_by_one(struct line_input *input, struct lookup_target *target, struct answer_printer *printer,
+                              struct out_buffer *out) {
     for (;;) {
         struct csn_str line;
         enum line_result result = line_input_next_flushed(input, out, &line);
         if (result != LINE_WHOLE) return result == LINE_END;
         line = line_text(line);
-        if (is_blank_line(line) || answer_printer_run(printer, line, out)) continue;
-        if (line.len > BAD_LINE_SHOWN) line.len = BAD_LINE_SHOWN;
-        answer_printer_put_bad_line(printer, line, input->line, out);
+        if (is_blank_line(line) || lookup_target_run(target, printer, line, out)) continue;
+        answer_printer_put_bad_line(printer, shown_part(line), input->line, out);
     }
 }
 
@@ -252,10 +263,11 @@ static bool answer_in_parts(struct lookup_stream *stream, struct answer_printer 
     return !stream->failed && !stream->input.os_error && !stream->input.no_memory;
 }
 
-bool lookup_stream(struct answer_printer *printer, unsigned threads, struct out_buffer *out) {
+bool lookup_stream(struct lookup_target *target, struct answer_printer *printer, unsigned threads, struct out_buffer *out) {
     static struct lookup_stream stream = { .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
                                            .turn = PTHREAD_COND_INITIALIZER };
     stream.example = printer;
+    stream.target = target;
     stream.out = out;
     stream.most_workers = threads ? threads : usable_cores();
     if (!line_input_init(&stream.input, STDIN_FILENO, LINE_MAX_BYTES)) {
@@ -263,8 +275,8 @@ bool lookup_stream(struct answer_printer *printer, unsigned threads, struct out_
         return false;
     }
     stream.input.cuts_long = true;
-    bool good = printer->query.info.binary_count ? answer_one_by_one(&stream.input, printer, out)
-                                                  : answer_in_parts(&stream, printer);
+    bool one_by_one = printer->query.info.binary_count || !lookup_target_is_plain(target);
+    bool good = one_by_one ? answer_one_by_one(&stream.input, target, printer, out) : answer_in_parts(&stream, printer);
     if (stream.input.os_error) cli_error(NULL, "standard input: %s", strerror(stream.input.os_error));
     line_input_deinit(&stream.input);
     return good;

@@ -111,7 +111,8 @@ void query_batch_answer(struct query_batch *batch, size_t k, struct answer *out)
     out->addr = batch->addrs[k];
     out->found = answer->found;
     out->frames = batch->frames;
-    out->binary = out->asked = (struct csn_str){ NULL, 0 };
+    out->binary = out->asked = out->module = (struct csn_str){ NULL, 0 };
+    out->has_pc = false;
     out->offset = 0;
     out->guessed = false;
     out->err.code = CSN_OK;

@@ -66,6 +66,8 @@ static bool parse_number(const char *text, bool with_suffix, uint64_t *out) {
     return true;
 }
 
+bool option_size_parse(const char *text, uint64_t *out) { return parse_number(text, true, out); }
+
 static bool store_number(const struct option_spec *option, const struct given_option *given, char *member) {
     bool size = option->kind == OPTION_SIZE;
     uint64_t value;

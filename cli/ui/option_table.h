@@ -3,6 +3,7 @@
 #ifndef CALLSIGN_CLI_OPTION_TABLE_H
 #define CALLSIGN_CLI_OPTION_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ enum options_result { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_BAD };
 /* Fills `values`, moves the operands to the front of argv and counts them. Says on stderr what is wrong. */
 enum options_result options_parse(const struct command *command, int argc, char **argv, void *values,
                                   int *out_operand_count);
+/* Decimal, with K, M, G or T for powers of 1024: for options whose number may be 0. */
+bool option_size_parse(const char *text, uint64_t *out);
 /* Frees the lists in `values`. */
 void options_release(const struct command *command, void *values);
 

@@ -69,12 +69,16 @@ bool progress_step(void *context, const char *phase, uint64_t done, uint64_t tot
     return !caught_signal;
 }
 
+void progress_erase(struct progress_bar *bar) {
+    static const char erase[] = "\r\x1b[K";
+    if (!bar->drawn) return;
+    ssize_t ignored = write(STDERR_FILENO, erase, sizeof(erase) - 1);
+    (void)ignored;
+    bar->drawn = false;
+}
+
 void progress_end(struct progress_bar *bar) {
-    if (bar->drawn) {
-        static const char erase[] = "\r\x1b[K";
-        ssize_t ignored = write(STDERR_FILENO, erase, sizeof(erase) - 1);
-        (void)ignored;
-    }
+    progress_erase(bar);
     for (int i = 0; i < STOP_SIGNAL_COUNT; i++) {
         struct sigaction old;
         if (sigaction(stop_signals[i], NULL, &old) == 0 && old.sa_handler == catch_signal)

@@ -15,6 +15,8 @@ struct progress_bar {
 void progress_begin(struct progress_bar *bar, bool quiet);
 /* A csn_progress_callback; the context is the bar. */
 bool progress_step(void *context, const char *phase, uint64_t done, uint64_t total);
+/* Erases the bar, for a line that is written meanwhile; the next step draws it again. */
+void progress_erase(struct progress_bar *bar);
 /* Erases the bar; signals have their usual effect again. */
 void progress_end(struct progress_bar *bar);
 /* Where a signal came in between, the process ends by that signal. To be called when everything is tidied up. */

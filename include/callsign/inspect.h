@@ -30,6 +30,14 @@ struct csn_function {
 CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t idx, struct csn_function *out,
                                       struct csn_error *err);
 
+/* Finds the functions of a name, as it is stored: mangled where the producer gave a mangled name. Names of merged
+ * functions count too. At most `cap` indexes for csn_index_function() are stored in `functions`, in ascending order;
+ * *out_count receives how many there are.
+ * CSN_OK; CSN_NONE: there is no such function; CSN_E_ARGUMENT: the name is empty; CSN_E_MEMORY (BSYM only).
+ * Any thread. Cost: reads the name of every function, at some 20 ns each while the index is in memory. */
+CSN_API csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
+                                       size_t *out_count, struct csn_error *err);
+
 /* Reads only the start address of function `idx`, which is available even if the record is damaged.
  * CSN_E_ARGUMENT: idx is out of range. */
 CSN_API csn_status csn_index_function_start(const struct csn_index *index, uint32_t idx, uint64_t *out,

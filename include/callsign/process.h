@@ -86,6 +86,11 @@ CSN_API csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint
 CSN_API csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid, struct csn_str text,
                                              size_t *out_lines, struct csn_error *err);
 
+/* Adds the mappings of a running process, from /proc/PID/maps, as those of process `pid`.
+ * CSN_OK; CSN_E_IO: there is no such process, or it may not be read; CSN_E_UNSUPPORTED: this system has no /proc;
+ * CSN_E_MEMORY. */
+CSN_API csn_status csn_process_maps_add_live(struct csn_process_maps *maps, uint64_t pid, uint64_t running_pid, struct csn_error *err);
+
 /* ---- modules ---- */
 
 enum {

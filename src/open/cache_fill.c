@@ -180,7 +180,6 @@ static csn_status run_fill(struct fill *fill, uint32_t threads) {
     CSNI_TRY(csni_pool_create(threads, fill->opener->alloc, &pool, fill->err));
     struct csn_opener one = *fill->opener;
     if (csni_pool_workers(pool) > 1 && fill->files.count > 1) one.options.threads = 1;
-    one.options.progress = NULL;
     fill->opener = &one;
     csn_status status = csni_pool_run(pool, fill->files.count, fill_one, fill, fill->err);
     csni_pool_destroy(pool);

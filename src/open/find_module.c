@@ -56,7 +56,8 @@ static bool image_path(const struct module_search *search, char out[PATH_SIZE]) 
     memcpy(out, name.ptr, name.len);
     out[name.len] = 0;
     size_t suffix = sizeof deleted - 1;
-    if (stat(out, &st) != 0 && name.len > suffix && strcmp(out + name.len - suffix, deleted) == 0) out[name.len - suffix] = 0;
+    /* The file that has the path now is another one, unless its build id is the module's. */
+    if (search->module->build_id_size && stat(out, &st) != 0 && name.len > suffix && strcmp(out + name.len - suffix, deleted) == 0) out[name.len - suffix] = 0;
     return stat(out, &st) == 0 && S_ISREG(st.st_mode);
 }
 

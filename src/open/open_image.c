@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "open/opener.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -182,11 +183,15 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     struct csn_cache *cache = image->opener->options.cache;
     const struct csni_span index = { bytes->ptr, bytes->size };
     uint32_t flags = image->opened->flags & CSN_OPENED_SYMBOLS_ONLY ? CSN_CACHE_SYMBOLS_ONLY : 0;
-    if (csni_report_is_partial(image->report)) return CSN_NONE;
-    csni_cache_remove_temporaries(cache, &image->key);
-    CSNI_TRY(csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err));
-    image->opened->flags |= CSN_OPENED_KEPT;
-    return CSN_OK;
+    char *real = realpath(image->path, NULL);
+    if (real) image->source.path = real;
+    csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
+    if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
+    if (status == CSN_OK) status = csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err);
+    image->source.path = image->path;
+    free(real);
+    if (status == CSN_OK) image->opened->flags |= CSN_OPENED_KEPT;
+    return status;
 }
 
 static csn_status convert_and_keep(struct csni_image *image, const struct csn_index_options *options, struct csn_index **out,

@@ -1,0 +1,280 @@
+/* Queries in all their forms. */
+#define _GNU_SOURCE
+#include "lookup/lookup_target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <callsign/inspect.h>
+
+#include "lookup/address_range.h"
+#include "lookup/address_text.h"
+#include "stack/module_names.h"
+#include "ui/cli_message.h"
+
+enum { MATCHES_MAX = 64, IMAGE_ALIGN = 1 << 16 };
+
+void lookup_target_deinit(struct lookup_target *target) {
+    for (size_t i = 0; i < target->module_count; i++) index_query_deinit(&target->modules[i].query);
+    free(target->modules);
+    csn_store_destroy(target->store);
+    csn_process_maps_destroy(target->maps);
+    *target = (struct lookup_target){ .path = NULL };
+}
+
+/* ---- the place of an image ---- */
+
+static bool need_maps(struct lookup_target *target) {
+    if (target->maps || csn_process_maps_create(NULL, &target->maps, NULL) == CSN_OK) return true;
+    cli_error_memory("maps");
+    return false;
+}
+
+static struct csn_str str_of(const char *text) { return (struct csn_str){ text, strlen(text) }; }
+
+/* An index does not have the address of the image's first byte. Images that can be loaded anywhere are linked at 0, or far above
+ * with their headers before the first function. */
+static uint64_t guess_image_base(const struct csn_index *index, uint64_t load_addr) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    uint64_t base = info.base_address & ~(uint64_t)(IMAGE_ALIGN - 1);
+    bool is_in_place = info.base_address >= load_addr && info.base_address - load_addr < IMAGE_ALIGN;
+    if (is_in_place) return load_addr;
+    return info.base_address >> 32 ? base : 0;
+}
+
+bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
+    uint64_t base;
+    char *path = realpath(target->path, NULL);
+    if (!need_maps(target)) {
+        free(path);
+        return false;
+    }
+    if (!path || csn_process_maps_image_base(target->maps, str_of(path), &base) != CSN_OK) base = guess_image_base(index, load_addr);
+    free(path);
+    target->slide = load_addr - base;
+    target->has_slide = true;
+    return true;
+}
+
+/* ---- a process ---- */
+
+static bool read_maps(struct lookup_target *target, uint64_t pid, const char *file) {
+    struct csn_error err = CSN_ERROR_INIT;
+    char name[64];
+    size_t lines = 0;
+    csn_status status;
+    if (file) {
+        struct csn_file *opened;
+        status = csn_file_open(file, &opened, &err);
+        if (status == CSN_OK) {
+            status = csn_process_maps_add_text(target->maps, 0, (struct csn_str){ csn_file_bytes(opened), csn_file_size(opened) }, &lines, &err);
+            csn_file_close(opened);
+        }
+    } else {
+        snprintf(name, sizeof(name), "/proc/%llu/maps", (unsigned long long)pid);
+        file = name;
+        status = csn_process_maps_add_live(target->maps, 0, pid, &err);
+        lines = 1;
+    }
+    if (status < 0) cli_error_status(file, status, &err);
+    else if (!lines) cli_error(file, "no line is one of /proc/PID/maps");
+    return status == CSN_OK && lines;
+}
+
+static bool load_modules(struct lookup_target *target) {
+    const struct csn_process_module *found;
+    size_t count;
+    if (csn_process_maps_modules(target->maps, 0, &found, &count, NULL) < 0) return false;
+    target->modules = calloc(count ? count : 1, sizeof(*target->modules));
+    if (!target->modules) return false;
+    for (size_t i = 0; i < count; i++) target->modules[i].module = found[i];
+    target->module_count = count;
+    return true;
+}
+
+bool lookup_target_open_process(struct lookup_target *target, uint64_t pid, const char *maps_file, struct symbol_search *search) {
+    static const struct text_list none = { NULL, 0 };
+    target->is_process = true;
+    if (!need_maps(target) || !read_maps(target, pid, maps_file)) return false;
+    if (!load_modules(target)) {
+        cli_error_memory("modules");
+        return false;
+    }
+    return module_store_create(&none, &none, search, &target->store);
+}
+
+static void resolve_module(struct lookup_target *target, struct target_module *module) {
+    const struct csn_process_module *m = &module->module;
+    struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
+    struct csn_index_info info;
+    module->is_resolved = true;
+    if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
+    const struct csn_index *index = module_store_find(target->store, &names);
+    if (!index || !index_query_init(&module->query, index, target->mode)) return;
+    csn_index_get_info(index, &info, sizeof(info));
+    module->bias = csn_process_module_bias(m, info.base_address);
+}
+
+static struct target_module *module_at(struct lookup_target *target, uint64_t pc) {
+    for (size_t i = 0; i < target->module_count; i++) {
+        struct target_module *module = &target->modules[i];
+        if (pc < module->module.start || pc >= module->module.end) continue;
+        if (!module->is_resolved) resolve_module(target, module);
+        return module;
+    }
+    return NULL;
+}
+
+/* ---- one address ---- */
+
+static void look_up(const struct lookup_target *target, struct index_query *query, uint64_t pc, uint64_t slide, struct answer *out) {
+    unsigned step = target->return_addresses && pc != slide ? 1 : 0;
+    index_query_address(query, pc - slide - step, out);
+    out->addr += step;
+    for (size_t i = 0; i < out->found.frame_count; i++) out->frames[i].offset += step;
+    out->pc = pc;
+    out->has_pc = slide != 0 || target->has_slide || target->is_process;
+}
+
+/* The query that answers the pc, and its slide. NULL: there is none, and *out is the answer. */
+static struct index_query *query_for(struct lookup_target *target, struct answer_printer *printer, uint64_t pc, uint64_t *slide,
+                                     struct answer *out, struct csn_str *module_path) {
+    if (!target->is_process) {
+        *slide = target->slide;
+        return &printer->query;
+    }
+    struct target_module *module = module_at(target, pc - (target->return_addresses ? 1 : 0));
+    if (module && module->query.index) {
+        *slide = module->bias;
+        *module_path = module->module.path;
+        printer->query.index = module->query.index; /* for candidates */
+        return &module->query;
+    }
+    memset(out, 0, sizeof(*out));
+    out->status = CSN_NONE;
+    out->pc = pc;
+    out->has_pc = true;
+    out->found.reason = module ? CSN_REASON_NO_INDEX : CSN_REASON_NO_MODULE;
+    if (module) {
+        out->module = module->module.path;
+        out->addr = pc - module->module.bias;
+    }
+    return NULL;
+}
+
+static void answer_pc(struct lookup_target *target, struct answer_printer *printer, uint64_t pc, struct answer *out) {
+    uint64_t slide;
+    struct csn_str module = { "", 0 };
+    struct index_query *query = query_for(target, printer, pc, &slide, out, &module);
+    if (!query) return;
+    look_up(target, query, pc, slide, out);
+    out->module = module;
+}
+
+static void put_pc(struct lookup_target *target, struct answer_printer *printer, uint64_t pc, struct out_buffer *out) {
+    struct answer answer;
+    answer_pc(target, printer, pc, &answer);
+    answer_printer_put(printer, &answer, out);
+}
+
+/* ---- A-B ---- */
+
+static bool range_parse(struct csn_str text, uint64_t *start, uint64_t *end) {
+    for (size_t i = 1; i + 1 < text.len; i++) {
+        if (text.ptr[i] != '-') continue;
+        return address_parse((struct csn_str){ text.ptr, i }, start)
+               && address_parse((struct csn_str){ text.ptr + i + 1, text.len - i - 1 }, end) && *start < *end;
+    }
+    return false;
+}
+
+/* In one index. False: nothing is there. */
+static bool put_range_of(struct lookup_target *target, struct answer_printer *printer, const struct csn_index *index, uint64_t slide,
+                         uint64_t start, uint64_t end, struct out_buffer *out) {
+    struct range_steps steps;
+    uint64_t addr;
+    bool found = false;
+    range_steps_init(&steps, index, start - slide, end - slide);
+    while (range_steps_next(&steps, &addr)) {
+        struct answer answer;
+        answer_pc(target, printer, addr + slide, &answer);
+        if (answer.status == CSN_NONE) continue;
+        answer_printer_put(printer, &answer, out);
+        found = true;
+    }
+    if (steps.no_memory) cli_error_memory("rows");
+    range_steps_deinit(&steps);
+    return found;
+}
+
+static void put_range(struct lookup_target *target, struct answer_printer *printer, uint64_t start, uint64_t end, struct out_buffer *out) {
+    bool found = false;
+    if (!target->is_process) found = put_range_of(target, printer, printer->query.index, target->slide, start, end, out);
+    for (size_t i = 0; i < target->module_count; i++) {
+        struct target_module *module = &target->modules[i];
+        if (module->module.end <= start || module->module.start >= end) continue;
+        if (!module->is_resolved) resolve_module(target, module);
+        uint64_t first = start > module->module.start ? start : module->module.start;
+        uint64_t last = end < module->module.end ? end : module->module.end;
+        if (module->query.index && put_range_of(target, printer, module->query.index, module->bias, first, last, out)) found = true;
+    }
+    if (!found) put_pc(target, printer, start, out);
+}
+
+/* ---- file:0xOFF ---- */
+
+static bool file_offset_parse(struct csn_str text, uint64_t *out) {
+    static const char prefix[] = "file:";
+    size_t len = sizeof(prefix) - 1;
+    return text.len > len && memcmp(text.ptr, prefix, len) == 0 && address_parse((struct csn_str){ text.ptr + len, text.len - len }, out);
+}
+
+/* In an image, addresses of file offsets come from its program headers. */
+static bool put_file_offset(struct lookup_target *target, struct answer_printer *printer, uint64_t off, struct out_buffer *out) {
+    uint64_t addr;
+    char *path = target->is_process ? NULL : realpath(target->path, NULL);
+    bool found = path && need_maps(target) && csn_process_maps_file_address(target->maps, str_of(path), off, &addr) == CSN_OK;
+    free(path);
+    if (found) put_pc(target, printer, addr + target->slide, out);
+    else cli_error(target->path, "no segment has the file offset 0x%llx; file offsets need an object file", (unsigned long long)off);
+    return found;
+}
+
+/* ---- SYMBOL+0xOFF ---- */
+
+static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
+                       struct out_buffer *out) {
+    const struct csn_index *index = printer->query.index;
+    uint32_t matches[MATCHES_MAX];
+    size_t count;
+    uint64_t start, last = UINT64_MAX;
+    if (target->is_process || csn_index_find_name(index, name, matches, MATCHES_MAX, &count, NULL) != CSN_OK) return false;
+    for (size_t i = 0; i < count && i < MATCHES_MAX; i++) {
+        if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
+        put_pc(target, printer, start + offset + target->slide, out);
+        last = start;
+    }
+    return true;
+}
+
+/* ---- any text ---- */
+
+bool lookup_text_is_query(struct csn_str text) {
+    uint64_t a, b;
+    struct csn_str name;
+    return address_parse(text, &a) || range_parse(text, &a, &b) || file_offset_parse(text, &a) || named_address_parse(text, &name, &a);
+}
+
+bool lookup_target_run(struct lookup_target *target, struct answer_printer *printer, struct csn_str text, struct out_buffer *out) {
+    uint64_t a, b;
+    struct csn_str name;
+    if (address_parse(text, &a)) put_pc(target, printer, a, out);
+    else if (!target->is_process && answer_printer_run(printer, text, out)) return true;
+    else if (range_parse(text, &a, &b)) put_range(target, printer, a, b, out);
+    else if (file_offset_parse(text, &a)) return put_file_offset(target, printer, a, out);
+    else return named_address_parse(text, &name, &a) && put_symbol(target, printer, name, a, out);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* Functions by name. */
+#include "index/index_private.h"
+
+#include <callsign/inspect.h>
+
+#include "base/core/alloc.h"
+#include "base/core/fail.h"
+
+enum { PIECES_SIZE = 1 << 16 };
+
+/* One search. Functions are kept in ascending order. */
+struct name_search {
+    const struct csn_index *index;
+    struct csn_str name;
+    uint32_t *functions;
+    size_t cap, count;
+    char *scratch;           /* for names in pieces; NULL: the index has none */
+};
+
+static void keep_function(struct name_search *search, uint32_t idx) {
+    if (search->count < search->cap) search->functions[search->count] = idx;
+    search->count++;
+}
+
+static bool merged_has_name(const struct name_search *search, uint32_t idx) {
+    struct csn_record record, merged;
+    struct csn_merged_iter iter;
+    struct csn_function function;
+    if (csn_index_record(search->index, idx, &record, NULL) != CSN_OK) return false;
+    if (csn_merged_iter_init(&iter, search->index, &record, NULL) != CSN_OK) return false;
+    while (csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK)
+        if (csn_record_function(search->index, &merged, &function, NULL) == CSN_OK && csni_str_equal(function.name, search->name))
+            return true;
+    return false;
+}
+
+static bool has_name(const struct name_search *search, uint32_t idx) {
+    struct csn_function function;
+    if (csn_index_function(search->index, idx, &function, NULL) != CSN_OK) return false;
+    if (search->scratch && !function.name.len) {
+        const struct csn_frame_ref ref = { .name = idx };
+        struct csn_frame frame;
+        if (csn_index_resolve_into(search->index, &ref, search->scratch, PIECES_SIZE, &frame) > PIECES_SIZE) return false;
+        function.name = frame.name;
+    }
+    return csni_str_equal(function.name, search->name) || (function.has_merged && merged_has_name(search, idx));
+}
+
+csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
+                               size_t *out_count, struct csn_error *err) {
+    struct name_search search = { .index = index, .name = name, .functions = functions, .cap = cap };
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof info);
+    if (!name.len) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the name is empty");
+    if (info.format == CSN_FORMAT_BSYM) {
+        search.scratch = csni_alloc(index->allocator, PIECES_SIZE);
+        if (!search.scratch) return csni_fail_memory(err, PIECES_SIZE);
+    }
+    for (uint32_t i = 0; i < info.function_count; i++)
+        if (has_name(&search, i)) keep_function(&search, i);
+    csni_free(index->allocator, search.scratch, PIECES_SIZE);
+    *out_count = search.count;
+    return search.count ? CSN_OK : CSN_NONE;
+}

@@ -1,0 +1,253 @@
+"""The cache of converted indexes: its command, processes that share it, kills, full disks, damage."""
+import json
+import os
+import pathlib
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from programs import need
+
+SOURCE = "int {name}(int x) {{ return x * 3 + {number}; }}\nint main(int count, char **words) {{ (void)words; return {name}(count); }}\n"
+
+
+def build(folder, name, number=1, options=("-Wl,--build-id=sha1",)):
+    source = folder / f"{name}.c"
+    source.write_text(SOURCE.format(name=f"work_{name}", number=number))
+    path = folder / name
+    subprocess.run([need("gcc"), "-g", *options, "-o", path, source], check=True)
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def run(callsign, cache):
+    """callsign cache VERB ... on the test's own folder."""
+    def run(verb, *args, **more):
+        return callsign.run("cache", verb, "--cache-dir", cache, *args, **more)
+    return run
+
+
+def listed(run):
+    done = run("list", "--json")
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def answer(callsign, cache, program, name):
+    return callsign.good("stack", "--cache-dir", cache, stdin=f"{program}+{address_of(program, name):#x}\n")
+
+
+def address_of(program, name):
+    symbols = subprocess.run([need("nm"), program], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(f" {name}"))
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """Twelve programs in folders, and files that are none."""
+    root = tmp_path_factory.mktemp("tree")
+    for i in range(12):
+        folder = root / f"part{i % 3}"
+        folder.mkdir(exist_ok=True)
+        build(folder, f"prog{i}", i)
+    (root / "notes.txt").write_text("no program\n")
+    (root / "part0" / "empty").write_bytes(b"")
+    return root
+
+
+def test_add_list_verify_prune(run, tree, cache, callsign):
+    done = run("add", tree)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("12 converted, 0 already there, 0 failed")
+    entries = listed(run)
+    assert len(entries) == 12
+    for entry in entries:
+        assert set(entry) == {"build_id", "path", "bytes", "source"}
+        assert pathlib.Path(entry["source"]).is_relative_to(tree) and len(entry["build_id"]) == 40
+        path = pathlib.Path(entry["path"])
+        assert path.stat().st_size == entry["bytes"]
+        assert path == cache / entry["build_id"][:2] / (entry["build_id"][2:] + ".gsym")
+    assert run("verify").returncode == 0
+    assert run("path").stdout == f"{cache}\n"
+    text = run("list").stdout.splitlines()
+    assert len(text) == 12 and text[0].split()[0] == entries[0]["build_id"]
+    again = run("add", tree)
+    assert again.returncode == 0 and again.stderr.startswith("0 converted, 12 already there")
+    used = sum(entry["bytes"] for entry in entries)
+    assert run("prune", "--max-bytes", used // 2).returncode == 0
+    left = listed(run)
+    assert 0 < len(left) < 12 and sum(entry["bytes"] for entry in left) <= used // 2
+    assert run("prune", "--max-bytes", "0").returncode == 0
+    assert listed(run) == []
+
+
+def test_an_entry_is_an_index(run, tree, callsign):
+    program = tree / "part0" / "prog0"
+    run("add", program)
+    (entry,) = listed(run)
+    addr = hex(address_of(program, "work_prog0"))
+    assert callsign.good("lookup", entry["path"], addr) == callsign.good("lookup", program, addr, "--no-cache")
+    assert callsign.good("verify", entry["path"], "--against", program)
+
+
+def test_the_least_recently_used_goes_first(run, tree, cache):
+    run("add", tree)
+    entries = listed(run)
+    kept = entries[7]
+    for i, entry in enumerate(entries):
+        seconds = 1_500_000_000 + i
+        stat = os.stat(entry["path"])
+        os.utime(entry["path"], ns=((2_000_000_000 if entry is kept else seconds) * 10**9, stat.st_mtime_ns))
+    assert run("prune", "--max-bytes", str(kept["bytes"])).returncode == 0
+    assert [entry["path"] for entry in listed(run)] == [kept["path"]]
+
+
+def test_bad_command_lines(run, callsign, tmp_path):
+    assert run("add").returncode == 2
+    assert "did you mean 'verify'" in run("verfy").stderr
+    assert run("list", "x").returncode == 2
+    assert run("prune", "--max-bytes", "many").returncode == 2
+    assert "No such file" in run("add", tmp_path / "none").stderr
+    (tmp_path / "text").write_text("nothing")
+    assert run("add", tmp_path / "text").returncode == 1
+    assert run("list").returncode == 0 and run("verify").returncode == 0 and run("prune").returncode == 0
+
+
+def test_a_file_without_build_id(run, tmp_path, callsign, cache):
+    program = build(tmp_path, "plain", options=["-Wl,--build-id=none"])
+    assert run("add", program).returncode == 0
+    (entry,) = listed(run)
+    assert "build_id" not in entry and len(entry["htlhash"]) == 32
+    data = program.read_bytes()
+    import hashlib
+    want = hashlib.sha256(data[:4096] + data[-4096:] + len(data).to_bytes(8, "big")).hexdigest()[:32]
+    assert entry["htlhash"] == want
+    before = pathlib.Path(entry["path"]).stat().st_ino
+    callsign.good("lookup", program, hex(address_of(program, "main")), "--cache-dir", cache)
+    assert pathlib.Path(entry["path"]).stat().st_ino == before
+
+
+def test_ten_processes_convert_once(callsign, cache, tmp_path):
+    """All wait for the one that has the lock. strace counts who writes entries."""
+    program = build(tmp_path, "shared")
+    addr = hex(address_of(program, "work_shared"))
+    strace = need("strace")
+    jobs = [subprocess.Popen([strace, "-f", "-o", tmp_path / f"trace{i}", "-e", "trace=rename,renameat,renameat2", callsign.path, "lookup", program,
+                              addr, "--cache-dir", cache], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(10)]
+    outputs = {job.communicate(timeout=60) for job in jobs}
+    if any("ptrace" in err.lower() for _, err in outputs):
+        pytest.skip("strace may not trace here")
+    assert len(outputs) == 1 and "work_shared" in outputs.pop()[0]
+    renames = sum((tmp_path / f"trace{i}").read_text().count(".gsym.tmp-") for i in range(10))
+    assert renames == 1
+    assert not list(cache.rglob("*.lock"))
+
+
+@pytest.mark.parametrize("damage", ["byte", "cut", "empty", "footer", "text", "swapped"])
+def test_damage_is_found_and_repaired(run, tree, cache, callsign, damage):
+    program, other = tree / "part1" / "prog1", tree / "part1" / "prog4"
+    run("add", program, other)
+    paths = {entry["source"]: pathlib.Path(entry["path"]) for entry in listed(run)}
+    path = paths[str(program)]
+    good = path.read_bytes()
+    bad = {"byte": good[:200] + bytes([good[200] ^ 0x40]) + good[201:], "cut": good[:-10], "empty": b"", "footer": good[:-1] + b"?",
+           "text": b"no entry at all", "swapped": paths[str(other)].read_bytes()}[damage]
+    path.write_bytes(bad)
+    done = run("verify")
+    assert done.returncode == 1 and str(path) in done.stdout
+    assert "work_prog1" in answer(callsign, cache, program, "work_prog1")
+    assert run("verify").returncode == 0
+    path.write_bytes(bad)
+    assert run("add", program).stderr.startswith("1 converted")
+    assert run("verify").returncode == 0
+    path.write_bytes(bad)
+    assert run("prune").returncode == 0
+    assert not path.exists() and len(listed(run)) == 1
+
+
+def test_damage_that_keeps_the_time_is_found_by_verify(run, tree, cache):
+    run("add", tree / "part1" / "prog1")
+    path = pathlib.Path(listed(run)[0]["path"])
+    data, stat = bytearray(path.read_bytes()), path.stat()
+    data[200] ^= 1
+    path.write_bytes(data)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert run("verify").returncode == 1
+    assert run("add", tree / "part1" / "prog1").stderr.startswith("1 converted")
+    assert run("verify").returncode == 0
+
+
+def test_killed_at_random_moments(run, tree, cache, callsign):
+    """After each kill no entry is damaged; a run to the end completes."""
+    seed = random.Random(16)
+    begin = time.monotonic()
+    assert run("add", tree).returncode == 0
+    whole = time.monotonic() - begin
+    command = [callsign.path, "cache", "add", "--quiet", "--cache-dir", cache, tree]
+    for i in range(200):
+        if i % 4 == 0:
+            shutil.rmtree(cache, ignore_errors=True)
+        job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        time.sleep(seed.uniform(0, whole))
+        job.send_signal(signal.SIGKILL)
+        job.wait()
+        if i % 10 == 0:
+            assert run("verify").returncode == 0
+            number = seed.randrange(12)
+            program = tree / f"part{number % 3}" / f"prog{number}"
+            assert f"work_prog{number}" in answer(callsign, cache, program, f"work_prog{number}")
+        elif cache.exists():
+            assert run("verify").returncode == 0
+    assert run("add", tree).returncode == 0
+    assert run("verify").returncode == 0 and len(listed(run)) == 12
+    assert run("prune").returncode == 0
+    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".gsym"]
+
+
+def no_large_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+
+
+def test_a_full_disk(run, tree, cache, callsign):
+    """What cannot be kept is answered all the same; `cache add` fails and leaves nothing."""
+    program = tree / "part2" / "prog2"
+    done = run("add", program, preexec_fn=no_large_files)
+    assert done.returncode == 2 and "File too large" in done.stderr
+    addr = hex(address_of(program, "work_prog2"))
+    out = callsign.good("lookup", program, addr, "--cache-dir", cache, preexec_fn=no_large_files)
+    assert "work_prog2" in out
+    assert not list(cache.rglob("*.gsym*"))
+    assert run("add", program).returncode == 0
+
+
+def test_a_folder_that_cannot_be_written(tree, callsign, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    program = tree / "part2" / "prog2"
+    assert "work_prog2" in callsign.good("lookup", program, hex(address_of(program, "work_prog2")), "--cache-dir", tmp_path / "file" / "cache")
+
+
+def test_a_damaged_image_is_not_kept(run, tmp_path, callsign, cache):
+    program = build(tmp_path, "hurt")
+    section = next(line.split() for line in subprocess.run([need("readelf"), "-SW", program], capture_output=True, text=True, check=True)
+                   .stdout.replace("[ ", "[").splitlines() if ".debug_line " in line)
+    data = bytearray(program.read_bytes())
+    offset = int(section[4], 16)
+    data[offset + 4:offset + 6] = b"\x99\x99"  # version of the line table
+    program.write_bytes(data)
+    done = run("add", program)
+    assert done.returncode == 2 and "not kept" in done.stderr
+    for _ in range(2):
+        done = callsign.run("lookup", program, hex(address_of(program, "work_hurt")), "--cache-dir", cache)
+        assert "damaged or missing" in done.stderr
+    assert listed(run) == []

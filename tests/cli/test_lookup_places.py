@@ -1,0 +1,180 @@
+"""lookup: addresses of processes, ranges, file offsets, symbols, return addresses."""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = """
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+static inline __attribute__((always_inline)) int twice(int x) {
+    volatile int y = x;
+    return y + y;
+}
+__attribute__((noinline)) int work(int x) {
+    int sum = twice(x);
+    sum += puts("calling");
+    return sum;
+}
+__attribute__((noinline)) static int same(int x) { return work(x) + 1; }
+int main(int count, char **words) {
+    (void)words;
+    printf("%p\\n", (void *)work);
+    fflush(stdout);
+    pause();
+    return same(count);
+}
+"""
+
+
+class Program:
+    def __init__(self, folder, pie):
+        self.path = folder / "prog"
+        (folder / "prog.c").write_text(SOURCE)
+        subprocess.run([need("gcc"), "-g", "-O1", "-pie" if pie else "-no-pie", "-fPIE" if pie else "-fno-pie", "-o", self.path,
+                        folder / "prog.c"], check=True)
+        self.symbols = {}
+        for line in subprocess.run([need("nm"), self.path], capture_output=True, text=True, check=True).stdout.splitlines():
+            *addr, _, name = line.split()
+            if addr:
+                self.symbols[name] = int(addr[0], 16)
+        headers = subprocess.run([need("readelf"), "-lW", self.path], capture_output=True, text=True, check=True).stdout
+        self.loads = [[int(word, 16) for word in line.split()[1:5]] for line in headers.splitlines() if line.split()[:1] == ["LOAD"]]
+        self.base = self.loads[0][1]
+
+    def file_offset(self, addr):
+        for off, start, _, size in self.loads:
+            if start <= addr < start + size:
+                return addr - start + off
+        raise ValueError(addr)
+
+
+@pytest.fixture(scope="module", params=["pie", "no-pie"])
+def prog(tmp_path_factory, request):
+    return Program(tmp_path_factory.mktemp(request.param), request.param == "pie")
+
+
+@pytest.fixture(scope="module")
+def index(prog, callsign):
+    path = prog.path.with_suffix(".gsym")
+    callsign.good("convert", prog.path, "-o", path, "--quiet")
+    return path
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def frames(callsign, *args, **more):
+    return [answer["frames"] for answer in objects(callsign.good("lookup", "--json", *args, **more))]
+
+
+@pytest.mark.parametrize("what", ["object", "index"])
+def test_an_image_at_another_place(prog, index, callsign, what):
+    target = prog.path if what == "object" else index
+    addr = prog.symbols["work"] + 4
+    want = frames(callsign, index, hex(addr))
+    load = 0x7F1234560000 if prog.base == 0 else prog.base
+    slide = load - prog.base
+    for options in (["--load-address", hex(load)], ["--slide", hex(slide)]):
+        (answer,) = objects(callsign.good("lookup", "--json", *options, target, hex(addr + slide)))
+        assert answer["frames"] == want[0] and answer["address"] == hex(addr + slide)
+        assert callsign.good("lookup", "--json", *options, target, stdin=f"{addr + slide:#x}\n") == json.dumps(answer, separators=(",", ":")) + "\n"
+    (answer,) = objects(callsign.good("lookup", "--json", "--slide", "-0x10", target, hex(addr - 16)))
+    assert answer["frames"] == want[0]
+
+
+def test_return_addresses(prog, index, callsign):
+    """The address after the call of work() in same(), whose line is that of the call."""
+    code = subprocess.run([need("objdump"), "-d", prog.path], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"call\s.*<work>\n\s*([0-9a-f]+):", code)
+    addr = int(match.group(1), 16)
+    (plain,) = frames(callsign, index, hex(addr - 1))
+    (answer,) = objects(callsign.good("lookup", "--json", "--return-addresses", index, hex(addr)))
+    assert answer["address"] == hex(addr)
+    assert [(f["function"], f["file"], f["line"]) for f in answer["frames"]] == [(f["function"], f["file"], f["line"]) for f in plain]
+    assert [f["offset"] for f in answer["frames"]] == [f["offset"] + 1 for f in plain]
+
+
+def test_file_offsets(prog, index, callsign):
+    addr = prog.symbols["work"] + 4
+    off = prog.file_offset(addr)
+    assert frames(callsign, prog.path, f"file:{off:#x}") == frames(callsign, index, hex(addr))
+    assert "file offset" in callsign.run("lookup", index, f"file:{off:#x}").stderr
+    assert callsign.run("lookup", prog.path, "file:0xffffffff").returncode == 2
+
+
+def test_symbols(prog, index, callsign):
+    for name in ("work", "main"):
+        assert frames(callsign, index, f"{name}+0x3") == frames(callsign, index, hex(prog.symbols[name] + 3))
+    assert frames(callsign, index, stdin="work+0x3\n") == frames(callsign, index, hex(prog.symbols["work"] + 3))
+    assert "without a function" in callsign.bad("lookup", index, "nobody+0x3")
+
+
+def test_ranges(prog, index, callsign):
+    """Every row of a function, and no other."""
+    dump = objects(callsign.good("dump", "--json", index))
+    function = next(line["function"] for line in dump if line.get("function", {}).get("name") == "work")
+    start, end = int(function["start"], 16), int(function["start"], 16) + function["size"]
+    answers = objects(callsign.good("lookup", "--json", index, f"{start:#x}-{end:#x}"))
+    addrs = [int(answer["address"], 16) for answer in answers]
+    assert addrs == sorted(set(addrs)) and addrs[0] == start and addrs[-1] < end
+    rows = {int(row["address"], 16) for row in function["lines"]}
+    assert {addr for addr in rows if start <= addr < end} <= set(addrs)
+    for addr, answer in zip(addrs, answers):
+        assert [answer["frames"]] == frames(callsign, index, hex(addr))
+    # what lies between two of them has the frames of the first
+    for addr, after in zip(addrs, addrs[1:] + [end]):
+        first, last = frames(callsign, index, hex(addr), hex(after - 1))
+        assert [(f["function"], f.get("line")) for f in first] == [(f["function"], f.get("line")) for f in last]
+    assert any(len(answer["frames"]) == 2 for answer in answers)
+    assert callsign.run("lookup", index, "1-2").returncode == 1
+    assert callsign.run("lookup", index, "2-1").returncode == 2
+
+
+@pytest.fixture
+def process(prog):
+    job = subprocess.Popen([prog.path], stdout=subprocess.PIPE, text=True)
+    job.work = int(job.stdout.readline(), 16)
+    yield job
+    job.kill()
+    job.wait()
+
+
+@pytest.mark.parametrize("way", ["pid", "maps"])
+def test_a_process(prog, index, callsign, process, tmp_path, way):
+    maps = tmp_path / "maps"
+    with open(f"/proc/{process.pid}/maps", encoding="ascii") as live:
+        maps.write_text(live.read())
+    option = ["--pid", str(process.pid)] if way == "pid" else ["--maps", maps]
+    want = frames(callsign, index, hex(prog.symbols["work"]))
+    (answer,) = objects(callsign.good("lookup", "--json", *option, hex(process.work)))
+    assert [answer["frames"]] == want
+    assert answer["module"] == str(prog.path) and answer["image_address"] == hex(prog.symbols["work"])
+    text = callsign.good("lookup", *option, stdin=f"{process.work:#x}\n")
+    assert text.startswith(f"{process.work:#x}: work + 0 at ")
+    done = callsign.run("lookup", *option, "0x10")
+    assert done.returncode == 1 and "no module covers the address" in done.stdout
+    answers = objects(callsign.good("lookup", "--json", *option, f"{process.work:#x}-{process.work + 8:#x}"))
+    assert answers and all(answer["frames"][-1]["function"] == "work" for answer in answers)
+
+
+@pytest.mark.parametrize("args, message", [
+    (["--pid", "1", "--maps", "x", "10"], "exclude each other"),
+    (["--load-address", "1", "--slide", "1", "x", "10"], "exclude each other"),
+    (["--slide", "1", "--pid", "1", "10"], "needs an INDEX"),
+    (["--pid", "x", "10"], "needs a number"),
+    (["--pid", "4194305", "10"], "No such file"),
+    (["--maps", os.devnull, "10"], "not a regular file")])
+def test_bad_command_lines(callsign, args, message):
+    assert message in callsign.bad("lookup", *args)
+
+
+def test_bad_numbers(callsign, index):
+    assert "hexadecimal" in callsign.bad("lookup", "--slide", "zz", index, "10")
+    assert "hexadecimal" in callsign.bad("lookup", "--load-address", "", index, "10")
