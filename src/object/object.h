@@ -146,7 +146,7 @@ struct csni_symbol_iter {
     uint64_t entry_size, index, count;
     uint64_t damaged;    /* symbols left out: bad name offset or section index */
     enum csni_symbol_table table;
-    bool only_functions; /* set after init: other symbols need not be given their names, which costs a look at each */
+    bool only_functions; /* set after init: symbols of data need not be given their names, which costs a look at each */
 };
 /* CSN_NONE: the object has no such table. */
 csn_status csni_symbol_iter_init(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
@@ -164,6 +164,17 @@ typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
  * which then holds what stands before it. */
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
 
+/* Code that jumps to a function of another image: an entry of a procedure linkage table. */
+struct csni_stub {
+    uint64_t addr, size;
+    struct csn_str target;   /* a view into the file; empty: the function that code at `addend` chooses */
+    uint64_t addend;
+};
+typedef CSNI_VEC(struct csni_stub) csni_stubs;
+/* Appends those of a linked ELF image; `out` needs its allocator. CSN_NONE: none, or no machine whose stubs are known. Those of Mach-O
+ * images are among their symbols. */
+csn_status csni_object_stubs(struct csni_object *object, csni_stubs *out, struct csn_error *err);
+
 /* A pointer that the dynamic linker sets to `value` and the load bias; the bytes of its place tell nothing. */
 struct csni_object_pointer {
     uint64_t place, value;
@@ -171,6 +182,19 @@ struct csni_object_pointer {
 typedef CSNI_VEC(struct csni_object_pointer) csni_object_pointers;
 /* Appends those of a shared ELF image, ascending by place; `out` needs its allocator. CSN_NONE: none of that kind. */
 csn_status csni_object_relative_pointers(const struct csni_object *object, csni_object_pointers *out, struct csn_error *err);
+
+/* Where symbols of functions name descriptors, and not code: .opd of 64-bit PowerPC's older ABI. */
+struct csni_descriptors {
+    uint64_t addr;
+    struct csni_span bytes;
+    bool big_endian;
+    csni_object_pointers pointers;
+};
+/* CSN_NONE: symbols of functions name code. What was opened lives as long as the object. */
+csn_status csni_object_descriptors(struct csni_object *object, struct csni_descriptors *out, struct csn_error *err);
+void csni_descriptors_deinit(struct csni_descriptors *descriptors);
+/* The code of the descriptor at `addr`. False: there is none. */
+bool csni_descriptor_code(const struct csni_descriptors *descriptors, uint64_t addr, uint64_t *out);
 
 /* One image of a universal file. */
 struct csni_slice {

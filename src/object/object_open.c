@@ -143,6 +143,11 @@ csn_status csni_object_function_bounds(struct csni_object *object, csni_function
     return reader->function_bounds ? reader->function_bounds(object, out, err) : CSN_NONE;
 }
 
+csn_status csni_object_stubs(struct csni_object *object, csni_stubs *out, struct csn_error *err) {
+    const struct csni_container_reader *reader = csni_object_priv(object)->reader;
+    return reader->stubs ? reader->stubs(object, out, err) : CSN_NONE;
+}
+
 csn_status csni_object_slices(struct csni_span file, const struct csn_allocator *alloc, struct csni_slice **out,
                               uint32_t *count, struct csn_error *err) {
     if (csni_macho_is_universal(file)) return csni_macho_slices(file, alloc, out, count, err);

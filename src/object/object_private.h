@@ -35,6 +35,7 @@ struct csni_container_reader {
     csn_status (*relocate)(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
                            struct csn_error *err);
     csn_status (*function_bounds)(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+    csn_status (*stubs)(struct csni_object *object, csni_stubs *out, struct csn_error *err);
     /* Frees what `read` keeps in priv->own. */
     void (*close)(struct csni_object_private *priv);
 };
@@ -118,6 +119,7 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
 /* Sets up an iterator over the symbol table in section `table`, without its names. */
 csn_status csni_elf_symbols_of(struct csni_symbol_iter *iter, struct csni_object *object, uint32_t table,
                                struct csn_error *err);
+csn_status csni_elf_stubs(struct csni_object *object, csni_stubs *out, struct csn_error *err);
 /* The address of symbol `index` as an iteration would give it; 0 for undefined and common ones. False when there is no such
  * symbol or its section does not exist. */
 bool csni_elf_symbol_value(const struct csni_symbol_iter *iter, uint64_t index, uint64_t *value);

@@ -83,6 +83,8 @@ def packaging():
         yield Case(f"gcc-dwarf64-{version}", cxx_steps("gcc", "-O2", f"-gdwarf-{version}", "-gdwarf64"),
                    quick=version != "3")
     yield Case("clang-22-dwarf64", cxx_steps("clang-22", "-O2", "-gdwarf64", link=LLD_22))
+    yield Case("gcc-lazy-stubs", c_steps("gcc", "-O2", link=["-Wl,-z,lazy"]), improvements=["stubs", "section-end"])
+    yield Case("gcc-ibt-stubs", c_steps("gcc", "-O2", "-fcf-protection", link=["-Wl,-z,ibtplt"]), improvements=["stubs"])
     yield Case("gcc-no-pie", c_steps("gcc", "-O2", "-fno-pie", link=["-no-pie"]))
     yield Case("clang-22-no-pie", cxx_steps("clang-22", "-O2", "-fno-pie", link=["-no-pie"]))
     yield Case("gcc-shared", cxx_steps("gcc", "-O2", "-fPIC", link=["-shared"]))
@@ -126,10 +128,13 @@ def shapes_of_dwarf():
     yield Case("clang-22-relative-comp-dir", c_steps("clang-22", "-O2", "-fdebug-compilation-dir=."))
     yield Case("clang-22-relative-comp-dir-dwarf4",
                c_steps("clang-22", "-O2", "-gdwarf-4", "-fdebug-compilation-dir=."))
-    yield Case("gcc-assembly", c_steps("gcc", "-O2", "-DASSEMBLY", sources=[*C_SOURCES, "entry.s"]))
+    yield Case("gcc-assembly", c_steps("gcc", "-O2", "-DASSEMBLY", sources=[*C_SOURCES, "entry.s"]),
+               improvements=["labels"])
     yield Case("gcc-assembly-dwarf3",
-               c_steps("gcc", "-O2", "-DASSEMBLY", "-gdwarf-3", sources=[*C_SOURCES, "entry.s"]))
-    yield Case("clang-22-assembly", c_steps("clang-22", "-O2", "-DASSEMBLY", sources=[*C_SOURCES, "entry.s"]))
+               c_steps("gcc", "-O2", "-DASSEMBLY", "-gdwarf-3", sources=[*C_SOURCES, "entry.s"]),
+               improvements=["labels"])
+    yield Case("clang-22-assembly", c_steps("clang-22", "-O2", "-DASSEMBLY", sources=[*C_SOURCES, "entry.s"]),
+               improvements=["labels"])
     half = c_steps("gcc", "-O2")
     half[1] = [word for word in half[1] if word != "-g"]
     yield Case("gcc-half-without-debug-info", half)
@@ -159,9 +164,11 @@ def targets():
     thumb = [*alone, "-Wl,--unresolved-symbols=ignore-all"]  # the division helpers of libgcc
     yield Case("arm-gcc-thumb", c_steps("arm-linux-gnueabihf-gcc", *free, link=thumb))
     yield Case("arm-gcc-arm", c_steps("arm-linux-gnueabihf-gcc", *free, "-marm", link=thumb))
+    # symbols name descriptors: the reference knows functions by their DIEs only
+    yield Case("powerpc64-gcc-descriptors", c_steps("powerpc64-linux-gnu-gcc", "-O2", link=["-static"]), improvements=["labels"])
     yield Case("i386-gcc", c_steps("gcc", *free, "-m32", "-fno-pie", link=[*alone, "-no-pie"]))
     yield Case("i386-gcc-shared", c_steps("gcc", *free, "-m32", "-fPIC", link=["-nostdlib", "-shared"]),
-               improvements=["bounded-by-frame"])
+               improvements=["bounded-by-frame", "stubs"])
     yield Case("gcc-text-at-zero", c_steps("gcc", *free, "-ffunction-sections", "-fno-pie",
                                             link=[*alone, "-no-pie", "-Wl,-Ttext=0", "-Wl,--gc-sections"]))
     lld = [*alone, *LLD_22]

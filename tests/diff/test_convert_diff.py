@@ -75,7 +75,9 @@ def test_frames_equal(outcome, name):
     assert not undocumented, (f"{len(undocumented)} of {len(outcome.addresses)} addresses differ:\n" +
                               "\n".join(map(str, undocumented[:SHOWN])))
     reasons = {difference.reason for difference in outcome.differences}
-    assert reasons == set(CASES[name].improvements), "a documented improvement does not show, or shows here as well"
+    expected = set(CASES[name].improvements)
+    assert reasons | gsym_diff.COMMON == expected | gsym_diff.COMMON and expected <= reasons, \
+        "a documented improvement does not show, or shows here as well"
     has_inlines = b" called from " in outcome.dumps[outcome.theirs].stdout
     assert outcome.addresses and has_inlines == CASES[name].inlines, "the case does not test what it should"
 
@@ -83,8 +85,12 @@ def test_frames_equal(outcome, name):
 def test_reference_reads_every_record(outcome):
     assert gsym_diff.dump_errors(outcome.dumps[outcome.ours]) == []
     ours, theirs = (gsym_diff.dump_functions(outcome.dumps[index].stdout) for index in (outcome.ours, outcome.theirs))
+    reasons = {difference.reason for difference in outcome.differences}
+    if reasons & {"stubs", "labels"}:  # these are functions of ours only
+        known = {start for start, _ in theirs}
+        ours = [function for function in ours if function[0] in known]
     assert [start for start, _ in ours] == [start for start, _ in theirs]
-    # A symbol without a size may have got one: bounded-by-frame.
+    # A symbol without a size may have got one: bounded-by-frame, section-end.
     assert [mine for mine, other in zip(ours, theirs) if mine != other and other[0] != other[1]] == []
 
 

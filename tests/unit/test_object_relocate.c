@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "object/elf/elf_layout.h"
+#include "object/elf/elf_relocation_types.h"
 #include "object_sample.h"
 
 /* Every sample object has these sections and symbols. */

@@ -64,6 +64,17 @@ static bool lost_addresses(const struct csni_unit_job *job, const struct csni_di
            !csni_die_has(die, CSNI_AT_INLINE) && !csni_die_has(die, CSNI_AT_ABSTRACT_ORIGIN);
 }
 
+/* Assemblers give Thumb functions the address of their symbol, which has a bit that is no part of the address. */
+static void drop_thumb_bits(const struct csni_unit_job *job, size_t first) {
+    const struct csni_object *object = job->conversion->object;
+    for (size_t i = first; i < job->ranges.count; i++) {
+        struct csni_address_range *r = &job->ranges.items[i];
+        if (!(r->low & 1) || r->high <= r->low || !object || strcmp(object->arch, "arm") != 0) continue;
+        r->low--;
+        r->high--;
+    }
+}
+
 /* CSN_NONE: no code of its own (a declaration, an abstract instance, a function that was removed). */
 static csn_status read_function_ranges(struct csni_unit_job *job, const struct csni_die *die, struct csni_open_function *out) {
     out->first_own = (uint32_t)job->ranges.count;
@@ -73,6 +84,7 @@ static csn_status read_function_ranges(struct csni_unit_job *job, const struct c
         csni_unit_note_damaged_ranges(job, die, out->first_own);
         return CSN_NONE;
     }
+    drop_thumb_bits(job, out->first_own);
     uint32_t all = (uint32_t)job->ranges.count - out->first_own;
     CSNI_TRY(csni_unit_charge(job, all));
     out->own_count = count_usable(job, out->first_own);

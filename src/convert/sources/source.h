@@ -3,6 +3,7 @@
 #define CSNI_SOURCE_H
 
 #include "convert/conversion.h"
+#include "convert/sources/code_labels.h"
 
 /* ---- object files (source_object.c) ---- */
 
@@ -40,7 +41,7 @@ csn_status csni_source_debug_map(struct csni_conversion *c, struct csn_error *er
 /* Functions from the table that every Go program carries, those that no batch has yet: one batch, none where there is no
  * table. */
 csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err);
-/* Functions from symbol tables: one batch. An ELF image's own table is read by a background task, while other sources are read;
+/* Functions from symbol tables: two batches, of functions and of labels. An ELF image's own table is read by a background task, while other sources are read;
  * csni_source_symbols() adds its batch after theirs. */
 struct csni_symbol_source {
     struct csni_conversion *conversion;
@@ -48,6 +49,8 @@ struct csni_symbol_source {
     bool begun;
     struct csni_symbol_iter iter;
     struct csni_batch batch;
+    csni_code_labels labels;
+    csni_function_bounds contributions; /* starts of the parts of sections that object files gave a PE image */
 };
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug);
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err);

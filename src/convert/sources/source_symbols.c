@@ -12,14 +12,61 @@
 /* The symbols of one object on their way into a batch. */
 struct reading {
     struct csni_conversion *conversion;
+    struct csni_symbol_source *source;
     struct csni_batch_writer *writer;
     struct csni_covered_ranges covered;
+    struct csni_descriptors descriptors;
+    bool has_descriptors;
 };
 
-static void add_table_symbol(struct reading *r, const struct csni_symbol *s) {
+/* GCC names the part of a section that a function gets after it, also where the function's symbol was stripped: .text$NAME,
+ * .text.unlikely.NAME. Empty: another name. */
+static struct csn_str function_of_section(struct csn_str name) {
+    static const char *const prefixes[] = { ".text$", ".text.unlikely.", ".text.startup.", ".text.exit.", ".text.hot." };
+    enum { SHORTEST = 3 }; /* .text$mn, .text$x and the like are groups of a linker */
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t len = strlen(prefixes[i]);
+        if (csni_str_starts(name, prefixes[i]) && name.len - len >= SHORTEST)
+            return (struct csn_str){ name.ptr + len, name.len - len };
+    }
+    return (struct csn_str){ "", 0 };
+}
+
+/* Symbols of PE images for parts of sections: code before them ends there. */
+static csn_status add_contribution(struct reading *r, const struct csni_symbol *s) {
+    struct csni_symbol named = *s;
+    struct csni_function_bound bound = { s->addr, 0 };
+    named.name = function_of_section(s->name);
+    named.bind = CSNI_BIND_LOCAL;
+    if (named.name.len && !csni_add_code_label(&r->source->labels, r->conversion->object, &named)) return CSN_E_MEMORY;
+    return csni_vec_push(&r->source->contributions, bound) ? CSN_OK : CSN_E_MEMORY;
+}
+
+/* Symbols that are no functions, and may name code all the same. */
+static csn_status add_other_symbol(struct reading *r, const struct csni_symbol *s) {
+    const struct csni_object *object = r->conversion->object;
+    bool in_code = s->section != CSNI_NO_SECTION && s->section < object->section_count && s->defined &&
+                   (object->sections[s->section].flags & CSNI_SECTION_EXEC);
+    if (!in_code || !s->name.len) return CSN_OK;
+    if (object->container == CSNI_CONTAINER_PE && s->kind == CSNI_SYMBOL_SECTION && object->kind != CSNI_OBJECT_RELOCATABLE)
+        return add_contribution(r, s);
+    if (object->container != CSNI_CONTAINER_ELF || s->kind != CSNI_SYMBOL_NONE) return CSN_OK;
+    if (csni_is_local_label(object, s->name, false)) return CSN_OK;
+    return csni_add_code_label(&r->source->labels, object, s) ? CSN_OK : CSN_E_MEMORY;
+}
+
+/* Where the code of a function is. False: not in this image. */
+static bool find_code(const struct reading *r, const struct csni_symbol *s, uint64_t *addr) {
+    *addr = s->addr;
+    if (csni_in_text(r->conversion, s->addr)) return true;
+    return r->has_descriptors && csni_descriptor_code(&r->descriptors, s->addr, addr) && csni_in_text(r->conversion, *addr);
+}
+
+static void add_function_symbol(struct reading *r, struct csni_symbol *s) {
     struct csni_conversion *c = r->conversion;
     struct csni_batch_writer *w = r->writer;
-    if (s->kind != CSNI_SYMBOL_FUNCTION || !s->defined || !s->name.len || !csni_in_text(c, s->addr)) return;
+    if (!s->defined || !s->name.len || !find_code(r, s, &s->addr)) return;
+    if (csni_is_local_label(c->object, s->name, true)) return;
     uint64_t size = s->size < UINT32_MAX ? s->size : UINT32_MAX;
     if (s->addr > UINT64_MAX - size) size = UINT64_MAX - s->addr;
     if (s->size > size)
@@ -39,6 +86,15 @@ static void add_table_symbol(struct reading *r, const struct csni_symbol *s) {
 /* Names are found by looking for their NUL: a hostile table of overlapping ones must not take forever. */
 static const uint64_t MAX_NAME_BYTES = (uint64_t)4 << 30;
 
+static void begin_symbols(struct reading *r, struct csni_symbol_source *s, struct csni_batch_writer *w) {
+    *r = (struct reading){ .conversion = s->conversion, .source = s, .writer = w };
+    r->has_descriptors = csni_object_descriptors(s->conversion->object, &r->descriptors, NULL) == CSN_OK;
+}
+
+static void end_symbols(struct reading *r) {
+    if (r->has_descriptors) csni_descriptors_deinit(&r->descriptors);
+}
+
 static csn_status add_table_symbols(struct reading *r, struct csni_symbol_iter *iter, struct csn_error *err) {
     struct csni_symbol symbol;
     uint64_t name_bytes = 0;
@@ -48,7 +104,9 @@ static csn_status add_table_symbols(struct reading *r, struct csni_symbol_iter *
         if (name_bytes > MAX_NAME_BYTES)
             return csni_fail(err, CSN_E_LIMIT, NULL, 0, "symbol names take over %llu bytes, the limit",
                              (unsigned long long)MAX_NAME_BYTES);
-        add_table_symbol(r, &symbol);
+        bool is_function = symbol.kind == CSNI_SYMBOL_FUNCTION || symbol.kind == CSNI_SYMBOL_IFUNC;
+        if (is_function) add_function_symbol(r, &symbol);
+        else if (add_other_symbol(r, &symbol) < 0) return csni_fail_memory(err, sizeof symbol);
     }
     if (iter->damaged) {
         csni_batch_note(r->writer, CSN_EVENT_DAMAGED_SYMBOL, "names or sections out of range");
@@ -142,10 +200,13 @@ static csn_status read_in_background(void *context, uint32_t worker, size_t item
     (void)item;
     struct csni_symbol_source *s = context;
     struct csni_conversion *c = s->conversion;
-    struct reading r = { .conversion = c, .writer = &c->writers[c->workers] };
+    struct reading r;
+    begin_symbols(&r, s, &c->writers[c->workers]);
     csni_batch_begin(r.writer, &c->arenas[c->workers]);
-    CSNI_TRY(add_table_symbols(&r, &s->iter, err));
-    csn_status status = csni_batch_finish(r.writer, &s->batch, err);
+    csn_status status = add_table_symbols(&r, &s->iter, err);
+    end_symbols(&r);
+    if (status < 0) return status;
+    status = csni_batch_finish(r.writer, &s->batch, err);
     csni_batch_writer_deinit(r.writer); /* megabytes that nothing else would use again */
     return status;
 }
@@ -153,7 +214,7 @@ static csn_status read_in_background(void *context, uint32_t worker, size_t item
 /* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most. What goes
  * wrong here goes wrong once more when it is wanted, and is told then. */
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
-    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug };
+    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug, .labels.alloc = c->alloc, .contributions.alloc = c->alloc };
     if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
     s->begun = open_table(c->object, debug, &s->iter, NULL) == CSN_OK;
     if (s->begun) csni_pool_start(c->pool, read_in_background, s);
@@ -175,6 +236,24 @@ static csn_status leave_out_covered(struct csni_symbol_source *s, struct csn_err
 }
 
 /* ---- bounds of functions ---- */
+
+static int bound_by_start(const void *pa, const void *pb) {
+    const struct csni_text_range *a = pa, *b = pb;
+    if (a->start != b->start) return a->start < b->start ? -1 : 1;
+    return a->end < b->end ? -1 : a->end > b->end;
+}
+
+/* Parts of sections begin where functions do that need have no names. */
+static csn_status add_contributions(struct csni_symbol_source *s, struct csn_error *err) {
+    struct csni_image *image = &s->conversion->image;
+    if (!s->contributions.count) return CSN_OK;
+    if (!csni_vec_reserve(&image->bounds, image->bounds.count + s->contributions.count))
+        return csni_fail_memory(err, s->contributions.count * sizeof *image->bounds.items);
+    for (size_t i = 0; i < s->contributions.count; i++)
+        image->bounds.items[image->bounds.count++] = (struct csni_text_range){ s->contributions.items[i].start, 0 };
+    qsort(image->bounds.items, image->bounds.count, sizeof *image->bounds.items, bound_by_start);
+    return CSN_OK;
+}
 
 static csn_status add_bounds(struct csni_conversion *c, const csni_address_ranges *ranges, struct csn_error *err) {
     if (!csni_vec_reserve(&c->image.bounds, ranges->count))
@@ -198,13 +277,15 @@ static uint64_t section_addr(const struct csni_object *object, const char *name)
     return section == CSNI_NO_SECTION ? 0 : object->sections[section].addr;
 }
 
-/* Of an ELF image that has no other bounds: those of its unwind table. */
+/* Of an ELF or PE image that has no other bounds: those of its unwind table. */
 static csn_status find_frame_bounds(struct csni_conversion *c, struct csn_error *err) {
     struct csni_object *object = c->object;
     struct csni_frame_section frame = { .address_size = object->address_size, .big_endian = object->big_endian };
     bool linked = object->kind == CSNI_OBJECT_EXECUTABLE || object->kind == CSNI_OBJECT_SHARED;
-    if (object->container != CSNI_CONTAINER_ELF || !linked || c->image.bounds.count) return CSN_OK;
-    if (!find_table_bytes(object, ".eh_frame", &frame)) return CSN_OK;
+    bool has_frames = object->container == CSNI_CONTAINER_ELF || object->container == CSNI_CONTAINER_PE;
+    if (!has_frames || !linked || c->image.bounds.count) return CSN_OK;
+    /* Names of sections in PE images may be cut. */
+    if (!find_table_bytes(object, ".eh_frame", &frame) && !find_table_bytes(object, ".eh_fram", &frame)) return CSN_OK;
     frame.text_base = section_addr(object, ".text");
     frame.data_base = section_addr(object, ".got");
     csni_address_ranges ranges = { .alloc = c->alloc };
@@ -218,11 +299,13 @@ static csn_status find_frame_bounds(struct csni_conversion *c, struct csn_error 
 
 static csn_status read_now(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
-    struct reading r = { .conversion = c, .writer = &c->writers[0] };
-    CSNI_TRY(csni_covered_ranges_make(&r.covered, c, err));
+    struct reading r;
+    begin_symbols(&r, s, &c->writers[0]);
+    csn_status status = csni_covered_ranges_make(&r.covered, c, err);
     csni_batch_begin(r.writer, &c->arenas[0]);
-    csn_status status = read_tables(&r, s->debug, err);
+    if (status >= 0) status = read_tables(&r, s->debug, err);
     csni_covered_ranges_deinit(&r.covered);
+    end_symbols(&r);
     if (status < 0) return status;
     if (c->object->container == CSNI_CONTAINER_MACHO) CSNI_TRY(add_functions_without_symbols(c, r.writer, err));
     return csni_batch_finish(r.writer, &s->batch, err);
@@ -234,18 +317,42 @@ static bool lacks_sizes(const struct csni_batch *b) {
     return false;
 }
 
+/* What the reference converter makes of merged functions has neither labels nor stubs. */
+static bool leaves_out_labels(const struct csni_conversion *c) { return c->options.merged_functions == CSN_MERGE_LLVM; }
+
+/* Stubs alone tell nothing of a program: then it is the debug file that is missing. */
+static bool has_functions(const struct csni_symbol_source *s) {
+    if (s->batch.function_count || s->labels.count) return true;
+    for (uint32_t b = 0; b < s->conversion->batch_count; b++)
+        if (s->conversion->batches[b].function_count) return true;
+    return false;
+}
+
+static bool labels_lack_sizes(const csni_code_labels *labels) {
+    for (size_t i = 0; i < labels->count; i++)
+        if (!labels->items[i].size) return true;
+    return false;
+}
+
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
     if (s->begun) CSNI_TRY(leave_out_covered(s, err));
-    if (lacks_sizes(&s->batch)) CSNI_TRY(find_frame_bounds(c, err));
-    struct csni_batch *batch = csni_add_batches(c, 1);
-    if (!batch) return csni_fail_memory(err, sizeof *batch);
-    *batch = s->batch;
-    c->report->functions_from_symbols += batch->function_count + c->symbols_left_out;
+    struct csni_batch labels = { .function_count = 0 };
+    if (!leaves_out_labels(c) && has_functions(s)) CSNI_TRY(csni_add_stub_labels(&s->labels, c, err));
+    if (lacks_sizes(&s->batch) || labels_lack_sizes(&s->labels)) CSNI_TRY(find_frame_bounds(c, err));
+    CSNI_TRY(add_contributions(s, err));
+    if (!leaves_out_labels(c)) CSNI_TRY(csni_place_code_labels(&s->labels, c, &s->batch, &labels, err));
+    struct csni_batch *batch = csni_add_batches(c, 2);
+    if (!batch) return csni_fail_memory(err, 2 * sizeof *batch);
+    batch[0] = s->batch;
+    batch[1] = labels;
+    c->report->functions_from_symbols += batch[0].function_count + batch[1].function_count + c->symbols_left_out;
     return CSN_OK;
 }
 
 void csni_source_symbols_end(struct csni_symbol_source *s) {
     if (s->begun) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
+    csni_vec_deinit(&s->labels);
+    csni_vec_deinit(&s->contributions);
 }

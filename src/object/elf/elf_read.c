@@ -326,4 +326,5 @@ const struct csni_container_reader csni_elf_reader = {
     .next_symbol = csni_elf_next_symbol,
     .needs_relocation = csni_elf_needs_relocation,
     .relocate = csni_elf_relocate,
+    .stubs = csni_elf_stubs,
 };

@@ -5,6 +5,7 @@
 #include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "object/elf/elf_layout.h"
+#include "object/elf/elf_relocation_types.h"
 #include "object/object_private.h"
 
 static uint32_t relative_type(uint32_t machine) {

@@ -6,104 +6,13 @@
 #include "base/core/fail.h"
 #include "base/leb128.h"
 #include "object/elf/elf_layout.h"
+#include "object/elf/elf_relocation.h"
 #include "object/object_private.h"
-
-/* S: symbol, A: addend, P: place. */
-enum relocation_action {
-    ACTION_UNKNOWN,
-    ACTION_IGNORE,
-    ACTION_ABSOLUTE, /* S + A; also for TLS offsets, which are S + A within the TLS block */
-    ACTION_RELATIVE, /* S + A - P */
-    ACTION_ADD,      /* what stands there + S + A */
-    ACTION_SUB,      /* what stands there - (S + A) */
-    ACTION_SET6,     /* the same three in the low six bits of a byte */
-    ACTION_SUB6,
-    ACTION_SET_ULEB, /* ULEB128 numbers, whose length stays */
-    ACTION_SUB_ULEB
-};
-
-struct relocation_rule {
-    uint16_t type;
-    uint8_t action; /* enum relocation_action */
-    uint8_t size;   /* bytes at the place */
-};
-
-static const struct relocation_rule rules_x86_64[] = {
-    { R_X86_64_32, ACTION_ABSOLUTE, 4 },       { R_X86_64_64, ACTION_ABSOLUTE, 8 },
-    { R_X86_64_32S, ACTION_ABSOLUTE, 4 },      { R_X86_64_PC32, ACTION_RELATIVE, 4 },
-    { R_X86_64_PC64, ACTION_RELATIVE, 8 },     { R_X86_64_DTPOFF64, ACTION_ABSOLUTE, 8 },
-    { R_X86_64_DTPOFF32, ACTION_ABSOLUTE, 4 }, { R_X86_64_16, ACTION_ABSOLUTE, 2 },
-    { R_X86_64_8, ACTION_ABSOLUTE, 1 },        { R_X86_64_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_386[] = {
-    { R_386_32, ACTION_ABSOLUTE, 4 }, { R_386_PC32, ACTION_RELATIVE, 4 }, { R_386_TLS_LDO_32, ACTION_ABSOLUTE, 4 },
-    { R_386_16, ACTION_ABSOLUTE, 2 }, { R_386_8, ACTION_ABSOLUTE, 1 },    { R_386_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_aarch64[] = {
-    { R_AARCH64_ABS32, ACTION_ABSOLUTE, 4 },        { R_AARCH64_ABS64, ACTION_ABSOLUTE, 8 },
-    { R_AARCH64_ABS16, ACTION_ABSOLUTE, 2 },        { R_AARCH64_PREL32, ACTION_RELATIVE, 4 },
-    { R_AARCH64_PREL64, ACTION_RELATIVE, 8 },       { R_AARCH64_TLS_DTPREL64, ACTION_ABSOLUTE, 8 },
-    { R_AARCH64_NONE, ACTION_IGNORE, 0 },           { R_AARCH64_NONE_OLD, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_arm[] = {
-    { R_ARM_ABS32, ACTION_ABSOLUTE, 4 }, { R_ARM_REL32, ACTION_RELATIVE, 4 }, { R_ARM_TLS_LDO32, ACTION_ABSOLUTE, 4 },
-    { R_ARM_ABS16, ACTION_ABSOLUTE, 2 }, { R_ARM_ABS8, ACTION_ABSOLUTE, 1 },  { R_ARM_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_riscv[] = {
-    { R_RISCV_32, ACTION_ABSOLUTE, 4 },           { R_RISCV_64, ACTION_ABSOLUTE, 8 },
-    { R_RISCV_ADD8, ACTION_ADD, 1 },              { R_RISCV_SUB8, ACTION_SUB, 1 },
-    { R_RISCV_ADD16, ACTION_ADD, 2 },             { R_RISCV_SUB16, ACTION_SUB, 2 },
-    { R_RISCV_ADD32, ACTION_ADD, 4 },             { R_RISCV_SUB32, ACTION_SUB, 4 },
-    { R_RISCV_ADD64, ACTION_ADD, 8 },             { R_RISCV_SUB64, ACTION_SUB, 8 },
-    { R_RISCV_SET6, ACTION_SET6, 1 },             { R_RISCV_SUB6, ACTION_SUB6, 1 },
-    { R_RISCV_SET8, ACTION_ABSOLUTE, 1 },         { R_RISCV_SET16, ACTION_ABSOLUTE, 2 },
-    { R_RISCV_SET32, ACTION_ABSOLUTE, 4 },        { R_RISCV_32_PCREL, ACTION_RELATIVE, 4 },
-    { R_RISCV_SET_ULEB128, ACTION_SET_ULEB, 1 },  { R_RISCV_SUB_ULEB128, ACTION_SUB_ULEB, 1 },
-    { R_RISCV_TLS_DTPREL32, ACTION_ABSOLUTE, 4 }, { R_RISCV_TLS_DTPREL64, ACTION_ABSOLUTE, 8 },
-    { R_RISCV_RELAX, ACTION_IGNORE, 0 },          { R_RISCV_ALIGN, ACTION_IGNORE, 0 },
-    { R_RISCV_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_ppc[] = {
-    { R_PPC_ADDR32, ACTION_ABSOLUTE, 4 },   { R_PPC_UADDR32, ACTION_ABSOLUTE, 4 }, { R_PPC_REL32, ACTION_RELATIVE, 4 },
-    { R_PPC_DTPREL32, ACTION_ABSOLUTE, 4 }, { R_PPC_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_ppc64[] = {
-    { R_PPC64_ADDR32, ACTION_ABSOLUTE, 4 },  { R_PPC64_ADDR64, ACTION_ABSOLUTE, 8 },
-    { R_PPC64_UADDR32, ACTION_ABSOLUTE, 4 }, { R_PPC64_UADDR64, ACTION_ABSOLUTE, 8 },
-    { R_PPC64_REL32, ACTION_RELATIVE, 4 },   { R_PPC64_REL64, ACTION_RELATIVE, 8 },
-    { R_PPC64_DTPREL64, ACTION_ABSOLUTE, 8 }, { R_PPC64_NONE, ACTION_IGNORE, 0 },
-};
-static const struct relocation_rule rules_s390[] = {
-    { R_390_32, ACTION_ABSOLUTE, 4 },        { R_390_64, ACTION_ABSOLUTE, 8 },   { R_390_16, ACTION_ABSOLUTE, 2 },
-    { R_390_8, ACTION_ABSOLUTE, 1 },         { R_390_PC32, ACTION_RELATIVE, 4 }, { R_390_PC64, ACTION_RELATIVE, 8 },
-    { R_390_TLS_LDO32, ACTION_ABSOLUTE, 4 }, { R_390_TLS_LDO64, ACTION_ABSOLUTE, 8 }, { R_390_NONE, ACTION_IGNORE, 0 },
-};
-
-struct relocation_rules {
-    const struct relocation_rule *items;
-    size_t count;
-};
-
-static struct relocation_rules rules_of(uint32_t machine) {
-#define RULES(table) ((struct relocation_rules){ (table), sizeof(table) / sizeof *(table) })
-    switch (machine) {
-    case EM_X86_64: return RULES(rules_x86_64);
-    case EM_386: return RULES(rules_386);
-    case EM_AARCH64: return RULES(rules_aarch64);
-    case EM_ARM: return RULES(rules_arm);
-    case EM_RISCV: return RULES(rules_riscv);
-    case EM_PPC: return RULES(rules_ppc);
-    case EM_PPC64: return RULES(rules_ppc64);
-    case EM_S390: return RULES(rules_s390);
-    default: return (struct relocation_rules){ NULL, 0 };
-    }
-#undef RULES
-}
 
 /* One relocation section at work on the bytes of its target. */
 struct relocator {
     struct csni_object *object;
-    struct relocation_rules rules;
+    struct csni_relocation_rules rules;
     uint8_t *bytes;
     uint64_t size;
     uint64_t base;               /* address of the target section */
@@ -112,29 +21,60 @@ struct relocator {
     struct csni_relocation_counts counts;
 };
 
-struct relocation {
-    uint64_t off, symbol;
-    uint32_t type;
-    bool has_addend; /* else it stands at the place */
-    uint64_t addend;
-};
+/* ---- entries ---- */
 
-static struct relocation_rule find_elf_rule(const struct relocator *r, uint32_t type) {
-    for (size_t i = 0; i < r->rules.count; i++)
-        if (r->rules.items[i].type == type) return r->rules.items[i];
-    return (struct relocation_rule){ 0, ACTION_UNKNOWN, 0 };
+csn_status csni_elf_relocation_entries(const struct csni_object *object, uint32_t section, struct csni_relocation_entries *out,
+                                       struct csn_error *err) {
+    const struct csni_section *s = &object->sections[section];
+    bool wide = object->address_size == 8, has_addend = s->type == SHT_RELA;
+    char label[CSNI_SECTION_LABEL_SIZE];
+    if (s->flags & CSNI_SECTION_COMPRESSED)
+        return csni_fail(err, CSN_E_UNSUPPORTED, csni_section_label(object, section, label), 0, "compressed relocations");
+    *out = (struct csni_relocation_entries){ .object = object, .has_addend = has_addend };
+    out->entry_size = has_addend ? (wide ? RELA64_SIZE : RELA32_SIZE) : (wide ? REL64_SIZE : REL32_SIZE);
+    return csni_section_stored(object, section, &out->bytes, err);
 }
 
-static void decode_relocation(const uint8_t *p, bool wide, bool big, bool has_addend, struct relocation *out) {
-    if (wide) {
-        uint64_t info = csni_get64(p + 8, big);
-        *out = (struct relocation){ csni_get64(p, big), info >> 32, (uint32_t)info, has_addend, 0 };
-        if (has_addend) out->addend = csni_get64(p + 16, big);
+/* r_info of 64 bits: a symbol and a type. MIPS has up to three types, SPARC an addend of 24 bits, beside the type. */
+static void decode_wide_info(const struct csni_object *object, const uint8_t *p, struct csni_relocation *r) {
+    uint64_t info = csni_get64(p, object->big_endian);
+    r->symbol = info >> 32;
+    r->type = (uint32_t)info;
+    if (object->machine == EM_MIPS && !object->big_endian) {
+        r->symbol = csni_get32(p, false);
+        r->type = csni_swap32((uint32_t)(info >> 32));
+    } else if (object->machine == EM_SPARCV9) {
+        r->type &= 0xff;
+    }
+}
+
+bool csni_elf_next_relocation(struct csni_relocation_entries *entries, struct csni_relocation *out) {
+    const struct csni_object *object = entries->object;
+    bool big = object->big_endian;
+    if (entries->entry_size > entries->bytes.size - entries->off) return false;
+    const uint8_t *p = entries->bytes.ptr + entries->off;
+    entries->off += entries->entry_size;
+    *out = (struct csni_relocation){ .has_addend = entries->has_addend };
+    if (object->address_size == 8) {
+        out->off = csni_get64(p, big);
+        decode_wide_info(object, p + 8, out);
+        if (out->has_addend) out->addend = csni_get64(p + 16, big);
     } else {
         uint32_t info = csni_get32(p + 4, big);
-        *out = (struct relocation){ csni_get32(p, big), info >> 8, info & 0xff, has_addend, 0 };
-        if (has_addend) out->addend = (uint64_t)(int64_t)(int32_t)csni_get32(p + 8, big);
+        out->off = csni_get32(p, big);
+        out->symbol = info >> 8;
+        out->type = info & 0xff;
+        if (out->has_addend) out->addend = (uint64_t)(int64_t)(int32_t)csni_get32(p + 8, big);
     }
+    return true;
+}
+
+/* ---- application ---- */
+
+static struct csni_relocation_rule find_elf_rule(const struct relocator *r, uint32_t type) {
+    for (size_t i = 0; i < r->rules.count; i++)
+        if (r->rules.items[i].type == type) return r->rules.items[i];
+    return (struct csni_relocation_rule){ 0, CSNI_RELOCATION_UNKNOWN, 0 };
 }
 
 /* The bytes of a ULEB128 number at `p`, 0 when it has no end within the length of 64 bits. */
@@ -158,12 +98,15 @@ static void put_elf_uleb(uint8_t *p, size_t length, uint64_t v) {
     }
 }
 
-static bool apply_uleb(const struct relocator *r, const struct relocation *rel, enum relocation_action action,
+static bool apply_uleb(const struct relocator *r, const struct csni_relocation *rel, enum csni_relocation_action action,
                        uint64_t value) {
     uint8_t *place = r->bytes + rel->off;
     size_t length = uleb_length(place, r->size - rel->off);
     if (!length) return false;
-    put_elf_uleb(place, length, action == ACTION_SET_ULEB ? value : get_uleb(place, length) - value);
+    uint64_t stored = get_uleb(place, length);
+    if (action == CSNI_RELOCATION_ADD_ULEB) value = stored + value;
+    else if (action == CSNI_RELOCATION_SUB_ULEB) value = stored - value;
+    put_elf_uleb(place, length, value);
     return true;
 }
 
@@ -175,24 +118,28 @@ static uint64_t stored_addend(const uint8_t *place, unsigned size, bool big) {
 }
 
 /* False when the place lies outside of the section. `value` is S. */
-static bool apply_rule(const struct relocator *r, const struct relocation *rel, struct relocation_rule rule, uint64_t value) {
+static bool apply_rule(const struct relocator *r, const struct csni_relocation *rel, struct csni_relocation_rule rule, uint64_t value) {
     if (rel->off > r->size || rule.size > r->size - rel->off) return false;
     bool big = r->object->big_endian;
     uint8_t *place = r->bytes + rel->off;
-    bool adds_to_place = rule.action != ACTION_ABSOLUTE && rule.action != ACTION_RELATIVE;
+    bool adds_to_place = rule.action != CSNI_RELOCATION_ABSOLUTE && rule.action != CSNI_RELOCATION_RELATIVE &&
+                         rule.action != CSNI_RELOCATION_WORDS;
     if (rel->has_addend) value += rel->addend;
     else if (!adds_to_place) value += stored_addend(place, rule.size, big);
-    switch ((enum relocation_action)rule.action) {
-    case ACTION_ABSOLUTE: break;
-    case ACTION_RELATIVE: value -= r->base + rel->off; break;
-    case ACTION_ADD: value = csni_get_sized(place, rule.size, big) + value; break;
-    case ACTION_SUB: value = csni_get_sized(place, rule.size, big) - value; break;
-    case ACTION_SET6: value = (*place & 0xc0u) | (value & 0x3f); break;
-    case ACTION_SUB6: value = (*place & 0xc0u) | ((*place - value) & 0x3f); break;
-    case ACTION_SET_ULEB:
-    case ACTION_SUB_ULEB: return apply_uleb(r, rel, (enum relocation_action)rule.action, value);
-    case ACTION_UNKNOWN:
-    case ACTION_IGNORE: return true;
+    switch ((enum csni_relocation_action)rule.action) {
+    case CSNI_RELOCATION_ABSOLUTE: break;
+    case CSNI_RELOCATION_RELATIVE: value -= r->base + rel->off; break;
+    case CSNI_RELOCATION_WORDS: value /= 2; break;
+    case CSNI_RELOCATION_ADD: value = csni_get_sized(place, rule.size, big) + value; break;
+    case CSNI_RELOCATION_SUB: value = csni_get_sized(place, rule.size, big) - value; break;
+    case CSNI_RELOCATION_SET6: value = (*place & 0xc0u) | (value & 0x3f); break;
+    case CSNI_RELOCATION_ADD6: value = (*place & 0xc0u) | ((*place + value) & 0x3f); break;
+    case CSNI_RELOCATION_SUB6: value = (*place & 0xc0u) | ((*place - value) & 0x3f); break;
+    case CSNI_RELOCATION_SET_ULEB:
+    case CSNI_RELOCATION_ADD_ULEB:
+    case CSNI_RELOCATION_SUB_ULEB: return apply_uleb(r, rel, (enum csni_relocation_action)rule.action, value);
+    case CSNI_RELOCATION_UNKNOWN:
+    case CSNI_RELOCATION_IGNORE: return true;
     }
     csni_put_sized(place, value, rule.size, big);
     return true;
@@ -204,11 +151,11 @@ static bool elf_symbol_value(const struct relocator *r, uint64_t index, uint64_t
     return index == 0 || csni_elf_symbol_value(&r->symbols, index, value);
 }
 
-static void apply_elf_relocation(struct relocator *r, const struct relocation *rel) {
-    struct relocation_rule rule = find_elf_rule(r, rel->type);
+static void apply_elf_relocation(struct relocator *r, const struct csni_relocation *rel) {
+    struct csni_relocation_rule rule = find_elf_rule(r, rel->type);
     uint64_t value;
-    if (rule.action == ACTION_IGNORE) return;
-    if (rule.action == ACTION_UNKNOWN) {
+    if (rule.action == CSNI_RELOCATION_IGNORE) return;
+    if (rule.action == CSNI_RELOCATION_UNKNOWN) {
         if (!r->counts.unknown++) r->counts.unknown_type = rel->type;
     } else if (!elf_symbol_value(r, rel->symbol, &value) || !apply_rule(r, rel, rule, value)) {
         r->counts.damaged++;
@@ -216,26 +163,18 @@ static void apply_elf_relocation(struct relocator *r, const struct relocation *r
 }
 
 static csn_status apply_section(struct relocator *r, uint32_t section, struct csn_error *err) {
-    const struct csni_section *s = &r->object->sections[section];
-    bool wide = r->object->address_size == 8, has_addend = s->type == SHT_RELA;
-    uint64_t entry_size = has_addend ? (wide ? RELA64_SIZE : RELA32_SIZE) : (wide ? REL64_SIZE : REL32_SIZE);
-    struct csni_span entries;
+    struct csni_relocation_entries entries;
     char label[CSNI_SECTION_LABEL_SIZE];
-    if (s->flags & CSNI_SECTION_COMPRESSED)
-        return csni_fail(err, CSN_E_UNSUPPORTED, csni_section_label(r->object, section, label), 0, "compressed relocations");
-    CSNI_TRY(csni_section_stored(r->object, section, &entries, err));
+    CSNI_TRY(csni_elf_relocation_entries(r->object, section, &entries, err));
     /* Else a small file could ask for the same relocations over and over. */
-    if (entries.size > r->entries_left)
+    if (entries.bytes.size > r->entries_left)
         return csni_fail(err, CSN_E_FORMAT, csni_section_label(r->object, section, label), 0,
                          "relocation sections overlap: 0x%zx bytes more than the file's 0x%zx",
-                         entries.size - (size_t)r->entries_left, r->object->file.size);
-    r->entries_left -= entries.size;
-    CSNI_TRY(csni_elf_symbols_of(&r->symbols, r->object, s->link, err));
-    for (uint64_t off = 0; entry_size <= entries.size - off; off += entry_size) {
-        struct relocation rel;
-        decode_relocation(entries.ptr + off, wide, r->object->big_endian, has_addend, &rel);
-        apply_elf_relocation(r, &rel);
-    }
+                         entries.bytes.size - (size_t)r->entries_left, r->object->file.size);
+    r->entries_left -= entries.bytes.size;
+    CSNI_TRY(csni_elf_symbols_of(&r->symbols, r->object, r->object->sections[section].link, err));
+    struct csni_relocation rel;
+    while (csni_elf_next_relocation(&entries, &rel)) apply_elf_relocation(r, &rel);
     return CSN_OK;
 }
 
@@ -243,8 +182,11 @@ static bool is_relocation_of(const struct csni_section *s, uint32_t target) {
     return (s->type == SHT_RELA || s->type == SHT_REL) && s->info == target;
 }
 
+/* Sections that are not in memory; and function descriptors, which tell where the code of symbols is. */
 bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t section) {
-    if (object->kind != CSNI_OBJECT_RELOCATABLE || (object->sections[section].flags & CSNI_SECTION_ALLOC)) return false;
+    const struct csni_section *s = &object->sections[section];
+    if (object->kind != CSNI_OBJECT_RELOCATABLE) return false;
+    if ((s->flags & CSNI_SECTION_ALLOC) && !(object->machine == EM_PPC64 && csni_str_is(s->name, ".opd"))) return false;
     for (uint32_t i = 1; i < object->section_count; i++)
         if (is_relocation_of(&object->sections[i], section)) return true;
     return false;
@@ -254,7 +196,7 @@ csn_status csni_elf_relocate(struct csni_object_private *priv, uint32_t section,
                              struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct relocator r = { .object = object,
-                           .rules = rules_of(object->machine),
+                           .rules = csni_elf_relocation_rules(object),
                            .bytes = bytes,
                            .size = size,
                            .base = object->sections[section].addr,

@@ -167,6 +167,12 @@ static bool is_terminated(struct csni_span strings, uint64_t off) {
     return off < strings.size && !strings.ptr[strings.size - 1];
 }
 
+/* Labels of assembler source have no type. */
+static bool names_code(const struct csni_symbol_iter *iter, const struct elf_symbol *s, uint32_t section) {
+    if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) return true;
+    return s->type == STT_NOTYPE && section != CSNI_NO_SECTION && (iter->object->sections[section].flags & CSNI_SECTION_EXEC);
+}
+
 bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out) {
     struct elf_symbol s;
     uint64_t index = iter->index++;
@@ -174,7 +180,7 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     struct csni_symbol symbol = { .name = { "", 0 }, .size = s.size, .kind = (uint8_t)elf_symbol_kind(s.type),
                                   .bind = (uint8_t)elf_symbol_bind(s.bind) };
     if (!symbol_section(iter, index, s.shndx, &symbol.section, &symbol.defined)) return false;
-    bool nameless = !s.name || (iter->only_functions && s.type != STT_FUNC && is_terminated(iter->strings, s.name));
+    bool nameless = !s.name || (iter->only_functions && !names_code(iter, &s, symbol.section) && is_terminated(iter->strings, s.name));
     if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
     symbol.had_low_bit = (s.value ^ symbol.addr) & 1;

@@ -1,0 +1,241 @@
+"""Names of code that no function symbol has: stubs, labels of assembler source, descriptors, parts of sections. Judged by objdump, nm
+and the source text."""
+import json
+import re
+import subprocess
+
+import pytest
+
+from programs import need
+
+CALLS = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+__attribute__((weak)) void maybe(void);
+int main(int count, char **words) {
+    char text[99];
+    strcpy(text, words[0]);
+    qsort(text, strlen(text), 1, (void *)strcmp);
+    printf("%s\\n", text);
+    if (maybe) maybe();
+    free(malloc(count));
+    puts(getenv("A"));
+    return 0;
+}
+"""
+STUBS = {
+    "x86_64": ("gcc",),
+    "x86_64-lazy": ("gcc", "-Wl,-z,lazy", "-no-pie"),
+    "x86_64-ibt": ("gcc", "-fcf-protection", "-Wl,-z,ibtplt", "-Wl,-z,lazy"),
+    "x86_64-lld": ("clang-22", "-fuse-ld=lld-22"),
+    "i686": ("i686-linux-gnu-gcc",),
+    "i686-lazy": ("i686-linux-gnu-gcc", "-no-pie", "-Wl,-z,lazy"),
+    "aarch64": ("aarch64-linux-gnu-gcc",),
+    "aarch64-bti": ("aarch64-linux-gnu-gcc", "-mbranch-protection=standard", "-Wl,-z,force-bti"),
+    "arm": ("arm-linux-gnueabihf-gcc",),
+    "arm-long": ("arm-linux-gnueabihf-gcc", "-marm", "-Wl,--long-plt"),
+    "riscv64": ("riscv64-linux-gnu-gcc",),
+    "s390x": ("s390x-linux-gnu-gcc",),
+    "powerpc64": ("powerpc64-linux-gnu-gcc",),
+}
+
+
+def run(folder, *command):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{done.stderr}"
+    return done.stdout
+
+
+def functions(callsign, source, index):
+    """{start: (name, size)}"""
+    callsign.good("convert", "--quiet", source, "-o", index)
+    records = [json.loads(line) for line in callsign.good("dump", index, "--json").splitlines()]
+    found = [record["function"] for record in records if "function" in record]
+    return {int(f["start"], 16): (f["name"], f["size"]) for f in found}
+
+
+def symbols(path, nm="nm"):
+    """{name: address}"""
+    rows = [line.split() for line in run(path.parent, nm, path).splitlines()]
+    return {row[2]: int(row[0], 16) for row in rows if len(row) == 3}
+
+
+@pytest.mark.parametrize("kind", STUBS)
+def test_stubs_are_those_of_objdump(callsign, kind, tmp_path):
+    compiler, *flags = STUBS[kind]
+    need(compiler)
+    objdump = compiler.replace("-gcc", "-objdump") if compiler.endswith("-gcc") else "objdump"
+    (tmp_path / "calls.c").write_text(CALLS)
+    run(tmp_path, compiler, *flags, "-w", "calls.c", "-o", "calls")
+    listing = run(tmp_path, objdump, "-d", "calls")
+    labels = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <(.*@plt)>:$", listing, re.M)}
+    assert len(labels) > 5
+    found = functions(callsign, tmp_path / "calls", tmp_path / "index")
+    stubs = {start: name for start, (name, _) in found.items() if name.endswith("@plt")}
+    assert stubs == labels
+    starts = sorted(stubs)
+    sizes = [found[start][1] for start in starts]
+    assert min(sizes) >= 4 and all(a + size <= b for a, b, size in zip(starts, starts[1:], sizes)), "they overlap"
+    for start, (name, size) in found.items():
+        assert name != "_init" or not any(start < stub < start + size for stub in starts), "_init owns stubs"
+
+
+def test_stubs_of_a_stripped_library(callsign, tmp_path):
+    (tmp_path / "calls.c").write_text(CALLS)
+    run(tmp_path, need("gcc"), "-w", "-s", "-shared", "-fPIC", "calls.c", "-o", "calls")
+    names = {name for name, _ in functions(callsign, tmp_path / "calls", tmp_path / "index").values()}
+    assert {"puts@plt", "qsort@plt", "strlen@plt"} <= names
+
+
+def test_labels_of_nasm(callsign, tmp_path):
+    (tmp_path / "plain.asm").write_text("""
+global typed:function
+global plainlab
+section .text
+typed:
+    mov eax, edi
+    add eax, 3
+    ret
+plainlab:
+    imul eax, edi, 7
+    ret
+local_one:
+    nop
+    ret
+global sized:function (sized.end - sized)
+sized:
+    mov eax, 1
+.inner:
+    ret
+.end:
+""")
+    (tmp_path / "main.c").write_text("int typed(int), plainlab(int), sized(void);\n"
+                                     "int main(int c, char **v) { return typed(c) + plainlab(c) + sized(); }")
+    run(tmp_path, need("nasm"), "-f", "elf64", "plain.asm", "-o", "plain.o")
+    run(tmp_path, "gcc", "-g", "main.c", "plain.o", "-o", "program", "-Wl,-z,noexecstack")
+    found = functions(callsign, tmp_path / "program", tmp_path / "index")
+    at = symbols(tmp_path / "program")
+    assert found[at["typed"]] == ("typed", at["plainlab"] - at["typed"])
+    assert found[at["plainlab"]] == ("plainlab", at["local_one"] - at["plainlab"])
+    assert found[at["local_one"]] == ("local_one", 2)
+    assert found[at["sized"]] == ("sized", 6) and at["sized.inner"] not in found
+    unlinked = {name for name, _ in functions(callsign, tmp_path / "plain.o", tmp_path / "index").values()}
+    assert {"typed", "plainlab", "local_one", "sized"} == unlinked
+
+
+def test_symbols_without_size_end_with_their_section(callsign, tmp_path):
+    (tmp_path / "ends.s").write_text("""
+    .section .a, "ax", @progbits
+    .globl first
+    .type first, @function
+first: nop; nop
+    .section .b, "ax", @progbits
+    nop; nop; nop; nop
+    .globl second
+    .type second, @function
+second: nop
+    .size second, 1
+""")
+    run(tmp_path, "gcc", "-nostdlib", "-shared", "ends.s", "-o", "ends", "-Wl,-z,noexecstack")
+    found = functions(callsign, tmp_path / "ends", tmp_path / "index")
+    at = symbols(tmp_path / "ends")
+    assert found == {at["first"]: ("first", 2), at["second"]: ("second", 1)}
+
+
+def test_labels_of_assemblers_are_no_names(callsign, tmp_path):
+    (tmp_path / "labels.s").write_text("""
+    .text
+    .globl outer
+outer:
+    nop
+    .type .Ltyped, @function
+.Ltyped:
+    nop
+"$x": nop
+"$d.17": nop
+"..@4.loop": nop
+""")
+    run(tmp_path, "as", "--keep-locals", "labels.s", "-o", "labels.o")
+    assert functions(callsign, tmp_path / "labels.o", tmp_path / "index") == {0: ("outer", 5)}
+
+
+def test_thumb_bit_of_assembler_source(callsign, tmp_path):
+    compiler = need("arm-linux-gnueabihf-gcc")
+    (tmp_path / "thumb.s").write_text("""
+    .syntax unified
+    .thumb
+    .globl typed
+    .type typed, %function
+typed:
+    movs r0, #1
+    bx lr
+    .size typed, . - typed
+""")
+    (tmp_path / "main.c").write_text("int typed(void); int main(void) { return typed(); }")
+    run(tmp_path, compiler, "-g", "main.c", "thumb.s", "-o", "thumb", "-Wl,-z,noexecstack")
+    found = functions(callsign, tmp_path / "thumb", tmp_path / "index")
+    at = symbols(tmp_path / "thumb", "arm-linux-gnueabihf-nm")["typed"]
+    assert at % 2 == 0 and [start for start, (name, _) in found.items() if name == "typed"] == [at]
+    frames = json.loads(callsign.good("lookup", tmp_path / "index", "--json", hex(at + 2)))["frames"]
+    assert [(f["function"], f["offset"], f["line"]) for f in frames] == [("typed", 2, 8)]
+
+
+@pytest.mark.parametrize("link", ["-static", "-pie"])
+def test_descriptors_of_powerpc64(callsign, link, tmp_path):
+    compiler = need("powerpc64-linux-gnu-gcc")
+    (tmp_path / "calls.c").write_text(CALLS)
+    run(tmp_path, compiler, "-w", "-fPIE", link, "calls.c", "-o", "calls")
+    found = functions(callsign, tmp_path / "calls", tmp_path / "index")
+    listing = run(tmp_path, "powerpc64-linux-gnu-objdump", "-d", "calls")
+    labels = {int(a, 16): name for a, name in re.findall(r"^([0-9a-f]+) <\.(\w+)>:$", listing, re.M)}
+    assert "main" in labels.values() and len(labels) > (500 if link == "-static" else 3)
+    assert [name for start, name in labels.items() if start not in found] == []
+    main = next(start for start, name in labels.items() if name == "main")
+    assert found[main][0] == "main"
+
+
+def test_sections_name_functions_that_were_stripped(callsign, tmp_path):
+    """GCC's libraries for Windows come with few symbols, but sections that are called after their functions."""
+    compiler = need("x86_64-w64-mingw32-gcc")
+    (tmp_path / "kept.c").write_text("extern int shown(int);\nint main(int c, char **v) { return shown(c); }\n")
+    (tmp_path / "part.c").write_text("static __attribute__((noinline)) int hidden(int a) { volatile int b = a; return b * 3; }\n"
+                                     "int shown(int a) { return hidden(a) + 1; }\n")
+    run(tmp_path, compiler, "-O1", "-ffunction-sections", "-c", "part.c")
+    run(tmp_path, "x86_64-w64-mingw32-objcopy", "--strip-symbol=hidden", "part.o", "stripped.o")
+    run(tmp_path, compiler, "-O1", "kept.c", "stripped.o", "-o", "program.exe")
+    at = symbols(tmp_path / "program.exe", "x86_64-w64-mingw32-nm")
+    assert "hidden" not in at
+    found = functions(callsign, tmp_path / "program.exe", tmp_path / "index")
+    assert found[at[".text$hidden"]][0] == "hidden"
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+def test_parts_of_sections_end_what_is_before_them(callsign, machine, tmp_path):
+    """Code of a file without symbols is not that of the function before it."""
+    compiler = need(f"{machine}-w64-mingw32-gcc")
+    (tmp_path / "a.c").write_text("int first(int a) { return a + 1; }\n")
+    (tmp_path / "b.s").write_text("    .text\n    .globl start\nstart: nop\n    ret\n")
+    (tmp_path / "main.c").write_text("int first(int); int main(int c, char **v) { return first(c); }\n")
+    run(tmp_path, compiler, "-c", "a.c")
+    run(tmp_path, compiler, "-c", "b.s")
+    strip = f"{machine}-w64-mingw32-objcopy"
+    run(tmp_path, strip, "--strip-symbol=start", "b.o", "nameless.o")
+    run(tmp_path, compiler, "main.c", "a.o", "nameless.o", "-o", "program.exe")
+    at = symbols(tmp_path / "program.exe", f"{machine}-w64-mingw32-nm")
+    first = at["first" if machine == "x86_64" else "_first"]
+    size = functions(callsign, tmp_path / "program.exe", tmp_path / "index")[first][1]
+    assert 4 < size <= 16 + 4
+
+
+def test_functions_that_choose_others(callsign, tmp_path):
+    (tmp_path / "chooser.c").write_text("""
+static int one(void) { return 1; }
+static void *choose(void) { return one; }
+int chosen(void) __attribute__((ifunc("choose")));
+""")
+    run(tmp_path, need("gcc"), "-shared", "-fPIC", "chooser.c", "-o", "chooser")
+    run(tmp_path, "strip", "chooser")
+    at = next(int(row.split()[0], 16) for row in run(tmp_path, "nm", "-D", "chooser").splitlines() if row.endswith(" i chosen"))
+    assert functions(callsign, tmp_path / "chooser", tmp_path / "index")[at][0] == "chosen"
+
