@@ -22,16 +22,14 @@ static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CS
 csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
                                const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     uint8_t id[CSNI_BREAKPAD_FOLD_SIZE];
-    struct csni_stack_records stacks = { NULL, 0 };
-    csn_status status = CSN_OK;
-    if (!options->breakpad->no_unwind) status = csni_stack_records_make(model, pool, &stacks, report, err);
-    if (status >= 0) {
-        const struct csni_breakpad_write_options own = {
-            .demangle = options->breakpad->keep_mangled ? NULL : csn_demangle, .made_up_id = make_up_id(model, id),
-            .stacks = stacks.texts, .stack_count = stacks.count
-        };
-        status = csni_breakpad_write(model, &own, pool, sink, report, err);
-    }
-    csni_stack_records_deinit(&stacks, model->alloc);
+    struct csni_stack_records *stacks = NULL;
+    if (!options->breakpad->no_unwind) CSNI_TRY(csni_stack_records_create(model, report, &stacks, err));
+    const struct csni_breakpad_write_options own = {
+        .demangle = options->breakpad->keep_mangled ? NULL : csn_demangle, .made_up_id = make_up_id(model, id),
+        .stack_count = csni_stack_records_count(stacks), .make_stack = csni_stack_records_make, .stack_context = stacks
+    };
+    csn_status status = csni_breakpad_write(model, &own, pool, sink, report, err);
+    if (status >= 0 && stacks) csni_stack_records_report(stacks);
+    csni_stack_records_destroy(stacks);
     return status;
 }

@@ -31,13 +31,12 @@ struct stack_run {
     uint64_t first_damaged;
 };
 
-struct stack_maker {
+struct csni_stack_records {
     const struct csni_model *model;
     struct csni_breakpad_registers registers;
     struct stack_source sources[SOURCES_MAX];
     size_t source_count;
     CSNI_VEC(struct stack_run) runs;
-    struct csni_buffer *texts;     /* one for each run */
     struct csni_shared_budget budget;
     struct csn_convert_report *report;
     uint64_t base;
@@ -51,7 +50,7 @@ static uint64_t base_of_section(const struct csni_object *object, const char *na
 }
 
 /* CSN_NONE: it is not there. A section that cannot be read is damage. */
-static csn_status add_frame_section(struct stack_maker *m, struct csni_object *object, uint32_t index, bool is_debug_frame) {
+static csn_status add_frame_section(struct csni_stack_records *m, struct csni_object *object, uint32_t index, bool is_debug_frame) {
     struct csn_error damage = CSN_ERROR_INIT;
     if (index == CSNI_NO_SECTION || (object->sections[index].flags & CSNI_SECTION_NOBITS)) return CSN_NONE;
     struct csni_frame_section s = { .addr = object->sections[index].addr, .address_size = object->address_size,
@@ -72,7 +71,7 @@ static uint32_t find_eh_frame(const struct csni_object *object) {
 }
 
 /* The debug file has .debug_frame if one has, and the image .eh_frame: that of a debug file has no bytes. */
-static csn_status find_frame_sections(struct stack_maker *m) {
+static csn_status find_frame_sections(struct csni_stack_records *m) {
     struct csni_object *image = m->model->object, *debug = m->model->debug_object;
     csn_status status = CSN_NONE;
     if (debug) status = add_frame_section(m, debug, csni_object_find_debug_section(debug, "frame", false), true);
@@ -86,7 +85,7 @@ static csn_status find_frame_sections(struct stack_maker *m) {
 static bool pe_bytes_at(const void *context, uint64_t rva, struct csni_span *out) { return csni_pe_bytes_from(context, rva, out); }
 
 /* False: the image has none that is read. That of x86 is in its PDB. */
-static bool add_exception_data(struct stack_maker *m) {
+static bool add_exception_data(struct csni_stack_records *m) {
     const struct csni_object *image = m->model->object;
     struct csni_unwind_pe pe = { .image_base = image->image_base, .bytes_at = pe_bytes_at, .context = image,
                                  .is_arm64 = csni_str_is(csni_str(image->arch), "arm64") };
@@ -99,12 +98,12 @@ static bool add_exception_data(struct stack_maker *m) {
 
 /* ---- runs ---- */
 
-static csn_status add_stack_run(struct stack_maker *m, const struct stack_source *source, uint64_t off, struct csn_error *err) {
+static csn_status add_stack_run(struct csni_stack_records *m, const struct stack_source *source, uint64_t off, struct csn_error *err) {
     struct stack_run run = { .source = source, .off = off, .end = off };
     return csni_vec_push(&m->runs, run) ? CSN_OK : csni_fail_memory(err, sizeof run);
 }
 
-static csn_status list_exception_runs(struct stack_maker *m, const struct stack_source *source, struct csn_error *err) {
+static csn_status list_exception_runs(struct csni_stack_records *m, const struct stack_source *source, struct csn_error *err) {
     uint64_t run_size = (uint64_t)RUN_RECORDS * csni_unwind_pe_entry_size(&source->pe), size = source->pe.entries.size;
     for (uint64_t off = 0; off < size; off += run_size) {
         CSNI_TRY(add_stack_run(m, source, off, err));
@@ -113,7 +112,7 @@ static csn_status list_exception_runs(struct stack_maker *m, const struct stack_
     return CSN_OK;
 }
 
-static csn_status list_runs_of(struct stack_maker *m, const struct stack_source *source, struct csn_error *err) {
+static csn_status list_runs_of(struct csni_stack_records *m, const struct stack_source *source, struct csn_error *err) {
     const struct csni_frame_section *section = &source->frames;
     if (source->pe.bytes_at) return list_exception_runs(m, source, err);
 
@@ -132,7 +131,7 @@ static csn_status list_runs_of(struct stack_maker *m, const struct stack_source 
     return CSN_OK;
 }
 
-static csn_status charge_stack_work(struct stack_maker *m, uint64_t work, struct csn_error *err) {
+static csn_status charge_stack_work(struct csni_stack_records *m, uint64_t work, struct csn_error *err) {
     if (csni_shared_budget_charge(&m->budget, work)) return CSN_OK;
     return csni_fail(err, CSN_E_LIMIT, NULL, 0, "call frame information takes more than %llu steps, the limit for its size",
                      (unsigned long long)csni_shared_budget_limit(&m->budget));
@@ -152,7 +151,7 @@ static csn_status read_record(struct record_reader *r, const struct stack_source
     return is_done ? CSN_OK : csni_fail_memory(err, 0);
 }
 
-static csn_status make_run(struct stack_maker *m, struct stack_run *run, struct record_reader *r, struct csni_buffer *text,
+static csn_status make_run(struct csni_stack_records *m, struct stack_run *run, struct record_reader *r, struct csni_buffer *text,
                            struct csn_error *err) {
     const struct stack_source *source = run->source;
     /* As dump_syms writes what it has from Windows' codes. */
@@ -169,21 +168,19 @@ static csn_status make_run(struct stack_maker *m, struct stack_run *run, struct 
     return text->failed ? csni_fail_memory(err, text->capacity) : CSN_OK;
 }
 
-static csn_status make_run_of_pool(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
-    struct stack_maker *m = context;
+csn_status csni_stack_records_make(void *records, size_t item, struct csni_buffer *text, struct csn_error *err) {
+    struct csni_stack_records *m = records;
     struct stack_run *run = &m->runs.items[item];
     struct record_reader r;
-    m->texts[item].alloc = m->model->alloc;
     CSNI_TRY(csni_unwind_dwarf_create(&run->source->frames, m->model->alloc, &r.dwarf, err));
     csni_unwind_table_init(&r.table, m->model->alloc);
-    csn_status status = make_run(m, run, &r, &m->texts[item], err);
+    csn_status status = make_run(m, run, &r, text, err);
     csni_unwind_table_deinit(&r.table);
     csni_unwind_dwarf_destroy(r.dwarf);
     return status;
 }
 
-static void report_damaged_records(struct stack_maker *m) {
+void csni_stack_records_report(const struct csni_stack_records *m) {
     for (size_t i = 0; i < m->runs.count; i++) {
         const struct stack_run *run = &m->runs.items[i];
         char text[80];
@@ -193,34 +190,38 @@ static void report_damaged_records(struct stack_maker *m) {
     }
 }
 
-static csn_status make_texts(struct stack_maker *m, struct csni_pool *pool, struct csni_stack_records *out, struct csn_error *err) {
+/* ---- all ---- */
+
+static csn_status find_stack_sources(struct csni_stack_records *m, struct csn_error *err) {
+    if (!add_exception_data(m) && find_frame_sections(m) < 0) return csni_fail_memory(err, 0);
     for (size_t i = 0; i < m->source_count; i++) CSNI_TRY(list_runs_of(m, &m->sources[i], err));
-    m->texts = csni_alloc_zeroed(m->model->alloc, m->runs.count, sizeof *m->texts);
-    if (m->runs.count && !m->texts) return csni_fail_memory(err, m->runs.count * sizeof *m->texts);
-    *out = (struct csni_stack_records){ m->texts, m->runs.count };
-    CSNI_TRY(csni_pool_run(pool, m->runs.count, make_run_of_pool, m, err));
-    report_damaged_records(m);
     return CSN_OK;
 }
 
-/* ---- all ---- */
-
-csn_status csni_stack_records_make(const struct csni_model *model, struct csni_pool *pool, struct csni_stack_records *out,
-                                   struct csn_convert_report *report, struct csn_error *err) {
-    struct stack_maker m = { .model = model, .report = report };
-    *out = (struct csni_stack_records){ NULL, 0 };
+csn_status csni_stack_records_create(const struct csni_model *model, struct csn_convert_report *report,
+                                     struct csni_stack_records **out, struct csn_error *err) {
+    struct csni_breakpad_registers registers;
+    *out = NULL;
     if (!model->object || model->object->kind == CSNI_OBJECT_RELOCATABLE) return CSN_OK;
-    if (!csni_breakpad_registers_of(csni_str(model->object->arch), &m.registers)) return CSN_OK;
-    if (model->image.has_base_address) m.base = model->image.base_address;
-    m.runs.alloc = model->alloc;
-    csni_shared_budget_init(&m.budget, STACK_BUDGET_BASE);
-    csn_status status = add_exception_data(&m) ? CSN_OK : find_frame_sections(&m);
-    status = status < 0 ? csni_fail_memory(err, 0) : make_texts(&m, pool, out, err);
-    csni_vec_deinit(&m.runs);
+    if (!csni_breakpad_registers_of(csni_str(model->object->arch), &registers)) return CSN_OK;
+    struct csni_stack_records *m = csni_alloc_zeroed(model->alloc, 1, sizeof *m);
+    if (!m) return csni_fail_memory(err, sizeof *m);
+    m->model = model;
+    m->report = report;
+    m->registers = registers;
+    if (model->image.has_base_address) m->base = model->image.base_address;
+    m->runs.alloc = model->alloc;
+    csni_shared_budget_init(&m->budget, STACK_BUDGET_BASE);
+    csn_status status = find_stack_sources(m, err);
+    if (status >= 0) *out = m;
+    else csni_stack_records_destroy(m);
     return status;
 }
 
-void csni_stack_records_deinit(struct csni_stack_records *records, const struct csn_allocator *alloc) {
-    for (size_t i = 0; i < records->count; i++) csni_buffer_deinit(&records->texts[i]);
-    csni_free(alloc, records->texts, records->count * sizeof *records->texts);
+void csni_stack_records_destroy(struct csni_stack_records *m) {
+    if (!m) return;
+    csni_vec_deinit(&m->runs);
+    csni_free(m->model->alloc, m, sizeof *m);
 }
+
+size_t csni_stack_records_count(const struct csni_stack_records *m) { return m ? m->runs.count : 0; }

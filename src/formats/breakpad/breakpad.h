@@ -6,8 +6,8 @@
 #ifndef CSNI_BREAKPAD_H
 #define CSNI_BREAKPAD_H
 
-#include "base/buffer.h"
 #include "base/sink.h"
+#include "formats/breakpad/breakpad_pieces.h"
 #include "formats/breakpad/breakpad_text.h"
 #include "model/model.h"
 
@@ -141,8 +141,9 @@ typedef csn_status csni_demangler(struct csn_str name, char *out, size_t cap, si
 struct csni_breakpad_write_options {
     csni_demangler *demangle;         /* NULL: names are written as they are */
     struct csni_span made_up_id;      /* for an image without a build id; may be empty */
-    const struct csni_buffer *stacks; /* STACK records in pieces: breakpad_stack.h */
-    size_t stack_count;
+    size_t stack_count;               /* pieces of STACK records; see breakpad_stack.h */
+    csni_breakpad_make_piece *make_stack;
+    void *stack_context;
 };
 
 /* Writes a linked model. */

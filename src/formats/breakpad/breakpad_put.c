@@ -6,6 +6,8 @@
 
 static char *text_capacity(struct csni_buffer *t, size_t size) { return (char *)csni_buffer_reserve(t, size); }
 
+void csni_breakpad_put_literal(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
+
 void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next) {
     enum { MOST = 17 };
     char *p = text_capacity(t, MOST);

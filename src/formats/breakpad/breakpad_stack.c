@@ -93,8 +93,6 @@ struct stack_writer {
     bool subtracts;
 };
 
-static void put_literal(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
-
 static void put_signed(struct csni_buffer *t, int64_t v) {
     enum { MOST = 20 };
     char digits[MOST];
@@ -108,8 +106,8 @@ static void put_signed(struct csni_buffer *t, int64_t v) {
 
 /* False: it has no name. */
 static bool put_register(struct stack_writer *w, uint64_t reg) {
-    if (reg == CSNI_UNWIND_CFA) put_literal(w->t, ".cfa");
-    else if (reg == CSNI_UNWIND_RETURN) put_literal(w->t, ".ra");
+    if (reg == CSNI_UNWIND_CFA) csni_breakpad_put_literal(w->t, ".cfa");
+    else if (reg == CSNI_UNWIND_RETURN) csni_breakpad_put_literal(w->t, ".ra");
     else if (reg >= CSNI_UNWIND_REGISTERS || !w->registers->names[reg].len) return false;
     else csni_buffer_put(w->t, w->registers->names[reg].text, w->registers->names[reg].len);
     return true;
@@ -117,9 +115,9 @@ static bool put_register(struct stack_writer *w, uint64_t reg) {
 
 static void put_offset(struct stack_writer *w, const struct csni_unwind_rule *rule) {
     bool subtracts = w->subtracts && rule->base == CSNI_UNWIND_CFA && rule->offset != INT64_MIN;
-    put_literal(w->t, " ");
+    csni_breakpad_put_literal(w->t, " ");
     put_signed(w->t, subtracts ? -rule->offset : rule->offset);
-    put_literal(w->t, subtracts ? " -" : " +");
+    csni_breakpad_put_literal(w->t, subtracts ? " -" : " +");
 }
 
 static bool put_tokens(struct stack_writer *w, const struct csni_unwind_rule *rule) {
@@ -128,9 +126,9 @@ static bool put_tokens(struct stack_writer *w, const struct csni_unwind_rule *ru
                                          [CSNI_UNWIND_ALIGN] = "@",         [CSNI_UNWIND_LOAD] = "^" };
     for (uint32_t i = 0; i < rule->token_count; i++) {
         const struct csni_unwind_token *token = &w->table->tokens.items[rule->first_token + i];
-        if (i) put_literal(w->t, " ");
+        if (i) csni_breakpad_put_literal(w->t, " ");
         if (token->op == CSNI_UNWIND_PUSH_CONSTANT) put_signed(w->t, token->value);
-        else if (token->op != CSNI_UNWIND_PUSH_REGISTER) put_literal(w->t, texts[token->op]);
+        else if (token->op != CSNI_UNWIND_PUSH_REGISTER) csni_breakpad_put_literal(w->t, texts[token->op]);
         else if (!put_register(w, (uint64_t)token->value)) return false;
     }
     return true;
@@ -142,12 +140,12 @@ static bool put_rule_value(struct stack_writer *w, const struct csni_unwind_rule
     case CSNI_UNWIND_SAVED:
         if (!put_register(w, rule->base)) return false;
         put_offset(w, rule);
-        if (rule->kind == CSNI_UNWIND_SAVED) put_literal(w->t, " ^");
+        if (rule->kind == CSNI_UNWIND_SAVED) csni_breakpad_put_literal(w->t, " ^");
         return true;
     case CSNI_UNWIND_REGISTER: return put_register(w, rule->base);
     case CSNI_UNWIND_EXPRESSION: return put_tokens(w, rule);
-    case CSNI_UNWIND_NONE: put_literal(w->t, "0"); return true; /* readers take it for the end of the stack */
-    default: put_literal(w->t, ".undef"); return true;
+    case CSNI_UNWIND_NONE: csni_breakpad_put_literal(w->t, "0"); return true; /* readers take it for the end of the stack */
+    default: csni_breakpad_put_literal(w->t, ".undef"); return true;
     }
 }
 
@@ -161,28 +159,28 @@ static bool is_rule_useful(const struct stack_writer *w, const struct csni_unwin
 static void put_rule(struct stack_writer *w, const struct csni_unwind_rule *rule) {
     size_t before = w->t->size;
     if (!is_rule_useful(w, rule)) return;
-    put_literal(w->t, " ");
+    csni_breakpad_put_literal(w->t, " ");
     bool is_good = put_register(w, rule->target);
-    if (is_good) put_literal(w->t, ": ");
+    if (is_good) csni_breakpad_put_literal(w->t, ": ");
     size_t value = w->t->size;
     if (is_good && put_rule_value(w, rule)) return;
     w->t->size = before;
     if (!is_good || rule->target < CSNI_UNWIND_REGISTERS) return;
     w->t->size = value; /* the value of the row before would be wrong */
-    put_literal(w->t, ".undef");
+    csni_breakpad_put_literal(w->t, ".undef");
 }
 
 /* False: no rule of it can be told. */
 static bool put_row(struct stack_writer *w, const struct csni_unwind_row *row, uint64_t base, uint64_t init_size) {
     size_t before = w->t->size;
-    put_literal(w->t, init_size ? "STACK CFI INIT " : "STACK CFI ");
+    csni_breakpad_put_literal(w->t, init_size ? "STACK CFI INIT " : "STACK CFI ");
     csni_breakpad_put_hex(w->t, row->addr - base, ' ');
     if (init_size) csni_breakpad_put_hex(w->t, init_size, ' ');
     if (w->t->failed) return false;
     size_t head = --w->t->size; /* rules begin with a blank */
     for (uint32_t i = 0; i < row->rule_count; i++) put_rule(w, &w->table->rules.items[row->first_rule + i]);
     bool has_rules = w->t->size != head;
-    if (has_rules) put_literal(w->t, "\n");
+    if (has_rules) csni_breakpad_put_literal(w->t, "\n");
     else w->t->size = before;
     return has_rules;
 }

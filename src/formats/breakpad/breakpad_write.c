@@ -3,12 +3,14 @@
  * Names of inlined functions get their numbers first, in the order in which they are used. Then functions are written in runs,
  * each by one worker into a text of its own; the texts go out one after the other. */
 #include "base/core/fail.h"
+#include "formats/breakpad/breakpad_pieces.h"
 #include "formats/breakpad/breakpad_put.h"
 
 enum { RUN_LENGTH = 1024 }; /* functions, or names */
 
 struct run {
-    struct csni_buffer functions, symbols;
+    struct csni_buffer *functions; /* the piece that is being made */
+    struct csni_buffer symbols;    /* go out after all functions */
     uint64_t line_bytes, inline_bytes, rows, nodes;
 };
 
@@ -22,8 +24,8 @@ struct writer {
     CSNI_VEC(uint32_t) origin_strings; /* string of the model by number */
     struct run *runs;
     size_t run_count;
-    struct csni_buffer *origin_texts; /* one per run of names */
-    size_t origin_run_count;
+    uint64_t origin_bytes;
+    struct csni_breakpad_pieces out;
     struct csni_buffer head;
 };
 
@@ -50,12 +52,10 @@ static csn_status number_origins(struct writer *w, struct csn_error *err) {
 
 /* ---- the head ---- */
 
-static void put_text(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
-
 static void put_field(struct csni_buffer *t, struct csn_str field, const char *otherwise) {
     if (field.len) csni_buffer_put(t, field.ptr, field.len);
-    else put_text(t, otherwise);
-    put_text(t, " ");
+    else csni_breakpad_put_literal(t, otherwise);
+    csni_breakpad_put_literal(t, " ");
 }
 
 /* Names of architectures that Breakpad spells in another way. */
@@ -74,18 +74,18 @@ static void put_module(struct writer *w) {
     struct csn_str os = image->os.len ? image->os : csni_str("Linux");
     char id[CSNI_BREAKPAD_ID_MAX + 1];
     csni_breakpad_id(os, uuid.size ? uuid : w->options->made_up_id, image->age, id);
-    put_text(&w->head, "MODULE ");
+    csni_breakpad_put_literal(&w->head, "MODULE ");
     put_field(&w->head, os, "");
     put_field(&w->head, breakpad_arch(image->arch), "unknown");
     put_field(&w->head, csni_str(id), "");
     csni_breakpad_put_name(&w->head, image->name.len ? image->name : csni_str("unknown"), NULL);
     if (!uuid.size || !csni_str_is(os, "Linux")) return;
-    put_text(&w->head, "INFO CODE_ID ");
+    csni_breakpad_put_literal(&w->head, "INFO CODE_ID ");
     for (size_t i = 0; i < uuid.size; i++) {
         const char digits[] = { "0123456789ABCDEF"[uuid.ptr[i] >> 4], "0123456789ABCDEF"[uuid.ptr[i] & 15] };
         csni_buffer_put(&w->head, digits, sizeof digits);
     }
-    put_text(&w->head, "\n");
+    csni_breakpad_put_literal(&w->head, "\n");
 }
 
 /* Records that tell of the image stand in front, as they came; others after all. */
@@ -103,7 +103,7 @@ static void put_identity(struct writer *w) {
     for (size_t i = 0; i < count; i++) {
         if (!is_own(&extras[i], true)) continue;
         csni_buffer_put(&w->head, extras[i].text.ptr, extras[i].text.len);
-        put_text(&w->head, "\n");
+        csni_breakpad_put_literal(&w->head, "\n");
     }
 }
 
@@ -118,9 +118,9 @@ static void put_files(struct writer *w) {
         csni_buffer_put(&path, directory.ptr, directory.len);
         bool slash = directory.len && memchr(directory.ptr, '/', directory.len);
         const char *separator = directory.len && !slash && memchr(directory.ptr, '\\', directory.len) ? "\\" : "/";
-        if (directory.len && directory.ptr[directory.len - 1] != *separator) put_text(&path, separator);
+        if (directory.len && directory.ptr[directory.len - 1] != *separator) csni_breakpad_put_literal(&path, separator);
         csni_buffer_put(&path, base.ptr, base.len);
-        put_text(&w->head, "FILE ");
+        csni_breakpad_put_literal(&w->head, "FILE ");
         csni_breakpad_put_dec(&w->head, w->files[i] - 1, ' ');
         csni_breakpad_put_name(&w->head, (struct csn_str){ (const char *)path.bytes, path.size }, NULL);
     }
@@ -128,13 +128,10 @@ static void put_files(struct writer *w) {
     csni_buffer_deinit(&path);
 }
 
-static csn_status encode_origins(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
+static csn_status encode_origins(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
     struct writer *w = context;
-    struct csni_buffer *t = &w->origin_texts[item];
-    t->alloc = w->model->alloc;
     for (size_t i = item * RUN_LENGTH; i < (item + 1) * RUN_LENGTH && i < w->origin_strings.count; i++) {
-        put_text(t, "INLINE_ORIGIN ");
+        csni_breakpad_put_literal(t, "INLINE_ORIGIN ");
         csni_breakpad_put_dec(t, (uint32_t)i, ' ');
         csni_breakpad_put_origin_name(t, w->model->strings[w->origin_strings.items[i]], w->options->demangle);
     }
@@ -146,15 +143,15 @@ static csn_status encode_origins(void *context, uint32_t worker, size_t item, st
 /* False: no part of it is below `size`. */
 static bool put_inline(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                        const struct csni_inline_node *node, uint32_t size, uint32_t level) {
-    struct csni_buffer *t = &run->functions;
+    struct csni_buffer *t = run->functions;
     const struct csni_part *parts = batch->parts + node->first_part;
     uint32_t file = w->files[batch->file_numbers[node->call_file]];
     if (parts[0].start >= size) return false;
-    put_text(t, "INLINE ");
+    csni_breakpad_put_literal(t, "INLINE ");
     csni_breakpad_put_dec(t, level, ' ');
     csni_breakpad_put_dec(t, node->call_line, ' ');
     if (file) csni_breakpad_put_dec(t, file - 1, ' ');
-    else put_text(t, "-1 ");
+    else csni_breakpad_put_literal(t, "-1 ");
     csni_breakpad_put_dec(t, w->origins[batch->string_numbers[node->name]] - 1, ' ');
     for (uint32_t i = 0; i < node->part_count && parts[i].start < size; i++) {
         uint32_t end = parts[i].end < size ? parts[i].end : size;
@@ -170,14 +167,14 @@ static bool put_inline(struct writer *w, struct run *run, const struct csni_batc
 static void put_inlines(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                         uint32_t size) {
     uint32_t ends[CSN_INLINE_DEPTH_MAX], depth = 0; /* of the written calls around: index after the last in each */
-    size_t before = run->functions.size;
+    size_t before = run->functions->size;
     for (uint32_t i = 0; i < f->inline_count; i++) {
         const struct csni_inline_node *node = &batch->inlines[f->first_inline + i];
         while (depth && ends[depth - 1] <= i) depth--;
         if (!batch->string_numbers[node->name] || !put_inline(w, run, batch, f, node, size, depth)) continue;
         if (node->descendants && depth < CSN_INLINE_DEPTH_MAX) ends[depth++] = i + 1 + node->descendants;
     }
-    run->inline_bytes += run->functions.size - before;
+    run->inline_bytes += run->functions->size - before;
 }
 
 static bool is_row_written(const struct csni_batch *batch, const struct csni_row *row, uint32_t end) {
@@ -187,7 +184,7 @@ static bool is_row_written(const struct csni_batch *batch, const struct csni_row
 /* Rows without a file or a line are left out: what they cover is a gap. */
 static void put_rows(struct writer *w, struct run *run, const struct csni_batch *batch, const struct csni_function *f,
                      uint32_t size) {
-    struct csni_buffer *t = &run->functions;
+    struct csni_buffer *t = run->functions;
     const struct csni_row *rows = batch->rows + f->first_row;
     size_t before = t->size;
     for (uint32_t i = 0; i < f->row_count; i++) {
@@ -210,12 +207,12 @@ static void put_entry(struct writer *w, struct run *run, const struct csni_entry
     const struct csni_function *f = &batch->functions[e->function];
     if (!is_written(w, f)) return;
     uint32_t size = f->size < distance ? f->size : (uint32_t)distance;
-    struct csni_buffer *t = size ? &run->functions : &run->symbols;
-    put_text(t, size ? "FUNC " : "PUBLIC ");
-    if (e->child_count) put_text(t, "m ");
+    struct csni_buffer *t = size ? run->functions : &run->symbols;
+    csni_breakpad_put_literal(t, size ? "FUNC " : "PUBLIC ");
+    if (e->child_count) csni_breakpad_put_literal(t, "m ");
     csni_breakpad_put_hex(t, f->start - w->base, ' ');
     if (size) csni_breakpad_put_hex(t, size, ' ');
-    put_text(t, "0 ");
+    csni_breakpad_put_literal(t, "0 ");
     csni_breakpad_put_name(t, batch->strings[f->name], w->options->demangle);
     if (!size) return;
     put_inlines(w, run, batch, f, size);
@@ -265,13 +262,13 @@ static void visit_run(struct writer *w, size_t item, struct run *run,
     }
 }
 
-static csn_status encode_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
-    (void)worker;
+static csn_status encode_run(void *context, size_t item, struct csni_buffer *t, struct csn_error *err) {
     struct writer *w = context;
     struct run *run = &w->runs[item];
-    run->functions.alloc = run->symbols.alloc = w->model->alloc;
+    run->functions = t;
+    run->symbols.alloc = w->model->alloc;
     visit_run(w, item, run, put_entry);
-    return run->functions.failed || run->symbols.failed ? csni_fail_memory(err, run->functions.capacity) : CSN_OK;
+    return t->failed || run->symbols.failed ? csni_fail_memory(err, t->capacity) : CSN_OK;
 }
 
 /* Files that some record names keep their order. */
@@ -288,59 +285,40 @@ static csn_status number_files(struct writer *w, size_t runs, struct csn_error *
 
 /* ---- the file ---- */
 
-static csn_status write_text(const struct csni_sink *sink, uint64_t *at, const void *bytes, size_t size, struct csn_error *err) {
-    csn_status status = size ? sink->write(sink->context, *at, bytes, size, err) : CSN_OK;
-    *at += size;
-    return status;
-}
-
-static uint64_t total_size(const struct writer *w) {
-    uint64_t size = w->head.size;
-    for (size_t i = 0; i < w->origin_run_count; i++) size += w->origin_texts[i].size;
-    for (size_t i = 0; i < w->run_count; i++) size += w->runs[i].functions.size + w->runs[i].symbols.size;
-    for (uint32_t i = 0; i < w->model->image.extras.count; i++)
-        if (is_own(&w->model->image.extras.items[i], false)) size += w->model->image.extras.items[i].text.len + 1;
-    for (size_t i = 0; i < w->options->stack_count; i++) size += w->options->stacks[i].size;
-    return size;
-}
-
-static csn_status write_out(const struct writer *w, const struct csni_sink *sink, struct csn_error *err) {
-    uint64_t at = 0;
-    CSNI_TRY(sink->reserve(sink->context, total_size(w), err));
-    CSNI_TRY(write_text(sink, &at, w->head.bytes, w->head.size, err));
-    for (size_t i = 0; i < w->origin_run_count; i++)
-        CSNI_TRY(write_text(sink, &at, w->origin_texts[i].bytes, w->origin_texts[i].size, err));
-    for (size_t i = 0; i < w->run_count; i++)
-        CSNI_TRY(write_text(sink, &at, w->runs[i].functions.bytes, w->runs[i].functions.size, err));
-    for (size_t i = 0; i < w->run_count; i++)
-        CSNI_TRY(write_text(sink, &at, w->runs[i].symbols.bytes, w->runs[i].symbols.size, err));
+static csn_status write_kept_records(struct writer *w, struct csn_error *err) {
+    struct csni_buffer *t = &w->head;
     for (size_t i = 0; i < w->model->image.extras.count; i++) {
         const struct csni_extra *extra = &w->model->image.extras.items[i];
         if (!is_own(extra, false)) continue;
-        CSNI_TRY(write_text(sink, &at, extra->text.ptr, extra->text.len, err));
-        CSNI_TRY(write_text(sink, &at, "\n", 1, err));
+        csni_buffer_put(t, extra->text.ptr, extra->text.len);
+        csni_buffer_put(t, "\n", 1);
     }
-    for (size_t i = 0; i < w->options->stack_count; i++)
-        CSNI_TRY(write_text(sink, &at, w->options->stacks[i].bytes, w->options->stacks[i].size, err));
-    return CSN_OK;
+    return csni_breakpad_pieces_add(&w->out, t, err);
 }
 
-static csn_status encode(struct writer *w, struct csni_pool *pool, struct csn_error *err) {
+static csn_status write_head(struct writer *w, struct csn_error *err) {
+    put_identity(w);
+    put_files(w);
+    return csni_breakpad_pieces_add(&w->out, &w->head, err);
+}
+
+static csn_status write_all(struct writer *w, struct csn_error *err) {
     const struct csni_model *m = w->model;
     size_t runs = (m->entry_count + (size_t)RUN_LENGTH - 1) / RUN_LENGTH;
     CSNI_TRY(number_origins(w, err));
     CSNI_TRY(number_files(w, runs, err));
-    put_identity(w);
-    put_files(w);
-    if (w->head.failed) return csni_fail_memory(err, w->head.capacity);
-    size_t origin_runs = (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH;
-    w->origin_texts = csni_alloc_zeroed(m->alloc, origin_runs, sizeof *w->origin_texts);
-    if (w->origin_texts) w->origin_run_count = origin_runs;
+    CSNI_TRY(write_head(w, err));
+    uint64_t before = w->out.size;
+    CSNI_TRY(csni_breakpad_pieces_make(&w->out, (w->origin_strings.count + RUN_LENGTH - 1) / RUN_LENGTH, encode_origins, w, err));
+    w->origin_bytes = w->out.size - before;
     w->runs = csni_alloc_zeroed(m->alloc, runs, sizeof *w->runs);
-    if (w->runs) w->run_count = runs;
-    if (w->origin_run_count != origin_runs || w->run_count != runs) return csni_fail_memory(err, runs * sizeof *w->runs);
-    CSNI_TRY(csni_pool_run(pool, origin_runs, encode_origins, w, err));
-    return csni_pool_run(pool, runs, encode_run, w, err);
+    if (runs && !w->runs) return csni_fail_memory(err, runs * sizeof *w->runs);
+    w->run_count = runs;
+    CSNI_TRY(csni_breakpad_pieces_make(&w->out, runs, encode_run, w, err));
+    for (size_t i = 0; i < runs; i++) CSNI_TRY(csni_breakpad_pieces_add(&w->out, &w->runs[i].symbols, err));
+    CSNI_TRY(write_kept_records(w, err));
+    CSNI_TRY(csni_breakpad_pieces_make(&w->out, w->options->stack_count, w->options->make_stack, w->options->stack_context, err));
+    return csni_breakpad_pieces_finish(&w->out, err);
 }
 
 static void report_sizes(const struct writer *w, struct csn_convert_report *report) {
@@ -350,23 +328,19 @@ static void report_sizes(const struct writer *w, struct csn_convert_report *repo
         report->rows_written += w->runs[i].rows;
         report->inline_nodes_written += w->runs[i].nodes;
     }
-    for (size_t i = 0; i < w->origin_run_count; i++) report->string_bytes += w->origin_texts[i].size;
+    report->string_bytes += w->origin_bytes;
     report->files_written = w->file_count;
-    report->output_bytes = total_size(w);
+    report->output_bytes = w->out.size;
 }
 
 static void release(struct writer *w) {
-    for (size_t i = 0; i < w->origin_run_count; i++) csni_buffer_deinit(&w->origin_texts[i]);
-    for (size_t i = 0; i < w->run_count; i++) {
-        csni_buffer_deinit(&w->runs[i].functions);
-        csni_buffer_deinit(&w->runs[i].symbols);
-    }
-    csni_free(w->model->alloc, w->origin_texts, w->origin_run_count * sizeof *w->origin_texts);
+    for (size_t i = 0; i < w->run_count; i++) csni_buffer_deinit(&w->runs[i].symbols);
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(w->model->alloc, w->origins, w->model->string_count * sizeof *w->origins);
     csni_free(w->model->alloc, w->files, ((size_t)w->model->file_count + 1) * sizeof *w->files);
     csni_vec_deinit(&w->origin_strings);
     csni_buffer_deinit(&w->head);
+    csni_breakpad_pieces_deinit(&w->out);
 }
 
 csn_status csni_breakpad_write(const struct csni_model *model, const struct csni_breakpad_write_options *options,
@@ -375,8 +349,8 @@ csn_status csni_breakpad_write(const struct csni_model *model, const struct csni
     struct writer w = { .model = model, .options = options };
     if (model->image.has_base_address) w.base = model->image.base_address;
     w.origin_strings.alloc = w.head.alloc = model->alloc;
-    csn_status status = encode(&w, pool, err);
-    if (status >= 0) status = write_out(&w, sink, err);
+    csni_breakpad_pieces_init(&w.out, sink, pool, model->alloc);
+    csn_status status = write_all(&w, err);
     if (status >= 0) report_sizes(&w, report);
     release(&w);
     return status;
