@@ -129,6 +129,21 @@ static bool place_by_name(struct stack_session *session, const struct csn_index 
     return is_within(index, frame, start, *addr) && !is_within(index, frame, start, *addr + PAGE_SIZE);
 }
 
+bool stack_place_symbol(struct stack_session *session, struct csn_str name, uint64_t offset, struct csn_str *module) {
+    const struct symbol_site site = { .name = name, .offset = offset };
+    size_t given = csn_store_given_count(session->store);
+    for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
+        struct csn_str candidate = csn_store_given_name(session->store, i);
+        uint32_t number = session_name_module(session, candidate, NULL), count = 0;
+        const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
+        uint64_t start;
+        if (!index || !symbol_tables_find(&session->symbols, index, &site, &start, &count) || count != 1) continue;
+        *module = candidate;
+        return true;
+    }
+    return false;
+}
+
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags) {
     if (csn_store_given_count(session->store) != 1) return false;
     uint32_t module = session_name_module(session, csn_store_given_name(session->store, 0), NULL);

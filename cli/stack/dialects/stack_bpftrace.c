@@ -12,16 +12,7 @@
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
-#include "stack/stack_session.h"
-
-struct bpftrace_state {
-    struct csn_str module; /* the only index that was given; empty: not the only one */
-};
-
-static void init_bpftrace(void *state, const struct stack_session *session) {
-    struct bpftrace_state *bpftrace = state;
-    if (csn_store_given_count(session->store) == 1) bpftrace->module = csn_store_given_name(session->store, 0);
-}
+#include "stack/stack_modules.h"
 
 /* "orders_load+9" up to a blank or the end. */
 static bool read_bpftrace_symbol(struct line_scan *s, struct line_frame *out) {
@@ -55,9 +46,8 @@ static bool read_perf_mode(struct line_scan *s, struct line_frame *out) {
 static enum line_kind read_bpftrace_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                          struct line_frame *out) {
     static const char kernel[] = "vmlinux";
-    const struct bpftrace_state *bpftrace = state;
     struct line_scan s = scan_on(line);
-    (void)modules;
+    (void)state;
     if (!scan_blanks(&s)) return KIND_NONE;
     out->fill_at = out->fill_end = line.len;
     out->by_maps = true;
@@ -72,13 +62,12 @@ static enum line_kind read_bpftrace_line(void *state, struct stack_modules *modu
         out->value = out->pc;
         return KIND_FRAME;
     }
-    bool in_kernel = out->pc >> 63 || !bpftrace->module.len;
     out->site = SITE_SYMBOL;
     out->value = out->symbol_offset;
-    out->module = in_kernel ? (struct csn_str){ kernel, sizeof(kernel) - 1 } : bpftrace->module;
+    if (out->pc >> 63 || !stack_place_symbol(modules->session, out->symbol, out->symbol_offset, &out->module))
+        out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
     return KIND_FRAME;
 }
 
 const struct stack_dialect bpftrace_dialect = { .name = "bpftrace", .marks = { MARK_INDENT | MARK_PLUS },
-                                                .state_size = sizeof(struct bpftrace_state), .init = init_bpftrace,
                                                 .read = read_bpftrace_line, .fill = fill_line_in_brackets };

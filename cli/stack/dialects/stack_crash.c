@@ -2,11 +2,23 @@
  *
  *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884      the image's first byte, and the offset from there
  *     0   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)   symbolicated already
+ *     0   MyApp       0x0000000104a2c1f4 MyApp + 16884            of backtrace_symbols(): the module's name, and the offset from its start
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
 #include "stack/stack_modules.h"
+
+/* "MyApp + 16884" */
+static bool read_module_offset(struct line_scan *s, struct line_frame *out) {
+    struct line_scan at = *s;
+    uint64_t offset;
+    if (at.line.len - at.at < out->module.len || memcmp(at.line.ptr + at.at, out->module.ptr, out->module.len) != 0) return false;
+    at.at += out->module.len;
+    if (!scan_text(&at, " + ") || !scan_number(&at, 10, &offset) || !scan_at_end(&at)) return false;
+    out->value = offset;
+    return true;
+}
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     uint64_t number, start;
@@ -26,7 +38,7 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->value = out->pc;
     if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
     else if (scan_at_end(s)) return KIND_NONE;
-    else out->site = SITE_PC;
+    else out->site = read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
     return number ? KIND_FRAME : KIND_FIRST;
 }
 

@@ -95,6 +95,7 @@ static bool read_frame_without_image(struct line_scan *s, struct line_frame *out
         struct line_scan offset = { name.line, plus + 1 };
         out->has_symbol_offset = scan_hex(&offset, &out->symbol_offset) && scan_at_end(&offset);
         if (out->has_symbol_offset) out->symbol.len = plus - s->at;
+        else if (scan_number(&offset, 10, &out->symbol_offset) && scan_at_end(&offset)) return false; /* bpftrace */
     }
     if (out->symbol.len && out->symbol.ptr[0] == '[') out->symbol.len = 0;
     out->pc = out->value;

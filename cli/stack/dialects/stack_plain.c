@@ -2,6 +2,7 @@
  *
  *     app+0x1139            from the module's first byte, as a sanitizer counts
  *     #1 0x55d000001139     of the process
+ *     10001139              of the image, alone on its line: only if exactly one index is given, and has a function there
  *     55d000000000-55d000002000 r-xp 00001000 08:01 1234 /path/app      as /proc/PID/maps has it */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
@@ -18,6 +19,21 @@ static bool read_number(struct line_scan *s, uint64_t *out, bool *given) {
     return *given || !hash;
 }
 
+/* "10001139" */
+static bool read_bare_address(struct stack_modules *modules, struct csn_str line, struct line_frame *out) {
+    enum { DIGITS_MIN = 4 };
+    struct line_scan s = scan_on(line);
+    scan_blanks(&s);
+    size_t from = s.at;
+    if (!scan_number(&s, 16, &out->value) || s.at - from < DIGITS_MIN) return false;
+    scan_blanks(&s);
+    out->site = SITE_PC;
+    out->pc = out->value;
+    out->by_maps = true;
+    out->fill_at = out->fill_end = line.len;
+    return scan_at_end(&s) && stack_place_is_alone(modules->session, out->value, 0);
+}
+
 static enum line_kind read_plain_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct line_scan s = scan_on(line);
@@ -25,6 +41,8 @@ static enum line_kind read_plain_line(void *state, struct stack_modules *modules
     bool numbered;
     (void)state, (void)open;
     if (stack_modules_add_maps_line(modules, line)) return KIND_CONTEXT;
+    if (read_bare_address(modules, line, out)) return KIND_FRAME;
+    *out = (struct line_frame){ .site = SITE_PC };
     scan_blanks(&s);
     if (!read_number(&s, &number, &numbered)) return KIND_NONE;
     if (scan_hex(&s, &out->value)) {

@@ -73,7 +73,8 @@ static enum line_kind read_sanitizer_line(void *state, struct stack_modules *mod
                                           struct line_frame *out) {
     (void)state, (void)open;
     struct line_scan s = scan_on(line);
-    bool indented = scan_blanks(&s);
+    scan_blanks(&s);
+    bool indented = s.at > 1 || (s.at && line.ptr[0] == '\t'); /* one blank: LLVM's tools, which print return addresses */
     out->by_maps = true;
     if (scan_char(&s, '#')) return indented ? read_frame(&s, out) : KIND_NONE;
     return read_map(modules, &s);

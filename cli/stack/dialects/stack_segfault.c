@@ -11,6 +11,8 @@
 #include "stack/stack_fill.h"
 #include "stack/stack_session.h"
 
+#include <callsign/inspect.h>
+
 enum { SEGFAULT_PAGE = 4096 };
 
 static bool read_ip(struct line_scan *s, uint64_t *out) {
@@ -53,9 +55,11 @@ static enum line_kind read_segfault_line(void *state, struct stack_modules *modu
 
 /* Of an offset in the mapping. */
 static uint64_t code_address(void *state, struct stack_session *session, const struct line_frame *frame, uint32_t module) {
-    uint64_t base = session_image_base(session, module);
+    const struct csn_index *index = session_index(session, module);
+    uint64_t first = 0;
     (void)state;
-    return frame->value + (base - base % SEGFAULT_PAGE);
+    if (!index || csn_index_function_start(index, 0, &first, NULL) < 0) return frame->value;
+    return frame->value + (first - first % SEGFAULT_PAGE);
 }
 
 const struct stack_dialect segfault_dialect = { .name = "segfault", .marks = { MARK_REGISTER | MARK_MODULE },

@@ -1,0 +1,378 @@
+"""callsign stack on the logs of other programs: samples that these wrote, and what must become of each line.
+
+The samples are in tests/data/stacks, whose README has the programs, and what llvm-symbolizer-22 says of each address. Samples in this file
+follow the form that the program's authors or users published: `source` names where; module names and addresses are those of the programs
+in tests/data/stacks."""
+import json
+import pathlib
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+import pytest
+
+import gsym_make
+
+DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "stacks"
+LIB = ["-i", DATA / "liborders.so"]
+BOTH = [*LIB, "-i", DATA / "orders"]
+FIXED = ["-i", DATA / "orders-fixed"]
+WASM = ["-i", DATA / "orders.wasm"]
+
+L = "/opt/app/liborders.c:"
+CHECK = f" (check at {L}9, inlined into parse_line at {L}16)"
+LOAD = f" (orders_load at {L}21)"
+ON_CHECK, MAIN = " (on_check at /opt/app/orders.c:13)", " (main at /opt/app/orders.c:31)"
+WASM_CHECK = " (check at /opt/app/worders.c:2, inlined into parse_line at /opt/app/worders.c:6)"
+WASM_LOAD = " (orders_load at /opt/app/worders.c:11)"
+
+
+def bare(text):
+    """Without the brackets."""
+    return " " + text[2:-1]
+
+
+@dataclass
+class Sample:
+    index: list
+    source: str            # the program that wrote it; or where its form is published
+    lines: dict            # number of a line, from 1: what is added to it, or (after "=") what replaces it
+    counts: tuple          # stacks, frames, named
+    text: str = None       # None: tests/data/stacks/NAME.txt
+    functions: dict = field(default_factory=dict)  # of an index that is made for it
+
+
+SAMPLES = {
+    "glibc-fd": Sample(BOTH, "glibc 2.36, backtrace_symbols_fd()", {
+        1: ON_CHECK, 2: CHECK, 3: LOAD, 4: MAIN, 7: " (_start)"}, (1, 7, 5)),
+    "glibc-symbols": Sample(BOTH, "glibc 2.36, backtrace_symbols()", {
+        1: ON_CHECK, 2: CHECK, 3: LOAD, 4: MAIN, 7: " (_start)"}, (1, 7, 5)),
+    "libunwind": Sample(FIXED, "libunwind 1.6.2, unw_get_proc_name() as its manual shows it", {1: CHECK, 2: LOAD}, (1, 6, 2)),
+    "libunwind-pie": Sample(LIB, "the same in a position independent program", {1: CHECK, 2: LOAD}, (1, 6, 2)),
+    "boost": Sample(["-i", f"boost-fixed={DATA / 'orders-fixed'}"], "Boost 1.74, boost::stacktrace", {
+        2: f"= 1# check at {L}9 (inlined)\n 1# parse_line at {L}16", 3: f"= 2# orders_load at {L}21"}, (1, 6, 2)),
+    "glog": Sample(FIXED, "glog 0.6.0, LOG(FATAL)", {8: CHECK, 9: LOAD}, (1, 11, 2)),
+    "absl": Sample(FIXED, "Abseil 20220623, InstallFailureSignalHandler()", {2: f" (parse_line at {L}15)"}, (1, 2, 1)),
+    "absl-pie": Sample(LIB, "the same in a position independent program", {2: f" (parse_line at {L}15)"}, (1, 2, 1)),
+    "rust": Sample(LIB, "rustc 1.95.0, RUST_BACKTRACE=full", {5: CHECK, 9: LOAD}, (1, 4, 2)),
+    "gdb": Sample(BOTH, "gdb 13.1, run and bt, without symbols", {
+        1: "=0x000055555555527b in on_check () at /opt/app/orders.c:23",
+        2: "=#0  0x000055555555527b in on_check () at /opt/app/orders.c:23",
+        3: f"=#1  0x00007ffff7fbc13b in check () at {L}9\n#2  parse_line () at {L}16",
+        4: f"=#3  0x00007ffff7fbc161 in orders_load () at {L}21",
+        5: "=#4  0x0000555555555461 in main () at /opt/app/orders.c:31",
+        6: "=#5{rest}", 7: "=#6{rest}", 8: "=#7  0x0000555555555131 in _start ()"}, (2, 8, 6)),
+    "valgrind": Sample(BOTH, "Valgrind 3.19.0, without symbols", {
+        2: "===23276==    at 0x10927B: on_check (/opt/app/orders.c:23)",
+        3: f"===23276==    by 0x485313A: check ({L}9)\n==23276==    by 0x485313A: parse_line ({L}16)",
+        4: f"===23276==    by 0x4853160: orders_load ({L}21)",
+        5: "===23276==    by 0x109460: main (/opt/app/orders.c:31)"}, (1, 4, 4)),
+    "strace": Sample(BOTH, "strace 6.1 with libunwind, -k", {
+        4: " (on_check at /opt/app/orders.c:25)", 5: CHECK, 6: LOAD, 7: MAIN, 10: " (_start)"}, (1, 8, 5)),
+    "jvm": Sample(LIB, "OpenJDK 17.0.15, its message and hs_err file", {7: LOAD}, (2, 9, 1)),
+    "segfault": Sample(BOTH, "Linux 6.18", {
+        1: "=[12906.677165] orders[12817]: segfault at 0 ip 0000561ae465727b sp 00007ffd8d018630 error 6 in "
+           "orders[127b,561ae4657000+1000] (on_check at /opt/app/orders.c:23) likely on CPU 0 (core 0, socket 0)"}, (1, 1, 1)),
+    "asan": Sample(LIB, "clang 22.1.8 -fsanitize=address, symbolize=0", {
+        4: f"=    #1 0x7f71e124213a in check {L}9\n    #2 0x7f71e124213a in parse_line {L}16",
+        5: f"=    #3 0x7f71e1242160 in orders_load {L}21", 6: "=    #4{rest}", 7: "=    #5{rest}", 8: "=    #6{rest}",
+        9: "=    #7{rest}"}, (1, 7, 2)),
+    "ubsan": Sample(LIB, "clang 22.1.8 -fsanitize=undefined, print_stacktrace=1:symbolize=0", {
+        3: f"=    #1 0x7f30818fe13a in check {L}9\n    #2 0x7f30818fe13a in parse_line {L}16",
+        4: f"=    #3 0x7f30818fe160 in orders_load {L}21", 5: "=    #4{rest}", 6: "=    #5{rest}", 7: "=    #6{rest}",
+        8: "=    #7{rest}"}, (1, 7, 2)),
+    "msan": Sample(LIB, "clang 22.1.8 -fsanitize=memory, symbolize=0", {
+        3: f"=    #1 0x7faf51e6b13a in check {L}9\n    #2 0x7faf51e6b13a in parse_line {L}16",
+        4: f"=    #3 0x7faf51e6b160 in orders_load {L}21", 5: "=    #4{rest}", 6: "=    #5{rest}", 7: "=    #6{rest}",
+        8: "=    #7{rest}"}, (1, 7, 2)),
+    "tsan": Sample([], "clang 22.1.8 -fsanitize=thread, symbolize=0; llvm-symbolizer: 0xe92f8 thread uorders.c:19, 0xe933a orders_load", {
+        4: f"=    #1 orders_load {L}21 (tsan+0xe933a) (BuildId: 8785d366884f419e8726b841f77ed2ec33735374)"}, (1, 4, 1),
+        functions={"name": "tsan", "list": [{"start": 0xe9320, "size": 0x46, "name": "orders_load", "line": 21}]}),
+    "go": Sample([], "go 1.19 with -ldflags='-s -w', integer divide by zero", {
+        5: " main.parseLine at /opt/app/liborders.c:8", 9: " main.main at /opt/app/liborders.c:13"}, (1, 2, 2),
+        functions={"name": "orders", "list": [{"start": 0x457c60, "size": 0x60, "name": "main.parseLine", "line": 8},
+                                              {"start": 0x457cc0, "size": 0x52, "name": "main.main", "line": 13}]}),
+    "bpftrace": Sample(LIB, "bpftrace 0.17, ustack(), ustack(perf) and a map of stacks", {
+        2: f" (orders_load at {L}20)", 7: f" (orders_load at {L}20)", 13: f" orders_load at {L}20"}, (3, 9, 3)),
+    "bpftrace-kernel": Sample([], "bpftrace 0.17 on Linux 6.18, kstack() and kstack(perf)", {
+        7: " (do_idle at /opt/app/liborders.c:300)", 15: " (do_idle at /opt/app/liborders.c:300)"}, (2, 12, 2),
+        functions={"name": "vmlinux", "list": [{"start": 0xffffffff813c3870, "size": 0x200, "name": "do_idle", "line": 300}]}),
+    "wasmtime": Sample(WASM, "wasmtime 50.0.1, with and without names", {2: WASM_CHECK, 3: WASM_LOAD, 10: WASM_CHECK, 11: WASM_LOAD},
+                       (2, 4, 4)),
+    "v8": Sample(WASM, "Node 20.20.2, with and without names", {2: WASM_CHECK, 3: WASM_LOAD, 5: WASM_CHECK, 6: WASM_LOAD}, (2, 4, 4)),
+    "wine": Sample([], "Wine 8.0, winedbg; llvm-symbolizer: 0x25a2113dc orders_load liborders.c:21", {
+        3: LOAD}, (1, 6, 1),
+        functions={"name": "orders", "base": 0x25a210000, "list": [{"start": 0x25a210000, "size": 1, "name": "base"},
+                                                                   {"start": 0x25a2113d0, "size": 0x21, "name": "orders_load", "line": 21}]}),
+    "bare-with-maps": Sample(BOTH, "glibc 2.36, backtrace() after /proc/self/maps", {
+        12: bare(ON_CHECK), 13: bare(CHECK), 14: bare(LOAD), 15: bare(MAIN), 18: " _start"}, (1, 7, 5)),
+
+    # ---- published forms ----
+    "folly": Sample(FIXED, "folly/debugging/symbolizer/SignalHandler.cpp, StackTracePrinter", {3: CHECK, 5: LOAD}, (1, 2, 2),
+                    "*** Aborted at 1795377803 (Unix time, try 'date -d @1795377803') ***\n"
+                    "*** Signal 11 (SIGSEGV) (0x0) received by PID 42 (pthread TID 0x7f) (linux TID 42), stack trace: ***\n"
+                    "    @ 000000001000003f parse_line\n                       /opt/app/orders-fixed\n"
+                    "    @ 0000000010000066 (unknown)\n"),
+    "android": Sample(LIB, "github.com/AdamGuidarini/MediTrak/issues/207", {2: CHECK, 3: LOAD}, (1, 3, 2),
+                      "backtrace:\n      #00 pc 000000000000113a  /data/app/liborders.so (parse_line+65) (BuildId: "
+                      "e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e)\n      #01 pc 0000000000001160  /data/app/base.apk!liborders.so (offset 0x3000)"
+                      " (orders_load+8)\n      #02 pc 000000000006fcac  /apex/com.android.runtime/lib64/bionic/libc.so (__libc_init+124)\n"),
+    "logcat": Sample(LIB, "github.com/Kitt-AI/snowboy/issues/595 and linphone-android/issues/389", {1: CHECK, 2: LOAD, 3: LOAD}, (2, 3, 3),
+                     "03-16 22:29:06.642 11157 11157 F DEBUG   :       #00 pc 000000000000113a  /data/app/liborders.so\n"
+                     "2019-07-21 14:28:56.432 14666-14666/? A/DEBUG:     #01 pc 0000000000001160  /data/app/liborders.so (orders_load+8)\n"
+                     "F/art     ( 1234):   native: #00 pc 00001160  /data/app/liborders.so (orders_load+8)\n"),
+    "coredumpctl": Sample(LIB, "github.com/systemd/systemd/pull/19135 and 13798", {4: CHECK, 5: LOAD}, (1, 3, 2),
+                          "Process 666897 (orders) of user 1000 dumped core.\n\nModule /opt/app/liborders.so with build-id "
+                          "e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e\n          #0  0x00007f7b5c82813a n/a (liborders.so + 0x113a)\n"
+                          "          #1  0x00007f7b5c828161 orders_load (liborders.so + 0x1161)\n"
+                          "          #2  0x0000555668fbe139 n/a (/tmp/a.out + 0x1139)\n"),
+    "old segfault": Sample(BOTH, "Linux before 6.6, arch/x86/mm/fault.c show_signal_msg()", {
+        1: "=orders[42]: segfault at 0 ip 0000561ae465727b sp 00007ffd8d018630 error 6 in orders[561ae4657000+1000] "
+           "(on_check at /opt/app/orders.c:23)",
+        2: "=traps: orders[42] general protection fault ip:561ae465727b sp:7ffd8d018630 error:0 in orders[561ae4657000+1000] "
+           "(on_check at /opt/app/orders.c:23)"}, (2, 2, 2),
+        "orders[42]: segfault at 0 ip 0000561ae465727b sp 00007ffd8d018630 error 6 in orders[561ae4657000+1000]\n"
+        "traps: orders[42] general protection fault ip:561ae465727b sp:7ffd8d018630 error:0 in orders[561ae4657000+1000]\n"),
+    "hwasan": Sample(LIB, "github.com/python-cffi/cffi/issues/93", {3: f"=    #0 0xffff7d8a613a in check {L}9\n"
+                                                                       f"    #1 0xffff7d8a613a in parse_line {L}16"}, (1, 1, 1),
+                     "==75==ERROR: HWAddressSanitizer: tag-mismatch on address 0xffff7d9c8560 at pc 0xffff7d8a613a\n"
+                     "READ of size 8 at 0xffff7d9c8560 tags: b0/00 (ptr/mem) in thread T0\n"
+                     "    #0 0xffff7d8a613a  (/opt/app/liborders.so+0x113a) (BuildId: e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e)\n"),
+    "kasan": Sample([], "github.com/zen-kernel/zen-kernel/issues/95 and radxa/kernel/issues/530", {
+        1: "=[    0.594647] BUG: KASAN: slab-out-of-bounds in sched_init_smp+0xc6d/0xfa8 (/opt/app/liborders.c:70)",
+        4: "=[    0.594702]  sched_init_smp+0xc6d/0xfa8 (/opt/app/liborders.c:70)"}, (2, 2, 2),
+        "[    0.594647] BUG: KASAN: slab-out-of-bounds in sched_init_smp+0xc6d/0xfa8\n[    0.594656] Write of size 8 by task MuQSS/0/1\n"
+        "[    0.594677] Call Trace:\n[    0.594702]  sched_init_smp+0xc6d/0xfa8\n",
+        functions={"name": "vmlinux", "list": [{"start": 0xffffffff81000000, "size": 0xfa8, "name": "sched_init_smp", "line": 70},
+                                               {"start": 0xffffffff81000fa8, "size": 8, "name": "next"}]}),
+    "kernel warning": Sample([], "github.com/intel/ccc-linux-guest-hardening/issues/98; Linux's /proc/PID/stack", {
+        1: "=WARNING: CPU: 0 PID: 79 at mm/slub.c:3567 kfree+0x8/0x40 (/opt/app/liborders.c:70)",
+        2: "=[<0>] kfree+0x8/0x40 (/opt/app/liborders.c:70)"}, (1, 2, 2),
+        "WARNING: CPU: 0 PID: 79 at mm/slub.c:3567 kfree+0x8/0x40\n[<0>] kfree+0x8/0x40\n",
+        functions={"name": "vmlinux", "list": [{"start": 0xffffffff81000000, "size": 0x40, "name": "kfree", "line": 70}]}),
+    "mozilla": Sample(LIB, "github.com/mozilla/fix-stacks and kenz-gelsoft/gecko-dev/issues/52", {
+        1: f"=#01: check ({L}9)\n#01: parse_line ({L}16)", 2: f"= 4:16.44 GECKO(129) #02: orders_load ({L}21)"}, (1, 3, 2),
+        "#01: ???[/opt/app/liborders.so +0x113b]\n 4:16.44 GECKO(129) #02: orders_load[/opt/app/liborders.so +0x1161]\n"
+        "#03: ???[./firefox +0x1234]\n#04: ??? (???:???)\n"),
+    "chromium": Sample(FIXED, "github.com/qxf2/qxf2-page-object-model/issues/412", {2: CHECK, 3: LOAD}, (1, 3, 2),
+                       "Stacktrace:\n#0 0x00001000003f <unknown>\n#1 0x000010000066 orders_load\n#2 0x7f9130e94ac3 <unknown>\n"),
+    "llvm": Sample(LIB, "llvm/lib/Support/Unix/Signals.inc", {1: CHECK, 2: LOAD}, (1, 2, 2),
+                   " #0 0x00007f1af12fe13b (/opt/app/liborders.so+0x113b)\n #1 0x00007f1af12fe161 orders_load (/opt/app/liborders.so+0x1161)\n"),
+    "apple": Sample(LIB, "github.com/acheong08/ChatGPT-Proxy/issues/14: backtrace_symbols() of macOS", {
+        1: f"=0   liborders.so             0x00000001030c4102 parse_line + 9 (liborders.c:15)",
+        2: f"=1   liborders.so             0x00000001030c4161 orders_load + 9 (liborders.c:21)"}, (1, 2, 2),
+        "0   liborders.so             0x00000001030c4102 liborders.so + 4354\n"
+        "1   liborders.so             0x00000001030c4161 liborders.so + 4449\n"),
+    "minidump": Sample(LIB, "github.com/rust-minidump/rust-minidump/pull/157", {
+        2: f"= 0  liborders.so!parse_line [{L[:-1]} : 15]", 5: f"= 1  liborders.so!orders_load [{L[:-1]} : 21]"}, (1, 2, 2),
+        "Thread 0 (crashed)\n 0  liborders.so + 0x1102\n    rsp = 0x00007ffeea75d090   rip = 0x0000000107121102\n    Found by: given as "
+        "instruction pointer in context\n 1  liborders.so + 0x1160\n    Found by: previous frame's frame pointer\n"
+        " 2  libdyld.dylib!start + 0x0\n    Found by: previous frame's frame pointer\n"),
+    "minidump -m": Sample(LIB, "Breakpad, src/processor/stackwalk_common.cc", {
+        2: f"=0|0|liborders.so|parse_line|{L[:-1]}|15|0x9", 3: f"=0|1|liborders.so|orders_load|{L[:-1]}|21|0x9"}, (1, 2, 2),
+        "Module|liborders.so||liborders.so|000|0x7f1af12fd000|0x7f1af1301fff|0\n0|0|liborders.so||||0x1102\n0|1|liborders.so||||0x1161\n"),
+    "folded": Sample(LIB, "github.com/brendangregg/FlameGraph, stackcollapse-perf.pl --addrs", {
+        1: "=orders;main;orders_load;parse_line;check 12", 2: "=orders;[unknown];orders_load;parse_line;check 3"}, (2, 4, 4),
+        "orders;main;[liborders.so <1161>];[liborders.so <113a>] 12\norders;[unknown];liborders.so+0x1161;liborders.so+0x113a 3\n"
+        "orders;main;read 5\n"),
+    "ltrace": Sample(BOTH, "ltrace 0.8, output.c: -w", {2: CHECK, 3: LOAD}, (1, 2, 2),
+                     "write(1, \"five orders\\n\", 12) = 12\n > /opt/app/liborders.so(parse_line+0x41) [0x7f1af12fe13a]\n"
+                     " > /opt/app/liborders.so(orders_load+0x9) [0x7f1af12fe161]\n"),
+    "firefox wasm": Sample(WASM, "MDN, WebAssembly.RuntimeError", {1: WASM_CHECK, 2: WASM_LOAD}, (1, 2, 2),
+                           "parse_line@http://localhost/orders.wasm:wasm-function[0]:0x58\n"
+                           "orders_load@http://localhost/orders.wasm:wasm-function[1]:0x8b\n"),
+    "esp-idf": Sample(FIXED, "github.com/espressif/arduino-esp32/issues/4870 and jomjol/AI-on-the-edge-device/issues/592", {
+        3: f"=Backtrace: 0x10000009:0x3ffe3540 (parse_line at {L}15) 0x10000063:0x3ffe3840{LOAD} 0x400792a9:0x3ffe3cc0 |<-CORRUPTED",
+        4: f"=Backtrace:0x1000003e:0x3ffc3440{CHECK}"}, (2, 4, 3),
+        "Guru Meditation Error: Core  0 panic'ed (LoadProhibited). Exception was unhandled.\n\n"
+        "Backtrace: 0x10000009:0x3ffe3540 0x10000063:0x3ffe3840 0x400792a9:0x3ffe3cc0 |<-CORRUPTED\n"
+        "Backtrace:0x1000003e:0x3ffc3440\n"),
+    "esp-idf registers": Sample(FIXED, "github.com/kripthor/io433/issues/12", {
+        1: f"=PC      : 0x10000009 (parse_line at {L}15)  PS      : 0x00060f30  A0      : 0x800d277b  A1      : 0x3ffb1f10",
+        2: f"=MEPC    : 0x10000009 (parse_line at {L}15)  RA      : 0x10000066{LOAD}  SP      : 0x3fc91e70"}, (2, 3, 3),
+        "PC      : 0x10000009  PS      : 0x00060f30  A0      : 0x800d277b  A1      : 0x3ffb1f10\n"
+        "MEPC    : 0x10000009  RA      : 0x10000066  SP      : 0x3fc91e70\n"),
+    "zephyr": Sample(FIXED, "github.com/arduino/ArduinoCore-zephyr/issues/52 and zephyrproject-rtos/zephyr/issues/70374", {
+        2: f"=[00:00:02.616,241] <err> os: r3/a4:  0x10a21878 r12/ip:  0x00000000 r14/lr:  0x10000066{LOAD}",
+        3: f"=[00:00:02.636,352] <err> os: Faulting instruction address (r15/pc): 0x10000009 (parse_line at {L}15)",
+        4: f"=[00:00:00.069,000] <err> os:    mepc: 10000009 (parse_line at {L}15)"}, (3, 3, 3),
+        "[00:00:02.586,456] <err> os: ***** USAGE FAULT *****\n"
+        "[00:00:02.616,241] <err> os: r3/a4:  0x10a21878 r12/ip:  0x00000000 r14/lr:  0x10000066\n"
+        "[00:00:02.636,352] <err> os: Faulting instruction address (r15/pc): 0x10000009\n"
+        "[00:00:00.069,000] <err> os:    mepc: 10000009\n"),
+    "windows": Sample(["-i", f"orders.dll={DATA / 'liborders.so'}"], "learn.microsoft.com, event 1000; Sysinternals Process Monitor", {
+        2: f" (parse_line at {L}15)", 3: LOAD, 4: LOAD}, (1, 3, 3),
+        "Faulting module name: orders.dll, version: 1.0.0.0, time stamp: 0x5f5f5f5f\nFault offset: 0x0000000000001102\n"
+        "  [3] orders.dll+0x1161\n0x00007ff612341161 orders.dll + 0x1161\n"),
+    "bare": Sample(FIXED, "addresses one a line", {1: f" parse_line at {L}15", 2: bare(LOAD)}, (1, 2, 2),
+                   "10000009\n10000066\n"),
+    "gdb-mappings": Sample(BOTH, "gdb 13.1, info proc mappings and bt", {
+        15: "=0x000055555555527b in on_check () at /opt/app/orders.c:23",
+        16: "=#0  0x000055555555527b in on_check () at /opt/app/orders.c:23",
+        17: f"=#1  0x00007ffff7fbc13b in check () at {L}9\n#2  parse_line () at {L}16",
+        18: f"=#3  0x00007ffff7fbc161 in orders_load () at {L}21", 19: "=#4  0x0000555555555461 in main () at /opt/app/orders.c:31",
+        20: "=#5{rest}", 21: "=#6{rest}", 22: "=#7  0x0000555555555131 in _start ()"}, (2, 8, 6)),
+}
+
+
+def text_of(name):
+    return SAMPLES[name].text or (DATA / f"{name}.txt").read_text()
+
+
+def filled(name):
+    """The sample as it must become in place."""
+    lines = text_of(name).split("\n")
+    for number, change in SAMPLES[name].lines.items():
+        line = lines[number - 1]
+        if change.endswith("{rest}"):  # the frame's number alone changes
+            lines[number - 1] = change[1:-len("{rest}")] + re.sub(r"^ *#\d+", "", line)
+        else:
+            lines[number - 1] = change[1:] if change[0] == "=" else line + change
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def indexes(tmp_path_factory, callsign):
+    folder = tmp_path_factory.mktemp("indexes")
+    made = {}
+    for name, sample in SAMPLES.items():
+        args = list(sample.index)
+        if sample.functions:
+            path = folder / name / f"{sample.functions['name']}.gsym"
+            path.parent.mkdir()
+            base = sample.functions.get("base", sample.functions["list"][0]["start"])
+            args += ["-i", gsym_make.write(path, sample.functions["list"], base=base, source=("/opt/app", "liborders.c"))]
+        made[name] = ["--no-search", *args]
+    return made
+
+
+def summary(done):
+    return tuple(map(int, re.match(r"(\d+) stacks, (\d+) frames: (\d+) named, \d+ not", done.stderr.splitlines()[-1]).groups()))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_in_place(callsign, indexes, name):
+    done = callsign.run("stack", "--in-place", *indexes[name], stdin=text_of(name))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == filled(name)
+    assert summary(done) == SAMPLES[name].counts
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_json(callsign, indexes, name):
+    done = callsign.run("stack", "--json", *indexes[name], stdin=text_of(name))
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    frames = [f for a in answers for f in a["frames"]]
+    assert (len(answers), len(frames), sum(bool(f["frames"]) for f in frames)) == SAMPLES[name].counts == summary(done)
+    named = {inner["function"] for f in frames for inner in f["frames"]}
+    added = "".join(SAMPLES[name].lines.values())
+    assert named and all(function in added for function in named)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_nothing_else_changes(callsign, name):
+    """Without an index, and wherever the text is cut."""
+    text = text_of(name)
+    for cut in range(len(text), 0, -max(len(text) // 5, 1)):
+        assert callsign.run("stack", "--in-place", "--no-search", stdin=text[:cut]).stdout == text[:cut]
+
+
+PREFIXES = {
+    "journal": "Nov 22 20:00:01 host orders[42]: ", "journal, ISO": "2026-11-22T20:00:01+0000 host orders[42]: ",
+    "rsyslog": "2026-11-22T20:00:01.123456+00:00 host systemd-coredump[42]: ", "Kubernetes": "2026-11-22T20:00:01.123456789Z stderr F ",
+    "compose": "orders-1  | ", "time": "2026-11-22 20:00:01,123 ",
+}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("name", ["glibc-fd", "asan", "coredumpctl", "kasan", "gdb", "esp-idf", "folded", "bare-with-maps"])
+def test_lines_of_a_log_daemon(callsign, indexes, name, prefix):
+    def prefixed(text):
+        return "".join(PREFIXES[prefix] + line + "\n" for line in text.rstrip("\n").split("\n"))
+
+    assert callsign.good("stack", "--in-place", *indexes[name], stdin=prefixed(text_of(name))) == prefixed(filled(name))
+
+
+def test_all_in_one_file(callsign):
+    """Mixed logs: each stack is read in its own dialect, whatever came before."""
+    names = [n for n, s in SAMPLES.items() if s.index in (LIB, BOTH) and n not in ("gdb-mappings", "bare-with-maps", "bpftrace")]
+    text = "".join(f"---- {n}\n{text_of(n)}\n" for n in names)
+    wanted = "".join(f"---- {n}\n{filled(n)}\n" for n in names)
+    only_lib = [n for n in names if SAMPLES[n].index == LIB]
+    done = callsign.run("stack", "--in-place", "--no-search", *BOTH, stdin=text)
+    assert done.stdout == wanted
+    assert len(only_lib) > 10 and summary(done)[0] == sum(SAMPLES[n].counts[0] for n in names)
+
+
+def test_nothing_recognized(callsign):
+    for args in ([], ["--json"], ["--in-place"]):
+        done = callsign.run("stack", "--no-search", *args, stdin="2026-11-22 20:00:01 INFO orders: 5 boxes, id 0x1f\n")
+        assert done.returncode == 1 and "no call stacks recognized" in done.stderr
+        assert done.stdout == ("2026-11-22 20:00:01 INFO orders: 5 boxes, id 0x1f\n" if args == ["--in-place"] else "")
+
+
+def test_summary_counts_by_reason(callsign):
+    done = callsign.run("stack", "--no-search", *LIB, stdin="liborders.so+0x1161\nlibc.so.6+0x10\nliborders.so+0xfff0\n0x10\n\n")
+    assert done.stderr == ("1 stacks, 4 frames: 1 named, 3 not (1: the address is after the end of the function that starts before it; "
+                           "1: no module covers the address; 1: there is no index for the module)\n")
+
+
+MINIDUMP = {"crash_info": {"address": "0x0", "crashing_thread": 0}, "crashing_thread": {"frame_count": 2, "frames": [
+    {"file": None, "frame": 0, "function": None, "function_offset": None, "line": None, "missing_symbols": True, "module": "liborders.so",
+     "module_offset": "0x00001102", "offset": "0x00007f1af12fe102", "trust": "context"},
+    {"frame": 1, "function": None, "module": "liborders.so", "module_offset": "0x0000113a", "offset": "0x00007f1af12fe13a"}]},
+    "modules": [{"base_addr": "0x00007f1af12fd000", "code_id": "e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e", "debug_file": "liborders.so",
+                 "end_addr": "0x00007f1af1302000", "filename": "liborders.so", "version": None}],
+    "threads": [{"frame_count": 1, "frames": [
+        {"frame": 0, "function": "main", "module": "orders", "module_offset": "0x1", "offset": "0x2"}]}]}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_json_of_minidump_stackwalk(callsign, indent):
+    """Form: github.com/rust-minidump/rust-minidump, minidump-stackwalk's json-schema.md."""
+    text = json.dumps(MINIDUMP, indent=indent) + "\n"
+    answers = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", *LIB, stdin=text).splitlines()]
+    assert [[f["frames"][-1]["function"] if f["frames"] else None for f in a["frames"]] for a in answers] \
+        == [["parse_line", "parse_line"], [None]]
+    report = json.loads(callsign.good("stack", "--in-place", "--no-search", *LIB, stdin=text))
+    first, second = report["crashing_thread"]["frames"]
+    assert first == {**MINIDUMP["crashing_thread"]["frames"][0], "function": "parse_line", "function_offset": "0x9",
+                     "file": L[:-1], "line": 15}
+    assert second == {**MINIDUMP["crashing_thread"]["frames"][1], "function": "parse_line", "function_offset": "0x41",
+                      "file": L[:-1], "line": 16, "inlined": "check"}
+    assert report["threads"] == MINIDUMP["threads"] and report["modules"] == MINIDUMP["modules"]
+
+
+PERF = "\t            1102 parse_line+0x9 (/opt/app/liborders.so)\n\t            1161 orders_load+0x9 (/opt/app/liborders.so)\n\n"
+PERF_FORMS = {  # perf 6.1, -F
+    "ip": re.sub(r" \w+\+0x\d \(.*?\)", "", PERF), "ip,sym": re.sub(r"\+0x\d \(.*?\)", "", PERF),
+    "ip,dso": re.sub(r" \w+\+0x\d", "", PERF), "ip,sym,dso": re.sub(r"\+0x\d", "", PERF), "ip,sym,symoff,dso": PERF,
+    "ip,sym,dsoff": PERF.replace("+0x9", "").replace("so)", "so+0x1161)").replace("so+0x1161)", "so+0x1102)", 1),
+    "comm,ip,sym,dso": "orders \n" + PERF, "pid,ip,sym,dso": "14712 \n" + PERF,
+    "comm,tid,time,ip,sym,dso": "orders 14712 13020.478649: \n" + PERF,
+    "comm,pid,tid,cpu,time,period,event,ip,sym,dso": "orders 14712/14712 [001] 13020.478649:    5000000 cpu-clock: \n" + PERF,
+    "+srcline": "orders 14712 13020.478649:    5000000 cpu-clock: \n" + PERF.replace(")\n", ")\n  liborders.c:10\n"),
+    "+insn": PERF.rstrip("\n") + "\n insn: 48 8b 85 50 fd ff ff\n",
+}
+
+
+@pytest.mark.parametrize("fields", PERF_FORMS)
+def test_fields_of_perf_script(callsign, fields):
+    """What `perf script -F` of perf 6.1 prints."""
+    answer, = [json.loads(line) for line in callsign.good("stack", "--json", "--no-search", *LIB, stdin=PERF_FORMS[fields]).splitlines()]
+    assert [(f["address"], f["frames"][-1]["function"], f["frames"][-1]["line"]) for f in answer["frames"]] \
+        == [("0x1102", "parse_line", 15), ("0x1161", "orders_load", 21)]
+
+
+@pytest.mark.parametrize("binary,addresses", [("liborders.so", ["0x113a", "0x1160", "0x1102", "0x1158"]), ("orders", ["0x1220", "0x1460"]),
+                                              ("orders-fixed", ["0x1000003e", "0x10000065", "0x10000009"])])
+def test_readme_of_the_samples(binary, addresses):
+    """addr2line agrees with what tests/data/stacks/README has."""
+    text = (DATA / "README").read_text()
+    from programs import need
+    for address in addresses:
+        said = subprocess.run([need("addr2line"), "-fie", DATA / binary, address], capture_output=True, text=True, check=True).stdout
+        said = re.sub(r" \(discriminator \d+\)", "", said).split()
+        functions, places = said[::2], [place.rpartition("/")[2] for place in said[1::2]]
+        assert re.search(f"{address}\\b.*" + ".*".join(map(re.escape, [x for pair in zip(functions, places) for x in pair])), text)
