@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | explain | dump | verify | diff | stats | embed | extract | dialects | cache | help) command=$word && break ;;
+            convert | lookup | stack | find | explain | dump | verify | diff | stats | embed | extract | dialects | cache | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -38,6 +38,12 @@ _callsign() {
             ;;
         stack)
             options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
+            ;;
+        find)
+            options="--json -C --demangle --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            case $prev in
+                --arch) values="x86_64 arm64" ;;
+            esac
             ;;
         explain)
             options="--json -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"

@@ -1,10 +1,11 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack explain dump verify diff stats embed extract dialects cache help
+set -l commands convert lookup stack find explain dump verify diff stats embed extract dialects cache help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stack -d 'name whole call stacks, and tell merged functions apart'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a find -d 'addresses of functions and source lines'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a explain -d 'show why the answer to an address is what it is'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d 'show the contents of an index: header, files, functions'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a verify -d 'check every record of an index'
@@ -17,7 +18,7 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a cache -d 
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack explain dump verify diff stats embed extract dialects cache'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats embed extract dialects cache'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -89,6 +90,21 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -l debug-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l offline -d 'do not ask debuginfod servers'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache-dir -r -F -d 'folder of converted indexes (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-cache -d 'convert in memory'
+
+complete -c callsign -n '__fish_seen_subcommand_from find' -l json -d 'one JSON object for each NAME instead of text'
+complete -c callsign -n '__fish_seen_subcommand_from find' -s C -l demangle -d 'show demangled names'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l offline -d 'do not ask debuginfod servers'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l cache-dir -r -F -d 'folder of converted indexes (default'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l no-cache -d 'convert in memory'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l arch -x -a 'x86_64 arm64' -d 'image to use of a universal Mach-O file'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l debug-file -r -F -d 'use this debug file or dSYM bundle'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l dwp -r -F -d 'split DWARF package'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l fetch-limit -x -d 'do not download files larger than this'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l no-companions -d 'read only the input'
 
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l json -d 'one JSON object for each address instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -s C -l demangle -d 'show demangled names'

@@ -6,6 +6,7 @@ commands=(
     'convert:make an index from a program, library, debug file or index'
     'lookup:function, source line and inlined calls at addresses'
     'stack:name whole call stacks, and tell merged functions apart'
+    'find:addresses of functions and source lines'
     'explain:show why the answer to an address is what it is'
     'dump:show the contents of an index\: header, files, functions'
     'verify:check every record of an index'
@@ -104,6 +105,24 @@ case $state in
                     '--offline[do not ask debuginfod servers]' \
                     '--cache-dir[folder of converted indexes (default]:dir:_files' \
                     '--no-cache[convert in memory]' \
+                    '*:file:_files'
+                ;;
+            find)
+                _arguments $help \
+                    '--json[one JSON object for each NAME instead of text]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--offline[do not ask debuginfod servers]' \
+                    '--cache-dir[folder of converted indexes (default]:dir:_files' \
+                    '--no-cache[convert in memory]' \
+                    '--arch[image to use of a universal Mach-O file]:arch:(x86_64 arm64)' \
+                    '--debug-file[use this debug file or dSYM bundle]:file:_files' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--dwp[split DWARF package]:file:_files' \
+                    '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
+                    '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
+                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--fetch-limit[do not download files larger than this]:bytes:' \
+                    '--no-companions[read only the input]' \
                     '*:file:_files'
                 ;;
             explain)

@@ -14,6 +14,7 @@ extern const struct command embed_command;
 extern const struct command extract_command;
 extern const struct command stack_command;
 extern const struct command cache_command;
+extern const struct command find_names_command;
 extern const struct command explain_command;
 
 #endif

@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
     &convert_command,
     &lookup_command,
     &stack_command,
+    &find_names_command,
     &explain_command,
     &dump_command,
     &verify_command,

@@ -6,7 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -108,7 +110,67 @@ static void failures(void **state) {
     assert_null(index);
 }
 
+/* ---- with a cache ---- */
+
+static csn_status open_cached(void *context, const struct csn_allocator *alloc) {
+    const char *dir = context;
+    struct csn_cache_options of_cache = CSN_CACHE_OPTIONS_INIT;
+    struct csn_opener_options of_opener = CSN_OPENER_OPTIONS_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_cache *cache = NULL;
+    struct csn_opener *opener = NULL;
+    struct csn_index *index = NULL;
+    of_cache.allocator = of_opener.allocator = alloc;
+    csn_status status = csn_cache_open(dir, &of_cache, &cache, &err);
+    of_opener.cache = cache;
+    of_opener.threads = 1;
+    if (status == CSN_OK) status = csn_opener_create(&of_opener, &opener, &err);
+    if (status == CSN_OK) status = csn_opener_open(opener, path, NULL, NULL, &index, NULL, NULL, &err);
+    csn_index_close(index);
+    csn_opener_destroy(opener);
+    csn_cache_close(cache);
+    return status;
+}
+
+static uint32_t opened_flags(struct csn_opener *opener) {
+    struct csn_opened opened = CSN_OPENED_INIT;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_index *index;
+    if (csn_opener_open(opener, path, NULL, NULL, &index, &opened, NULL, &err) != CSN_OK) fail_msg("%s", csn_error_text(&err));
+    csn_index_close(index);
+    return opened.flags;
+}
+
+static void cached(void **state) {
+    (void)state;
+    char dir[80], command[128];
+    struct convert_sample s;
+    struct csn_opener_options options = CSN_OPENER_OPTIONS_INIT;
+    struct csn_cache *cache;
+    struct csn_opener *opener;
+    struct csni_span object = object_of(&s);
+    snprintf(dir, sizeof dir, "%s/cache", folder);
+    snprintf(command, sizeof command, "rm -rf '%s'", dir);
+    write_path(object.ptr, object.size);
+    assert_int_equal(csn_cache_open(dir, NULL, &cache, NULL), CSN_OK);
+    options.cache = cache;
+    assert_int_equal(csn_opener_create(&options, &opener, NULL), CSN_OK);
+    assert_int_equal(opened_flags(opener), CSN_OPENED_CONVERTED | CSN_OPENED_KEPT);
+    assert_int_equal(opened_flags(opener), CSN_OPENED_FROM_CACHE);
+    /* The same bytes at another time may be others. */
+    const struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(opened_flags(opener), CSN_OPENED_CONVERTED | CSN_OPENED_KEPT);
+    assert_int_equal(opened_flags(opener), CSN_OPENED_FROM_CACHE);
+    assert_true(test_allocator_sweep(open_cached, dir, 1) > 5);
+    csn_opener_destroy(opener);
+    csn_opener_destroy(NULL);
+    csn_cache_close(cache);
+    assert_int_equal(system(command), 0);
+    convert_sample_deinit(&s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(failures) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(kinds), cmocka_unit_test(cached), cmocka_unit_test(failures) };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

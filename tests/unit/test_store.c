@@ -15,6 +15,7 @@
 #include <callsign/store.h>
 
 #include "base/core/span.h"
+#include "store/index_store.h"
 #include "object/elf/elf_layout.h"
 #include "unit/test_alloc.h"
 #include "wire/wire_elf.h"
@@ -284,6 +285,91 @@ static void test_callbacks_and_trim(void **state) {
     assert_int_equal(opened_count, closed_count);
 }
 
+/* ---- names ---- */
+
+static void test_names(void **state) {
+    (void)state;
+    static const struct { const char *module, *index; unsigned match; } cases[] = {
+        { "app", "app", CSNI_NAME_EXACT }, { "app", "App", 0 }, { "", "", 0 }, { "app", "", 0 },
+        { "orders.exe", "orders", 2 }, { "orders", "ORDERS.EXE", 0 }, { "orders.EXE", "orders", 2 }, { "orders.exe", "orders.dll", 0 },
+        { "app.debug", "app", 2 }, { "app", "app.debug", 2 }, { "app (deleted)", "app", 2 }, { "app.pdb", "app.exe", 2 },
+        { "liborders.so.1", "liborders.so.1.2.3", 1 }, { "liborders.so.1.2.3", "liborders.so", 1 },
+        { "liborders.so.1", "liborders.so.10", 0 }, { "liborders.so.2", "liborders.so.1", 0 }, { "liborders.so.1", "libother.so.1", 0 },
+        { "liborders.so", "liborders", 2 }, { "snd_pcm", "snd-pcm.ko", 2 }, { "snd-pcm.ko", "snd_pcm", 2 }, { "snd_pcm", "snd-pcm", 0 },
+        { "a.so", "a.so.so", 2 }, { ".so", ".so", CSNI_NAME_EXACT }, { ".so", ".so.1", 1 }, { ".debug", "", 0 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned match = csni_module_name_match(csni_str(cases[i].module), csni_str(cases[i].index));
+        if (match != cases[i].match) fail_msg("%s, %s: %u", cases[i].module, cases[i].index, match);
+    }
+}
+
+static void test_loose_names(void **state) {
+    (void)state;
+    struct csn_store *store = store_with(0, false);
+    put_index("libx.so.1.2.gsym", NULL, 0x1000);
+    put_index("libx.so.1.gsym", NULL, 0x2000);
+    put_index("whatever.gsym", NULL, 0x3000);
+    struct csn_store_module nameless = CSN_STORE_MODULE_INIT;
+    assert_int_equal(csn_store_add_index(store, in_folder("libx.so.1.2.gsym"), NULL, &err), CSN_OK);
+    assert_int_equal(found_start(store, module_of("libx.so.1", NULL)), 0x1000);
+    assert_int_equal(found_start(store, nameless), 0x1000); /* the only one */
+    assert_int_equal(csn_store_add_index(store, in_folder("libx.so.1.gsym"), NULL, &err), CSN_OK);
+    assert_int_equal(found_start(store, module_of("/lib/libx.so.1", NULL)), 0x2000);
+    assert_int_equal(found_start(store, module_of("libx.so.1.2.9", NULL)), 0x1000);
+    assert_int_equal(found_start(store, nameless), 0);
+    assert_int_equal(csn_store_add_named_index(store, CSN_STR("/opt/service"), in_folder("whatever.gsym"), NULL, &err), CSN_OK);
+    assert_true(csni_str_is(csn_store_given_name(store, 2), "service"));
+    assert_int_equal(found_start(store, module_of("service", NULL)), 0x3000);
+    assert_int_equal(found_start(store, module_of("whatever", NULL)), 0);
+    assert_int_equal(csn_store_add_named_index(store, CSN_STR("/"), in_folder("whatever.gsym"), NULL, &err), CSN_E_ARGUMENT);
+    assert_int_equal(csn_store_given_count(store), 3);
+    csn_store_destroy(store);
+    store = store_with(0, true);
+    assert_int_equal(found_start(store, module_of("libx.so", NULL)), 0x1000); /* "libx.so.1.2.gsym" sorts before "libx.so.1.gsym" */
+    csn_store_destroy(store);
+}
+
+/* ---- conversion ---- */
+
+static unsigned convert_count;
+
+static csn_status convert(void *context, const struct csn_store_module *module, struct csn_index **out,
+                          struct csn_store_explanation *explanation, struct csn_error *error) {
+    const struct csn_store_location location = { .place = CSN_STORE_PLACE_IMAGE, .status = CSN_OK, .path = module->name, .text = csni_str("") };
+    assert_ptr_equal(context, &convert_count);
+    convert_count++;
+    if (csn_store_explanation_add(explanation, &location, error) < 0) return CSN_E_MEMORY;
+    if (csni_str_is(module->name, "/none")) return CSN_NONE;
+    if (csni_str_is(module->name, "/bad")) return CSN_E_FORMAT;
+    return csn_index_open_file(in_folder("made.gsym"), NULL, out, error);
+}
+
+static void test_converting(void **state) {
+    (void)state;
+    struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
+    struct csn_store *store;
+    options.convert = convert;
+    options.convert_context = &convert_count;
+    options.close = close_counted; /* not for what the callback opened */
+    convert_count = closed_count = 0;
+    put_index("made.gsym", NULL, 0x5000);
+    assert_int_equal(csn_store_create(&options, &store, &err), CSN_OK);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(found_start(store, module_of("/bin/app", NULL)), 0x5000);
+        assert_int_equal(found_start(store, module_of("/none", NULL)), 0);
+        assert_int_equal(found_start(store, module_of("/bad", NULL)), 0);
+    }
+    assert_int_equal(convert_count, 3);
+    assert_int_equal(found_start(store, module_of("/other/app", NULL)), 0x5000); /* another image of that file name */
+    assert_int_equal(convert_count, 4);
+    csn_store_trim(store);
+    assert_int_equal(found_start(store, module_of("/bin/app", NULL)), 0x5000);
+    assert_int_equal(convert_count, 5);
+    csn_store_destroy(store);
+    assert_int_equal(closed_count, 0);
+    for (uint32_t place = 0; place <= CSN_STORE_PLACE_DEBUG_FILE + 1; place++) assert_true(csn_store_place_text(place)[0]);
+}
+
 static void test_arguments(void **state) {
     (void)state;
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
@@ -341,6 +427,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_named_index, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_explanation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_callbacks_and_trim, set_up, tear_down),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test_setup_teardown(test_loose_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_converting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_arguments, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
     };

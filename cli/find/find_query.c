@@ -1,0 +1,124 @@
+/* Matching names and paths. */
+#define _GNU_SOURCE
+#include "find/find_query.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GLOB_NAME_MAX = 1 << 16 };
+
+static bool same(struct csn_str a, struct csn_str b) { return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0; }
+
+static struct csn_str str_of(const char *text) { return (struct csn_str){ text, strlen(text) }; }
+
+/* ---- parsing ---- */
+
+static bool is_word_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The last identifier before parameters and template arguments: mangled names spell it out. Not of operators, and not in std,
+ * where names are abbreviated. */
+static struct csn_str word_of(const char *text) {
+    struct csn_str none = { "", 0 };
+    size_t end = strcspn(text, "(<");
+    if (strstr(text, "operator") || strncmp(text, "std::", 5) == 0) return none;
+    while (end && !is_word_char(text[end - 1])) end--;
+    size_t start = end;
+    while (start && is_word_char(text[start - 1])) start--;
+    return (struct csn_str){ text + start, end - start };
+}
+
+static bool parse_line(const char *text, struct find_query *out) {
+    const char *colon = strrchr(text, ':');
+    if (!colon || colon == text || colon[-1] == ':' || !colon[1] || strspn(colon + 1, "0123456789") != strlen(colon + 1)) return false;
+    unsigned long long line = strtoull(colon + 1, NULL, 10);
+    if (!line || line > UINT32_MAX) return false;
+    out->file = (struct csn_str){ text, (size_t)(colon - text) };
+    out->line = (uint32_t)line;
+    return true;
+}
+
+void find_query_parse(const char *text, struct find_query *out) {
+    *out = (struct find_query){ .text = text, .kind = FIND_NAME };
+    if (parse_line(text, out)) out->kind = FIND_LINE;
+    else if (strpbrk(text, "*?")) out->kind = FIND_GLOB;
+    else out->word = word_of(text);
+}
+
+/* ---- names ---- */
+
+/* Past balanced <...> at `at`. */
+static size_t skip_arguments(struct csn_str name, size_t at) {
+    unsigned depth = 0;
+    for (; at < name.len; at++) {
+        if (name.ptr[at] == '<') depth++;
+        else if (name.ptr[at] == '>' && !--depth) return at + 1;
+    }
+    return at;
+}
+
+/* What may follow the name of a function: parameters, an ABI tag, a clone's suffix; template arguments before them. */
+static bool ends_name(struct csn_str name, size_t at) {
+    if (at < name.len && name.ptr[at] == '<') at = skip_arguments(name, at);
+    return at == name.len || name.ptr[at] == '(' || name.ptr[at] == '[' || name.ptr[at] == ' ';
+}
+
+/* `wanted` in a demangled name, without its parameters. A return type may stand before it. */
+static bool names_function(struct csn_str name, struct csn_str wanted) {
+    unsigned depth = 0;
+    for (size_t i = 0; i + wanted.len <= name.len; i++) {
+        bool begins = i == 0 || (depth == 0 && (name.ptr[i - 1] == ' ' || name.ptr[i - 1] == '*' || name.ptr[i - 1] == '&'));
+        if (begins && memcmp(name.ptr + i, wanted.ptr, wanted.len) == 0 && ends_name(name, i + wanted.len)) return true;
+        char c = name.ptr[i];
+        if (c == '(' && depth == 0 && i && strncmp(name.ptr + i, "(anonymous", i + 10 <= name.len ? 10 : 0) != 0) return false;
+        if (c == '<' || c == '(') depth++;
+        else if ((c == '>' || c == ')') && depth) depth--;
+    }
+    return false;
+}
+
+static bool fits_glob(const char *pattern, struct csn_str name) {
+    char buffer[1024], *text = name.len < sizeof(buffer) ? buffer : name.len < GLOB_NAME_MAX ? malloc(name.len + 1) : NULL;
+    if (!text) return false;
+    memcpy(text, name.ptr, name.len);
+    text[name.len] = 0;
+    bool fits = fnmatch(pattern, text, FNM_NOESCAPE) == 0;
+    if (text != buffer) free(text);
+    return fits;
+}
+
+bool find_query_has_name(const struct find_query *query, struct csn_str name, struct name_text *demangler) {
+    struct csn_str wanted = str_of(query->text);
+    bool is_glob = query->kind == FIND_GLOB;
+    if (!name.len) return false;
+    if (is_glob ? fits_glob(query->text, name) : same(name, wanted)) return true;
+    if (!is_glob && query->word.len && !memmem(name.ptr, name.len, query->word.ptr, query->word.len)) return false;
+    struct csn_str shown = name_text(demangler, name);
+    if (shown.ptr == name.ptr) return false;
+    if (is_glob) return fits_glob(query->text, shown);
+    return same(shown, wanted) || names_function(shown, wanted);
+}
+
+/* ---- files ---- */
+
+static bool is_slash(char c) { return c == '/' || c == '\\'; }
+
+/* Compares from the end: the base name, then the folders of the directory. */
+bool find_query_has_file(const struct find_query *query, struct csn_str directory, struct csn_str base) {
+    struct csn_str wanted = query->file;
+    if (wanted.len < base.len || memcmp(wanted.ptr + wanted.len - base.len, base.ptr, base.len) != 0) {
+        /* "h.c" of "graph.c" is no file; nor does a base name hold folders. */
+        return false;
+    }
+    size_t left = wanted.len - base.len;
+    if (!left) return base.len != 0;
+    if (!is_slash(wanted.ptr[left - 1])) return false;
+    while (left && is_slash(wanted.ptr[left - 1])) left--;
+    size_t end = directory.len;
+    while (end && is_slash(directory.ptr[end - 1])) end--;
+    if (!left) return !end;
+    if (left > end || memcmp(directory.ptr + end - left, wanted.ptr, left) != 0) return false;
+    return left == end || is_slash(directory.ptr[end - left - 1]);
+}

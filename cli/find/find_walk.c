@@ -1,0 +1,157 @@
+/* Functions, merged functions and rows against the queries. */
+#define _GNU_SOURCE
+#include "find/find_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCRATCH_SIZE = 1 << 16 };
+
+/* Which files each query for a line means: rows name them by number. */
+static bool choose_files(struct find_walk *walk) {
+    walk->is_file = calloc(walk->query_count * (size_t)walk->file_count + 1, sizeof(*walk->is_file));
+    if (!walk->is_file) return false;
+    for (size_t q = 0; q < walk->query_count; q++) {
+        if (walk->queries[q].kind != FIND_LINE) continue;
+        for (uint32_t i = 1; i < walk->file_count; i++) {
+            struct csn_str directory, base;
+            if (csn_index_file(walk->index, i, &directory, &base, NULL) != CSN_OK) continue;
+            walk->is_file[q * walk->file_count + i] = find_query_has_file(&walk->queries[q], directory, base);
+        }
+    }
+    return true;
+}
+
+bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const struct find_query *queries, size_t count) {
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    *walk = (struct find_walk){ .index = index, .queries = queries, .query_count = count, .file_count = info.file_count };
+    walk->matches = calloc(count ? count : 1, sizeof(*walk->matches));
+    if (info.format == CSN_FORMAT_BSYM) {
+        walk->scratch = malloc(SCRATCH_SIZE);
+        walk->scratch_size = SCRATCH_SIZE;
+    }
+    bool good = walk->matches && (walk->scratch || !walk->scratch_size) && name_text_init(&walk->demangler, true) && choose_files(walk);
+    if (!good) find_walk_deinit(walk);
+    return good;
+}
+
+void find_walk_deinit(struct find_walk *walk) {
+    for (size_t i = 0; walk->matches && i < walk->query_count; i++) free(walk->matches[i].items);
+    free(walk->matches);
+    free(walk->scratch);
+    free(walk->is_file);
+    name_text_deinit(&walk->demangler);
+    *walk = (struct find_walk){ .index = NULL };
+}
+
+static bool add_match(struct find_matches *matches, const struct find_match *match) {
+    if (matches->count == matches->capacity) {
+        size_t capacity = matches->capacity ? matches->capacity * 2 : 16;
+        struct find_match *items = reallocarray(matches->items, capacity, sizeof(*items));
+        if (!items) return false;
+        matches->items = items;
+        matches->capacity = capacity;
+    }
+    matches->items[matches->count++] = *match;
+    return true;
+}
+
+/* ---- names ---- */
+
+static struct csn_str function_name(struct find_walk *walk, uint32_t idx, struct csn_str stored) {
+    const struct csn_frame_ref ref = { .name = idx };
+    struct csn_frame frame;
+    if (stored.len || !walk->scratch) return stored;
+    if (csn_index_resolve_into(walk->index, &ref, walk->scratch, walk->scratch_size, &frame) > walk->scratch_size) return stored;
+    return frame.name;
+}
+
+static void take_first_row(const struct find_walk *walk, const struct csn_record *record, struct find_match *match) {
+    struct csn_row_iter iter;
+    struct csn_row row;
+    if (csn_row_iter_init(&iter, walk->index, record, NULL) != CSN_OK || csn_row_iter_next(&iter, &row, NULL) != CSN_OK) return;
+    match->file = row.file;
+    match->line = row.line;
+}
+
+/* Adds the function to each query that names it. */
+static bool match_name(struct find_walk *walk, const struct csn_function *function, struct csn_str name, const struct csn_record *record,
+                       uint32_t idx, uint32_t merged) {
+    for (size_t q = 0; q < walk->query_count; q++) {
+        const struct find_query *query = &walk->queries[q];
+        if (query->kind == FIND_LINE || !find_query_has_name(query, name, &walk->demangler)) continue;
+        struct find_match match = { .addr = function->start, .size = function->size, .function = idx, .merged = merged };
+        if (record) take_first_row(walk, record, &match);
+        if (!add_match(&walk->matches[q], &match)) return false;
+    }
+    return true;
+}
+
+static bool match_merged(struct find_walk *walk, const struct csn_record *record, uint32_t idx) {
+    struct csn_merged_iter iter;
+    struct csn_record merged;
+    struct csn_function function;
+    if (csn_merged_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
+    for (uint32_t i = 1; csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK; i++) {
+        if (csn_record_function(walk->index, &merged, &function, NULL) != CSN_OK) continue;
+        if (!match_name(walk, &function, function.name, &merged, idx, i)) return false;
+    }
+    return true;
+}
+
+/* ---- lines ---- */
+
+/* Where rows of the line begin: not at each row of a run of them. */
+static bool match_rows(struct find_walk *walk, size_t q, const struct csn_function *function, const struct csn_record *record, uint32_t idx) {
+    const bool *is_file = walk->is_file + q * walk->file_count;
+    struct csn_row_iter iter;
+    struct csn_row row;
+    bool was = false;
+    if (csn_row_iter_init(&iter, walk->index, record, NULL) != CSN_OK) return true;
+    while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK) {
+        bool is = row.line == walk->queries[q].line && row.file < walk->file_count && is_file[row.file];
+        if (is && !was) {
+            const struct find_match match = { .addr = row.addr, .size = function->size, .function = idx, .file = row.file, .line = row.line };
+            if (!add_match(&walk->matches[q], &match)) return false;
+        }
+        was = is;
+    }
+    return true;
+}
+
+static bool match_function(struct find_walk *walk, uint32_t idx) {
+    struct csn_function function;
+    struct csn_record record;
+    if (csn_index_function(walk->index, idx, &function, NULL) != CSN_OK) return true;
+    bool has_record = csn_index_record(walk->index, idx, &record, NULL) == CSN_OK;
+    if (!match_name(walk, &function, function_name(walk, idx, function.name), has_record ? &record : NULL, idx, 0)) return false;
+    if (has_record && function.has_merged && !match_merged(walk, &record, idx)) return false;
+    for (size_t q = 0; q < walk->query_count && has_record && function.has_lines; q++)
+        if (walk->queries[q].kind == FIND_LINE && !match_rows(walk, q, &function, &record, idx)) return false;
+    return true;
+}
+
+bool find_walk_run(struct find_walk *walk) {
+    struct csn_index_info info;
+    csn_index_get_info(walk->index, &info, sizeof(info));
+    for (uint32_t i = 0; i < info.function_count; i++)
+        if (!match_function(walk, i)) return false;
+    return true;
+}
+
+struct csn_str find_walk_name(struct find_walk *walk, const struct find_match *match) {
+    struct csn_function function;
+    struct csn_record record, merged;
+    struct csn_merged_iter iter;
+    struct csn_str none = { "", 0 };
+    if (!match->merged)
+        return csn_index_function(walk->index, match->function, &function, NULL) == CSN_OK
+                   ? function_name(walk, match->function, function.name) : none;
+    if (csn_index_record(walk->index, match->function, &record, NULL) != CSN_OK) return none;
+    if (csn_merged_iter_init(&iter, walk->index, &record, NULL) != CSN_OK) return none;
+    for (uint32_t i = 1; csn_merged_iter_next(&iter, &merged, NULL) == CSN_OK; i++)
+        if (i == match->merged)
+            return csn_record_function(walk->index, &merged, &function, NULL) == CSN_OK ? function.name : none;
+    return none;
+}

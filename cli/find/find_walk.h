@@ -1,0 +1,41 @@
+/* Walking an index for all queries at once. */
+#ifndef CALLSIGN_CLI_FIND_WALK_H
+#define CALLSIGN_CLI_FIND_WALK_H
+
+#include <callsign/inspect.h>
+
+#include "find/find_query.h"
+
+/* One match: a function, or rows of one. */
+struct find_match {
+    uint64_t addr, size;
+    uint32_t function;    /* index of the function */
+    uint32_t merged;      /* 1 + the number of the merged function whose name it is; 0: the function's own */
+    uint32_t file, line;  /* index in the file table; line 0: unknown */
+};
+struct find_matches {
+    struct find_match *items;
+    size_t count, capacity;
+};
+
+struct find_walk {
+    const struct csn_index *index;
+    const struct find_query *queries;
+    size_t query_count;
+    struct find_matches *matches; /* by query */
+    struct name_text demangler;
+    char *scratch;                /* names in pieces */
+    size_t scratch_size;
+    bool *is_file;                /* of the query whose file it is: file_count for each FIND_LINE */
+    uint32_t file_count;
+};
+
+/* False: no memory. */
+bool find_walk_init(struct find_walk *walk, const struct csn_index *index, const struct find_query *queries, size_t count);
+void find_walk_deinit(struct find_walk *walk);
+/* Fills the matches, ascending by address where functions are. False: no memory. */
+bool find_walk_run(struct find_walk *walk);
+/* The name of a match; lives until the next call. */
+struct csn_str find_walk_name(struct find_walk *walk, const struct find_match *match);
+
+#endif

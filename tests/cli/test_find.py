@@ -1,0 +1,128 @@
+"""find: names, globs and lines to addresses."""
+import json
+import subprocess
+
+import pytest
+
+from programs import need
+
+SOURCE = """
+#include <cstdio>
+namespace ns {
+struct S {
+    int area(int x) { return x * 3; }
+    template <class T> T twice(T value);
+    int operator()(int q) { return q; }
+};
+template <class T> __attribute__((noinline)) T S::twice(T value) { return value + value; }
+static inline __attribute__((always_inline)) int inlined(int x) {
+    volatile int y = x;
+    return y + 7;  // MARK
+}
+__attribute__((noinline)) int first(int x) { return inlined(x); }
+__attribute__((noinline)) int second(int x) { return inlined(x) * 2; }
+}
+extern "C" __attribute__((noinline)) int plain(int x) { return x ^ 5; }
+int main(int count, char **) {
+    ns::S s;
+    std::printf("%d", s.area(count) + s.twice(count) + s(count) + ns::first(count) + ns::second(count) + plain(count));
+}
+"""
+
+
+class Program:
+    def __init__(self, folder):
+        self.source, self.path = folder / "code.cc", folder / "code"
+        self.source.write_text(SOURCE)
+        subprocess.run([need("g++"), "-g", "-O1", "-fno-inline-functions", "-o", self.path, self.source], check=True)
+        self.symbols = {}
+        for line in subprocess.run([need("nm"), "-S", self.path], capture_output=True, text=True, check=True).stdout.splitlines():
+            words = line.split()
+            if len(words) == 4:
+                self.symbols[words[3]] = (int(words[0], 16), int(words[1], 16))
+
+    def line_of(self, text):
+        return next(i for i, line in enumerate(SOURCE.splitlines(), 1) if text in line)
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory):
+    return Program(tmp_path_factory.mktemp("find"))
+
+
+@pytest.fixture(scope="module")
+def index(code, callsign):
+    callsign.good("convert", code.path, "-o", code.path.with_suffix(".gsym"), "--quiet")
+    return code.path.with_suffix(".gsym")
+
+
+def find(callsign, *args):
+    return [json.loads(line) for line in callsign.good("find", "--json", *args).splitlines()]
+
+
+@pytest.mark.parametrize("query, symbol", [
+    ("plain", "plain"), ("_ZN2ns5firstEi", "_ZN2ns5firstEi"), ("ns::first", "_ZN2ns5firstEi"), ("ns::first(int)", "_ZN2ns5firstEi"),
+    ("ns::S::twice", "_ZN2ns1S5twiceIiEET_S2_"), ("ns::S::twice<int>", "_ZN2ns1S5twiceIiEET_S2_"), ("main", "main")])
+@pytest.mark.parametrize("what", ["index", "object"])
+def test_names(code, index, callsign, query, symbol, what):
+    (answer,) = find(callsign, index if what == "index" else code.path, query)
+    addr, size = code.symbols[symbol]
+    (match,) = answer["matches"]
+    assert answer["query"] == query
+    assert match["function"] == symbol and match["address"] == hex(addr) and match["size"] == size
+    assert match["file"] == str(code.source)
+    # the first row's, which is that of the inlined call in ns::first()
+    assert match["line"] == code.line_of({"main": "int main", "plain": "int plain"}.get(symbol) or
+                                         ("T S::twice" if "twice" in symbol else "volatile int y"))
+
+
+def test_text(code, index, callsign):
+    addr, size = code.symbols["_ZN2ns1S5twiceIiEET_S2_"]
+    line = code.line_of("T S::twice")
+    assert callsign.good("find", index, "ns::S::twice") == f"{addr:#x} _ZN2ns1S5twiceIiEET_S2_ {size} {code.source}:{line}\n"
+    assert callsign.good("find", "-C", index, "ns::S::twice") == f"{addr:#x} int ns::S::twice<int>(int) {size} {code.source}:{line}\n"
+
+
+def test_globs(index, callsign):
+    (answer,) = find(callsign, index, "ns::*")
+    assert {"_ZN2ns5firstEi", "_ZN2ns6secondEi"} <= {match["function"] for match in answer["matches"]}
+    (answer,) = find(callsign, index, "pla?n")
+    assert [match["function"] for match in answer["matches"]] == ["plain"]
+    (answer,) = find(callsign, index, "*")
+    assert len(answer["matches"]) == json.loads(callsign.good("dump", "--json", index).splitlines()[0])["header"]["functions"]
+
+
+@pytest.mark.parametrize("name", ["code.cc", "{folder}/code.cc", "{path}"])
+def test_lines(code, index, callsign, name):
+    """The inlined line is in both functions; each address found answers with that line."""
+    name = name.format(folder=code.source.parent.name, path=code.source)
+    line = code.line_of("MARK")
+    (answer,) = find(callsign, index, f"{name}:{line}")
+    assert {match["function"] for match in answer["matches"]} == {"_ZN2ns5firstEi", "_ZN2ns6secondEi"}
+    for match in answer["matches"]:
+        assert match["line"] == line
+        (found,) = [json.loads(text) for text in callsign.good("lookup", "--json", index, match["address"]).splitlines()]
+        assert found["frames"][0]["line"] == line and found["frames"][-1]["function"] == match["function"]
+
+
+@pytest.mark.parametrize("query", ["nobody", "irst", "ns::fir", "ode.cc:3", "other/code.cc:3", "code.cc:9999", "nobody*", "S::area", "first(int)"])
+def test_nothing(index, callsign, query):
+    done = callsign.run("find", index, "main", query)
+    assert done.returncode == 1 and done.stdout.count("\n") == 1
+    assert done.stderr == f"callsign: {query}: not found\n"
+    done = callsign.run("find", "--json", index, query)
+    assert done.returncode == 1 and json.loads(done.stdout) == {"query": query, "matches": []}
+
+
+def test_merged_functions(callsign, tmp_path):
+    (tmp_path / "x.sym").write_text("MODULE Linux x86_64 000000000000000000000000000000000 app\n"
+                                    "FUNC 1000 10 0 alpha\nFUNC 1000 10 0 beta\nFUNC 2000 10 0 gamma\n")
+    callsign.good("convert", tmp_path / "x.sym", "-o", tmp_path / "x.gsym", "--quiet", "--merged-functions")
+    for name in ("alpha", "beta"):
+        (answer,) = find(callsign, tmp_path / "x.gsym", name)
+        assert [(match["function"], match["address"]) for match in answer["matches"]] == [(name, "0x1000")]
+
+
+def test_bad_command_lines(callsign, index):
+    assert "needs INDEX NAME" in callsign.bad("find", index)
+    assert "No such file" in callsign.bad("find", "/none", "x")
