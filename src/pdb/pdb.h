@@ -175,7 +175,7 @@ struct csni_pdb_inlinee {
     uint32_t id, file, line; /* where the inlined function begins */
 };
 struct csni_pdb_lines {
-    struct csni_span checksums;
+    struct csni_span checksums, imports, exports;
     CSNI_VEC(struct csni_pdb_row) rows;         /* ascending, in the order of the file where equal */
     CSNI_VEC(struct csni_pdb_row) spare;        /* for sorting */
     CSNI_VEC(struct csni_pdb_inlinee) inlinees; /* ascending by id */
@@ -187,6 +187,23 @@ csn_status csni_pdb_read_lines(struct csni_span c13, struct csni_pdb_lines *out,
 bool csni_pdb_file_path(const struct csni_pdb *pdb, const struct csni_pdb_lines *lines, uint32_t file, struct csn_str *out);
 /* NULL: none. */
 const struct csni_pdb_inlinee *csni_pdb_find_inlinee(const struct csni_pdb_lines *lines, uint32_t id);
+
+/* Link-time code generation inlines functions of other modules: their ids are numbers of an import, which lead to an id that the other
+ * module has given to its own. */
+bool csni_pdb_id_is_imported(uint32_t id);
+/* The module (by its name) and its own id. False: the import is not there. */
+bool csni_pdb_find_import(const struct csni_pdb *pdb, const struct csni_pdb_lines *lines, uint32_t id, struct csn_str *module,
+                          uint32_t *own_id);
+struct csni_pdb_export {
+    uint32_t own_id, id;
+};
+typedef CSNI_VEC(struct csni_pdb_export) csni_pdb_exports;
+/* What a module exports, ascending by its own ids: reads its stream. CSN_E_TRUNCATED, CSN_E_FORMAT. */
+csn_status csni_pdb_read_exports(const struct csni_pdb *pdb, uint32_t module, csni_pdb_exports *out, struct csn_error *err);
+
+/* Where in a module's stream its symbols (less their signature) and its C13 lines are. */
+csn_status csni_pdb_cut_module(const struct csni_pdb_module *module, struct csni_span bytes, struct csni_span *symbols,
+                               struct csni_span *c13, struct csn_error *err);
 
 /* A run of code in a function, of one line. */
 struct csni_pdb_run {

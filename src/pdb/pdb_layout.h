@@ -59,11 +59,15 @@ enum { BA_END = 0, BA_CODE_OFFSET = 1, BA_CHANGE_CODE_OFFSET_BASE = 2, BA_CHANGE
 /* ---- C13 lines ---- */
 
 #define DEBUG_S_IGNORE 0x80000000u
-enum { DEBUG_S_LINES = 0xf2, DEBUG_S_FILECHKSMS = 0xf4, DEBUG_S_INLINEELINES = 0xf6 };
+enum { DEBUG_S_LINES = 0xf2, DEBUG_S_FILECHKSMS = 0xf4, DEBUG_S_INLINEELINES = 0xf6, DEBUG_S_CROSSSCOPEIMPORTS = 0xf7,
+       DEBUG_S_CROSSSCOPEEXPORTS = 0xf8 };
 enum { LINES_HAVE_COLUMNS = 1, LINES_HEADER_SIZE = 12, LINE_BLOCK_HEADER_SIZE = 12, LINE_ENTRY_SIZE = 8, COLUMN_ENTRY_SIZE = 4,
        LINE_START_MASK = 0xffffff };
 /* Line numbers of code that the compiler made: a debugger never stops there. */
 enum { LINE_NEVER_STEP_INTO = 0xf00f00, LINE_ALWAYS_STEP_INTO = 0xfeefee };
 enum { INLINEE_LINES_EX = 1 };
+/* Ids of another module: bit 31, which of the modules that this one imports from, which of the ids it imports from that. */
+#define CROSS_SCOPE_ID 0x80000000u
+enum { CROSS_SCOPE_MODULE_SHIFT = 20, CROSS_SCOPE_MODULE_MASK = 0x7ff, CROSS_SCOPE_ITEM_MASK = 0xfffff };
 
 #endif

@@ -98,6 +98,8 @@ static csn_status read_subsection(uint32_t kind, struct csni_span bytes, struct 
     if (kind == DEBUG_S_LINES) return read_fragment(bytes, out, err);
     if (kind == DEBUG_S_INLINEELINES) return read_inlinee_lines(bytes, out, err);
     if (kind == DEBUG_S_FILECHKSMS) out->checksums = bytes;
+    if (kind == DEBUG_S_CROSSSCOPEIMPORTS) out->imports = bytes;
+    if (kind == DEBUG_S_CROSSSCOPEEXPORTS) out->exports = bytes;
     return CSN_OK;
 }
 
@@ -117,7 +119,7 @@ static csn_status read_subsections(struct csni_span c13, struct csni_pdb_lines *
 }
 
 csn_status csni_pdb_read_lines(struct csni_span c13, struct csni_pdb_lines *out, struct csn_error *err) {
-    out->checksums = (struct csni_span){ NULL, 0 };
+    out->checksums = out->imports = out->exports = (struct csni_span){ NULL, 0 };
     out->rows.count = out->inlinees.count = 0;
     csn_status status = read_subsections(c13, out, err);
     if (status == CSN_E_MEMORY) return status;

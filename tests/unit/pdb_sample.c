@@ -15,6 +15,9 @@ const uint8_t pdb_sample_guid[16] = { 0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 
 /* File names, by their offsets in /names; entries of checksums are 8 bytes each. */
 enum { NAME_MAIN = 1, NAME_INLINE = 10 };
 enum { FILE_MAIN = 0, FILE_INLINE = 8 };
+/* The module that lends the id of square, whose name is written in another way where it is lent to; what it calls the id. */
+enum { NAME_LENDER = 25 };
+static const uint32_t LENT_ID = 0x80001234, IMPORTED_SQUARE = 0x80000001;
 enum { ID_SCOPE = 0x1000, ID_AREA, ID_SQUARE, TYPE_BOX = 0x1000 };
 
 void pdb_sample_init(struct pdb_sample *s) {
@@ -51,8 +54,8 @@ static void put_info(const struct pdb_sample *s, struct wire *w) {
 static void put_names(struct wire *w) {
     wire_u32(w, NAMES_SIGNATURE);
     wire_u32(w, 1);
-    wire_u32(w, 25);
-    wire_bytes(w, "\0C:\\a\\m.c\0C:\\inc\\box.hpp\0", 25);
+    wire_u32(w, 36);
+    wire_bytes(w, "\0C:\\a\\m.c\0C:\\inc\\box.hpp\0c:\\a\\l.obj\0", 36);
 }
 
 static size_t begin_types(struct wire *w, uint32_t count) {
@@ -159,12 +162,21 @@ static void begin_site(struct wire *w, uint16_t kind, uint32_t inlinee, const ch
     wire_pdb_end_record(w, record);
 }
 
+static void put_label(struct wire *w, uint32_t offset, const char *name) {
+    size_t record = wire_pdb_begin_record(w, S_LABEL32);
+    wire_u32(w, offset);
+    wire_u16(w, 1);
+    wire_u8(w, 0);
+    wire_cstr(w, name);
+    wire_pdb_end_record(w, record);
+}
+
 /* main 0-0x40: area 0x8-0x20 inlined, square 0x10-0x18 in that. */
 static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
     wire_u32(w, CV_SIGNATURE_C13);
     begin_function(s, w, false, 0, 0x40, "main");
     begin_site(w, S_INLINESITE, ID_AREA, "\x03\x08\x0b\x28\x0b\x28\x04\x08", 8); /* 0x8: 30, 0x10: 31, 0x18: 32, for 8 bytes */
-    begin_site(w, S_INLINESITE2, ID_SQUARE, "\x05\x08\x06\x03\x0c\x08\x10", 7);  /* 0x10-0x18: line 39 */
+    begin_site(w, S_INLINESITE2, s->imports ? IMPORTED_SQUARE : ID_SQUARE, "\x05\x08\x06\x03\x0c\x08\x10", 7);  /* 0x10-0x18: line 39 */
     end_scope(w, S_INLINESITE_END);
     end_scope(w, S_INLINESITE_END);
     size_t block = wire_pdb_begin_record(w, S_BLOCK32);
@@ -195,12 +207,8 @@ static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
     wire_cstr(w, "ImportedOne");
     wire_pdb_end_record(w, thunk);
     end_scope(w, S_END);
-    size_t label = wire_pdb_begin_record(w, S_LABEL32);
-    wire_u32(w, 0x140);
-    wire_u16(w, 1);
-    wire_u8(w, 0);
-    wire_cstr(w, "asm_label");
-    wire_pdb_end_record(w, label);
+    put_label(w, 0x140, "asm_label");
+    put_label(w, 0x14, "loop"); /* within main */
 }
 
 static void put_fragment(struct wire *w, uint32_t offset, uint32_t size, const uint32_t (*lines)[2], uint32_t count, bool columns) {
@@ -220,7 +228,29 @@ static void put_fragment(struct wire *w, uint32_t offset, uint32_t size, const u
     wire_pdb_end_subsection(w, begun);
 }
 
-static void put_module_lines(struct wire *w) {
+/* Two ids, of which the second is wanted. */
+static void put_imports(struct wire *w) {
+    size_t begun = wire_pdb_begin_subsection(w, DEBUG_S_CROSSSCOPEIMPORTS);
+    wire_u32(w, NAME_LENDER);
+    wire_u32(w, 2);
+    wire_u32(w, 0x1000);
+    wire_u32(w, LENT_ID);
+    wire_pdb_end_subsection(w, begun);
+}
+
+static void put_lender(struct wire *w, uint32_t *symbol_size, uint32_t *c13_size) {
+    wire_u32(w, CV_SIGNATURE_C13);
+    *symbol_size = (uint32_t)w->size;
+    size_t begun = wire_pdb_begin_subsection(w, DEBUG_S_CROSSSCOPEEXPORTS);
+    wire_u32(w, LENT_ID);
+    wire_u32(w, ID_SQUARE);
+    wire_u32(w, 0x80000001);
+    wire_u32(w, ID_AREA);
+    wire_pdb_end_subsection(w, begun);
+    *c13_size = (uint32_t)w->size - *symbol_size;
+}
+
+static void put_module_lines(const struct pdb_sample *s, struct wire *w) {
     static const uint32_t main_lines[][2] = { { 0, 10 }, { 8, 11 }, { 0x20, LINE_NEVER_STEP_INTO }, { 0x28, 12 } };
     static const uint32_t hidden_lines[][2] = { { 0, 20 } }, part_lines[][2] = { { 0, 15 } };
     size_t begun = wire_pdb_begin_subsection(w, DEBUG_S_FILECHKSMS);
@@ -234,7 +264,7 @@ static void put_module_lines(struct wire *w) {
     put_fragment(w, 0x100, 8, part_lines, 1, false);
     begun = wire_pdb_begin_subsection(w, DEBUG_S_INLINEELINES);
     wire_u32(w, INLINEE_LINES_EX);
-    wire_u32(w, ID_SQUARE);
+    wire_u32(w, s->imports ? IMPORTED_SQUARE : ID_SQUARE);
     wire_u32(w, FILE_MAIN); /* the call's annotations change it */
     wire_u32(w, 40);
     wire_u32(w, 1);
@@ -244,27 +274,32 @@ static void put_module_lines(struct wire *w) {
     wire_u32(w, 30);
     wire_u32(w, 0);
     wire_pdb_end_subsection(w, begun);
+    if (s->imports) put_imports(w);
     begun = wire_pdb_begin_subsection(w, DEBUG_S_IGNORE | DEBUG_S_LINES);
     wire_fill(w, 0xff, 7);
     wire_pdb_end_subsection(w, begun);
 }
 
-static void put_module_info(struct wire *w, uint32_t symbol_size, uint32_t c13_size) {
+static void put_module_info(struct wire *w, uint16_t stream, const char *name, uint32_t symbol_size, uint32_t c13_size) {
     wire_fill(w, 0, MODULE_STREAM);
-    wire_u16(w, PDB_S_MODULE);
+    wire_u16(w, stream);
     wire_u32(w, symbol_size);
     wire_u32(w, 0);
     wire_u32(w, c13_size);
     wire_fill(w, 0, MODULE_INFO_SIZE - MODULE_C13_SIZE - 4);
-    wire_cstr(w, "C:\\a\\m.obj");
-    wire_cstr(w, "C:\\a\\m.obj");
+    wire_cstr(w, name);
+    wire_cstr(w, name);
     wire_align(w, 4);
 }
 
 static void put_dbi(struct pdb_sample *s, struct wire *w, uint32_t symbol_size, uint32_t c13_size) {
     struct wire modules;
     wire_init(&modules, false);
-    if (!s->has_no_module) put_module_info(&modules, symbol_size, c13_size);
+    if (!s->has_no_module) put_module_info(&modules, PDB_S_MODULE, "C:\\a\\m.obj", symbol_size, c13_size);
+    if (s->imports) {
+        put_lender(&s->pdb.streams[PDB_S_LENDER], &symbol_size, &c13_size);
+        put_module_info(&modules, PDB_S_LENDER, "C:\\a\\L.obj", symbol_size, c13_size);
+    }
     wire_u32(w, UINT32_MAX);
     wire_u32(w, DBI_VERSION_V70);
     wire_u32(w, PDB_SAMPLE_AGE);
@@ -303,7 +338,7 @@ struct csni_span pdb_sample_build(struct pdb_sample *s) {
     put_symbols(s, &streams[PDB_S_SYMBOLS]);
     put_module_symbols(s, &streams[PDB_S_MODULE]);
     uint32_t symbol_size = (uint32_t)streams[PDB_S_MODULE].size;
-    put_module_lines(&streams[PDB_S_MODULE]);
+    put_module_lines(s, &streams[PDB_S_MODULE]);
     put_dbi(s, &streams[PDB_S_DBI], symbol_size, (uint32_t)streams[PDB_S_MODULE].size - symbol_size);
     wire_pdb_build(&s->pdb, &s->file);
     return wire_span(&s->file);

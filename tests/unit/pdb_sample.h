@@ -8,7 +8,7 @@
 
 enum { PDB_TEXT_RVA = 0x1000, PDB_TEXT_SIZE = 0x200, PDB_MOVED_TEXT_SIZE = 0x3000, PDB_SAMPLE_AGE = 3 };
 enum { PDB_S_INFO = 1, PDB_S_TPI, PDB_S_DBI, PDB_S_IPI, PDB_S_NAMES, PDB_S_SECTIONS, PDB_S_SYMBOLS, PDB_S_MODULE, PDB_S_OMAP,
-       PDB_S_ORIGINAL, PDB_S_COUNT };
+       PDB_S_ORIGINAL, PDB_S_LENDER, PDB_S_COUNT };
 extern const uint8_t pdb_sample_guid[16];
 
 struct pdb_sample {
@@ -17,6 +17,7 @@ struct pdb_sample {
     bool is_minimal;          /* /DEBUG:FASTLINK */
     bool is_old;              /* counted names, as before Visual C++ 8 */
     bool has_no_module;       /* public symbols only */
+    bool imports;             /* the id of square is that of another module */
     uint32_t info_age;        /* 0: as the DBI stream's */
     struct wire_pdb pdb;
     struct wire file;

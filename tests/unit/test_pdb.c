@@ -63,6 +63,15 @@ static void counted_names(void **state) {
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
 }
 
+/* Link-time code generation. */
+static void ids_of_another_module(void **state) {
+    (void)state;
+    struct pdb_sample s;
+    pdb_sample_init(&s);
+    s.imports = true;
+    expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
+}
+
 static void public_symbols_alone(void **state) {
     (void)state;
     struct pdb_sample s;
@@ -232,6 +241,7 @@ static void truncated_streams(void **state) {
     (void)state;
     struct pdb_sample s;
     pdb_sample_init(&s);
+    s.imports = true;
     pdb_sample_build(&s);
     for (uint32_t stream = 1; stream < PDB_S_COUNT; stream++) {
         size_t whole = s.pdb.streams[stream].size;
@@ -253,6 +263,7 @@ static void changed_bytes(void **state) {
         struct pdb_sample s;
         pdb_sample_init(&s);
         s.has_moves = moves;
+        s.imports = !moves;
         struct csni_span whole = pdb_sample_build(&s);
         for (size_t i = 0; i < whole.size; i++) {
             uint8_t old = whole.ptr[i];
@@ -279,7 +290,7 @@ static void allocation_failures(void **state) {
     (void)state;
     struct pdb_sample s;
     pdb_sample_init(&s);
-    s.pdb.scattered = true;
+    s.pdb.scattered = s.imports = true;
     struct csni_span file = pdb_sample_build(&s);
     assert_true(test_allocator_sweep(convert_step, &file, 0) > 30);
     assert_true(test_allocator_sweep(convert_step, &file, 1) > 30);
@@ -290,6 +301,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
+        cmocka_unit_test(ids_of_another_module),
         cmocka_unit_test(public_symbols_alone),      cmocka_unit_test(moved_code),
         cmocka_unit_test(identity),                  cmocka_unit_test(annotations),
         cmocka_unit_test(what_damage_says),          cmocka_unit_test(streams_share_no_blocks),

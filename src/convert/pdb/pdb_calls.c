@@ -149,10 +149,12 @@ static csn_status add_calls_within(struct csni_pdb_job *job, const struct csni_p
     return CSN_OK;
 }
 
-/* SCOPE::NAME in the arena, or NAME alone. */
+/* SCOPE::NAME in the arena, or NAME alone; 0: there is none. */
 static uint32_t add_site_name(struct csni_pdb_job *job, uint32_t id) {
     struct csn_str scope = { "", 0 }, name = scope;
-    if (!csni_pdb_id_name(job->reading->pdb, id, &scope, &name)) return 0;
+    csn_status status = csni_pdb_imports_resolve(&job->reading->imports, &job->lines, id, &id, NULL);
+    if (status == CSN_E_MEMORY) job->writer->failed = true;
+    if (status != CSN_OK || !csni_pdb_id_name(job->reading->pdb, id, &scope, &name)) return 0;
     if (!scope.len) return csni_batch_add_string(job->writer, name); /* outlives the module */
     if (!csni_pdb_charge(job, scope.len + name.len)) return 0;
     char *text = csni_arena_alloc(job->arena, scope.len + 2 + name.len);

@@ -2,6 +2,7 @@
 #ifndef CSNI_PDB_JOB_H
 #define CSNI_PDB_JOB_H
 
+#include "convert/pdb/pdb_imports.h"
 #include "convert/pdb/pdb_publics.h"
 
 /* What workers share. */
@@ -9,6 +10,7 @@ struct csni_pdb_reading {
     struct csni_conversion *conversion;
     struct csni_pdb *pdb;
     struct csni_pdb_publics publics;
+    struct csni_pdb_imports imports;
     uint64_t base;                /* of the image */
 };
 

@@ -72,6 +72,16 @@ static bool contains(struct csn_str text, struct csn_str part) {
     return false;
 }
 
+/* Functions that compilers make have names in words; of these two kinds both stand at one place. */
+static bool is_made_destructor(struct csn_str name, struct csn_str decorated) {
+    static const struct {
+        const char *in_words, *decorated;
+    } kinds[] = { { "`scalar deleting destructor'", "??_G" }, { "`vector deleting destructor'", "??_E" } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (contains(name, csni_str(kinds[i].in_words))) return csni_str_starts(decorated, kinds[i].decorated);
+    return false;
+}
+
 /* Where identical code was folded, public symbols of several functions stand at one place. A function that only its module sees has
  * none, unless the producer made one all the same. */
 struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, const struct csni_pdb_code *code) {
@@ -81,9 +91,9 @@ struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, co
     size_t first = csni_lower_bound(entries, publics->entries.count, at, at), end = first;
     struct csn_str part = identifier(code->name);
     for (; end < publics->entries.count && entries[end].at == at && end - first < CANDIDATES_MAX; end++)
-        if (contains(entries[end].name, part)) return entries[end].name;
-    bool has_one = end - first == 1 && !code->is_local && code->kind == CSNI_PDB_FUNCTION;
-    return has_one || (end > first && !code->name.len) ? entries[first].name : code->name;
+        if (contains(entries[end].name, part) || is_made_destructor(code->name, entries[end].name)) return entries[end].name;
+    bool is_public = !code->is_local && code->kind == CSNI_PDB_FUNCTION;
+    return end > first && (is_public || !code->name.len) ? entries[first].name : code->name;
 }
 
 /* ---- symbols that no module has ---- */
@@ -96,7 +106,7 @@ struct known_code {
 struct known_codes {
     const struct csn_allocator *alloc;
     struct known_code *items;
-    size_t count;
+    size_t count, capacity;
 };
 
 static bool known_before(const void *context, const void *a, const void *b) {
@@ -115,10 +125,11 @@ static csn_status list_known(const struct csni_conversion *c, uint32_t first_bat
         const struct csni_batch *batch = &c->batches[b];
         for (uint32_t i = 0; i < batch->function_count; i++) {
             const struct csni_function *f = &batch->functions[i];
-            out->items[out->count++] = (struct known_code){ f->start, f->start + f->size, batch->strings[f->name] };
+            if (f->size) out->items[out->count++] = (struct known_code){ f->start, f->start + f->size, batch->strings[f->name] };
         }
     }
-    csni_heap_sort(out->items, count, sizeof *out->items, known_before, NULL);
+    out->capacity = count;
+    csni_heap_sort(out->items, out->count, sizeof *out->items, known_before, NULL);
     return CSN_OK;
 }
 
@@ -135,6 +146,16 @@ static bool is_named(const struct known_codes *known, const struct known_code *a
     for (const struct known_code *k = at + 1; k-- > lowest && k->start == at->start;)
         if (csni_str_equal(k->name, name)) return true;
     return false;
+}
+
+/* Assemblers list the labels within a function beside it. */
+static void drop_labels_within(const struct known_codes *known, struct csni_batch *batch) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < batch->function_count; i++) {
+        const struct csni_function *f = &batch->functions[i];
+        if (f->size || !known_at(known, f->start)) batch->functions[kept++] = *f;
+    }
+    batch->function_count = kept;
 }
 
 static void add_public(struct csni_conversion *c, const struct known_codes *known, const struct csni_pdb_public_entry *entry,
@@ -154,6 +175,7 @@ csn_status csni_pdb_add_publics(struct csni_conversion *c, const struct csni_pdb
                                 struct csn_error *err) {
     struct known_codes known;
     CSNI_TRY(list_known(c, first_batch, &known, err));
+    for (uint32_t b = first_batch; b < c->batch_count; b++) drop_labels_within(&known, &c->batches[b]);
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (batch) csni_batch_begin(&c->writers[0], &c->arenas[0]);
     for (size_t i = 0; batch && i < publics->entries.count; i++) {
@@ -162,7 +184,7 @@ csn_status csni_pdb_add_publics(struct csni_conversion *c, const struct csni_pdb
         if (csni_pdb_rva(publics->pdb, (uint32_t)(entry->at >> 32), (uint32_t)entry->at, &rva))
             add_public(c, &known, entry, base + rva);
     }
-    csni_free(c->alloc, known.items, known.count * sizeof *known.items);
+    csni_free(c->alloc, known.items, known.capacity * sizeof *known.items);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     if (publics->damaged) csni_batch_note(&c->writers[0], CSN_EVENT_DAMAGED_SYMBOL, "public symbols end too early");
     c->report->functions_from_symbols += c->writers[0].functions.count;

@@ -23,7 +23,7 @@ void csni_pdb_publics_deinit(struct csni_pdb_publics *publics);
 struct csn_str csni_pdb_function_name(const struct csni_pdb_publics *publics, const struct csni_pdb_code *code);
 
 /* Adds functions for public symbols outside of the functions in the conversion's batches from `first_batch` on, and second names of
- * those. `base`: the image's. */
+ * those; takes labels within functions away. `base`: the image's. */
 csn_status csni_pdb_add_publics(struct csni_conversion *c, const struct csni_pdb_publics *publics, uint32_t first_batch, uint64_t base,
                                 struct csn_error *err);
 

@@ -58,8 +58,6 @@ static csn_status convert_modules(struct csni_pdb_reading *reading, struct csn_e
     if (status == CSN_OK) status = run_modules(&m, err);
     csni_free(c->alloc, m.order, capacity * sizeof *m.order);
     c->report->units += m.count;
-    for (uint32_t b = m.first_batch; status == CSN_OK && b < c->batch_count; b++)
-        c->report->functions_from_pdb += c->batches[b].function_count;
     return status;
 }
 
@@ -78,10 +76,14 @@ static csn_status read_pdb(struct csni_pdb_reading *reading, struct csn_error *e
     struct csni_conversion *c = reading->conversion;
     uint32_t first_batch = c->batch_count;
     CSNI_TRY(open_names(reading, err));
+    csni_pdb_imports_init(&reading->imports, reading->pdb);
     csn_status status = csni_pdb_publics_read(&reading->publics, reading->pdb, err);
     if (status == CSN_OK) status = convert_modules(reading, err);
+    uint32_t end = c->batch_count;
     if (status == CSN_OK) status = csni_pdb_add_publics(c, &reading->publics, first_batch, reading->base, err);
+    for (uint32_t b = first_batch; status == CSN_OK && b < end; b++) c->report->functions_from_pdb += c->batches[b].function_count;
     csni_pdb_publics_deinit(&reading->publics);
+    csni_pdb_imports_deinit(&reading->imports);
     return status;
 }
 

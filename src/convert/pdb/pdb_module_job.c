@@ -1,5 +1,4 @@
 /* Reading one module of a PDB: its symbols' scopes, files and functions. */
-#include "base/core/endian.h"
 #include "base/core/fail.h"
 #include "convert/pdb/pdb_job.h"
 
@@ -106,22 +105,6 @@ static csn_status read_symbols(struct csni_pdb_job *job, struct csni_span record
 
 /* ---- one module ---- */
 
-/* Symbols begin after a signature; C11 lines stand between them and C13 lines. */
-static csn_status cut_module(const struct csni_pdb_module *module, struct csni_span bytes, struct csni_span *symbols,
-                             struct csni_span *c13, struct csn_error *err) {
-    enum { SIGNATURE_SIZE = 4, SIGNATURE_C13 = 4 };
-    uint64_t lines = (uint64_t)module->symbol_size + module->c11_size;
-    if (module->symbol_size < SIGNATURE_SIZE || !csni_span_sub(bytes, 0, module->symbol_size, symbols) ||
-        !csni_span_sub(bytes, lines, module->c13_size, c13))
-        return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "0x%x bytes of symbols, 0x%x of lines in a stream of 0x%zx",
-                         module->symbol_size, module->c13_size, bytes.size);
-    uint32_t signature = csni_get32(bytes.ptr, false);
-    if (signature != SIGNATURE_C13)
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "symbols of version %u, need %d", signature, SIGNATURE_C13);
-    *symbols = csni_span_from(*symbols, SIGNATURE_SIZE);
-    return CSN_OK;
-}
-
 static csn_status begin_files(struct csni_pdb_job *job, struct csn_error *err) {
     size_t count = job->lines.checksums.size / 4 + 1;
     if (!csni_vec_reserve(&job->files, count)) return csni_fail_memory(err, count * sizeof *job->files.items);
@@ -134,7 +117,7 @@ static csn_status read_module(struct csni_pdb_job *job, const struct csni_pdb_mo
                               struct csn_error *err) {
     struct csn_error damage = CSN_ERROR_INIT;
     struct csni_span symbols = { NULL, 0 }, c13 = symbols;
-    csn_status status = cut_module(module, bytes, &symbols, &c13, &damage);
+    csn_status status = csni_pdb_cut_module(module, bytes, &symbols, &c13, &damage);
     if (status < 0) {
         csni_batch_note(job->writer, CSN_EVENT_DAMAGED_UNIT, "module %.*s: %s", (int)(module->name.len < 80 ? module->name.len : 80),
                         module->name.ptr, csn_error_text(&damage));
