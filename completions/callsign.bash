@@ -13,7 +13,7 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;
@@ -30,7 +30,7 @@ _callsign() {
             esac
             ;;
         lookup)
-            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --load-address --slide --pid --maps --return-addresses -j --threads --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --merged --shorten-names --shorten-nested --llvm --load-address --slide --pid --maps --return-addresses -j --threads --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
                 --arch) values="x86_64 arm64" ;;
@@ -40,43 +40,43 @@ _callsign() {
             options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
             ;;
         find)
-            options="--json -C --demangle --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         explain)
-            options="--json -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         dump)
-            options="-s --summary --json -C --demangle --shorten-names --shorten-nested --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-s --summary --json -C --demangle --shorten-names --shorten-nested --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         verify)
-            options="--against -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--against -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         diff)
-            options="-a --all --json -C --demangle -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-a --all --json -C --demangle -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         stats)
-            options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
             esac
             ;;
         embed)
-            options="-o --out --revision --strings-in --loaded --drop-signature --force --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --revision --strings-in --loaded --drop-signature --force --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --revision) values="A B B-script C D E F G" ;;
                 --strings-in) values=".strtab .dynstr .debug_str" ;;

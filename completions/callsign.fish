@@ -47,7 +47,8 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l debug-dir -r -F
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from convert' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-companions -d 'read only the input'
 
@@ -72,7 +73,8 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l debug-dir -r -F 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-companions -d 'read only the input'
 
@@ -102,7 +104,8 @@ complete -c callsign -n '__fish_seen_subcommand_from find' -l debug-dir -r -F -d
 complete -c callsign -n '__fish_seen_subcommand_from find' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from find' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from find' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from find' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from find' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from find' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from find' -l no-companions -d 'read only the input'
 
@@ -114,7 +117,8 @@ complete -c callsign -n '__fish_seen_subcommand_from explain' -l debug-dir -r -F
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from explain' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from explain' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from explain' -l no-companions -d 'read only the input'
 
@@ -129,7 +133,8 @@ complete -c callsign -n '__fish_seen_subcommand_from dump' -l debug-dir -r -F -d
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from dump' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from dump' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from dump' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from dump' -l no-companions -d 'read only the input'
 
@@ -141,7 +146,8 @@ complete -c callsign -n '__fish_seen_subcommand_from verify' -l debug-dir -r -F 
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from verify' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from verify' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from verify' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from verify' -l no-companions -d 'read only the input'
 
@@ -155,7 +161,8 @@ complete -c callsign -n '__fish_seen_subcommand_from diff' -l debug-dir -r -F -d
 complete -c callsign -n '__fish_seen_subcommand_from diff' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from diff' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from diff' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from diff' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from diff' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from diff' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from diff' -l no-companions -d 'read only the input'
 
@@ -169,7 +176,8 @@ complete -c callsign -n '__fish_seen_subcommand_from stats' -l debug-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l no-companions -d 'read only the input'
 
@@ -185,7 +193,8 @@ complete -c callsign -n '__fish_seen_subcommand_from embed' -l debug-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l dwp -r -F -d 'split DWARF package'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l dwo-dir -r -F -d 'folder of .dwo files, searched before the recorded paths'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l oso-prefix -r -F -d 'also look for object files of a Mach-O debug map below DIR'
-complete -c callsign -n '__fish_seen_subcommand_from embed' -l fetch-timeout -x -d 'stop a download from a debuginfod server after this time (default'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l symbol-server -x -d 'symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH'
+complete -c callsign -n '__fish_seen_subcommand_from embed' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l no-companions -d 'read only the input'
 

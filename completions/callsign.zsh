@@ -56,7 +56,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -84,7 +85,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -120,7 +122,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -135,7 +138,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -153,7 +157,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -168,7 +173,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -185,7 +191,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -202,7 +209,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'
@@ -221,7 +229,8 @@ case $state in
                     '--dwp[split DWARF package]:file:_files' \
                     '--dwo-dir[folder of .dwo files, searched before the recorded paths]:dir:_files' \
                     '--oso-prefix[also look for object files of a Mach-O debug map below DIR]:dir:_files' \
-                    '--fetch-timeout[stop a download from a debuginfod server after this time (default]:sec:' \
+                    '--symbol-server[symbol server to ask for PDBs, before those of _NT_SYMBOL_PATH]:url:' \
+                    '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
                     '*:file:_files'

@@ -399,7 +399,7 @@ const struct command convert_command = {
     .summary = "make an index from a program, library, debug file or index",
     .description =
         "Converts a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle,\n"
-        "a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a Symbian ROM's .symbol file\n"
+        "a program database (PDB), a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a Symbian ROM's .symbol file\n"
         "or build log, or another index, to an index. Converting an index to an index loses nothing. The same input always\n"
         "gives the same bytes, for any number of threads. The index is written to a temporary file and renamed: if the\n"
         "conversion fails, an older index stays unchanged.\n"

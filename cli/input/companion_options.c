@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/symbol_path.h"
+
 
 const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
     { .name = "arch", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, arch), .value_name = "ARCH",
@@ -19,9 +21,11 @@ const struct option_spec companion_options[COMPANION_OPTION_COUNT] = {
       .help = "folder of .dwo files, searched before the recorded paths;\ncan be repeated" },
     { .name = "oso-prefix", .kind = OPTION_TEXT, .offset = offsetof(struct companion_values, object_prefix),
       .value_name = "DIR", .help = "also look for object files of a Mach-O debug map below DIR" },
+    { .name = "symbol-server", .kind = OPTION_TEXTS, .offset = offsetof(struct companion_values, symbol_servers),
+      .value_name = "URL", .help = "symbol server to ask for PDBs, before those of\n_NT_SYMBOL_PATH; can be repeated" },
     { .name = "fetch-timeout", .kind = OPTION_NUMBER, .offset = offsetof(struct companion_values, timeout_s),
       .max = 1000000, .value_name = "SEC",
-      .help = "stop a download from a debuginfod server after this time\n(default: DEBUGINFOD_TIMEOUT)" },
+      .help = "stop a download after this time\n(default: DEBUGINFOD_TIMEOUT)" },
     { .name = "fetch-limit", .kind = OPTION_SIZE, .offset = offsetof(struct companion_values, max_download),
       .value_name = "BYTES", .help = "do not download files larger than this" },
     { .name = "no-companions", .kind = OPTION_FLAG, .offset = offsetof(struct companion_values, none),
@@ -76,7 +80,12 @@ csn_status companion_search_begin(struct companion_search *search, const struct 
     given.progress_context = bar;
     options->resolver = resolve;
     options->resolver_context = search;
-    return csn_companion_search_create(&given, &search->search, err);
+    struct symbol_path path;
+    symbol_path_begin(&path, &values->symbol_servers);
+    symbol_path_set(&path, &given);
+    csn_status status = csn_companion_search_create(&given, &search->search, err);
+    symbol_path_end(&path);
+    return status;
 }
 
 const char *companion_search_missing(const struct companion_search *search, const struct companion_values *values,

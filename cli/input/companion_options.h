@@ -9,12 +9,12 @@
 
 struct companion_values {
     const char *arch, *debug_file, *object_prefix;
-    struct text_list debug_dirs, packages, dwo_dirs;
+    struct text_list debug_dirs, packages, dwo_dirs, symbol_servers;
     uint64_t timeout_s, max_download;
     bool none;
 };
 
-enum { COMPANION_OPTION_COUNT = 9 };
+enum { COMPANION_OPTION_COUNT = 10 };
 extern const struct option_spec companion_options[COMPANION_OPTION_COUNT];
 
 /* A search for one run, and the debug file that it found for the image. */

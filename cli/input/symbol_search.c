@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/symbol_path.h"
 #include "ui/cli_message.h"
 
 const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
@@ -76,9 +77,13 @@ bool symbol_search_begin_with(struct symbol_search *search, const struct compani
     companions.flags = urls && *urls && !offline ? CSN_SEARCH_DEBUGINFOD : 0u;
     companions.progress = progress_step;
     companions.progress_context = &search->bar;
-    if (open_cache(search, cache) && create_opener(search, &companions)) return true;
-    symbol_search_end(search);
-    return false;
+    struct symbol_path path = { .text = NULL };
+    if (!offline) symbol_path_begin(&path, &values->symbol_servers);
+    symbol_path_set(&path, &companions);
+    bool ok = open_cache(search, cache) && create_opener(search, &companions);
+    symbol_path_end(&path);
+    if (!ok) symbol_search_end(search);
+    return ok;
 }
 
 bool symbol_search_begin(struct symbol_search *search, const struct search_values *values) {

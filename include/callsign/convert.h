@@ -1,7 +1,7 @@
 /* Callsign: convert debug information into an index.
  *
  * Input: executables, libraries, object files and debug-only files (ELF, Mach-O, PE, COFF, WebAssembly) with DWARF 2
- * to 5, a Go function table or symbols; Breakpad symbol files; lists of symbols; or a GSYM index. A GSYM index is
+ * to 5, a Go function table or symbols; program databases (PDB) of Windows; Breakpad symbol files; lists of symbols; or a GSYM index. A GSYM index is
  * rewritten without loss: nothing in it is merged, resized or dropped. The same input gives the same bytes, whatever
  * the thread count, host or clock. */
 #ifndef CALLSIGN_CONVERT_H

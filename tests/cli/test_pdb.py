@@ -251,6 +251,78 @@ def test_lookup_takes_the_image(callsign, program):
     assert "shapes.cc:" in callsign.good("lookup", program, first)
 
 
+@pytest.fixture
+def server(tmp_path):
+    """A symbol server over tmp_path/served; what it was asked for."""
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *args):
+            super().__init__(*args, directory=str(tmp_path / "served"))
+
+        def do_GET(self):
+            asked.append((self.path, self.headers["User-Agent"]))
+            super().do_GET()
+
+        def log_message(self, *args):
+            pass
+
+    asked = []
+    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    httpd.url, httpd.asked = f"http://127.0.0.1:{httpd.server_port}", asked
+    yield httpd
+    httpd.shutdown()
+    httpd.server_close()
+
+
+def test_on_a_symbol_server(callsign, program, copy, server, tmp_path):
+    put_into_tree(program, tmp_path / "served", identity(program)[1])
+    env = {"CALLSIGN_CACHE": str(tmp_path / "cache")}
+    wanted = f"/app.pdb/{identity(program)[1]}/app.pdb"
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--symbol-server", server.url + "/", env=env)["functions_from_pdb"]
+    assert server.asked == [(wanted, "callsign")]
+    kept = tmp_path / "cache" / ("symbols" + wanted)
+    assert kept.read_bytes() == program.with_suffix(".pdb").read_bytes() and len(list(kept.parent.iterdir())) == 1
+    assert convert(callsign, copy, tmp_path / "app.gsym", "--symbol-server", server.url, env=env)["functions_from_pdb"]
+    assert len(server.asked) == 1
+
+
+def test_servers_of_the_symbol_path(callsign, program, copy, server, tmp_path):
+    put_into_tree(program, tmp_path / "served", identity(program)[1])
+    path = f"/no/folder;SRV*{tmp_path / 'store'}*{server.url}/none*{server.url}"
+    assert convert(callsign, copy, tmp_path / "app.gsym", env={"_NT_SYMBOL_PATH": path})["functions_from_pdb"]
+    assert [p for p, _ in server.asked] == [f"{front}/app.pdb/{identity(program)[1]}/app.pdb" for front in ("/none", "")]
+    assert (tmp_path / "store" / "app.pdb" / identity(program)[1] / "app.pdb").is_file()
+
+
+def test_what_servers_do_not_have(callsign, program, copy, server, tmp_path):
+    env = {"CALLSIGN_CACHE": str(tmp_path / "cache")}
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", server.url, env=env)
+    assert "app.pdb" in line and identity(copy)[1] in line and "nor on 1 symbol server" in line
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", "http://127.0.0.1:1", env=env)
+    assert "app.pdb" in line and "127.0.0.1:1" in line
+    put_into_tree(program, tmp_path / "served", identity(program)[1])
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", server.url, "--fetch-limit", "1K", env=env)
+    assert "more than 1024 bytes" in line
+    assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+
+
+def test_a_server_that_has_another_build(callsign, program, copy, server, tmp_path):
+    data = bytearray(copy.read_bytes())
+    data[identity(copy)[0] + 20] ^= 2
+    copy.write_bytes(data)
+    put_into_tree(program, tmp_path / "served", identity(copy)[1])
+    line = callsign.bad("convert", copy, "-o", tmp_path / "out", "--symbol-server", server.url,
+                        env={"CALLSIGN_CACHE": str(tmp_path / "cache")})
+    assert "app.pdb has id " + identity(program)[1] in line and "needs " + identity(copy)[1] in line
+
+
+def test_no_server_is_asked_unless_named(callsign, copy, server, tmp_path):
+    callsign.bad("convert", copy, "-o", tmp_path / "out", env={"_NT_SYMBOL_PATH": ""})
+    callsign.bad("convert", copy, "-o", tmp_path / "out", "--no-companions", "--symbol-server", server.url)
+    assert not server.asked
+
+
 def test_a_missing_pdb_is_named(callsign, copy, tmp_path):
     line = callsign.bad("convert", copy, "-o", tmp_path / "out")
     assert "app.pdb" in line and identity(copy)[1] in line and "/usr/lib/debug" in line

@@ -40,7 +40,7 @@ csn_status csni_pdb_publics_read(struct csni_pdb_publics *publics, const struct 
     publics->entries.alloc = pdb->alloc;
     struct csni_pdb_symbol_iter iter = { .records = pdb->symbols.span };
     struct csni_pdb_symbol symbol;
-    struct csni_pdb_public public;
+    struct csni_pdb_public public = { .section = 0 };
     while (csni_pdb_next_symbol(&iter, &symbol)) {
         if (!csni_pdb_read_public(&symbol, &public) || !is_code(pdb, &public)) continue;
         struct csni_pdb_public_entry entry = { (uint64_t)public.section << 32 | public.offset, undecorated(pdb, public.name) };
