@@ -177,8 +177,9 @@ bool csni_unwind_pe_x64(const struct csni_unwind_pe *pe, const uint8_t *entry, s
     *result = CSNI_UNWIND_SKIPPED;
     if (!begin && !end) return true; /* padding */
     *result = CSNI_UNWIND_DAMAGED;
-    csni_unwind_begin(table, pe->image_base + begin, (uint64_t)end - begin);
+    csni_unwind_begin(table, pe->image_base + begin, 0);
     if (end <= begin || !read_x64_chain(pe, entry, infos, &count)) return true;
+    table->size = end - begin;
     if (!csni_unwind_add_row(table, table->start) || !csni_unwind_add_rule(table, s.cfa)) return false;
     if (run_x64_chain(&s, infos, count)) {
         finish_x64_rules(&s);
