@@ -204,3 +204,31 @@ def test_functions_of_one_range_can_be_merged(callsign, tmp_path):
     callsign.good("convert", "-q", "--merged-functions", sym, "-o", index)
     answer = json.loads(callsign.good("lookup", "--json", "--merged", index, "0x2000"))
     assert answer["candidates"] == ["first", "second"]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_windows_ids_and_unwinding(callsign, tmp_path, machine):
+    """MODULE names the PDB; CODE_ID is time stamp and size of the image; .pdata becomes STACK records."""
+    clang, link = need("clang-22"), need("lld-link-22")
+    source, program, out = tmp_path / "m.c", tmp_path / "prog.exe", tmp_path / "prog.sym"
+    source.write_text("__attribute__((noinline)) int f(int *p) { return p[1]; }\n"
+                      "int start(void) { volatile int a[50]; a[1] = 3; return f((int *)a) + f((int *)a + 1); }\n")
+    subprocess.run([clang, f"--target={machine}-pc-windows-msvc", "-O1", "-g", "-c", source, "-o", tmp_path / "m.obj"], check=True)
+    subprocess.run([link, "/nodefaultlib", "/entry:start", "/subsystem:console", "/debug", "/timestamp:0x12345678",
+                    "/pdbaltpath:c:\\build\\names.pdb", tmp_path / "m.obj", f"/out:{program}"], check=True)
+    callsign.run("convert", program, "-q", "--to", "breakpad", "-o", out)
+    lines = out.read_text().splitlines()
+    assert lines[0].startswith("MODULE windows ") and lines[0].endswith(" names.pdb")
+    image_size = int.from_bytes(program.read_bytes()[int.from_bytes(program.read_bytes()[0x3c:0x40], "little") + 80:][:4], "little")
+    assert lines[1] == f"INFO CODE_ID 12345678{image_size:X} prog.exe"
+    stacks = [line for line in lines if line.startswith("STACK CFI INIT ")]
+    assert len(stacks) == 1 and (".cfa: $rsp " in stacks[0] if machine == "x86_64" else ".cfa: sp 0 + .ra: x30" in stacks[0])
+
+
+def test_no_cfi(callsign, shapes, tmp_path):
+    whole, without = tmp_path / "whole.sym", tmp_path / "without.sym"
+    callsign.good("convert", shapes.path, "-q", "--to", "breakpad", "-o", whole)
+    callsign.good("convert", shapes.path, "-q", "--to", "breakpad", "--no-cfi", "-o", without)
+    lines = whole.read_text().splitlines()
+    assert sum(line.startswith("STACK CFI INIT ") for line in lines) > 3
+    assert [line for line in lines if not line.startswith("STACK ")] == without.read_text().splitlines()

@@ -77,7 +77,7 @@ static void what_is_not_known(void **state) {
     model_sample_init(&s, NULL);
     s.model.image.uuid = (struct csni_span){ uuid, sizeof uuid };
     s.model.image.identity = (struct csni_identity){ csni_str("mac"), csni_str("armv7s"), csni_str("a\nb\r"), 0 };
-    expect_text(&s, NULL, "MODULE mac arm 010203040506070809000000000000000 a_b_\n");
+    expect_text(&s, NULL, "MODULE mac arm 010203040506070809000000000000000 a_b_\nINFO CODE_ID 01020304050607080900000000000000\n");
 }
 
 static const char head[] = "MODULE Linux unknown 000000000000000000000000000000000 unknown\n";

@@ -1,11 +1,13 @@
 /* What a Breakpad symbol file has besides the model. */
 #include "convert/outputs/output_breakpad.h"
 
+#include <stdio.h>
+
 #include <callsign/names.h>
 
 #include "convert/outputs/stack_records.h"
 #include "formats/breakpad/breakpad.h"
-#include "object/object.h"
+#include "object/pe/pe_code_id.h"
 
 /* Of an ELF image without a build id. A debug file has no code. */
 static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CSNI_BREAKPAD_FOLD_SIZE]) {
@@ -19,13 +21,37 @@ static struct csni_span make_up_id(const struct csni_model *model, uint8_t id[CS
     return (struct csni_span){ id, CSNI_BREAKPAD_FOLD_SIZE };
 }
 
+enum { CODE_ID_SIZE = 300 };
+
+/* Of a PE image, with its name, as readers look for the image by them. Empty for others. */
+static struct csn_str make_code_id(const struct csni_model *model, char text[CODE_ID_SIZE]) {
+    struct csni_pe_code_id id;
+    struct csn_str name = model->image.identity.name;
+    if (!model->object || !csni_pe_code_id_read(model->object, &id)) return (struct csn_str){ "", 0 };
+    int len = snprintf(text, CODE_ID_SIZE, "%08X%X%s%.*s", id.time_stamp, id.image_size, name.len ? " " : "",
+                       (int)(name.len < 255 ? name.len : 255), name.len ? name.ptr : "");
+    for (int i = 0; i < len; i++)
+        if (text[i] == '\n' || text[i] == '\r') text[i] = '_';
+    return (struct csn_str){ text, len > 0 ? (size_t)len : 0 };
+}
+
+/* The PDB, by which readers look for symbols of a PE image. */
+static struct csn_str debug_name_of(const struct csni_model *model) {
+    struct csn_str path = model->object ? model->object->pdb_path : (struct csn_str){ "", 0 };
+    size_t start = path.len;
+    while (start && path.ptr[start - 1] != '\\' && path.ptr[start - 1] != '/') start--;
+    return (struct csn_str){ path.ptr + start, path.len - start };
+}
+
 csn_status csni_write_breakpad(const struct csni_model *model, const struct csn_convert_options *options, struct csni_pool *pool,
                                const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     uint8_t id[CSNI_BREAKPAD_FOLD_SIZE];
+    char code_id[CODE_ID_SIZE];
     struct csni_stack_records *stacks = NULL;
     if (!options->breakpad->no_unwind) CSNI_TRY(csni_stack_records_create(model, report, &stacks, err));
     const struct csni_breakpad_write_options own = {
         .demangle = options->breakpad->keep_mangled ? NULL : csn_demangle, .made_up_id = make_up_id(model, id),
+        .code_id = make_code_id(model, code_id), .debug_name = debug_name_of(model),
         .stack_count = csni_stack_records_count(stacks), .make_stack = csni_stack_records_make, .stack_context = stacks
     };
     csn_status status = csni_breakpad_write(model, &own, pool, sink, report, err);

@@ -141,6 +141,8 @@ typedef csn_status csni_demangler(struct csn_str name, char *out, size_t cap, si
 struct csni_breakpad_write_options {
     csni_demangler *demangle;         /* NULL: names are written as they are */
     struct csni_span made_up_id;      /* for an image without a build id; may be empty */
+    struct csn_str code_id;           /* what INFO CODE_ID tells; empty: the build id on systems that have one there */
+    struct csn_str debug_name;        /* of the file that has the debug information; empty: the image's name */
     size_t stack_count;               /* pieces of STACK records; see breakpad_stack.h */
     csni_breakpad_make_piece *make_stack;
     void *stack_context;

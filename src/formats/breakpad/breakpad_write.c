@@ -68,24 +68,32 @@ static struct csn_str breakpad_arch(struct csn_str arch) {
     return arch.len > 3 && memcmp(arch.ptr, "armv", 4) == 0 ? csni_str("arm") : arch;
 }
 
+static void put_code_id(struct writer *w, struct csn_str os) {
+    struct csni_span uuid = w->model->image.uuid;
+    struct csn_str own = w->options->code_id;
+    if (!own.len && (!uuid.size || csni_str_is(os, "windows"))) return;
+    csni_breakpad_put_literal(&w->head, "INFO CODE_ID ");
+    csni_buffer_put(&w->head, own.ptr, own.len);
+    for (size_t i = 0; !own.len && i < uuid.size; i++) {
+        const char digits[] = { "0123456789ABCDEF"[uuid.ptr[i] >> 4], "0123456789ABCDEF"[uuid.ptr[i] & 15] };
+        csni_buffer_put(&w->head, digits, sizeof digits);
+    }
+    csni_breakpad_put_literal(&w->head, "\n");
+}
+
 static void put_module(struct writer *w) {
     const struct csni_identity *image = &w->model->image.identity;
     struct csni_span uuid = w->model->image.uuid;
     struct csn_str os = image->os.len ? image->os : csni_str("Linux");
+    struct csn_str name = w->options->debug_name.len ? w->options->debug_name : image->name;
     char id[CSNI_BREAKPAD_ID_MAX + 1];
     csni_breakpad_id(os, uuid.size ? uuid : w->options->made_up_id, image->age, id);
     csni_breakpad_put_literal(&w->head, "MODULE ");
     put_field(&w->head, os, "");
     put_field(&w->head, breakpad_arch(image->arch), "unknown");
     put_field(&w->head, csni_str(id), "");
-    csni_breakpad_put_name(&w->head, image->name.len ? image->name : csni_str("unknown"), NULL);
-    if (!uuid.size || !csni_str_is(os, "Linux")) return;
-    csni_breakpad_put_literal(&w->head, "INFO CODE_ID ");
-    for (size_t i = 0; i < uuid.size; i++) {
-        const char digits[] = { "0123456789ABCDEF"[uuid.ptr[i] >> 4], "0123456789ABCDEF"[uuid.ptr[i] & 15] };
-        csni_buffer_put(&w->head, digits, sizeof digits);
-    }
-    csni_breakpad_put_literal(&w->head, "\n");
+    csni_breakpad_put_name(&w->head, name.len ? name : csni_str("unknown"), NULL);
+    put_code_id(w, os);
 }
 
 /* Records that tell of the image stand in front, as they came; others after all. */

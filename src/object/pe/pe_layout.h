@@ -10,7 +10,7 @@ enum { IMAGE_FILE_MACHINE_I386 = 0x14c, IMAGE_FILE_MACHINE_ARM = 0x1c0, IMAGE_FI
 enum { IMAGE_FILE_EXECUTABLE_IMAGE = 0x2, IMAGE_FILE_DLL = 0x2000 };
 
 /* COFF header: machine, sections, time stamp, symbol table, symbols, size of the optional header, characteristics. */
-enum { COFF_HEADER_SIZE = 20 };
+enum { COFF_HEADER_SIZE = 20, COFF_TIME_STAMP = 4 };
 /* That of a /bigobj object: 0, 0xffff, version, machine, time stamp, class id, four unused words, sections, symbol table,
  * symbols. */
 enum { BIGOBJ_HEADER_SIZE = 56, BIGOBJ_MACHINE = 6, BIGOBJ_CLASS_ID = 12, BIGOBJ_CLASS_ID_SIZE = 16, BIGOBJ_SECTIONS = 44,
@@ -19,6 +19,7 @@ enum { BIGOBJ_HEADER_SIZE = 56, BIGOBJ_MACHINE = 6, BIGOBJ_CLASS_ID = 12, BIGOBJ
 enum { PE32_MAGIC = 0x10b, PE32_PLUS_MAGIC = 0x20b };
 enum { PE32_IMAGE_BASE = 28, PE32_PLUS_IMAGE_BASE = 24, PE32_DIRECTORY_COUNT = 92, PE32_PLUS_DIRECTORY_COUNT = 108,
        DATA_DIRECTORY_SIZE = 8 };
+enum { OPTIONAL_IMAGE_SIZE = 56 }; /* in optional headers of both kinds */
 enum { IMAGE_DIRECTORY_ENTRY_EXPORT = 0, IMAGE_DIRECTORY_ENTRY_EXCEPTION = 3, IMAGE_DIRECTORY_ENTRY_DEBUG = 6 };
 
 enum { SECTION_HEADER_SIZE = 40, SECTION_NAME_SIZE = 8 };
