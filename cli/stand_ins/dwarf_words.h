@@ -47,6 +47,7 @@ enum {
     DW_FORM_addrx = 0x1b,
     DW_FORM_ref_sup4 = 0x1c,
     DW_FORM_strp_sup = 0x1d,
+    DW_FORM_implicit_const = 0x21,
     DW_FORM_loclistx = 0x22,
     DW_FORM_rnglistx = 0x23,
     DW_FORM_ref_sup8 = 0x24,

@@ -7,6 +7,8 @@
 
 static const struct stand_in stand_ins[] = {
     { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main },
+    { "llvm-addr2line", "as llvm-addr2line 22", llvm_addr2line_main },
+    { "llvm-symbolizer", "as llvm-symbolizer 22", llvm_symbolizer_main },
 };
 enum { STAND_IN_COUNT = sizeof stand_ins / sizeof stand_ins[0] };
 

@@ -21,6 +21,8 @@ const struct stand_in *stand_in_of_program(const char *program);
 const struct stand_in *stand_in_at(size_t i);
 
 int gnu_addr2line_main(int argc, char **argv);
+int llvm_addr2line_main(int argc, char **argv);
+int llvm_symbolizer_main(int argc, char **argv);
 
 extern const struct command dialects_command;
 

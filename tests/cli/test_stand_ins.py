@@ -36,7 +36,7 @@ def pair_for(dialect, folder):
     return pair
 
 
-@pytest.mark.parametrize("dialect", ["addr2line"])
+@pytest.mark.parametrize("dialect", ["addr2line", "llvm-addr2line", "llvm-symbolizer"])
 def test_answers_are_those_of_the_tool(dialect, folder, programs):
     pair_for(dialect, folder)
     ran, differences = stand_in_pairs.fuzz(dialect, RUNS, 7, folder, only=set(programs))
@@ -54,6 +54,67 @@ def test_addr2line_fails_like_the_tool(arguments, folder, programs):
     (where / "ar.a").write_bytes(b"!<arch>\n")
     difference = pair_for("addr2line", folder).compare(arguments, b"0x1139\n", where)
     assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
+@pytest.mark.parametrize("arguments", [["--obj=nosuch", "0x1"], ["--obj=nosuch", "--output-style=JSON"], ["--obj=.", "1"], ["--obj=demo.c", "1"],
+                                       ["--obj="], ["-Z"], ["-apZ"], ["-0x1"], ["--obj"], ["-e"], ["--inl"], ["--basename"], ["--demangle=false"],
+                                       ["--adjust-vma=zz"], ["--print-source-context-lines=-1"], ["--cache-size=x"], ["--build-id=zz"],
+                                       ["--build-id=aabb", "1"], ["--build-id=aabb", "--obj=c-gcc"], ["-v"], ["--help"], ["nosuch", "0x1"],
+                                       ["--output-style=JSON", "nosuch 0x1", "x"], ["-p", "--output-style=JSON", "--obj=c-gcc", "main", "FRAME 0x1200"],
+                                       ["@options2", "main"]])
+def test_llvm_symbolizer_fails_like_the_tool(arguments, folder, programs):
+    where = folder / "programs"
+    (where / "options2").write_text("--obj=c-gcc '-a'\n--verbose")
+    lines = b"CODE\n\n \nc-gcc\nCODE \"c-gcc 1\nFILE:FILE:x 1\nBUILDID:zz 1\nFILE:\nc-gcc 12zz\nc-gcc:x86_64 main\n" + b"9" * 3000 + b"\n0x1"
+    difference = pair_for("llvm-symbolizer", folder).compare(arguments, lines, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
+
+
+def test_options_of_the_environment(folder, programs):
+    env = {**os.environ, "LLVM_SYMBOLIZER_OPTS": "--obj=c-gcc --output-style=GNU"}
+    pair = pair_for("llvm-symbolizer", folder)
+    assert pair.compare(["-a"], b"0x1200\n", folder / "programs", env) is None
+    assert b"demo.c" in pair.run("ours", ["-a"], b"main\n", folder / "programs", env).out
+
+
+MARKUP = b"""plain
+{{{module:0:app:elf:ID}}}
+{{{mmap:0x7f0000000000:0x5000:load:0:rx:0}}}
+ at {{{pc:0x7f0000001085}}} and {{{pc:0x7f0000001205:ra}}}
+  {{{bt:0:0x7f0000001223:pc}}} tail
+{{{bt:1:0x7f0000001090}}}
+data {{{data:0x7f0000004028}}} sym {{{symbol:_ZN3foo3barEv}}} {{{symbol:plain}}}
+\033[31mred {{{pc:0x7f0000001085}}} \033[1mbold {{{pc:0x7f0000001085}}}\033[0m done
+{{{dumpfile:a:b}}} {{{Bad:1}}} {{{}}} {{{:x}}} {{{pc}}} {{{pc:zz}}} {{{pc:0x1}}} {{{bt:1}}} {{{bt:x:0x1}}} {{{symbol}}} {{{symbol:a:b}}}
+{{{module:0:app:elf:ID}}}
+{{{module:1:lib:elf:aabb}}}{{{mmap:0x7f0000010000:0x5000:load:1:rwx:0x100}}}
+text {{{mmap:0x7f0000020000:0x5000:load:1:r:0}}} rest
+{{{mmap:0x7f0000001000:0x10:load:0:r:0}}}
+{{{mmap:0x1:0x10:load:7:r:0}}}
+{{{mmap:0x1:0x10:file:0:r:0}}}
+{{{mmap:0x1:zz:load:0:r:0}}}
+{{{mmap:0x1:0x10:load:0:q:0}}}
+{{{module:2:x:pe:aa}}}
+{{{pc:0x7f0000010005}}}
+{{{bt:12:0x7f0000010005:zz}}}
+{{{reset}}}
+{{{pc:0x7f0000001085}}}
+last {{{symbol:_Z1fv}}}"""
+
+
+@pytest.mark.parametrize("options", [[], ["--color=always"], ["--color"], ["--no-demangle", "--basenames"]])
+def test_markup(options, folder, programs):
+    where = folder / "programs"
+    pair = pair_for("llvm-symbolizer", folder)
+    notes = subprocess.run(["readelf", "-n", programs["c-gcc"]], capture_output=True, text=True, check=True).stdout
+    build_id = next(line.split()[2] for line in notes.splitlines() if "Build ID" in line)
+    place = where / "dbg" / ".build-id" / build_id[:2]
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"{build_id[2:]}.debug").write_bytes(programs["c-gcc"].read_bytes())
+    log = MARKUP.replace(b"ID", build_id.encode())
+    arguments = ["--filter-markup", "--debug-file-directory=dbg", *options]
+    difference = pair.compare(arguments, log, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, log, difference)
 
 
 @pytest.mark.parametrize("name", ["addr2line", "x86_64-linux-gnu-addr2line", "callsign-addr2line", "addr2line-2.40", "gaddr2line"])

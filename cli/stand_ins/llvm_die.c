@@ -1,0 +1,172 @@
+/* What DIEs tell: names, files, lines, sizes of types. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stand_ins/dwarf_words.h"
+#include "stand_ins/growth.h"
+#include "stand_ins/llvm_module.h"
+
+enum { MAX_FOLLOWED = 32, MAX_TYPES = 64 };
+
+bool llvm_find_attribute(const struct csn_debug_die *die, const uint32_t *names, size_t count, struct csn_debug_value *out,
+                         struct csn_debug_die *owner) {
+    static const uint32_t ways[] = { DW_AT_abstract_origin, DW_AT_specification };
+    struct csn_debug_die stack[8];
+    size_t depth = 1, followed = 0;
+    stack[0] = *die;
+    while (depth && followed++ < MAX_FOLLOWED) {
+        const struct csn_debug_die at = stack[--depth];
+        for (size_t i = 0; i < count; i++) {
+            if (csn_debug_die_attribute(&at, names[i], out) != CSN_OK) continue;
+            if (owner) *owner = at;
+            return true;
+        }
+        for (size_t i = 0; i < 2; i++) {
+            struct csn_debug_value value;
+            if (csn_debug_die_attribute(&at, ways[i], &value) != CSN_OK || depth == 8) continue;
+            if (csn_debug_die_follow(&at, &value, &stack[depth], NULL) == CSN_OK) depth++;
+        }
+    }
+    return false;
+}
+
+bool llvm_function_name(const struct csn_debug_die *die, enum llvm_name_kind kind, struct csn_str *out) {
+    static const uint32_t linkage[] = { DW_AT_MIPS_linkage_name, DW_AT_linkage_name }, plain[] = { DW_AT_name };
+    struct csn_debug_value value;
+    if (kind == LLVM_NAME_NONE) return false;
+    bool found = (kind == LLVM_NAME_LINKAGE && llvm_find_attribute(die, linkage, 2, &value, NULL) && value.kind == CSN_VALUE_STRING) ||
+                 (llvm_find_attribute(die, plain, 1, &value, NULL) && value.kind == CSN_VALUE_STRING);
+    if (found) *out = value.bytes;
+    return found;
+}
+
+/* ---- files ---- */
+
+static bool is_absolute(struct csn_str path) {
+    if (path.len && (path.ptr[0] == '/' || path.ptr[0] == '\\')) return path.ptr[0] == '/' || (path.len > 1 && path.ptr[1] == '\\');
+    return path.len > 2 && path.ptr[1] == ':' && (path.ptr[2] == '/' || path.ptr[2] == '\\');
+}
+
+struct path {
+    char *items;
+    size_t count, capacity;
+};
+
+/* With a '/' between, where there is none. */
+static void append(struct path *to, struct csn_str part) {
+    size_t begin = 0;
+    if (!part.len) return;
+    bool ends = to->count && to->items[to->count - 1] == '/';
+    if (ends) while (begin < part.len && part.ptr[begin] == '/') begin++;
+    else if (to->count && part.ptr[0] != '/') GROW_PUSH(to, '/');
+    for (size_t i = begin; i < part.len; i++) GROW_PUSH(to, part.ptr[i]);
+}
+
+static struct csn_str base_of(struct csn_str path) {
+    size_t begin = path.len;
+    while (begin && path.ptr[begin - 1] != '/') begin--;
+    return (struct csn_str){ path.ptr + begin, path.len - begin };
+}
+
+char *llvm_file_path(const struct llvm_lines *l, uint64_t file, enum llvm_path_kind kind) {
+    struct csn_str directory = { "", 0 }, name;
+    uint64_t idx;
+    struct path path = { 0 };
+    const bool five = l->lines->version >= 5;
+    if ((!five && !file) || csn_debug_lines_file(l->lines, file, &directory, &name, &idx) != CSN_OK) return NULL;
+    if (is_absolute(name)) return copy_text(name.ptr, name.len);
+    if (kind == LLVM_PATH_BASE) return copy_text(base_of(name).ptr, base_of(name).len);
+    if ((five && !idx && kind == LLVM_PATH_RELATIVE) || (!five && !idx)) directory = (struct csn_str){ "", 0 };
+    if (kind == LLVM_PATH_ABSOLUTE && (!five || idx) && l->lines->comp_dir.len && !is_absolute(directory)) append(&path, l->lines->comp_dir);
+    append(&path, directory);
+    append(&path, name);
+    GROW_PUSH(&path, '\0');
+    return path.items;
+}
+
+char *llvm_decl_file(struct llvm_module *m, const struct csn_debug_die *die, enum llvm_path_kind kind) {
+    static const uint32_t names[] = { DW_AT_decl_file };
+    struct csn_debug_value value;
+    struct csn_debug_die owner;
+    if (!llvm_find_attribute(die, names, 1, &value, &owner) || value.form == DW_FORM_implicit_const) return NULL; /* as LLVM */
+    const struct llvm_lines *lines = llvm_die_lines(m, &owner);
+    return lines ? llvm_file_path(lines, value.number, kind) : NULL;
+}
+
+uint64_t llvm_decl_line(const struct csn_debug_die *die) {
+    static const uint32_t names[] = { DW_AT_decl_line };
+    struct csn_debug_value value;
+    return llvm_find_attribute(die, names, 1, &value, NULL) ? value.number : 0;
+}
+
+/* ---- types ---- */
+
+static bool size_of_type(const struct csn_debug_die *type, unsigned depth, uint64_t *out);
+
+static bool follow_type(const struct csn_debug_die *die, struct csn_debug_die *out) {
+    struct csn_debug_value value;
+    return csn_debug_die_attribute(die, DW_AT_type, &value) == CSN_OK && csn_debug_die_follow(die, &value, out, NULL) == CSN_OK;
+}
+
+static int64_t number_of(const struct csn_debug_die *die, uint32_t name, bool *found) {
+    struct csn_debug_value value;
+    *found = csn_debug_die_attribute(die, name, &value) == CSN_OK &&
+             (value.kind == CSN_VALUE_NUMBER || value.kind == CSN_VALUE_SIGNED);
+    if (!*found) return 0;
+    if (value.form == 0x0b) return (int8_t)value.number;
+    if (value.form == 0x05) return (int16_t)value.number;
+    if (value.form == 0x06) return (int32_t)value.number;
+    return (int64_t)value.number;
+}
+
+/* The size of the elements times the length of each dimension. */
+static bool size_of_array(const struct csn_debug_die *array, unsigned depth, uint64_t *out) {
+    enum { DW_TAG_subrange_type = 0x21, DW_AT_lower_bound = 0x22 };
+    struct csn_debug_die element, child;
+    if (!follow_type(array, &element) || !size_of_type(&element, depth + 1, out)) return false;
+    size_t level = 0;
+    for (uint64_t offset = array->next; array->has_children;) {
+        csn_status status = csn_debug_die_at(array->unit, offset, &child, NULL);
+        offset = child.next;
+        if (status < 0) return true;
+        if (status == CSN_NONE) {
+            if (!level--) return true;
+            continue;
+        }
+        bool has_count, has_upper, has_lower;
+        if (!level && child.tag == DW_TAG_subrange_type) {
+            struct csn_debug_value count;
+            has_count = csn_debug_die_attribute(&child, DW_AT_count, &count) == CSN_OK && count.kind == CSN_VALUE_NUMBER;
+            int64_t upper = number_of(&child, DW_AT_upper_bound, &has_upper), lower = number_of(&child, DW_AT_lower_bound, &has_lower);
+            if (has_count) *out *= count.number;
+            if (has_upper) *out *= (uint64_t)(upper - lower + 1);
+        }
+        level += child.has_children != 0;
+    }
+    return true;
+}
+
+static bool size_of_type(const struct csn_debug_die *type, unsigned depth, uint64_t *out) {
+    struct csn_debug_value value;
+    struct csn_debug_die other;
+    if (depth > MAX_TYPES) return false;
+    if (csn_debug_die_attribute(type, DW_AT_byte_size, &value) == CSN_OK && value.kind == CSN_VALUE_NUMBER) {
+        *out = value.number;
+        return true;
+    }
+    switch (type->tag) {
+    case 0x0f: case 0x10: case 0x42: *out = type->unit->address_size; return true; /* pointer, references */
+    case 0x1f: /* pointer to member: of functions, two words */
+        *out = type->unit->address_size * (follow_type(type, &other) && other.tag == 0x15 ? 2u : 1u);
+        return true;
+    case 0x26: case 0x35: case 0x37: case 0x43: case 0x16: case 0x4b: /* const, volatile, restrict, alias, typedef, immutable */
+        return follow_type(type, &other) && size_of_type(&other, depth + 1, out);
+    case 0x01: return size_of_array(type, depth, out);
+    default: return false;
+    }
+}
+
+bool llvm_type_size(const struct csn_debug_die *die, uint64_t *out) {
+    struct csn_debug_die type;
+    return follow_type(die, &type) && size_of_type(&type, 0, out);
+}

@@ -1,0 +1,370 @@
+/* Opening a module, its symbols, its units by range. */
+#define _GNU_SOURCE
+#include "stand_ins/llvm_module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stand_ins/dwarf_words.h"
+#include "stand_ins/growth.h"
+
+/* ---- sections ---- */
+
+uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *section) {
+    if (section) *section = 0;
+    if (m->object.kind != CSN_OBJECT_RELOCATABLE || m->object.container != CSN_CONTAINER_ELF) return addr;
+    for (uint32_t i = 1; i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
+        if (addr < s.addr || addr > s.addr + s.size || (addr == s.addr + s.size && s.size)) continue;
+        if (section) *section = i;
+        return addr - s.addr;
+    }
+    return addr;
+}
+
+struct llvm_place llvm_module_place(const struct llvm_module *m, uint64_t addr) {
+    struct llvm_place place = { addr, 0 };
+    if (m->object.kind != CSN_OBJECT_RELOCATABLE || m->object.container != CSN_CONTAINER_ELF) return place;
+    for (uint32_t i = 1; i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
+        if (!(s.flags & CSN_SECTION_EXEC) || s.flags & CSN_SECTION_NOBITS || addr >= s.size) continue;
+        place.section = i;
+        return place;
+    }
+    return place;
+}
+
+/* ---- symbols ---- */
+
+static bool is_mapping_symbol(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    enum { EM_ARM = 40, EM_AARCH64 = 183, EM_RISCV = 243 };
+    const char *name = s->name.ptr;
+    if (!s->name.len) return m->object.machine == EM_RISCV;
+    if (name[0] != '$' || s->name.len < 2) return false;
+    switch (m->object.machine) {
+    case EM_ARM: return name[1] == 'a' || name[1] == 'd' || name[1] == 't';
+    case EM_AARCH64: case EM_RISCV: return name[1] == 'd' || name[1] == 'x';
+    default: return false;
+    }
+}
+
+static bool is_wanted(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    if (s->section == CSN_NO_SECTION) return false;
+    switch (s->kind) {
+    case CSN_SYMBOL_NONE: return !is_mapping_symbol(m, s);
+    case CSN_SYMBOL_FUNCTION: case CSN_SYMBOL_DATA: case CSN_SYMBOL_IFUNC: return true;
+    default: return false;
+    }
+}
+
+static int by_addr_and_size(const void *pa, const void *pb) {
+    const struct llvm_symbol *a = pa, *b = pb;
+    if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    return a->size < b->size ? -1 : a->size > b->size;
+}
+
+/* A stable sort: equal ones stay in the order of the table. */
+static void sort_symbols(struct llvm_symbol *items, size_t count) {
+    if (count < 2) return;
+    struct llvm_symbol *left = zeroed_memory(count, sizeof *left);
+    size_t half = count / 2;
+    sort_symbols(items, half);
+    sort_symbols(items + half, count - half);
+    memcpy(left, items, half * sizeof *left);
+    for (size_t i = 0, k = half, to = 0; i < half;)
+        items[to++] = k < count && by_addr_and_size(&items[k], &left[i]) < 0 ? items[k++] : left[i++];
+    free(left);
+}
+
+/* A symbol, or the end of a section. */
+struct boundary {
+    uint64_t value;
+    uint32_t section;
+    size_t symbol;           /* SIZE_MAX: the end */
+};
+
+static int by_section(const void *pa, const void *pb) {
+    const struct boundary *a = pa, *b = pb;
+    if (a->section != b->section) return a->section < b->section ? -1 : 1;
+    return a->value < b->value ? -1 : a->value > b->value;
+}
+
+/* Where symbols have no sizes they reach to the next one of their section, or to its end. Values of COFF count from the section, its
+ * end does not: LLVM takes both as they are. */
+static void guess_sizes(struct llvm_module *m) {
+    struct { struct boundary *items; size_t count, capacity; } all = { 0 };
+    struct csn_debug_section section;
+    for (size_t i = 0; i < m->all_symbols.count; i++) {
+        const struct llvm_symbol *s = &m->all_symbols.items[i];
+        bool is_coff = m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK;
+        const struct boundary made = { s->addr - (is_coff ? section.addr : 0), s->section, i };
+        GROW_PUSH(&all, made);
+    }
+    for (uint32_t i = 1; i < m->object.section_count; i++) {
+        if (csn_debug_info_section(m->info, i, &section, NULL) != CSN_OK) continue;
+        const struct boundary made = { section.addr + section.size, i, SIZE_MAX };
+        GROW_PUSH(&all, made);
+    }
+    if (all.count) qsort(all.items, all.count, sizeof *all.items, by_section);
+    for (size_t i = 0; i + 1 < all.count; i++) {
+        size_t next = i + 1;
+        while (next + 1 < all.count && all.items[next].value == all.items[i].value) next++;
+        if (all.items[i].symbol != SIZE_MAX) m->all_symbols.items[all.items[i].symbol].size = all.items[next].value - all.items[i].value;
+    }
+    free(all.items);
+}
+
+static void read_symbols(struct llvm_module *m) {
+    const struct csn_debug_symbol *symbols;
+    size_t count = 0;
+    const char *file = NULL;
+    if (csn_debug_info_symbols(m->info, CSN_SYMBOLS_STATIC, &symbols, &count, NULL) != CSN_OK || !count)
+        if (csn_debug_info_symbols(m->info, CSN_SYMBOLS_DYNAMIC, &symbols, &count, NULL) != CSN_OK) return;
+    for (size_t i = 0; i < count; i++) {
+        const struct csn_debug_symbol *s = &symbols[i];
+        if (s->kind == CSN_SYMBOL_FILE && m->object.container == CSN_CONTAINER_ELF) file = copy_text(s->name.ptr, s->name.len);
+        if (!is_wanted(m, s)) continue;
+        struct csn_str name = s->name;
+        if (m->object.container == CSN_CONTAINER_MACHO && name.len && name.ptr[0] == '_') name.ptr++, name.len--;
+        char *plain = copy_text(name.ptr, name.len);
+        if (m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c && name.len) { /* as the table has it */
+            free(plain);
+            plain = zeroed_memory(name.len + 2, 1);
+            plain[0] = '_';
+            memcpy(plain + 1, name.ptr, name.len);
+        }
+        bool is_local = s->bind == CSN_BIND_LOCAL && m->object.container == CSN_CONTAINER_ELF;
+        const struct llvm_symbol made = { llvm_raw_addr(m, s->addr, NULL), s->size, plain, is_local ? file : NULL,
+                                          s->section };
+        GROW_PUSH(&m->all_symbols, made);
+    }
+    if (m->object.container != CSN_CONTAINER_ELF) guess_sizes(m);
+    sort_symbols(m->all_symbols.items, m->all_symbols.count);
+    for (size_t i = 0; i < m->all_symbols.count; i++) {
+        bool is_last = i + 1 == m->all_symbols.count || m->all_symbols.items[i + 1].addr != m->all_symbols.items[i].addr;
+        if (is_last) GROW_PUSH(&m->symbols, m->all_symbols.items[i]);
+    }
+}
+
+const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *m, uint64_t addr) {
+    size_t low = 0, high = m->symbols.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->symbols.items[mid].addr <= addr) low = mid + 1;
+        else high = mid;
+    }
+    if (!low) return NULL;
+    const struct llvm_symbol *s = &m->symbols.items[low - 1];
+    return s->size && s->addr + s->size <= addr ? NULL : s;
+}
+
+/* ---- units by range ---- */
+
+struct endpoint {
+    uint64_t addr;
+    uint64_t unit_offset;
+    uint32_t unit;
+    bool is_start;
+};
+
+struct endpoints {
+    struct endpoint *items;
+    size_t count, capacity;
+};
+
+static void add_range(struct llvm_module *m, struct endpoints *to, uint32_t unit, uint64_t offset, uint64_t low, uint64_t high) {
+    low = llvm_raw_addr(m, low, NULL);
+    if (m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF) high = llvm_raw_addr(m, high - 1, NULL) + 1;
+    if (low >= high) return;
+    const struct endpoint begin = { low, offset, unit, true }, end = { high, offset, unit, false };
+    GROW_PUSH(to, begin);
+    GROW_PUSH(to, end);
+}
+
+static uint64_t take_number(const unsigned char **p, const unsigned char *end, unsigned size, bool big) {
+    uint64_t value = 0;
+    if ((size_t)(end - *p) < size) {
+        *p = end;
+        return 0;
+    }
+    for (unsigned i = 0; i < size; i++) value |= (uint64_t)(*p)[i] << 8 * (big ? size - 1 - i : i);
+    *p += size;
+    return value;
+}
+
+/* One set of .debug_aranges. Returns where the next one begins. */
+static const unsigned char *read_set(struct llvm_module *m, const unsigned char *begin, const unsigned char *p, const unsigned char *end,
+                                     bool *has_unit, struct endpoints *to) {
+    const bool big = m->object.big_endian;
+    const unsigned char *set = p;
+    uint64_t size = take_number(&p, end, 4, big), offset_size = 4;
+    if (size == 0xffffffff) {
+        size = take_number(&p, end, 8, big);
+        offset_size = 8;
+    }
+    if (size > (uint64_t)(end - p)) return end;
+    const unsigned char *next = p + size;
+    uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, (unsigned)offset_size, big);
+    unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
+    take_number(&p, next, 1, big);
+    const struct csn_debug_unit *unit;
+    if (version != 2 || (addr_size != 4 && addr_size != 8)) return next;
+    size_t header = (size_t)(p - set), tuple = 2 * addr_size;
+    p = set + (header + tuple - 1) / tuple * tuple;
+    (void)begin;
+    if (csn_debug_info_unit_at(m->info, offset, &unit, NULL) != CSN_OK) return next;
+    has_unit[unit->idx] = true;
+    while (p + tuple <= next) {
+        uint64_t low = take_number(&p, next, addr_size, big), length = take_number(&p, next, addr_size, big);
+        if (!low && !length) break;
+        add_range(m, to, unit->idx, unit->offset, low, low + length);
+    }
+    return next;
+}
+
+static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *unit, struct endpoints *to) {
+    struct csn_debug_die die;
+    struct csn_range few[16], *ranges = few;
+    size_t count = 0;
+    if (csn_debug_die_at(unit, unit->root, &die, NULL) != CSN_OK) return;
+    if (csn_debug_die_ranges(&die, few, 16, &count, NULL) != CSN_OK) return;
+    if (count > 16) {
+        ranges = zeroed_memory(count, sizeof *ranges);
+        (void)csn_debug_die_ranges(&die, ranges, count, &count, NULL);
+    }
+    for (size_t i = 0; i < count; i++) add_range(m, to, unit->idx, unit->offset, ranges[i].start, ranges[i].end);
+    if (ranges != few) free(ranges);
+}
+
+static int by_addr(const void *pa, const void *pb) {
+    const struct endpoint *a = pa, *b = pb;
+    return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/* Where several units cover an address, the one that covers what is before it goes on, else the first of the file counts. */
+static void cut_ranges(struct llvm_module *m, struct endpoints *points) {
+    struct { uint32_t *items; size_t count, capacity; } valid = { 0 };
+    uint64_t previous = UINT64_MAX;
+    if (points->count) qsort(points->items, points->count, sizeof *points->items, by_addr);
+    for (size_t i = 0; i < points->count; i++) {
+        const struct endpoint *e = &points->items[i];
+        if (previous < e->addr && valid.count) {
+            struct llvm_unit_range *last = m->ranges.count ? &m->ranges.items[m->ranges.count - 1] : NULL;
+            bool goes_on = false;
+            uint32_t first = valid.items[0];
+            for (size_t k = 0; k < valid.count; k++) {
+                if (last && last->high == previous && valid.items[k] == last->unit) goes_on = true;
+                if (valid.items[k] < first) first = valid.items[k];
+            }
+            const struct llvm_unit_range made = { previous, e->addr, first };
+            if (goes_on) last->high = e->addr;
+            else GROW_PUSH(&m->ranges, made);
+        }
+        if (e->is_start) {
+            GROW_PUSH(&valid, e->unit);
+        } else {
+            for (size_t k = 0; k < valid.count; k++)
+                if (valid.items[k] == e->unit) {
+                    valid.items[k] = valid.items[--valid.count];
+                    break;
+                }
+        }
+        previous = e->addr;
+    }
+    free(valid.items);
+}
+
+static void read_ranges(struct llvm_module *m) {
+    struct csn_str bytes;
+    struct endpoints points = { 0 };
+    bool *has_unit = zeroed_memory(m->object.unit_count, sizeof *has_unit);
+    m->has_ranges = true;
+    if (csn_debug_info_dwarf_section(m->info, "aranges", &bytes, NULL) == CSN_OK) {
+        const unsigned char *p = (const unsigned char *)bytes.ptr, *end = p + bytes.len;
+        while (p < end) p = read_set(m, (const unsigned char *)bytes.ptr, p, end, has_unit, &points);
+    }
+    for (uint32_t i = 0; i < m->object.info_unit_count; i++) {
+        const struct csn_debug_unit *unit;
+        if (!has_unit[i] && csn_debug_info_unit(m->info, i, &unit, NULL) == CSN_OK) add_unit_ranges(m, unit, &points);
+    }
+    cut_ranges(m, &points);
+    free(points.items);
+    free(has_unit);
+}
+
+struct llvm_unit *llvm_module_unit_at(struct llvm_module *m, uint32_t idx) {
+    const struct csn_debug_unit *unit;
+    if (idx >= m->object.info_unit_count) return NULL;
+    if (m->units[idx]) return m->units[idx];
+    if (csn_debug_info_unit(m->info, idx, &unit, NULL) != CSN_OK) return NULL;
+    m->units[idx] = zeroed_memory(1, sizeof *m->units[idx]);
+    m->units[idx]->unit = m->units[idx]->code = unit;
+    if (unit->is_skeleton) (void)csn_debug_unit_split(unit, &m->units[idx]->code, NULL);
+    return m->units[idx];
+}
+
+struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
+    if (!m->has_ranges) read_ranges(m);
+    size_t low = 0, high = m->ranges.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->ranges.items[mid].high <= addr) low = mid + 1;
+        else high = mid;
+    }
+    if (low == m->ranges.count || m->ranges.items[low].low > addr) return NULL;
+    return llvm_module_unit_at(m, m->ranges.items[low].unit);
+}
+
+/* ---- opening ---- */
+
+/* Why the file cannot be opened, in LLVM's words; NULL: it can be read. */
+static const char *file_problem(const char *path) {
+    struct stat st;
+    if (stat(path, &st) != 0 || access(path, R_OK) != 0) return strerror(errno);
+    if (S_ISDIR(st.st_mode)) return strerror(EISDIR);
+    return NULL;
+}
+
+/* LLVM does not look for the supplement that dwz makes. */
+static csn_status resolve(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    return request->kind == CSN_COMPANION_SUPPLEMENT ? CSN_NONE : csn_companion_search_resolve(search, request, out, err);
+}
+
+struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
+                                     const char **message) {
+    struct csn_companion_search *search = NULL;
+    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    struct csn_debug_info_options open = CSN_DEBUG_INFO_OPTIONS_INIT;
+    struct csn_debug_info *info;
+    if ((*message = file_problem(path))) return NULL;
+    companions.debug_dirs = options->debug_dirs;
+    companions.debug_dir_count = options->debug_dir_count;
+    companions.dwp_files = options->dwp ? &options->dwp : NULL;
+    companions.dwp_file_count = options->dwp ? 1 : 0;
+    if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
+        open.resolver = resolve;
+        open.resolver_context = search;
+    }
+    open.arch = options->arch;
+    csn_status status = csn_debug_info_open_file(path, &open, &info, NULL);
+    if (status != CSN_OK) {
+        csn_companion_search_destroy(search);
+        *message = status == CSN_E_NOT_FOUND ? "Invalid data was encountered while parsing the file"
+                                             : "The file was not recognized as a valid object file";
+        return NULL;
+    }
+    /* The search stays: split DWARF is asked for later. */
+    struct llvm_module *m = zeroed_memory(1, sizeof *m);
+    m->name = copy_text(name, strlen(name));
+    m->info = info;
+    m->untag = options->untag;
+    csn_debug_info_get_object(info, &m->object, sizeof m->object);
+    m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
+    read_symbols(m);
+    return m;
+}

@@ -1,0 +1,203 @@
+/* The styles LLVM and GNU. */
+#include "stand_ins/llvm_printer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stand_ins/growth.h"
+
+static const char *or_unknown(const char *text) { return text ? text : "??"; }
+
+/* ---- source ---- */
+
+struct text {
+    char *items;
+    size_t count, capacity;
+};
+
+static char *read_file(const char *path, size_t *size) {
+    struct text text = { 0 };
+    FILE *file = path ? fopen(path, "r") : NULL;
+    if (!file) return NULL;
+    for (size_t got = 1; got;) {
+        text.items = grow_items(text.items, text.count + 65536, &text.capacity, 1);
+        got = fread(text.items + text.count, 1, 65536, file);
+        text.count += got;
+    }
+    bool failed = ferror(file);
+    fclose(file);
+    if (failed) {
+        free(text.items);
+        return NULL;
+    }
+    *size = text.count;
+    return text.items;
+}
+
+/* How many digits LLVM gives line numbers: the logarithm, rounded up, so that 10 has one. */
+static int number_width(int64_t last) {
+    int width = 0;
+    for (int64_t power = 1; power < last; power *= 10) width++;
+    return width;
+}
+
+/* The part of the file that lines [first, last] stand in. False: it ends before. */
+static bool find_lines(const char *bytes, size_t size, int64_t first, int64_t last, size_t *begin, size_t *end) {
+    size_t at = 0;
+    bool found = false;
+    *end = size;
+    for (int64_t line = 1; line <= last; line++) {
+        if (line == first) {
+            *begin = at;
+            found = true;
+        }
+        const char *newline = at <= size ? memchr(bytes + at, '\n', size - at) : NULL;
+        if (!newline) return found;
+        at = (size_t)(newline - bytes) + 1;
+        if (line == last) *end = at - 1;
+    }
+    return found;
+}
+
+char *llvm_source_context(const char *file, int64_t line, int64_t count) {
+    size_t size = 0, begin = 0, end = 0;
+    if (count <= 0) return NULL;
+    char *bytes = read_file(file, &size);
+    int64_t first = line - count / 2 < 1 ? 1 : line - count / 2, last = first + count - 1;
+    struct text out = { 0 };
+    if (bytes && find_lines(bytes, size, first, last, &begin, &end)) {
+        for (int64_t number = first; begin < end || (begin == end && end < size && bytes[end] == '\n'); number++) {
+            const char *newline = memchr(bytes + begin, '\n', end - begin);
+            size_t stop = newline ? (size_t)(newline - bytes) : end, shown = stop;
+            if (shown > begin && bytes[shown - 1] == '\r') shown--;
+            char head[48];
+            int length = snprintf(head, sizeof head, "%*" PRId64 "%s", number_width(last), number, number == line ? " >: " : "  : ");
+            for (int i = 0; i < length; i++) GROW_PUSH(&out, head[i]);
+            for (size_t i = begin; i < shown; i++) GROW_PUSH(&out, bytes[i]);
+            GROW_PUSH(&out, '\n');
+            if (!newline) break;
+            begin = stop + 1;
+        }
+        GROW_PUSH(&out, '\0');
+    }
+    free(bytes);
+    return out.items;
+}
+
+/* ---- frames ---- */
+
+static void put_header(const struct llvm_printer *p, const struct llvm_asked *asked) {
+    if (p->print_address && (asked->has_addr || asked->has_stale_addr)) printf("0x%" PRIx64 "%s", asked->addr, p->pretty ? ": " : "\n");
+}
+
+static void put_footer(const struct llvm_printer *p) {
+    if (p->style == LLVM_STYLE_LLVM) fputc('\n', stdout);
+}
+
+static void put_verbose(const struct llvm_printer *p, const struct llvm_frame *f) {
+    printf("  Filename: %s\n", or_unknown(f->file));
+    if (f->start_line) printf("  Function start filename: %s\n  Function start line: %u\n", f->start_file ? f->start_file : "", f->start_line);
+    if (f->has_start_address && p->style == LLVM_STYLE_LLVM) printf("  Function start address: 0x%" PRIx64 "\n", f->start_address);
+    printf("  Line: %u\n  Column: %u\n", f->line, f->column);
+    if (f->discriminator) printf("  Discriminator: %u\n", f->discriminator);
+    if (f->is_approximate) fputs("  Approximate: true\n", stdout);
+}
+
+static void put_place(const struct llvm_printer *p, const struct llvm_frame *f) {
+    printf("%s:%u", or_unknown(f->file), f->line);
+    if (p->style == LLVM_STYLE_LLVM) printf(":%u", f->column);
+    if (f->is_approximate) fputs(" (approximate)", stdout);
+    if (p->style == LLVM_STYLE_GNU && f->discriminator) printf(" (discriminator %u)", f->discriminator);
+    fputc('\n', stdout);
+    char *context = llvm_source_context(or_unknown(f->file), f->line, p->context_lines);
+    if (context) fputs(context, stdout);
+    free(context);
+}
+
+static void put_frame(const struct llvm_printer *p, const struct llvm_frame *f, bool is_inlined) {
+    if (p->print_functions)
+        printf("%s%s%s", p->pretty && is_inlined ? " (inlined by) " : "", or_unknown(f->function), p->pretty ? " at " : "\n");
+    if (p->verbose) put_verbose(p, f);
+    else put_place(p, f);
+}
+
+void llvm_print_frames(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_frames *frames) {
+    static const struct llvm_frame none = { 0 };
+    if (p->style == LLVM_STYLE_JSON) {
+        llvm_json_frames(p, asked, frames, "Symbol");
+        return;
+    }
+    put_header(p, asked);
+    if (!frames->count) put_frame(p, &none, false);
+    for (size_t i = 0; i < frames->count; i++) put_frame(p, &frames->items[i], i > 0);
+    put_footer(p);
+}
+
+void llvm_print_places(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_frames *frames) {
+    static const struct llvm_frame none = { 0 };
+    if (p->style == LLVM_STYLE_JSON) {
+        llvm_json_frames(p, asked, frames, "Loc");
+        return;
+    }
+    put_header(p, asked);
+    if (!frames->count) put_frame(p, &none, false);
+    for (size_t i = 0; i < frames->count; i++) put_frame(p, &frames->items[i], false);
+    put_footer(p);
+}
+
+void llvm_print_frame(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_frame *f) {
+    struct llvm_frame one = *f;
+    const struct llvm_frames frames = { &one, 1, 1 };
+    llvm_print_frames(p, asked, &frames);
+}
+
+void llvm_print_global(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_global *g) {
+    if (p->style == LLVM_STYLE_JSON) {
+        llvm_json_global(p, asked, g);
+        return;
+    }
+    put_header(p, asked);
+    printf("%s\n%" PRIu64 " %" PRIu64 "\n", or_unknown(g->name), g->start, g->size);
+    if (g->file && *g->file) printf("%s:%" PRIu64 "\n", g->file, g->line);
+    else fputs("??:?\n", stdout);
+    put_footer(p);
+}
+
+static void put_local(const struct llvm_local *l) {
+    printf("%s\n%s\n%s:%" PRIu64 "\n", or_unknown(l->function && *l->function ? l->function : NULL),
+           or_unknown(l->name && *l->name ? l->name : NULL), or_unknown(l->file && *l->file ? l->file : NULL), l->line);
+    if (l->has_frame_offset) printf("%" PRId64 " ", l->frame_offset);
+    else fputs("?? ", stdout);
+    if (l->has_size) printf("%" PRIu64 " ", l->size);
+    else fputs("?? ", stdout);
+    if (l->has_tag_offset) printf("%" PRIu64 "\n", l->tag_offset);
+    else fputs("??\n", stdout);
+}
+
+void llvm_print_locals(struct llvm_printer *p, const struct llvm_asked *asked, const struct llvm_locals *locals) {
+    if (p->style == LLVM_STYLE_JSON) {
+        llvm_json_locals(p, asked, locals);
+        return;
+    }
+    put_header(p, asked);
+    if (!locals->count) fputs("??\n", stdout);
+    for (size_t i = 0; i < locals->count; i++) put_local(&locals->items[i]);
+    put_footer(p);
+}
+
+void llvm_print_message(const struct llvm_printer *p, const char *about, const char *message) {
+    fflush(stdout);
+    if (about && *about) fprintf(stderr, "%s: error: '%s': %s\n", p->program, about, message);
+    else fprintf(stderr, "%s: error: %s\n", p->program, message);
+}
+
+bool llvm_print_error(struct llvm_printer *p, const struct llvm_asked *asked, const char *message) {
+    if (p->style == LLVM_STYLE_JSON) {
+        llvm_json_error(p, asked, message);
+        return false;
+    }
+    llvm_print_message(p, asked->module, message);
+    return true;
+}

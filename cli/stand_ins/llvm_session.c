@@ -1,0 +1,74 @@
+/* Opening modules once. */
+#define _GNU_SOURCE
+#include "stand_ins/llvm_session.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stand_ins/growth.h"
+
+void llvm_session_init(struct llvm_session *s, const struct llvm_options *o) {
+    *s = (struct llvm_session){ .options = o };
+    s->printer = (struct llvm_printer){ .style = o->style, .print_address = o->addresses, .print_functions = o->names != LLVM_NAME_NONE,
+                                        .pretty = o->pretty, .verbose = o->verbose, .context_lines = o->context_lines,
+                                        .program = o->program };
+    s->request = (struct llvm_request){ .names = o->names, .paths = o->paths, .demangle = o->demangle, .skip_line_zero = o->skip_line_zero };
+}
+
+/* What may follow a module's name. */
+static bool is_arch(const char *text) {
+    static const char *const known[] = { "i386", "i486", "i586", "i686", "x86", "x86_64", "x86_64h", "amd64", "arm", "armv6", "armv6m", "armv7",
+                                         "armv7s", "armv7k", "armv7m", "armv7em", "thumb", "arm64", "arm64e", "arm64_32", "aarch64",
+                                         "powerpc", "ppc", "ppc64", "powerpc64", "ppc64le", "powerpc64le", "mips", "mipsel", "mips64", "mips64el",
+                                         "riscv32", "riscv64", "s390x", "systemz", "sparc", "sparcv9", "wasm32", "wasm64", "loongarch64" };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(text, known[i]) == 0) return true;
+    return false;
+}
+
+static struct llvm_module *open_module(struct llvm_session *s, const char *name, const char *path, const char *arch, const char **message) {
+    const struct llvm_options *o = s->options;
+    const struct llvm_module_options options = { .arch = arch, .dwp = o->dwp, .debug_dirs = o->debug_dirs.items,
+                                                 .debug_dir_count = o->debug_dirs.count, .untag = o->untag };
+    struct llvm_open_module made = { copy_text(name, strlen(name)), llvm_module_open(name, path, &options, message) };
+    GROW_PUSH(&s->modules, made);
+    return made.module;
+}
+
+struct llvm_module *llvm_session_module(struct llvm_session *s, const char *name, const char **message) {
+    *message = NULL;
+    for (size_t i = 0; i < s->modules.count; i++)
+        if (strcmp(s->modules.items[i].name, name) == 0) return s->modules.items[i].module;
+    const char *colon = strrchr(name, ':');
+    bool has_arch = colon && is_arch(colon + 1);
+    char *path = copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
+    struct llvm_module *m = open_module(s, name, path, has_arch ? colon + 1 : s->options->arch, message);
+    free(path);
+    return m;
+}
+
+char *llvm_build_id_text(const char *id) {
+    char *text = copy_text(id, strlen(id));
+    for (char *p = text; *p; p++) *p = (char)toupper((unsigned char)*p);
+    return text;
+}
+
+struct llvm_module *llvm_session_build_id(struct llvm_session *s, const char *id, const char **message) {
+    static const char *const usual[] = { "/usr/lib/debug" };
+    const char *const *dirs = s->options->debug_dirs.count ? s->options->debug_dirs.items : usual;
+    size_t count = s->options->debug_dirs.count ? s->options->debug_dirs.count : 1;
+    struct llvm_module *m = NULL;
+    *message = "could not find build ID";
+    for (size_t i = 0; i < count && !m; i++) {
+        char *path, *lower = copy_text(id, strlen(id));
+        for (char *p = lower; *p; p++) *p = (char)tolower((unsigned char)*p);
+        if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", dirs[i], lower, lower + 2) < 0) path = copy_text("", 0);
+        if (access(path, R_OK) == 0) m = llvm_session_module(s, path, message);
+        free(path);
+        free(lower);
+    }
+    return m;
+}

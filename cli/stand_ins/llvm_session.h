@@ -1,0 +1,28 @@
+/* The modules that one run of LLVM's symbolizer has open. */
+#ifndef CALLSIGN_CLI_LLVM_SESSION_H
+#define CALLSIGN_CLI_LLVM_SESSION_H
+
+#include "stand_ins/llvm_options.h"
+
+struct llvm_open_module {
+    char *name;
+    struct llvm_module *module; /* NULL: it cannot be opened, which was said */
+};
+
+struct llvm_session {
+    const struct llvm_options *options;
+    struct llvm_printer printer;
+    struct llvm_request request;
+    uint64_t last_addr;      /* that was asked for */
+    struct { struct llvm_open_module *items; size_t count, capacity; } modules;
+};
+
+void llvm_session_init(struct llvm_session *session, const struct llvm_options *options);
+/* The module at a path, which ":ARCH" may follow. NULL: it cannot be opened; *message says why, the first time. */
+struct llvm_module *llvm_session_module(struct llvm_session *session, const char *name, const char **message);
+/* The module of a build id in hexadecimal digits. */
+struct llvm_module *llvm_session_build_id(struct llvm_session *session, const char *id, const char **message);
+/* A build id as LLVM writes it; the caller frees it. */
+char *llvm_build_id_text(const char *id);
+
+#endif

@@ -1,0 +1,249 @@
+/* llvm-symbolizer and llvm-addr2line 22: requests and modules. */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stand_ins/growth.h"
+#include "stand_ins/llvm_markup.h"
+#include "stand_ins/llvm_options.h"
+#include "stand_ins/llvm_session.h"
+#include "stand_ins/stand_ins.h"
+
+enum { LINE_BYTES = 1024 }; /* of standard input, as the tool reads it */
+
+enum query_kind { COMMAND_CODE, COMMAND_DATA, COMMAND_FRAME };
+
+/* A request, as it was understood. */
+struct query {
+    enum query_kind command;
+    char *module;            /* NULL: none yet */
+    bool is_build_id;
+    char *symbol;            /* NULL: an address */
+    uint64_t offset;
+};
+
+/* ---- reading a request ---- */
+
+static bool consume(const char **text, const char *prefix) {
+    size_t size = strlen(prefix);
+    if (strncmp(*text, prefix, size) != 0) return false;
+    *text += size;
+    return true;
+}
+
+static const char *skip_blanks(const char *text) {
+    while (isspace((unsigned char)*text)) text++;
+    return text;
+}
+
+/* A name in quotes, or up to a blank. Empty: there is none. */
+static char *read_name(const char **text) {
+    const char *p = skip_blanks(*text);
+    if (*p == '"' || *p == '\'') {
+        const char *end = strchr(p + 1, *p);
+        if (!end) return copy_text("", 0);
+        *text = end + 1;
+        return copy_text(p + 1, (size_t)(end - p - 1));
+    }
+    size_t size = strcspn(p, " \n\r");
+    *text = p + size;
+    return copy_text(p, size);
+}
+
+static bool is_hex_text(const char *text) { return *text && strlen(text) % 2 == 0 && strspn(text, "0123456789abcdefABCDEF") == strlen(text); }
+
+/* NULL: the module was read, or the command line gave it; else what is wrong. */
+static const char *read_module(const struct llvm_options *o, const char **text, struct query *q) {
+    bool has_file = false, has_id = false;
+    const bool given = o->object || o->build_id;
+    for (;;) {
+        const char *p = skip_blanks(*text);
+        bool file = consume(&p, "FILE:");
+        if (!file && !consume(&p, "BUILDID:")) break;
+        if (has_file || has_id) return "duplicate input file specification prefix";
+        *(file ? &has_file : &has_id) = true;
+        *text = p;
+    }
+    if (given && !has_file && !has_id) return NULL;
+    if (given) return "input file has already been specified";
+    if ((has_file || has_id) && !*skip_blanks(*text)) return has_file ? "must be followed by an input file" : "must be followed by a hash";
+    q->module = read_name(text);
+    if (has_id) {
+        q->is_build_id = true;
+        return is_hex_text(q->module) ? NULL : "wrong format of build-id";
+    }
+    return *q->module ? NULL : "no input filename has been specified";
+}
+
+/* "SYMBOL+OFFSET", where the offset is a number; else all is a symbol. */
+static void read_symbol(const char *text, size_t size, struct query *q) {
+    const char *plus = memrchr(text, '+', size);
+    size_t before = plus ? (size_t)(plus - text) : 0;
+    if (plus && before && before + 1 < size && llvm_read_number(plus + 1, size - before - 1, false, &q->offset)) size = before;
+    else q->offset = 0;
+    q->symbol = copy_text(text, size);
+}
+
+static const char *read_query(const struct llvm_options *o, const char *text, struct query *q) {
+    *q = (struct query){ 0 };
+    if (consume(&text, "DATA ")) q->command = COMMAND_DATA;
+    else if (consume(&text, "FRAME ")) q->command = COMMAND_FRAME;
+    else consume(&text, "CODE ");
+    const char *problem = read_module(o, &text, q);
+    if (problem) return problem;
+    text = skip_blanks(text);
+    size_t size = strcspn(text, " \n\r");
+    if (!size) return "no module offset has been specified";
+    bool starts_with_digit = isdigit((unsigned char)*text);
+    const char *digits = text;
+    if (o->is_addr2line && size > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) digits += 2;
+    size_t digit_count = size - (size_t)(digits - text);
+    if (llvm_read_number(digits, digit_count, o->is_addr2line, &q->offset)) return NULL;
+    if (starts_with_digit || !digit_count) return "expected a number as module offset";
+    read_symbol(text, size, q);
+    return NULL;
+}
+
+/* ---- answering ---- */
+
+static void print_places(struct llvm_session *s, const struct llvm_asked *asked, struct llvm_module *m, uint64_t offset) {
+    struct llvm_frames places = { 0 };
+    for (size_t i = 0; m && i < m->all_symbols.count; i++) {
+        const struct llvm_symbol *symbol = &m->all_symbols.items[i];
+        bool is_kept = i + 1 == m->all_symbols.count || m->all_symbols.items[i + 1].addr != symbol->addr;
+        if (!is_kept || strcmp(symbol->name, asked->symbol) != 0) continue;
+        struct llvm_frame found = llvm_find_code(m, &s->request, symbol->addr + (offset < symbol->size ? offset : 0));
+        if (found.file) GROW_PUSH(&places, found);
+        else llvm_frame_free(&found);
+    }
+    llvm_print_places(&s->printer, asked, &places);
+    llvm_frames_free(&places);
+}
+
+static void print_code(struct llvm_session *s, const struct llvm_asked *asked, struct llvm_module *m, uint64_t addr) {
+    struct llvm_frames frames = { 0 };
+    bool one = !s->options->inlines;
+    if (m && one && s->options->style != LLVM_STYLE_GNU) {
+        const struct llvm_frame frame = llvm_find_code(m, &s->request, addr);
+        GROW_PUSH(&frames, frame);
+    } else if (m) {
+        frames = llvm_find_inlined(m, &s->request, addr);
+    }
+    if (one && frames.count) {
+        llvm_print_frame(&s->printer, asked, &frames.items[0]);
+    } else if (one) {
+        const struct llvm_frame none = { 0 };
+        llvm_print_frame(&s->printer, asked, &none);
+    } else {
+        llvm_print_frames(&s->printer, asked, &frames);
+    }
+    llvm_frames_free(&frames);
+}
+
+static void answer(struct llvm_session *s, const struct query *q, const struct llvm_asked *asked, struct llvm_module *m) {
+    uint64_t addr = q->offset - s->options->adjust_vma;
+    if (m && s->options->relative_address && m->object.container == CSN_CONTAINER_PE) addr += m->object.image_base;
+    if (q->command == COMMAND_DATA) {
+        struct llvm_global global = { 0 };
+        if (m) global = llvm_find_data(m, &s->request, addr);
+        llvm_print_global(&s->printer, asked, &global);
+        llvm_global_free(&global);
+    } else if (q->command == COMMAND_FRAME) {
+        struct llvm_locals locals = { 0 };
+        if (m) locals = llvm_find_locals(m, addr);
+        llvm_print_locals(&s->printer, asked, &locals);
+        llvm_locals_free(&locals);
+    } else if (q->symbol) {
+        print_places(s, asked, m, q->offset);
+    } else {
+        print_code(s, asked, m, addr);
+    }
+}
+
+static void print_unknown(struct llvm_session *s, const char *module) {
+    const struct llvm_asked asked = { .module = module };
+    const struct llvm_frame none = { 0 };
+    llvm_print_frame(&s->printer, &asked, &none);
+}
+
+static void answer_request(struct llvm_session *s, const char *text) {
+    struct query q;
+    const struct llvm_options *o = s->options;
+    const char *problem = read_query(o, text, &q), *message = NULL;
+    const char *name = q.module ? q.module : o->object ? o->object : o->build_id ? o->build_id : "";
+    if (problem) {
+        if (*text) llvm_print_message(&s->printer, text, problem);
+        print_unknown(s, name);
+        if (o->style == LLVM_STYLE_GNU) s->last_addr = 0;
+    } else {
+        bool is_id = q.module ? q.is_build_id : !o->object && o->build_id;
+        char *shown = is_id ? llvm_build_id_text(name) : copy_text(name, strlen(name));
+        const struct llvm_asked asked = { .module = shown, .addr = q.symbol ? s->last_addr : q.offset, .has_addr = !q.symbol, .symbol = q.symbol,
+                                          .has_stale_addr = q.symbol && q.command != COMMAND_CODE };
+        if (!q.symbol) s->last_addr = q.offset;
+        struct llvm_module *m = is_id ? llvm_session_build_id(s, shown, &message) : llvm_session_module(s, shown, &message);
+        if (!message || llvm_print_error(&s->printer, &asked, message)) answer(s, &q, &asked, m);
+        free(shown);
+    }
+    free(q.module);
+    free(q.symbol);
+}
+
+static void answer_lines(struct llvm_session *s) {
+    char line[LINE_BYTES];
+    while (fgets(line, sizeof line, stdin)) {
+        size_t kept = 0;
+        for (const char *p = line; *p; p++)
+            if (*p != '\r' && *p != '\n') line[kept++] = *p;
+        line[kept] = 0;
+        answer_request(s, line);
+        fflush(stdout);
+    }
+}
+
+static int run(const struct llvm_options *o) {
+    static struct llvm_session session;
+    const char *message = NULL;
+    llvm_session_init(&session, o);
+    if (o->object && o->build_id) {
+        fputs("error: cannot specify both --build-id and --obj\n", stderr);
+        return 1;
+    }
+    if (o->build_id && !is_hex_text(o->build_id)) {
+        fprintf(stderr, "--build-id=: expected a build ID, but got '%s'\n", o->build_id);
+        return 1;
+    }
+    if (o->filter_markup) return llvm_filter_markup(&session);
+    if (o->object) {
+        const struct llvm_asked asked = { .module = o->object, .has_addr = true };
+        llvm_session_module(&session, o->object, &message);
+        if (message) {
+            llvm_print_error(&session.printer, &asked, message);
+            return 1;
+        }
+    }
+    if (!o->operands.count) {
+        answer_lines(&session);
+        return 0;
+    }
+    llvm_list_begin(&session.printer);
+    for (size_t i = 0; i < o->operands.count; i++) answer_request(&session, o->operands.items[i]);
+    llvm_list_end(&session.printer);
+    return 0;
+}
+
+int llvm_symbolizer_main(int argc, char **argv) {
+    static struct llvm_options options;
+    int code = llvm_options_read(&options, argc, argv, false);
+    return code >= 0 ? code : run(&options);
+}
+
+int llvm_addr2line_main(int argc, char **argv) {
+    static struct llvm_options options;
+    int code = llvm_options_read(&options, argc, argv, true);
+    return code >= 0 ? code : run(&options);
+}
