@@ -75,7 +75,7 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  *   the first are return addresses.
  * `module` is utf8, binary (also large, view or fixed-size) or a dictionary of these: a build id, as bytes or at least 16
  * hexadecimal digits, or a name or path that the store knows. `address` is an address of the image, with the load bias
- * subtracted: uint64, int64 (two's complement), uint32, or decimal128 of scale 0. Lists may be large. Any slice or null is allowed.
+ * subtracted: uint64, int64 (two's complement), uint32, or decimal128 of scale 0 that fits 64 bits. Lists may be large. Any slice or null is allowed.
  *
  * The result has as many rows. Of an address: struct<frames, reason>. `frames` is
  * list<struct<function: string, offset: uint64, file: string, line: uint32, inlined: bool>>, innermost first; unknown values

@@ -78,8 +78,9 @@ bool csni_arrow_address(const struct csni_arrow_column *column, int64_t row, uin
     uint64_t halves[2];
     memcpy(halves, p, sizeof halves);
     bool little = (union { uint16_t number; uint8_t byte; }){ .number = 1 }.byte == 1;
-    *out = halves[little ? 0 : 1];
-    return halves[little ? 1 : 0] == 0;
+    uint64_t low = halves[little ? 0 : 1], high = halves[little ? 1 : 0];
+    *out = low;
+    return high == 0 || (high == UINT64_MAX && low >> 63); /* of two's complement, what fits 64 bits */
 }
 
 /* ---- module ids ---- */

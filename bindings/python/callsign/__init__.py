@@ -1,0 +1,28 @@
+"""Machine addresses to function names, source lines and inline call stacks.
+
+Convert a program's debug information once, then look addresses up in the index:
+
+    >>> import callsign
+    >>> callsign.convert("prog", "prog.gsym")
+    <Report of prog.gsym: 10 functions, 35 rows, 2 inlined calls>
+    >>> with callsign.Index("prog.gsym", demangle=True) as index:
+    ...     for frame in index.lookup(0x1139):
+    ...         print(frame.function, frame.file, frame.line)
+
+Columns of addresses are answered at once, in Arrow memory: Index.lookup_batch() for one program, symbolicate() for a table with a
+module column, Symbolicator for whole stacks, callsign.duckdb for SQL. No other package is needed; pyarrow, pandas, Polars and
+DuckDB are used where the caller already does.
+
+All errors of the library are callsign.Error. Every object may be used from several threads; calls that take long release the GIL.
+"""
+from ._native import Answers, Error, Frame, demangle, version as _version
+from .conversion import Report, convert
+from .index import Function, Index
+from .stack import Stack, StackFrame
+from .store import Explanation, Location, Store
+from .symbolicator import Symbolicator
+from .tables import symbolicate
+
+__version__ = _version()
+__all__ = ["Answers", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Report", "Stack", "StackFrame", "Store",
+           "Symbolicator", "convert", "demangle", "symbolicate"]

@@ -1,0 +1,230 @@
+/* _native.Index: one open index. */
+#include "native.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct index_object {
+    PyObject_HEAD
+    struct guard guard;
+    bool demangle;
+};
+
+static struct native_state *state_of_type(PyObject *self) { return PyType_GetModuleState(Py_TYPE(self)); }
+
+/* ---- frames ---- */
+
+PyTypeObject *frame_type_make(void) {
+    static PyStructSequence_Field fields[] = {
+        { "function", "name as stored, or demangled; str" },
+        { "offset", "bytes from the start of the function or inlined block; int" },
+        { "file", "path of the source file; str, or None if unknown" },
+        { "line", "line of the source file; int, or None if unknown" },
+        { "inlined", "whether this is an inlined call; bool" },
+        { NULL, NULL },
+    };
+    static PyStructSequence_Desc description = { "callsign.Frame", "One frame of an answer, innermost first.", fields, 5 };
+    return PyStructSequence_NewType(&description);
+}
+
+static PyObject *demangled_text(struct csn_str name) {
+    char small[1024];
+    size_t size = 0;
+    csn_status status = csn_rename_demangled(NULL, name, small, sizeof small, &size);
+    if (status == CSN_OK) return text_of((struct csn_str){ small, size });
+    if (status != CSN_E_LIMIT || size < sizeof small) return text_of(name);
+    char *large = malloc(size + 1);
+    if (!large) return PyErr_NoMemory();
+    status = csn_rename_demangled(NULL, name, large, size + 1, &size);
+    PyObject *text = text_of(status == CSN_OK ? (struct csn_str){ large, size } : name);
+    free(large);
+    return text;
+}
+
+static PyObject *path_text(const struct csn_frame *frame) {
+    char path[4096];
+    if (!frame->base.len) return Py_NewRef(Py_None);
+    size_t size = csn_frame_path(frame, path, sizeof path);
+    return text_of((struct csn_str){ path, size < sizeof path ? size : sizeof path - 1 });
+}
+
+/* The items are given to the frame, also where one of them could not be made. */
+static PyObject *frame_make(PyTypeObject *type, const struct csn_frame *frame, bool demangle) {
+    PyObject *items[] = {
+        demangle ? demangled_text(frame->name) : text_of(frame->name),
+        PyLong_FromUnsignedLongLong(frame->offset),
+        path_text(frame),
+        frame->line ? PyLong_FromUnsignedLong(frame->line) : Py_NewRef(Py_None),
+        PyBool_FromLong(frame->flags & CSN_FRAME_INLINED),
+    };
+    PyObject *result = PyStructSequence_New(type);
+    bool good = result;
+    for (Py_ssize_t k = 0; k < 5; k++) {
+        good = good && items[k];
+        if (result && items[k]) PyStructSequence_SetItem(result, k, items[k]);
+        else Py_XDECREF(items[k]);
+    }
+    if (good) return result;
+    Py_XDECREF(result);
+    return NULL;
+}
+
+PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, const struct csn_frame *frames, size_t count, bool demangle) {
+    (void)index;
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t k = 0; list && k < count; k++) {
+        PyObject *frame = frame_make(frame_type, &frames[k], demangle);
+        if (!frame) {
+            Py_DECREF(list);
+            return NULL;
+        }
+        PyList_SetItem(list, (Py_ssize_t)k, frame);
+    }
+    return list;
+}
+
+/* ---- the object ---- */
+
+static void close_index_handle(void *handle) { csn_index_close(handle); }
+
+static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    static char *names[] = { "path", "demangle", "accelerator_bytes", "arch", NULL };
+    struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
+    struct native_state *state = PyType_GetModuleState(type);
+    PyObject *path = NULL;
+    int demangle = 0;
+    unsigned long long accelerator = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$pKz", names, PyUnicode_FSConverter, &path, &demangle, &accelerator, &options.arch))
+        return NULL;
+    struct csn_index *handle = NULL;
+    struct csn_error err = CSN_ERROR_INIT;
+    const char *text = PyBytes_AsString(path);
+    csn_status status;
+    options.accelerator_bytes = accelerator;
+    Py_BEGIN_ALLOW_THREADS
+    status = csn_index_open_any(text, &options, &handle, &err);
+    Py_END_ALLOW_THREADS
+    struct index_object *self = NULL;
+    if (status != CSN_OK) raise_error(state->error, status, &err, text);
+    else if (!(self = PyObject_New(struct index_object, type))) csn_index_close(handle);
+    Py_DECREF(path);
+    if (!self) return NULL;
+    guard_init(&self->guard, handle, close_index_handle);
+    self->demangle = demangle;
+    return (PyObject *)self;
+}
+
+static void index_dealloc(PyObject *object) {
+    struct index_object *self = (struct index_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    guard_close(&self->guard);
+    PyObject_Free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *index_close(PyObject *self, PyObject *unused) {
+    (void)unused;
+    guard_close(&((struct index_object *)self)->guard);
+    Py_RETURN_NONE;
+}
+
+/* Any int below 2^64; a negative one is taken as two's complement. */
+static bool address_of(PyObject *object, uint64_t *out) {
+    PyObject *number = PyNumber_Index(object);
+    if (!number) return false;
+    *out = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+        *out = (uint64_t)PyLong_AsLongLong(number);
+    }
+    Py_DECREF(number);
+    return !PyErr_Occurred();
+}
+
+static PyObject *index_lookup(PyObject *object, PyObject *args) {
+    struct index_object *self = (struct index_object *)object;
+    struct native_state *state = state_of_type(object);
+    struct csn_frame frames[CSN_INLINE_DEPTH_MAX + 1];
+    struct csn_error err = CSN_ERROR_INIT;
+    uint64_t addr;
+    size_t count = 0;
+    if (!address_of(args, &addr)) return NULL;
+    struct csn_index *index = guard_enter(&self->guard, "index");
+    if (!index) return NULL;
+    csn_status status = csn_index_lookup(index, addr, frames, CSN_INLINE_DEPTH_MAX + 1, &count, &err);
+    PyObject *result = status < 0 ? raise_error(state->error, status, &err, NULL)
+                                  : frames_list(state->frame_type, index, frames, status == CSN_OK ? count : 0, self->demangle);
+    guard_leave(&self->guard);
+    return result;
+}
+
+static PyObject *index_lookup_batch(PyObject *object, PyObject *args, PyObject *keywords) {
+    static char *names[] = { "addresses", "return_addresses", "plain_strings", NULL };
+    struct index_object *self = (struct index_object *)object;
+    struct csn_arrow_options options = CSN_ARROW_OPTIONS_INIT;
+    PyObject *array;
+    int returns = 0, plain = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$pp", names, &array, &returns, &plain)) return NULL;
+    options.index = guard_enter(&self->guard, "index");
+    if (!options.index) return NULL;
+    options.flags = (returns ? CSN_ARROW_RETURN_ADDRESSES : 0) | (plain ? CSN_ARROW_PLAIN_STRINGS : 0);
+    options.demangle = self->demangle ? csn_rename_demangled : NULL;
+    PyObject *result = symbolicate_array(state_of_type(object), NULL, array, &options);
+    guard_leave(&self->guard);
+    return result;
+}
+
+static PyObject *index_info(PyObject *object, PyObject *unused) {
+    struct index_object *self = (struct index_object *)object;
+    struct csn_index_info info;
+    (void)unused;
+    struct csn_index *index = guard_enter(&self->guard, "index");
+    if (!index) return NULL;
+    csn_index_get_info(index, &info, sizeof info);
+    guard_leave(&self->guard);
+    return Py_BuildValue("{s:I,s:N,s:N,s:K,s:K,s:I,s:I,s:K,s:K}", "format", info.format, "big_endian", PyBool_FromLong(info.big_endian),
+                         "build_id", PyBytes_FromStringAndSize((const char *)info.uuid, info.uuid_size), "base_address",
+                         (unsigned long long)info.base_address, "bytes", (unsigned long long)info.file_size, "functions",
+                         info.function_count, "files", info.file_count ? info.file_count - 1 : 0, "string_bytes",
+                         (unsigned long long)info.string_bytes, "accelerator_bytes", (unsigned long long)info.accelerator_bytes);
+}
+
+static PyObject *index_function(PyObject *object, PyObject *args) {
+    struct index_object *self = (struct index_object *)object;
+    struct csn_function function;
+    struct csn_error err = CSN_ERROR_INIT;
+    unsigned long idx = PyLong_AsUnsignedLong(args);
+    if (PyErr_Occurred()) return NULL;
+    struct csn_index *index = guard_enter(&self->guard, "index");
+    if (!index) return NULL;
+    csn_status status = idx <= UINT32_MAX ? csn_index_function(index, (uint32_t)idx, &function, &err) : CSN_E_ARGUMENT;
+    PyObject *result = NULL;
+    if (status == CSN_E_ARGUMENT) PyErr_Format(PyExc_IndexError, "function %lu is not in the index", idx);
+    else if (status < 0) raise_error(state_of_type(object)->error, status, &err, NULL);
+    else result = Py_BuildValue("(NKK)", self->demangle ? demangled_text(function.name) : text_of(function.name),
+                                (unsigned long long)function.start, (unsigned long long)function.size);
+    guard_leave(&self->guard);
+    return result;
+}
+
+static PyObject *index_closed(PyObject *self, void *unused) {
+    (void)unused;
+    return PyBool_FromLong(guard_is_closed(&((struct index_object *)self)->guard));
+}
+
+static PyMethodDef index_methods[] = {
+    { "close", index_close, METH_NOARGS, NULL },
+    { "lookup", index_lookup, METH_O, NULL },
+    { "lookup_batch", (PyCFunction)(void (*)(void))index_lookup_batch, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "info", index_info, METH_NOARGS, NULL },
+    { "function", index_function, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef index_getters[] = { { "closed", index_closed, NULL, NULL, NULL }, { NULL, NULL, NULL, NULL, NULL } };
+
+static PyType_Slot index_slots[] = {
+    { Py_tp_new, index_new }, { Py_tp_dealloc, index_dealloc }, { Py_tp_methods, index_methods }, { Py_tp_getset, index_getters }, { 0, NULL },
+};
+
+PyType_Spec index_spec = { "callsign._native.Index", sizeof(struct index_object), 0, Py_TPFLAGS_DEFAULT, index_slots };

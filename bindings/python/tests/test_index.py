@@ -1,0 +1,181 @@
+"""Index, convert() and errors: nothing but this package is needed."""
+import array
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import callsign
+
+
+def addr2line(program, address):
+    out = subprocess.run(["addr2line", "-Cfie", str(program), hex(address)], capture_output=True, text=True, check=True).stdout
+    lines = out.splitlines()
+    return [(name, *where.split(" ")[0].rsplit(":", 1)) for name, where in zip(lines[::2], lines[1::2])]
+
+
+def test_lookup_agrees_with_addr2line(program, addresses, index):
+    for address in addresses[:3]:
+        frames = index.lookup(address)
+        want = addr2line(program, address)
+        assert [(f.file, str(f.line)) for f in frames] == [(file, line) for _, file, line in want]
+        # binutils leaves out what a template returns
+        assert all(f.function.endswith(name) or name in f.function for f, (name, _, _) in zip(frames, want))
+        assert [f.inlined for f in frames] == [True] * (len(frames) - 1) + [False]
+
+
+def test_nothing_covers(index):
+    assert index.lookup(3) == []
+    assert index.lookup(-1) == []
+
+
+def test_frames_without_lines(index, addresses):
+    frame, = index.lookup(addresses[3])
+    assert (frame.function, frame.file, frame.line) == ("_start", None, None)
+    assert frame[0] == "_start" and len(frame) == 5
+
+
+@pytest.mark.parametrize("bad", ["0x10", 1.5, None])
+def test_wrong_types(index, bad):
+    with pytest.raises(TypeError):
+        index.lookup(bad)
+
+
+def test_too_large(index):
+    with pytest.raises(OverflowError):
+        index.lookup(1 << 64)
+
+
+def test_closed(index_path):
+    index = callsign.Index(index_path)
+    index.close()
+    index.close()
+    assert index.closed and "closed" in repr(index) and "closed" in index._repr_html_()
+    for call in (lambda: index.lookup(1), lambda: index.lookup_batch([1]), index.info, lambda: list(index.functions())):
+        with pytest.raises(ValueError, match="the index is closed"):
+            call()
+
+
+def test_functions_and_info(index):
+    functions = list(index.functions())
+    assert len(functions) == len(index) == index.info()["functions"]
+    assert [f.start for f in functions] == sorted(f.start for f in functions)
+    assert "shop::report_stack()" in [f.name for f in functions]
+    assert len(index.info()["build_id"]) == 20
+    with pytest.raises(IndexError):
+        index._native.function(len(functions))
+
+
+def test_a_program_is_an_index_too(program, addresses):
+    with callsign.Index(program) as index:
+        assert index.lookup(addresses[0])[0].function == "_ZN4shop12report_stackEv"
+
+
+def test_errors(tmp_path, index_path):
+    with pytest.raises(callsign.Error) as caught:
+        callsign.Index(tmp_path / "absent")
+    assert caught.value.os_error == 2 and str(tmp_path / "absent") in str(caught.value)
+    damaged = tmp_path / "damaged.gsym"
+    damaged.write_bytes(index_path.read_bytes()[:40])
+    with pytest.raises(callsign.Error) as caught:
+        callsign.Index(damaged)
+    assert caught.value.status == "truncated" and caught.value.code < 0
+
+
+def test_convert(program, tmp_path):
+    steps = []
+    report = callsign.convert(program, tmp_path / "a.gsym", threads=2, progress=lambda *step: steps.append(step))
+    assert report["functions"] == 10 and report["rows"] > 20 and len(report["build_id"]) == 20
+    assert steps and all(done <= total for _, done, total in steps)
+    assert "10 functions" in repr(report) and "functions" in report._repr_html_()
+    callsign.convert(program, tmp_path / "b.gsym", threads=1)
+    assert (tmp_path / "a.gsym").read_bytes() == (tmp_path / "b.gsym").read_bytes()
+    callsign.convert(program, tmp_path / "b.gsym", format="gsym-v2")
+    with callsign.Index(tmp_path / "b.gsym") as index:
+        assert index.info()["format"] == 2
+
+
+def test_convert_fails(program, tmp_path):
+    out = tmp_path / "out.gsym"
+    out.write_bytes(b"old")
+    with pytest.raises(callsign.Error, match="cancelled|stopped"):
+        callsign.convert(program, out, progress=lambda *step: False)
+    with pytest.raises(ZeroDivisionError):
+        callsign.convert(program, out, progress=lambda *step: 1 / 0)
+    with pytest.raises(ValueError, match="'elf' is not an output format"):
+        callsign.convert(program, out, format="elf")
+    assert out.read_bytes() == b"old" and sorted(p.name for p in tmp_path.iterdir()) == ["out.gsym"]
+
+
+def test_buffers(index, addresses):
+    assert len(index.lookup_batch(array.array("Q", addresses))) == len(addresses)
+    assert len(index.lookup_batch(addresses)) == len(addresses)
+    assert len(index.lookup_batch(iter(addresses))) == len(addresses)
+    for bad in (array.array("d", [1.0]), array.array("I", [1]), [1.5]):
+        with pytest.raises(TypeError):
+            index.lookup_batch(bad)
+
+
+def test_threads_and_close(index_path, addresses):
+    index = callsign.Index(index_path)
+    want, failures, started = index.lookup(addresses[1]), [], threading.Barrier(5)
+
+    def run():
+        started.wait()
+        try:
+            while True:
+                if index.lookup(addresses[1]) != want or len(index.lookup_batch(addresses)) != len(addresses):
+                    failures.append("other answer")
+        except ValueError as error:
+            if "closed" not in str(error):
+                failures.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    index.close()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_nothing_leaks(index_path, addresses):
+    code = """if True:
+        import callsign, gc, resource, sys
+        def work(count):
+            for _ in range(count):
+                with callsign.Index(sys.argv[1], demangle=True) as index:
+                    index.lookup(int(sys.argv[2]))
+                    index.lookup_batch([int(sys.argv[2])] * 1000).__arrow_c_array__()
+                callsign.Store(indexes=[sys.argv[1]]).find("orders")
+            gc.collect()
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        first = work(300)
+        assert work(3000) - first < 3000, "KiB more"
+    """
+    subprocess.run([sys.executable, "-c", code, str(index_path), str(addresses[1])], check=True)
+
+
+def test_demangle():
+    assert callsign.demangle("_ZN1a1bEv") == "a::b()"
+    assert callsign.demangle("main") == "main"
+    assert callsign.demangle("_Z3ab") == "_Z3ab"
+
+
+def test_store(folder, index_path):
+    with callsign.Store(folder) as store:
+        found = store.find("orders")
+        assert found and found[-1].result == "used" and "orders.gsym" in found[-1].path
+        missing = store.find("absent")
+        assert not missing and {place.result for place in missing} <= {"absent"}
+        assert "not found" in missing._repr_html_()
+    with pytest.raises(ValueError, match="the store is closed"):
+        store.find("orders")
+    with callsign.Index(index_path) as index:
+        build_id = index.info()["build_id"]
+    assert callsign.Store(indexes=[index_path]).find(build_id=build_id.hex())
+    assert not callsign.Store(indexes=[index_path]).find("orders", bytes(20))
+    with pytest.raises(callsign.Error):
+        callsign.Store(indexes=[folder / "absent.gsym"])
