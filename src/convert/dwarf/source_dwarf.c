@@ -184,6 +184,17 @@ static csn_status convert_all(struct reading *r, struct csn_error *err) {
 
 /* ---- report ---- */
 
+/* Addresses and offsets that wait for a relocation mean nothing: an index of them would be wrong. */
+static csn_status refuse_unknown_relocations(const struct reading *r, struct csn_error *err) {
+    struct csni_relocation_counts counts;
+    csni_object_relocation_counts(r->object, &counts);
+    if (!counts.unknown || r->object->container == CSNI_CONTAINER_MACHO) return CSN_OK;
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
+                     "%llu relocations in debug sections are not known, the first of type %u of machine %u%s%s; link the object first",
+                     (unsigned long long)counts.unknown, counts.unknown_type, r->object->machine, r->object->arch[0] ? ", " : "",
+                     r->object->arch);
+}
+
 static void report_relocations(const struct reading *r) {
     struct csni_relocation_counts counts;
     csni_object_relocation_counts(r->object, &counts);
@@ -216,6 +227,7 @@ csn_status csni_source_dwarf(struct csni_conversion *c, const struct csni_dwarf_
     csn_status status = csni_unit_workers_init(&r.workers, c, input->map, err);
     if (status >= 0) status = convert_all(&r, err);
     close_stream(&r);
+    if (status >= 0) status = refuse_unknown_relocations(&r, err);
     if (status >= 0) {
         report(&r);
         release_sections(&r);

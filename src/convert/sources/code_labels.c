@@ -175,12 +175,16 @@ static void pass_batch(struct placing *p, const struct csni_batch *batch) {
 static void choose_points(struct placing *p) {
     int64_t covering = 0;
     uint64_t reach = 0; /* the end of labels with a size that are kept */
+    struct point *first = NULL; /* of the address at hand */
     for (size_t i = 0; i < p->count; i++) {
         struct point *q = &p->points[i];
         covering += q->covers;
-        bool repeats = i && p->points[i - 1].addr == q->addr;
-        bool covered = covering > 0 || q->addr < reach;
-        q->kept = q->function || (!covered && !repeats);
+        bool repeats = first && first->addr == q->addr, covered = covering > 0 || q->addr < reach;
+        if (!repeats) first = q;
+        /* A symbol of all stubs (_MIPS_STUBS_) is less than the first of them. */
+        bool beats_function = repeats && first->function && q->label && q->label->rank == CSNI_LABEL_STUB && !first->is_known;
+        q->kept = q->function || (!covered && (!repeats || beats_function));
+        if (q->kept && beats_function) first->is_known = true;
         if (q->kept && q->label && q->label->size) reach = q->addr + q->label->size;
     }
 }

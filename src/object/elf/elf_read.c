@@ -20,9 +20,10 @@ static uint64_t read_word(struct csni_cursor *c, const struct csni_object *objec
     return csni_cursor_uint(c, object->address_size);
 }
 
-/* As other containers name their machines. */
-static const char *arch_name(uint32_t machine, bool is_64) {
-    switch (machine) {
+/* As other containers name their machines, else as LLVM does. */
+static const char *arch_name(const struct csni_object *object) {
+    bool is_64 = object->address_size == 8, big = object->big_endian;
+    switch (object->machine) {
     case EM_386: return "i386";
     case EM_X86_64: return "x86_64";
     case EM_ARM: return "arm";
@@ -32,6 +33,27 @@ static const char *arch_name(uint32_t machine, bool is_64) {
     case EM_PPC64: return "ppc64";
     case EM_S390: return is_64 ? "s390x" : "s390";
     case EM_RISCV: return is_64 ? "riscv64" : "riscv32";
+    case EM_LOONGARCH: return is_64 ? "loongarch64" : "loongarch32";
+    case EM_SPARC:
+    case EM_SPARC32PLUS: return "sparc";
+    case EM_SPARCV9: return "sparcv9";
+    case EM_BPF: return big ? "bpfeb" : "bpfel";
+    case EM_AMDGPU: return "amdgcn";
+    case EM_HEXAGON: return "hexagon";
+    case EM_68K: return "m68k";
+    case EM_AVR: return "avr";
+    case EM_MSP430: return "msp430";
+    case EM_LANAI: return "lanai";
+    case EM_VE: return "ve";
+    case EM_XTENSA: return "xtensa";
+    case EM_ALPHA: return "alpha";
+    case EM_PARISC: return is_64 ? "hppa64" : "hppa";
+    case EM_SH: return "sh";
+    case EM_ARC_COMPACT:
+    case EM_ARC_COMPACT2: return "arc";
+    case EM_CSKY: return "csky";
+    case EM_IA_64: return "ia64";
+    case EM_CUDA: return "cuda";
     default: return "";
     }
 }
@@ -300,7 +322,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     read_elf_header(object, &header);
     object->kind = elf_object_kind(header.type);
     object->machine = header.machine;
-    snprintf(object->arch, sizeof object->arch, "%s", arch_name(header.machine, object->address_size == 8));
+    snprintf(object->arch, sizeof object->arch, "%s", arch_name(object));
     CSNI_TRY(check_elf_tables(object, &header, err));
     CSNI_TRY(read_elf_sections(priv, &header, err));
     CSNI_TRY(name_sections(priv, &header, err));

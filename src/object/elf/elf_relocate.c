@@ -131,6 +131,7 @@ static bool apply_rule(const struct relocator *r, const struct csni_relocation *
     case CSNI_RELOCATION_RELATIVE: value -= r->base + rel->off; break;
     case CSNI_RELOCATION_WORDS: value /= 2; break;
     case CSNI_RELOCATION_ADD: value = csni_get_sized(place, rule.size, big) + value; break;
+    case CSNI_RELOCATION_ADD_RELATIVE: value = csni_get_sized(place, rule.size, big) + value - (r->base + rel->off); break;
     case CSNI_RELOCATION_SUB: value = csni_get_sized(place, rule.size, big) - value; break;
     case CSNI_RELOCATION_SET6: value = (*place & 0xc0u) | (value & 0x3f); break;
     case CSNI_RELOCATION_ADD6: value = (*place & 0xc0u) | ((*place + value) & 0x3f); break;

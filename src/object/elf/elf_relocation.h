@@ -35,6 +35,7 @@ enum csni_relocation_action {
     CSNI_RELOCATION_RELATIVE, /* S + A - P */
     CSNI_RELOCATION_WORDS,    /* (S + A) / 2: program memory that is addressed by words */
     CSNI_RELOCATION_ADD,      /* what stands there + S + A */
+    CSNI_RELOCATION_ADD_RELATIVE, /* what stands there + S + A - P */
     CSNI_RELOCATION_SUB,      /* what stands there - (S + A) */
     CSNI_RELOCATION_SET6,     /* the same three in the low six bits of a byte */
     CSNI_RELOCATION_ADD6,
