@@ -12,6 +12,7 @@
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/stack_text.h"
+#include "stack/stack_threads.h"
 
 enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 64 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
 
@@ -19,7 +20,7 @@ struct stack_values {
     struct text_list indexes, folders;
     const char *format;
     bool json, in_place, explain, demangle;
-    uint64_t max_frames, cache_bytes;
+    uint64_t max_frames, cache_bytes, threads;
     struct search_values search;
 };
 
@@ -40,6 +41,8 @@ static const struct option_spec options[] = {
       .help = "show why each name was chosen" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, demangle),
       .help = "show demangled names" },
+    { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, threads), .max = 1024,
+      .value_name = "N", .help = "number of threads (default: one per core); the output does\nnot depend on it" },
     { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
       .value_name = "N", .help = "longest stack to answer (default 65536)" },
     { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
@@ -88,10 +91,72 @@ static bool input_failed(const struct line_input *input, const char *path) {
     return false;
 }
 
+/* ---- by several threads ---- */
+
+static unsigned thread_count(const struct stack_run *run) {
+    return run->values->threads ? (unsigned)run->values->threads : stack_threads_usable();
+}
+
+static struct stack_feed feed_of(struct stack_run *run, struct line_input *input, void *context) {
+    uint64_t cache = run->values->cache_bytes ? run->values->cache_bytes : DEFAULT_CACHE;
+    return (struct stack_feed){ .session = &run->session, .output = &run->output, .input = input, .in_place = run->values->in_place,
+                                .cache_bytes = cache / thread_count(run), .context = context };
+}
+
+static bool feed_text_line(void *context, struct stack_part *part, struct csn_str line, bool is_part) {
+    struct stack_text *text = context;
+    text->part = part;
+    return stack_text_line(text, line, is_part);
+}
+
+static bool feed_text_end(void *context, struct stack_part *part) {
+    struct stack_text *text = context;
+    text->part = part;
+    return stack_text_end(text);
+}
+
+struct json_feed {
+    struct stack_run *run;
+    bool skipping; /* the rest of a line that is too long */
+};
+
+static bool feed_json_line(void *context, struct stack_part *part, struct csn_str line, bool is_part) {
+    struct json_feed *json = context;
+    struct stack_json_error error;
+    bool has_frames = false, was_skipping = json->skipping;
+    json->skipping = is_part;
+    if (is_part) json->run->partial = true;
+    if (is_part) return was_skipping || stack_part_add_error(part, "the line is too long (see --max-frames)");
+    if (was_skipping || is_blank(line)) return true;
+    json->run->read_json = true;
+    if (stack_json_read(&json->run->session, line_text(line), &has_frames, &error))
+        return !has_frames || stack_part_add_stack(part, &json->run->session, NULL, NULL, false);
+    json->run->partial = true;
+    return stack_part_add_error(part, error.text);
+}
+
+static bool feed_json_end(void *context, struct stack_part *part) {
+    (void)context, (void)part;
+    return true;
+}
+
+static bool read_json_threaded(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
+                               enum line_result result) {
+    struct json_feed json = { run, false };
+    struct stack_feed feed = feed_of(run, input, &json);
+    feed.read = feed_json_line;
+    feed.finish = feed_json_end;
+    return stack_threads_run(&feed, thread_count(run), line, result == LINE_PART) && !input->os_error && !input->no_memory
+           ? true : input_failed(input, path);
+}
+
+/* ---- by one ---- */
+
 /* A line that is too long is answered once, whatever its parts are. */
 static bool read_json(struct stack_run *run, struct line_input *input, const char *path, struct csn_str line,
                       enum line_result result) {
     bool skipping = false;
+    if (thread_count(run) > 1) return read_json_threaded(run, input, path, line, result);
     do {
         if (result == LINE_PART) {
             if (!skipping) output_error(&run->output, "the line is too long (see --max-frames)");
@@ -127,6 +192,14 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
                          DIALECT_COUNT, run->values->format)) {
         cli_error_memory("lines");
         return false;
+    }
+    if (thread_count(run) > 1) {
+        struct stack_feed feed = feed_of(run, input, &text);
+        feed.read = feed_text_line;
+        feed.finish = feed_text_end;
+        bool answered = stack_threads_run(&feed, thread_count(run), line, result == LINE_PART);
+        stack_text_deinit(&text);
+        return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
     }
     bool good = true;
     do {

@@ -39,9 +39,9 @@ void session_deinit(struct stack_session *session) {
     symbol_search_end(&session->search);
 }
 
-/* Closes indexes when many are open. Everything that knows an index by its address forgets it first. */
-static void trim_store(struct stack_session *session) {
-    if (!csn_store_is_full(session->store)) return;
+bool session_is_full(const struct stack_session *session) { return csn_store_is_full(session->store); }
+
+void session_trim(struct stack_session *session) {
     csn_symbolicator_forget(session->symbolicator);
     symbol_tables_clear(&session->symbols);
     module_table_forget_indexes(&session->stream_modules);
@@ -140,7 +140,7 @@ bool session_add_symbol(struct stack_session *session, const struct frame_symbol
 static csn_status place_modules(struct stack_session *session, struct csn_error *err) {
     const struct module_table *table = session->modules;
     session->placings++;
-    trim_store(session);
+    if (session_is_full(session)) session_trim(session);
     if (table->count > session->placed_capacity) {
         struct csn_module *placed = reallocarray(session->placed, table->count, sizeof(*placed));
         if (!placed) return CSN_E_MEMORY;

@@ -6,18 +6,9 @@
 #include <string.h>
 
 #include "ui/line_input.h"
-#include "stack/stack_fill.h"
 
 enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26 };
-static const uint32_t NO_FRAME = UINT32_MAX;
 static const size_t NO_DIALECT = SIZE_MAX;
-
-struct held_line {
-    size_t at, size;
-    uint32_t frame;           /* of the session; NO_FRAME: a line between frames */
-    struct line_frame read;
-    size_t module_at;         /* of read.module within the line; SIZE_MAX: it is elsewhere */
-};
 
 static bool init_states(struct stack_text *text) {
     text->states = calloc(text->dialect_count, sizeof(*text->states));
@@ -49,80 +40,44 @@ void stack_text_deinit(struct stack_text *text) {
     for (size_t i = 0; text->states && i < text->dialect_count; i++) free(text->states[i]);
     free(text->states);
     stack_modules_deinit(&text->modules);
-    free(text->held);
-    free(text->bytes);
+    held_stack_deinit(&text->held);
     free(text->pieces);
     text->states = NULL;
     text->pieces = NULL;
-    text->held = NULL;
-    text->bytes = NULL;
-}
-
-static void pass_line(struct stack_text *text, struct csn_str line) {
-    if (text->in_place) out_bytes(text->output->out, line.ptr, line.len);
 }
 
 /* ---- the stack that is held ---- */
 
-/* `frame`: of the session, which `read` is; NO_FRAME. */
-static bool hold_line(struct stack_text *text, struct csn_str line, uint32_t frame, const struct line_frame *read) {
-    if (text->held_count == text->held_capacity) {
-        size_t capacity = text->held_capacity ? text->held_capacity * 2 : 64;
-        struct held_line *held = reallocarray(text->held, capacity, sizeof(*held));
-        if (!held) return false;
-        text->held = held;
-        text->held_capacity = capacity;
-    }
-    size_t need = text->byte_count + line.len;
-    if (need > text->byte_capacity) {
-        size_t capacity = text->byte_capacity ? text->byte_capacity : 1 << 12;
-        while (capacity < need) capacity *= 2;
-        char *bytes = realloc(text->bytes, capacity);
-        if (!bytes) return false;
-        text->bytes = bytes;
-        text->byte_capacity = capacity;
-    }
-    struct held_line held = { .at = text->byte_count, .size = line.len, .frame = frame };
-    if (frame != NO_FRAME) {
-        held.read = *read;
-        bool own = (uintptr_t)read->module.ptr >= (uintptr_t)line.ptr
-                   && (uintptr_t)read->module.ptr < (uintptr_t)line.ptr + line.len;
-        held.module_at = own && read->module.len ? (size_t)(read->module.ptr - line.ptr) : SIZE_MAX;
-    }
-    memcpy(text->bytes + text->byte_count, line.ptr, line.len);
-    text->byte_count = need;
-    text->held[text->held_count++] = held;
+/* False: no memory. */
+static bool pass_line(struct stack_text *text, struct csn_str line) {
+    if (!text->in_place) return true;
+    if (text->part) return stack_part_add_text(text->part, line);
+    out_bytes(text->output->out, line.ptr, line.len);
     return true;
 }
 
-static void fill_held(struct stack_text *text) {
-    for (size_t i = 0; i < text->held_count; i++) {
-        struct held_line *held = &text->held[i];
-        struct csn_str line = { text->bytes + held->at, held->size };
-        if (held->frame == NO_FRAME) {
-            out_bytes(text->output->out, line.ptr, line.len);
-            continue;
-        }
-        /* The text of a dialect's own stays where it is; that of the line has moved. */
-        if (held->module_at != SIZE_MAX) held->read.module.ptr = line.ptr + held->module_at;
-        fill_line(text->output, text->session, held->frame, text->dialects[text->current], line, &held->read,
-                  &text->added_lines);
-    }
+static bool answer_held(struct stack_text *text) {
+    struct csn_error err = CSN_ERROR_INIT;
+    const struct stack_dialect *dialect = text->dialects[text->current];
+    stack_place_rest(&text->modules.places, text->session);
+    if (text->part) return stack_part_add_stack(text->part, text->session, &text->held, dialect, text->goes_on);
+    if (session_answer(text->session, &err) < 0) return false;
+    if (text->in_place) held_stack_fill(&text->held, text->output, text->session, dialect, &text->added_lines);
+    else output_stack(text->output, text->session);
+    return true;
+}
+
+static bool pass_held(struct stack_text *text) {
+    for (size_t i = 0; i < text->held.count; i++)
+        if (!pass_line(text, (struct csn_str){ text->held.bytes + text->held.lines[i].at, text->held.lines[i].size })) return false;
+    return true;
 }
 
 static bool end_stack(struct stack_text *text) {
-    struct csn_error err = CSN_ERROR_INIT;
-    if (text->current != NO_DIALECT && text->session->frame_count) {
-        stack_place_rest(&text->modules.places, text->session);
-        if (session_answer(text->session, &err) < 0) return false;
-        if (text->in_place) fill_held(text);
-        else output_stack(text->output, text->session);
-    } else if (text->current != NO_DIALECT) {
-        for (size_t i = 0; i < text->held_count; i++)
-            pass_line(text, (struct csn_str){ text->bytes + text->held[i].at, text->held[i].size });
-    }
+    if (text->current == NO_DIALECT) return true;
+    if (text->session->frame_count ? !answer_held(text) : !pass_held(text)) return false;
     text->current = NO_DIALECT;
-    text->held_count = text->byte_count = 0;
+    held_stack_clear(&text->held);
     session_begin_stack(text->session);
     return true;
 }
@@ -157,7 +112,7 @@ static size_t read_line(struct stack_text *text, struct csn_str line, enum line_
 }
 
 static bool is_full(const struct stack_text *text) {
-    return text->session->frame_count >= text->session->max_frames || text->byte_count > HELD_MAX_BYTES;
+    return text->session->frame_count >= text->session->max_frames || text->held.byte_count > HELD_MAX_BYTES;
 }
 
 static bool keep_piece(struct stack_text *text, const struct line_frame *frame) {
@@ -188,11 +143,11 @@ static bool read_pieces(struct stack_text *text, size_t dialect, struct csn_str 
     return true;
 }
 
-/* The frame's number in the session; NO_FRAME: its stack is full. */
+/* The frame's number in the session; HELD_NO_FRAME: its stack is full. */
 static bool add_frame(struct stack_text *text, size_t dialect, const struct line_frame *frame, uint32_t *out) {
     size_t before = text->session->frame_count;
     if (!stack_modules_add_frame(&text->modules, text->dialects[dialect], text->states[dialect], frame)) return false;
-    *out = text->session->frame_count > before ? (uint32_t)before : NO_FRAME;
+    *out = text->session->frame_count > before ? (uint32_t)before : HELD_NO_FRAME;
     return true;
 }
 
@@ -216,8 +171,8 @@ static bool add_pieces(struct stack_text *text, size_t dialect, struct csn_str l
         struct line_frame *piece = &text->pieces[i];
         size_t end = piece->end ? piece->end + prefix : line.len, order = reversed ? count - 1 - i : i;
         move_frame(piece, (ptrdiff_t)prefix - (ptrdiff_t)from);
-        frame = order < added ? first + (uint32_t)order : NO_FRAME;
-        if (!hold_line(text, (struct csn_str){ line.ptr + from, end - from }, frame, piece)) return false;
+        frame = order < added ? first + (uint32_t)order : HELD_NO_FRAME;
+        if (!held_stack_add(&text->held, (struct csn_str){ line.ptr + from, end - from }, frame, piece)) return false;
         from = end;
     }
     return true;
@@ -227,7 +182,7 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
                      struct line_frame *frame) {
     uint32_t number;
     text->current = dialect;
-    if (kind == KIND_INSIDE) return hold_line(text, line, NO_FRAME, NULL);
+    if (kind == KIND_INSIDE) return held_stack_add(&text->held, line, HELD_NO_FRAME, NULL);
     if (frame->sample) text->session->sample = *frame->sample;
     if (frame->end) {
         struct csn_str bare = line_text(line), rest = { bare.ptr + prefix, bare.len - prefix };
@@ -235,7 +190,7 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
     }
     if (!add_frame(text, dialect, frame, &number)) return false;
     move_frame(frame, (ptrdiff_t)prefix);
-    return hold_line(text, line, number, frame);
+    return held_stack_add(&text->held, line, number, frame);
 }
 
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
@@ -256,7 +211,7 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     if ((!goes_on || is_full(text)) && !end_stack(text)) return false;
     if (goes_on) text->session->sample = sample;
     else text->added_lines = 0;
+    if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
-    pass_line(text, line);
-    return true;
+    return pass_line(text, line);
 }

@@ -2,10 +2,11 @@
 #ifndef CALLSIGN_CLI_STACK_TEXT_H
 #define CALLSIGN_CLI_STACK_TEXT_H
 
+#include "stack/held_stack.h"
 #include "stack/stack_modules.h"
 #include "stack/stack_output.h"
+#include "stack/stack_part.h"
 
-struct held_line;
 struct stack_text {
     struct stack_session *session;
     struct stack_output *output;
@@ -17,13 +18,12 @@ struct stack_text {
     struct stack_modules modules;
     bool in_place;
     bool inside_long_line;
-    struct held_line *held;       /* lines of the stack, with their frames */
-    size_t held_count, held_capacity;
-    char *bytes;                  /* their text */
-    size_t byte_count, byte_capacity;
+    struct held_stack held;       /* lines of the stack, with their frames */
     struct line_frame *pieces;    /* the frames of one line */
     size_t piece_count, piece_capacity;
     uint64_t added_lines;         /* of inlined calls, in the stack so far */
+    bool goes_on;                 /* the stack that is held continues one that was too long */
+    struct stack_part *part;      /* gets what would be answered or written; NULL: that is done at once */
 };
 
 /* `dialects` are tried in their order; of `forced` (NULL: none) alone, where it is given. False: no memory; so everywhere here. */

@@ -14,9 +14,19 @@ void out_init(struct out_buffer *out, int fd) {
     out->os_error = 0;
     out->used = 0;
     out->flushed = 0;
+    out->sink = NULL;
+}
+
+void out_set_sink(struct out_buffer *out, bool (*sink)(void *context, const char *bytes, size_t size), void *context) {
+    out->sink = sink;
+    out->sink_context = context;
 }
 
 static void write_all(struct out_buffer *out, const char *bytes, size_t size) {
+    if (out->sink) {
+        if (size && !out->os_error && !out->sink(out->sink_context, bytes, size)) out->os_error = EIO;
+        return;
+    }
     while (size && !out->os_error) {
         ssize_t written = write(out->fd, bytes, size);
         if (written > 0) {

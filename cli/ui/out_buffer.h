@@ -16,10 +16,14 @@ struct out_buffer {
     int os_error; /* errno of the first failed write; 0: none */
     size_t used;
     uint64_t flushed; /* bytes that have left the buffer */
+    bool (*sink)(void *context, const char *bytes, size_t size); /* gets them in place of fd; NULL: none */
+    void *sink_context;
     char bytes[OUT_BUFFER_SIZE];
 };
 
 void out_init(struct out_buffer *out, int fd);
+/* What leaves the buffer goes there; false: it failed. */
+void out_set_sink(struct out_buffer *out, bool (*sink)(void *context, const char *bytes, size_t size), void *context);
 /* False when this or an earlier write failed. */
 bool out_flush(struct out_buffer *out);
 /* Flushes standard output, closes it (some file systems report a full disk only then) and complains about a failure. */

@@ -376,3 +376,29 @@ def test_readme_of_the_samples(binary, addresses):
         said = re.sub(r" \(discriminator \d+\)", "", said).split()
         functions, places = said[::2], [place.rpartition("/")[2] for place in said[1::2]]
         assert re.search(f"{address}\\b.*" + ".*".join(map(re.escape, [x for pair in zip(functions, places) for x in pair])), text)
+
+
+@pytest.fixture(scope="module")
+def long_log():
+    """Some thousand stacks of all dialects, with text between them and damage."""
+    names = [n for n, s in SAMPLES.items() if s.index in (LIB, BOTH) and n not in ("gdb-mappings", "bare-with-maps")]
+    return "".join(f"order {i} accepted\n" * (i % 3) + text_of(names[i * 7 % len(names)])[:None if i % 5 else 80] + "\n" * (i % 2)
+                   for i in range(3000))
+
+
+@pytest.mark.parametrize("args", [["--in-place"], ["--json"], ["--explain"], ["--in-place", "--max-frames", "2"], ["--json", "--cache", "1"]])
+def test_threads_write_the_same(callsign, long_log, args):
+    runs = [callsign.run("stack", "--no-search", *BOTH, *args, "--threads", n, stdin=long_log) for n in (1, 2, 5)]
+    assert len({(run.stdout, run.stderr, run.returncode) for run in runs}) == 1 and summary(runs[0])[0] > 1000
+
+
+@pytest.mark.parametrize("args", [["--json"], []])
+def test_threads_write_the_same_of_json(callsign, args):
+    lines = []
+    for i in range(4000):
+        module = {"name": f"m{i % 3}", "index": str(DATA / "liborders.so"), "start": hex(0x100000 * (1 + i % 7)), "end": "0x900000",
+                  "bias": hex(0x100000 * (1 + i % 7))}
+        frames = [{"pc": hex(0x101000 + i * 13 % 0x200)}, {"module": "liborders.so", "address": "0x1161"}]
+        lines.append("{bad" if i % 50 == 7 else json.dumps({"modules": [module]} if i % 29 == 0 else {"frames": frames}))
+    runs = [callsign.run("stack", "--no-search", *LIB, *args, "--threads", n, stdin="\n".join(lines) + "\n") for n in (1, 2, 5)]
+    assert len({(run.stdout, run.stderr, run.returncode) for run in runs}) == 1 and runs[0].returncode == 1

@@ -11,7 +11,7 @@
 
 #include "ui/jansson_in.h"
 
-enum { ERROR_ROOM = 200 };
+enum { ERROR_ROOM = JSON_ERROR_MAX };
 
 /* What a line says wrong, for the answer in its place. */
 struct line_error {
@@ -129,6 +129,13 @@ static bool read_text(struct stack_session *session, struct csn_str line, bool *
     return good;
 }
 
+bool stack_json_read(struct stack_session *session, struct csn_str line, bool *has_frames, struct stack_json_error *error) {
+    struct line_error fault = { "" };
+    bool good = read_text(session, line, has_frames, &fault);
+    snprintf(error->text, sizeof(error->text), "%s", fault.text);
+    return good;
+}
+
 bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output) {
     struct line_error error = { "" };
     bool has_frames;
@@ -147,6 +154,12 @@ bool stack_json_line(struct stack_session *session, struct csn_str line, struct 
 
 bool stack_json_available(void) {
     cli_error(NULL, "this build cannot read JSON (built without jansson)");
+    return false;
+}
+
+bool stack_json_read(struct stack_session *session, struct csn_str line, bool *has_frames, struct stack_json_error *error) {
+    (void)session, (void)line, (void)has_frames;
+    snprintf(error->text, sizeof(error->text), "this build cannot read JSON (built without jansson)");
     return false;
 }
 

@@ -10,6 +10,14 @@ bool stack_json_available(void);
 /* One line. A stack is answered on `output`; what cannot be understood is answered there as an error, and false returned. */
 bool stack_json_line(struct stack_session *session, struct csn_str line, struct stack_output *output);
 
+/* The same without the answer: a stack's frames and modules become the session's. *has_frames: they did; otherwise the line had modules
+ * alone. False: see `error`. */
+enum { JSON_ERROR_MAX = 200 };
+struct stack_json_error {
+    char text[JSON_ERROR_MAX];
+};
+bool stack_json_read(struct stack_session *session, struct csn_str line, bool *has_frames, struct stack_json_error *error);
+
 /* Begins the stack of a line of the usual shape. False: the line may be anything else, and nothing has been said of it. */
 bool stack_json_plain_line(struct stack_session *session, struct csn_str line);
 
