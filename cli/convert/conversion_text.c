@@ -63,7 +63,8 @@ void conversion_report_summary(const char *out_path, const struct csn_convert_re
 /* What every program has: names that share their code, and what was recovered. */
 static bool is_usual(uint32_t event) {
     return event == CSN_EVENT_DUPLICATE_DROPPED || event == CSN_EVENT_DUPLICATE_REPLACED || event == CSN_EVENT_OVERLAP ||
-           event == CSN_EVENT_CALL_SITE_RECOVERED;
+           event == CSN_EVENT_CALL_SITE_RECOVERED || event == CSN_EVENT_LINES_CLAIMED ||
+           event == CSN_EVENT_LINES_WITHOUT_FUNCTION || event == CSN_EVENT_NAME_FROM_SYMBOL;
 }
 
 void conversion_report_events(const struct csn_convert_report *report, bool verbose) {

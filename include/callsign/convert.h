@@ -158,7 +158,7 @@ enum csn_event {
     CSN_EVENT_LINE_NOT_ASCENDING,    /* dropped: rows after one with a lower address */
     CSN_EVENT_LINE_BAD_SEQUENCE,     /* DW_AT_LLVM_stmt_sequence names no sequence; all rows were used */
     CSN_EVENT_DECL_BAD_FILE,         /* dropped: DW_AT_decl_file of a function without rows */
-    CSN_EVENT_INLINE_OUTSIDE_PARENT, /* dropped: a range of an inlined call outside the function */
+    CSN_EVENT_INLINE_OUTSIDE_PARENT, /* dropped: a range of an inlined call outside the function, or the call around it */
     CSN_EVENT_INLINE_BAD_FILE,       /* dropped: the call file of an inlined call, which does not exist */
     CSN_EVENT_INLINE_WITHOUT_RANGES, /* dropped: inlined calls of a function, none of which has a usable range */
     CSN_EVENT_DUPLICATE_REPLACED,    /* merged: functions of one range with different debug information; one is kept */
@@ -189,6 +189,10 @@ enum csn_event {
     CSN_EVENT_MISSING_MAP,           /* normal: a map file named by a build log was not found; one symbol covers the binary */
     CSN_EVENT_OVERLAP_DROPPED,       /* dropped: a function of a Breakpad file that overlaps one before it */
     CSN_EVENT_DAMAGED_UNWIND,        /* dropped: a record of an unwind table that cannot be read, from the damage on */
+    CSN_EVENT_INLINE_CLIPPED,        /* clipped: a range of an inlined call that reaches out of the function or the call around it */
+    CSN_EVENT_LINES_CLAIMED,         /* normal: a function without debug information of its own; the line table has its rows */
+    CSN_EVENT_LINES_WITHOUT_FUNCTION, /* normal: rows of the line table that cover no function; they are kept without a name */
+    CSN_EVENT_NAME_FROM_SYMBOL,      /* normal: a function whose debug information has a plain name; the symbol's mangled one is kept */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };

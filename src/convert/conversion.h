@@ -40,6 +40,8 @@ struct csni_conversion {
     struct csni_batch_writer *writers; /* the same */
     struct csni_batch *batches;
     uint32_t batch_count, batch_capacity;
+    atomic_bool has_nameless;         /* some function from DWARF has no name */
+    bool claims_rows;                 /* units were read: csni_model_claim_rows() has something to do */
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */
     uint64_t progress_done, progress_total;

@@ -88,9 +88,17 @@ static void fill_model(const struct csni_conversion *c, struct csni_model *model
     model->rename_context = c->options.rename_context;
 }
 
+/* A format that holds names alone has no use for them. */
+static csn_status make_room_for_claims(struct csni_conversion *c, const struct csni_output *output, struct csn_error *err) {
+    if (output->holds_binaries) c->claims_rows = false;
+    if (c->claims_rows && !csni_add_batches(c, 1)) return csni_fail_memory(err, sizeof *c->batches);
+    return CSN_OK;
+}
+
 static csn_status write_whole_model(struct csni_conversion *c, struct csni_model *model, const struct csni_sink *sink,
                                     struct csn_error *err) {
     const struct csni_output *output = csni_output_of(c->options.format);
+    CSNI_TRY(make_room_for_claims(c, output, err));
     fill_model(c, model);
     size_t uuid = c->image.uuid.size < sizeof c->report->uuid ? c->image.uuid.size : sizeof c->report->uuid;
     c->report->uuid_size = (uint32_t)uuid;
@@ -99,6 +107,7 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     csni_model_add_notes(model, c->report);
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
+    if (c->claims_rows) CSNI_TRY(csni_model_claim_rows(model, &c->arenas[0], c->report, err));
     csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
     c->report->functions_pruned += c->symbols_left_out;
     csni_report_unrepresentable(model, c->options.format, c->report);

@@ -82,6 +82,14 @@ struct csni_note {
     struct csn_str example;
 };
 
+/* Rows of a unit that none of its functions has: they may be of functions that only a symbol tells, or of none at all. They
+ * hold from `low`, at or after the address of the first row, to `end`. */
+struct csni_unclaimed_rows {
+    uint64_t start;       /* what the rows' offsets count from: the address of the first one */
+    uint64_t low, end;
+    uint32_t first_row, row_count;
+};
+
 /* All memory belongs to the arena given to csni_batch_finish(), but for the bytes of strings that are views. */
 struct csni_batch {
     struct csni_function *functions;
@@ -93,8 +101,9 @@ struct csni_batch {
     struct csn_str *strings;  /* [0] is empty */
     struct csni_file *files;  /* [0] is no file */
     struct csni_note *notes;
+    struct csni_unclaimed_rows *unclaimed;
     uint32_t function_count, row_count, inline_count, part_count, site_count, pattern_count, string_count, file_count,
-        note_count;
+        note_count, unclaimed_count;
     uint32_t unplaced_count;  /* functions after the last one whose place is not known: they are in no index, unless a
                                * source finds it and counts them among the others */
     /* Set by csni_model_link(): numbers of the whole model by numbers of the batch; what is not used has 0. */
@@ -111,6 +120,7 @@ struct csni_batch_writer {
     CSNI_VEC(uint32_t) patterns;
     CSNI_VEC(struct csn_str) strings;
     CSNI_VEC(struct csni_file) files;
+    CSNI_VEC(struct csni_unclaimed_rows) unclaimed;
     uint64_t note_counts[CSN_EVENT_COUNT];
     struct csn_str note_examples[CSN_EVENT_COUNT];
     struct csni_arena *arena; /* of the batch being written */
@@ -144,6 +154,8 @@ void csni_batch_add_row(struct csni_batch_writer *w, uint32_t off, uint32_t file
  * one before. */
 struct csni_row *csni_batch_reserve_rows(struct csni_batch_writer *w, size_t count);
 void csni_batch_commit_rows(struct csni_batch_writer *w, size_t count, size_t given);
+/* Commits `row_count` rows, written where csni_batch_reserve_rows() gives, that no function has. `first_row` is set here. */
+void csni_batch_add_unclaimed(struct csni_batch_writer *w, const struct csni_unclaimed_rows *rows);
 /* Returns the node's index for csni_batch_end_inline(), which closes it. */
 uint32_t csni_batch_begin_inline(struct csni_batch_writer *w, uint32_t name, uint32_t call_file, uint32_t call_line);
 void csni_batch_add_part(struct csni_batch_writer *w, uint32_t start, uint32_t end); /* to the last node begun */
@@ -207,6 +219,12 @@ void csni_model_flatten(struct csni_model *model, struct csn_convert_report *rep
  * to the report. `pool` NULL: on the caller alone. */
 csn_status csni_model_finalize(struct csni_model *model, struct csni_pool *pool, struct csn_convert_report *report,
                                struct csn_error *err);
+
+/* Gives rows that no function of their unit has to the kept functions without rows that they cover, and makes nameless
+ * functions of those that cover code of no function at all (docs/formats/dwarf.md). The model's last batch is empty and gets
+ * what is added, allocated in `arena`. Not for exact models. Comes between csni_model_finalize() and csni_model_link(). */
+csn_status csni_model_claim_rows(struct csni_model *model, struct csni_arena *arena, struct csn_convert_report *report,
+                                 struct csn_error *err);
 
 /* Gives sizes to kept functions that have none, as far as bounds, neighbours and text tell. Done by finalize. */
 void csni_model_size_functions(struct csni_model *model);

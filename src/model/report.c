@@ -49,6 +49,10 @@ static const struct {
     [CSN_EVENT_ADDRESS_ROUNDED] = { "address-rounded", CSN_CLASS_CLIPPED },
     [CSN_EVENT_FUNCTION_WITHOUT_SIZE] = { "function-without-size", CSN_CLASS_DROPPED },
     [CSN_EVENT_MISSING_MAP] = { "missing-map-file", CSN_CLASS_NORMAL },
+    [CSN_EVENT_INLINE_CLIPPED] = { "inline-clipped", CSN_CLASS_CLIPPED },
+    [CSN_EVENT_LINES_CLAIMED] = { "lines-of-symbol", CSN_CLASS_NORMAL },
+    [CSN_EVENT_LINES_WITHOUT_FUNCTION] = { "lines-without-function", CSN_CLASS_NORMAL },
+    [CSN_EVENT_NAME_FROM_SYMBOL] = { "name-from-symbol", CSN_CLASS_NORMAL },
     [CSN_EVENT_OVERLAP_DROPPED] = { "overlapping-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_UNWIND] = { "damaged-unwind-record", CSN_CLASS_DROPPED },
 };

@@ -109,10 +109,10 @@ def test_demangle(callsign, classes):
     addresses = [classes.mark(mark) for mark in ("volume", "local", "main")]
     plain = ask(callsign, classes.path, *addresses)
     assert [a["frames"][-1]["function"] for a in plain] == [
-        "_ZNK8geometry3boxIiE6volumeEv", "geometry::local", "main"]
+        "_ZNK8geometry3boxIiE6volumeEv", "_ZN8geometry12_GLOBAL__N_15localEi", "main"]
     demangled = ask(callsign, classes.path, *addresses, flags=["-C"])
     assert [a["frames"][-1]["function"] for a in demangled] == [
-        "geometry::box<int>::volume() const", "geometry::local", "main"]
+        "geometry::box<int>::volume() const", "geometry::(anonymous namespace)::local(int)", "main"]
     assert [a["frames"][-1]["line"] for a in demangled] == [classes.lines[m] for m in ("volume", "local", "main")]
     text = callsign.good("lookup", "--demangle", classes.path, hex(addresses[0]))
     assert ": geometry::box<int>::volume() const + " in text

@@ -17,7 +17,7 @@ def functions(callsign, index):
         function = json.loads(line).get("function")
         if function:
             for f in [function, *function.get("merged", [])]:
-                found[int(function["start"], 16)].setdefault(f["name"], f)
+                found[int(function["start"], 16)].setdefault(f.get("name", ""), f)
     return found
 
 

@@ -110,9 +110,10 @@ def shapes_of_dwarf():
     yield Case("gcc-basic-blocks-cold", cxx_steps("gcc", "-O3", "-freorder-blocks-and-partition", "-fno-exceptions",
                                                   "-DNO_EXCEPTIONS"))
     yield Case("clang-22-block-sections", cxx_steps("clang-22", "-O2", "-fbasic-block-sections=all", link=LLD_22),
-               improvements=["rows-begin-late"])
+               improvements=["rows-begin-late", "inlined-clipped"])
     yield Case("clang-22-block-sections-dwarf4",
-               c_steps("clang-22", "-O2", "-gdwarf-4", "-fbasic-block-sections=all", link=LLD_22))
+               c_steps("clang-22", "-O2", "-gdwarf-4", "-fbasic-block-sections=all", link=LLD_22),
+               improvements=["inlined-clipped"])
     yield Case("gcc-g1", cxx_steps("gcc", "-O2", "-g1"))
     yield Case("gcc-g3", c_steps("gcc", "-O2", "-g3"))
     yield Case("clang-22-line-tables-only", cxx_steps("clang-22", "-O2", "-gline-tables-only"))

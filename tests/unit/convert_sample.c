@@ -434,7 +434,7 @@ static bool say_problem(void *context, const struct csn_error *err) {
     return true;
 }
 
-const char *index_text(const void *bytes, size_t size) {
+static const char *text_of_index(const void *bytes, size_t size, bool with_nameless) {
     static struct text t;
     struct csn_index *index;
     struct csn_index_info info;
@@ -448,8 +448,14 @@ const char *index_text(const void *bytes, size_t size) {
     for (uint32_t i = 0; i < info.function_count; i++) {
         struct csn_record record;
         assert_int_equal(csn_index_record(index, i, &record, NULL), CSN_OK);
-        say_record(&t, index, &record);
+        struct csn_function function;
+        assert_int_equal(csn_record_function(index, &record, &function, NULL), CSN_OK);
+        if (function.name.len || with_nameless) say_record(&t, index, &record);
     }
     csn_index_close(index);
     return t.bytes;
 }
+
+const char *index_text(const void *bytes, size_t size) { return text_of_index(bytes, size, false); }
+
+const char *whole_index_text(const void *bytes, size_t size) { return text_of_index(bytes, size, true); }

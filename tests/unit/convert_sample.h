@@ -77,5 +77,7 @@ void convert_sample_fill(struct convert_sample *s);
  *      call +9 PATTERN...
  * Lives until the next call. */
 const char *index_text(const void *bytes, size_t size);
+/* With the functions that have no name, too: rows that cover no function. */
+const char *whole_index_text(const void *bytes, size_t size);
 
 #endif

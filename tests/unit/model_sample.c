@@ -86,7 +86,7 @@ const char *model_sample_events(const struct csn_convert_report *report) {
     size_t at = 0;
     text[0] = 0;
     for (uint32_t e = 0; e < CSN_EVENT_COUNT && at < sizeof text; e++)
-        if (report->events[e].count)
+        if (report->events[e].count && e != CSN_EVENT_LINES_WITHOUT_FUNCTION)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s%s:%llu", at ? " " : "", csn_event_name(e),
                                    (unsigned long long)report->events[e].count);
     return text;

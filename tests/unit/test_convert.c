@@ -69,8 +69,8 @@ static void plain_functions(void **state) {
         assert_int_equal(report.units_failed, 0);
         assert_int_equal(report.functions_from_dwarf, 2);
         assert_int_equal(report.functions_from_symbols, 0);
-        assert_int_equal(report.functions_written, 2);
-        assert_int_equal(report.rows_written, 4);
+        assert_int_equal(report.functions_written, 3); /* the third without a name, of the rows after g */
+        assert_int_equal(report.rows_written, 4 + 12);
         assert_int_equal(report.files_written, 1);
     }
 }
@@ -143,9 +143,9 @@ static void symbols_of_described_functions(void **state) {
         }
         convert_sample_symbol(&s, "shorter", 0x1020, 0x10);
         convert_sample_symbol(&s, "symbol", 0x1200, 0x20);
-        expect(&s, "f [1000,1020)\n 1000 a.c:16\n 1010 a.c:17\nshorter [1020,1030)\n"
+        expect(&s, "f [1000,1020)\n 1000 a.c:16\n 1010 a.c:17\nshorter [1020,1030)\n 1020 a.c:18\n"
                    "g [1020,1040)\n 1020 a.c:18\n 1030 a.c:19\nh [1040,1060)\n 1040 a.c:20\n 1050 a.c:21\n"
-                   "symbol [1200,1220)\n", "duplicate-dropped:4 functions-overlap:1");
+                   "symbol [1200,1220)\n", "duplicate-dropped:4 functions-overlap:1 lines-of-symbol:1");
         expect_example(CSN_EVENT_DUPLICATE_DROPPED, "first at 0x1000+0x20, f at 0x1000+0x20");
         assert_int_equal(report.functions_from_symbols, 5);
         assert_int_equal(report.functions_pruned, 4);
@@ -179,9 +179,22 @@ static void nameless_functions(void **state) {
         die_end(&s);
         die_nameless(&s, 0x1010, 0x10);
         die_end(&s);
+        die_nameless(&s, 0x1800, 0x10); /* nothing is known of it */
+        die_end(&s);
+        convert_sample_symbol(&s, "symbol", 0x1010, 0x10);
         convert_sample_unit_end(&s);
-        expect(&s, "nested [1020,1030)\n 1020 a.c:18\n", "function-without-name:2");
-        expect_example(CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x1000 of unit 0x0");
+        struct csni_span file = convert_sample_build(&s);
+        struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+        struct csn_bytes out;
+        assert_int_equal(csn_convert_memory(file.ptr, file.size, &options, &out, &report, NULL), CSN_OK);
+        const char *text = whole_index_text(out.ptr, out.size);
+        static const char expected[] = " [1000,1010)\n 1000 a.c:16\n >area [1004,1008) a.c:1\nsymbol [1010,1020)\n 1010 a.c:17\n"
+                                       "nested [1020,1030)\n 1020 a.c:18\n [1030,1100)\n";
+        assert_memory_equal(text, expected, sizeof expected - 1);
+        assert_int_equal(report.events[CSN_EVENT_FUNCTION_WITHOUT_NAME].count, 1);
+        expect_example(CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x1800 of unit 0x0");
+        csn_bytes_free(&out);
+        convert_sample_deinit(&s);
     }
 }
 
@@ -366,8 +379,8 @@ static void calls_outside_their_parent(void **state) {
         size_t a = die_abstract(&s, "a"), b = die_abstract(&s, "b"), c = die_abstract(&s, "c");
         die_function(&s, "f", 0x1000, 0x10);
         size_t first = die_inlined_ranges(&s, a, convert_sample_ranges(&s, half, 2), 1, 1);
-        die_inlined(&s, b, 0x1002, 4, 1, 2); /* not within a */
-        die_inlined(&s, c, 0x1004, 2, 1, 3); /* within a, but a call that is left out takes it along */
+        die_inlined(&s, b, 0x1002, 4, 1, 2); /* begins before a */
+        die_inlined(&s, c, 0x1004, 2, 1, 3);
         die_end(&s);
         die_end(&s);
         die_inlined(&s, c, 0x1006, 2, 1, 4);
@@ -377,11 +390,12 @@ static void calls_outside_their_parent(void **state) {
         die_end(&s);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1004,1008) a.c:1\n >>c [1006,1008) a.c:4\n",
-               "inline-outside-parent:3");
+        expect(&s, "f [1000,1010)\n 1000 a.c:16\n >a [1004,1008) [100c,1010) a.c:1\n >>b [1004,1006) a.c:2\n"
+                   " >>>c [1004,1006) a.c:3\n >>c [1006,1008) a.c:4\n",
+               "inline-outside-parent:1 inline-clipped:2");
         char text[64];
         snprintf(text, sizeof text, "DIE 0x%zx, [0x100c, 0x1014)", first);
-        expect_example(CSN_EVENT_INLINE_OUTSIDE_PARENT, text);
+        expect_example(CSN_EVENT_INLINE_CLIPPED, text);
     }
 }
 
@@ -406,9 +420,9 @@ static void calls_without_ranges(void **state) {
         die_function_ranges(&s, "bad list too", 0x9999);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "optimised away [1000,1010)\n 1000 a.c:16\nwrong [1010,1020)\n 1010 a.c:17\nbad list [1020,1030)\n"
-                   " 1020 a.c:18\n",
-               "damaged-ranges:2 inline-outside-parent:1");
+        expect(&s, "optimised away [1000,1010)\n 1000 a.c:16\nwrong [1010,1020)\n 1010 a.c:17\n"
+                   " >a [1010,1017) a.c:1\nbad list [1020,1030)\n 1020 a.c:18\n",
+               "damaged-ranges:2 inline-clipped:1");
     }
 }
 
@@ -633,7 +647,8 @@ static void damaged_units(void **state) {
         die_function(&s, "in another unit", 0x1020, 0x10);
         die_end(&s);
         convert_sample_unit_end(&s);
-        expect(&s, "before [1000,1010)\n 1000 a.c:16\nin another unit [1020,1030)\n", "damaged-unit:2");
+        expect(&s, "before [1000,1010)\n 1000 a.c:16\nin another unit [1020,1030)\n 1020 a.c:18\n",
+               "damaged-unit:2 lines-of-symbol:1");
         assert_int_equal(report.units, 3);
         assert_int_equal(report.units_failed, 1);
         char text[64];

@@ -18,9 +18,11 @@
 static struct csn_convert_report report;
 
 static const char first_unit[] = "ns::f0 [1000,1040)\n 1000 a.c:10\n 1008 b.h:3\n 1010 a.c:11\n >ns::in0 [1008,1010) a.c:7\n"
-                                 "ns::T0::m0 [1100,1110)\n 1100 a.c:20\nns::T0::m0 [1118,1120)\n 1118 a.c:20\n";
+                                 "ns::T0::m0 [1100,1110)\n 1100 a.c:20\n"
+                                 "symbol_m0 [1100,1120)\n 1100 a.c:0\n 1110 a.c:20\nns::T0::m0 [1118,1120)\n 1118 a.c:20\n";
 static const char second_unit[] = "ns::f1 [1400,1440)\n 1400 a.c:11\n 1408 b.h:3\n 1410 a.c:12\n >ns::in1 [1408,1410) a.c:7\n"
-                                  "ns::T1::m1 [1500,1510)\n 1500 a.c:21\nns::T1::m1 [1518,1520)\n 1518 a.c:21\n";
+                                  "ns::T1::m1 [1500,1510)\n 1500 a.c:21\n"
+                                 "symbol_m1 [1500,1520)\n 1500 a.c:0\n 1510 a.c:21\nns::T1::m1 [1518,1520)\n 1518 a.c:21\n";
 static const char second_symbols[] = "symbol_f1 [1400,1440)\n 1400 a.c:11\n 1408 b.h:3\n 1410 a.c:12\n"
                                      "symbol_m1 [1500,1520)\n 1500 a.c:21\n";
 
@@ -103,7 +105,8 @@ static void package_and_file(void **state) { (void)state; each(try_package_and_f
 /* Two copies of one object in a program: the names are those of the first unit, at both places. */
 static void try_one_id_twice(struct split_sample *s) {
     static const char again[] = "ns::f0 [1400,1440)\n 1400 a.c:11\n 1408 b.h:3\n 1410 a.c:12\n >ns::in0 [1408,1410) a.c:7\n"
-                                "ns::T0::m0 [1500,1510)\n 1500 a.c:21\nns::T0::m0 [1518,1520)\n 1518 a.c:21\n";
+                                "ns::T0::m0 [1500,1510)\n 1500 a.c:21\n"
+                                 "symbol_m1 [1500,1520)\n 1500 a.c:0\n 1510 a.c:21\nns::T0::m0 [1518,1520)\n 1518 a.c:21\n";
     uint64_t ids[] = { s->ids[0], s->ids[0] };
     struct split_files files = { .packages = { split_sample_package(s, 0, 2) } };
     expect(split_sample_image(s, ids), &files, first_unit, again);

@@ -22,13 +22,20 @@ static inline bool ranges_contain(const struct csni_address_range *ranges, uint3
     return at->low <= r.low && r.high <= at->high;
 }
 
-static CSNI_COLD void note_outside_parent(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r) {
+/* Whether [low, high) and one of the ranges, which are ascending, have an address in common. */
+static bool ranges_meet(const struct csni_address_range *ranges, uint32_t count, struct csni_address_range r) {
+    size_t at = csni_upper_bound(ranges, count, high, r.low);
+    return at < count && ranges[at].low < r.high;
+}
+
+static CSNI_COLD void note_outside_parent(struct csni_unit_job *job, const struct csni_die *die, struct csni_address_range r,
+                                          bool meets) {
     csni_unit_enclosing_function(job)->ranges_nest = false;
-    csni_batch_note(job->writer, CSN_EVENT_INLINE_OUTSIDE_PARENT, "DIE 0x%llx, [0x%llx, 0x%llx)",
+    csni_batch_note(job->writer, meets ? CSN_EVENT_INLINE_CLIPPED : CSN_EVENT_INLINE_OUTSIDE_PARENT, "DIE 0x%llx, [0x%llx, 0x%llx)",
                     (unsigned long long)die->off, (unsigned long long)r.low, (unsigned long long)r.high);
 }
 
-/* Notes ranges that lie outside everything the parent has (NULL: the function); the writer of each function leaves them out. */
+/* Notes ranges that the parent (NULL: the function) does not have, or in part; the writer of each function leaves out the rest. */
 static void check_within_parent(struct csni_unit_job *job, const struct csni_die *die, const struct csni_inlined *parent,
                                 uint32_t first) {
     const struct csni_open_function *f = csni_unit_enclosing_function(job);
@@ -36,7 +43,8 @@ static void check_within_parent(struct csni_unit_job *job, const struct csni_die
     const struct csni_address_range *around = ranges + (parent ? parent->first_range : f->first_range);
     uint32_t count = parent ? parent->range_count : f->range_count;
     for (size_t i = first; i < job->ranges.count; i++)
-        if (!ranges_contain(around, count, ranges[i])) note_outside_parent(job, die, ranges[i]);
+        if (!ranges_contain(around, count, ranges[i]))
+            note_outside_parent(job, die, ranges[i], ranges_meet(around, count, ranges[i]));
 }
 
 static CSNI_COLD void note_bad_call_file(struct csni_unit_job *job, const struct csni_die *die, uint64_t file) {
@@ -102,9 +110,23 @@ csn_status csni_unit_open_inlined(struct csni_unit_job *job, const struct csni_d
 
 /* ---- when a function is complete ---- */
 
-/* The first of parts [low, high) of `kept`, which ascend, that does not end before `end`. */
-static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t end) {
-    return (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(job->kept.items, end), low, high, false, end);
+/* The first of parts [low, high) of `kept`, which ascend, that ends after `start`. */
+static uint32_t first_reaching(const struct csni_unit_job *job, uint32_t low, uint32_t high, uint32_t start) {
+    return (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(job->kept.items, end), low, high, true, start);
+}
+
+/* Keeps what `part` has in common with the parts [parent->start, parent->end) of `kept`, and moves on to the last of these that
+ * it met. */
+static bool keep_common(struct csni_unit_job *job, struct csni_part *parent, struct csni_part part) {
+    parent->start = first_reaching(job, parent->start, parent->end, part.start);
+    for (uint32_t i = parent->start; i < parent->end && job->kept.items[i].start < part.end; i++) {
+        struct csni_part common = job->kept.items[i];
+        parent->start = i;
+        if (common.start < part.start) common.start = part.start;
+        if (common.end > part.end) common.end = part.end;
+        if (!csni_vec_push(&job->kept, common)) return false;
+    }
+    return true;
 }
 
 /* Which parts of an inlined call lie in [start, end) and within what its parent kept; false when out of memory. */
@@ -116,16 +138,12 @@ static bool keep_parts(struct csni_unit_job *job, struct csni_open_function *f, 
     if (!top) parent = job->kept_of.items[inlined->parent - f->first_inlined];
     for (uint32_t i = 0; i < inlined->range_count; i++) {
         struct csni_address_range r = job->ranges.items[inlined->first_range + i];
-        if (r.low < start || r.high > end) {
-            f->inlined_elsewhere = true;
-            continue;
-        }
+        if (r.low < start || r.high > end) f->inlined_elsewhere = true;
+        if (r.low < start) r.low = start;
+        if (r.high > end) r.high = end;
+        if (r.low >= r.high) continue;
         struct csni_part part = { (uint32_t)(r.low - start), (uint32_t)(r.high - start) };
-        if (!top) { /* both lists ascend */
-            parent.start = first_reaching(job, parent.start, parent.end, part.end);
-            if (parent.start == parent.end || job->kept.items[parent.start].start > part.start) continue;
-        }
-        if (!csni_vec_push(&job->kept, part)) return false;
+        if (!(top ? csni_vec_push(&job->kept, part) : keep_common(job, &parent, part))) return false; /* both lists ascend */
     }
     kept_of.end = (uint32_t)job->kept.count;
     return csni_vec_push(&job->kept_of, kept_of);

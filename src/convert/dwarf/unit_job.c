@@ -10,6 +10,7 @@ void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, ui
     job->writer = &c->writers[worker];
     job->arena = &c->arenas[worker];
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
+    job->claimed.alloc = job->row_parts.alloc = c->alloc;
     job->open.alloc = job->functions.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;
     job->kept.alloc = job->kept_of.alloc = job->unclosed.alloc = c->alloc;
     csni_line_table_init(&job->lines, c->alloc);
@@ -29,6 +30,8 @@ void csni_unit_job_deinit(struct csni_unit_job *job) {
     csni_vec_deinit(&job->file_numbers);
     csni_vec_deinit(&job->directories);
     csni_vec_deinit(&job->by_offset);
+    csni_vec_deinit(&job->claimed);
+    csni_vec_deinit(&job->row_parts);
     csni_vec_deinit(&job->pending);
     csni_vec_deinit(&job->open);
     csni_vec_deinit(&job->functions);

@@ -64,6 +64,12 @@ struct csni_open_function {
 
 typedef CSNI_VEC(uint32_t) csni_numbers;
 
+/* Code [low, high) of a row that a function has another part of. */
+struct csni_row_part {
+    uint64_t low, high;
+    uint32_t row;         /* in the line table */
+};
+
 /* Which views into sections stay valid until the model is written. */
 enum csni_string_lifetime {
     CSNI_LIFETIME_ALL,
@@ -107,6 +113,8 @@ struct csni_unit_job {
     csni_numbers file_numbers;         /* batch file + 1 by DWARF file number; 0: not asked for yet */
     csni_numbers directories;          /* batch string + 1 by directory index */
     csni_numbers by_offset;            /* sequences ordered by `off`; made when the first DW_AT_LLVM_stmt_sequence is met */
+    CSNI_VEC(uint8_t) claimed;         /* by row of the line table: whether a function has it */
+    CSNI_VEC(struct csni_row_part) row_parts; /* of claimed rows, that the functions which claimed them do not have */
     CSNI_VEC(struct csni_pending_name) pending;
     struct csni_name_slot *names;      /* hash table: DIE offset -> batch string */
     uint32_t name_slots, name_count, stamp;

@@ -12,6 +12,15 @@ static bool fill_with_zeros(csni_numbers *v, size_t count) {
     return true;
 }
 
+static bool nothing_is_claimed(struct csni_unit_job *job) {
+    size_t count = job->lines.rows.count;
+    job->row_parts.count = 0;
+    if (!csni_vec_reserve(&job->claimed, count)) return false;
+    if (count) memset(job->claimed.items, 0, count);
+    job->claimed.count = count;
+    return true;
+}
+
 csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     job->lines_read = true;
     job->by_offset.count = 0;
@@ -24,7 +33,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
     size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
     bool filled = fill_with_zeros(&job->file_numbers, files) && fill_with_zeros(&job->directories, directories);
-    return filled ? CSN_OK : CSN_E_MEMORY;
+    return filled && nothing_is_claimed(job) ? CSN_OK : CSN_E_MEMORY;
 }
 
 /* ---- which sequences a function's rows come from ---- */
@@ -236,9 +245,6 @@ static struct csni_row *copy_folded(struct copying *c, const struct csni_line_ro
 static csn_status copy_sequence(struct copying *c, const struct csni_line_sequence *s, uint32_t row, uint32_t stop) {
     struct csni_batch_writer *w = c->job->writer;
     const struct csni_line_row *rows = c->job->lines.rows.items;
-    uint32_t end_row = s->first_row + s->row_count - 1;
-    if (stop > end_row) stop = end_row;
-    if (stop <= row) return CSN_OK;
     bool folded = s->folded && s->low >= c->previous;
     /* Of the rows at or before the function's start only the last counts. The first row of a sequence that begins
      * after it may supersede others, and the first of those may repeat the last row of the sequence before. */
@@ -261,6 +267,16 @@ static csn_status copy_sequence(struct copying *c, const struct csni_line_sequen
     return status;
 }
 
+/* Of a function's first and last row it may have a part only. */
+static bool claim_rows(struct csni_unit_job *job, uint32_t row, uint32_t stop, uint64_t start, uint64_t end) {
+    const struct csni_line_row *rows = job->lines.rows.items;
+    memset(job->claimed.items + row, 1, stop - row);
+    return (rows[row].addr >= start ||
+            csni_vec_push(&job->row_parts, ((struct csni_row_part){ rows[row].addr, start, row }))) &&
+           (rows[stop].addr <= end ||
+            csni_vec_push(&job->row_parts, ((struct csni_row_part){ end, rows[stop].addr, stop - 1 })));
+}
+
 static csn_status copy_unit_rows(struct csni_unit_job *job, size_t first, size_t last, uint64_t start, uint64_t end) {
     const struct csni_line_table *t = &job->lines;
     struct copying c = { .job = job, .start = start, .end = end, .file = NO_FILE };
@@ -274,8 +290,12 @@ static csn_status copy_unit_rows(struct csni_unit_job *job, size_t first, size_t
         if (!all) covered = s->high;
         uint32_t row = s->low <= start ? row_at(t, s, start) : s->first_row;
         uint32_t stop = end - 1 < s->high ? row_at(t, s, end - 1) + 1 : s->first_row + s->row_count;
-        CSNI_TRY(csni_unit_charge(job, stop > row ? stop - row : 0));
-        if (stop > row) CSNI_TRY(copy_sequence(&c, s, row, stop));
+        uint32_t end_row = s->first_row + s->row_count - 1;
+        if (stop > end_row) stop = end_row;
+        if (stop <= row) continue;
+        CSNI_TRY(csni_unit_charge(job, stop - row));
+        if (!claim_rows(job, row, stop, start, end)) return CSN_E_MEMORY;
+        CSNI_TRY(copy_sequence(&c, s, row, stop));
     }
     return CSN_OK;
 }

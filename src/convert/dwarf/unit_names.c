@@ -127,17 +127,22 @@ static csn_status resolve_pending_name(struct csni_unit_job *job, const struct c
     return CSN_OK;
 }
 
+/* What has rows or inlined calls stays: a symbol may have its name. */
 static void drop_nameless(struct csni_unit_job *job) {
     struct csni_batch_writer *w = job->writer;
     size_t kept = 0;
+    bool any = false;
     for (size_t i = 0; i < w->functions.count; i++) {
         const struct csni_function *f = &w->functions.items[i];
-        if (w->strings.items[f->name].len) w->functions.items[kept++] = *f;
+        bool named = w->strings.items[f->name].len > 0, nameless = !named && !f->unplaced && (f->row_count || f->inline_count);
+        any |= nameless;
+        if (named || nameless) w->functions.items[kept++] = *f;
         else if (!f->unplaced)
             csni_batch_note(w, CSN_EVENT_FUNCTION_WITHOUT_NAME, "function at 0x%llx of unit 0x%llx",
                             (unsigned long long)f->start, (unsigned long long)job->unit->off);
     }
     w->functions.count = kept;
+    if (any) atomic_store(&job->conversion->has_nameless, true);
 }
 
 csn_status csni_unit_names_resolve(struct csni_unit_job *job) {

@@ -6,6 +6,7 @@
 #include "convert/dwarf/unit_lines.h"
 #include "convert/dwarf/unit_names.h"
 #include "convert/dwarf/unit_symbols.h"
+#include "convert/dwarf/unit_unclaimed.h"
 #include "object/address_map.h"
 
 /* ---- functions ---- */
@@ -333,6 +334,7 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
                         csn_error_text(source->damage));
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
+    if (status >= 0) status = csni_unit_add_unclaimed(job);
     CSNI_TRY(charge_conversion(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);

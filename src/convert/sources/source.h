@@ -4,6 +4,7 @@
 
 #include "convert/conversion.h"
 #include "convert/sources/code_labels.h"
+#include "convert/sources/symbol_names.h"
 
 /* ---- object files (source_object.c) ---- */
 
@@ -48,6 +49,7 @@ struct csni_symbol_source {
     struct csni_object *debug;        /* the image's debug file; NULL: none */
     bool begun;
     struct csni_symbol_iter iter;
+    csni_mangled_symbols mangled;
     struct csni_batch batch;
     csni_code_labels labels;
     csni_function_bounds contributions; /* starts of the parts of sections that object files gave a PE image */

@@ -8,6 +8,7 @@
 #include "convert/sources/covered_ranges.h"
 #include "convert/sources/source.h"
 #include "dwarf/dwarf_frames.h"
+#include "convert/sources/symbol_names.h"
 
 /* The symbols of one object on their way into a batch. */
 struct reading {
@@ -72,6 +73,7 @@ static void add_function_symbol(struct reading *r, struct csni_symbol *s) {
     if (s->size > size)
         csni_batch_note(w, CSN_EVENT_FUNCTION_TOO_LARGE, "symbol at 0x%llx has 0x%llx bytes",
                         (unsigned long long)s->addr, (unsigned long long)s->size);
+    if (!csni_mangled_symbols_add(&r->source->mangled, s->addr, size, s->name)) w->failed = true;
     if (csni_covered_ranges_have(&r->covered, s->addr, (uint32_t)size)) {
         c->symbols_left_out++;
         return;
@@ -214,7 +216,8 @@ static csn_status read_in_background(void *context, uint32_t worker, size_t item
 /* Only where that takes nothing of the object but what is read here: an ELF image's table is three sections at most. What goes
  * wrong here goes wrong once more when it is wanted, and is told then. */
 void csni_source_symbols_begin(struct csni_symbol_source *s, struct csni_conversion *c, struct csni_object *debug) {
-    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug, .labels.alloc = c->alloc, .contributions.alloc = c->alloc };
+    *s = (struct csni_symbol_source){ .conversion = c, .debug = debug, .mangled.alloc = c->alloc,
+                                      .labels.alloc = c->alloc, .contributions.alloc = c->alloc };
     if (c->workers == 1 || c->object->container != CSNI_CONTAINER_ELF) return;
     s->begun = open_table(c->object, debug, &s->iter, NULL) == CSN_OK;
     if (s->begun) csni_pool_start(c->pool, read_in_background, s);
@@ -337,7 +340,9 @@ static bool labels_lack_sizes(const csni_code_labels *labels) {
 csn_status csni_source_symbols(struct csni_symbol_source *s, struct csn_error *err) {
     struct csni_conversion *c = s->conversion;
     CSNI_TRY(s->begun ? csni_pool_join(c->pool, err) : read_now(s, err));
+    CSNI_TRY(csni_take_symbol_names(c, &s->mangled, err));
     if (s->begun) CSNI_TRY(leave_out_covered(s, err));
+    CSNI_TRY(csni_name_nameless(c, &s->batch, err));
     struct csni_batch labels = { .function_count = 0 };
     if (!leaves_out_labels(c) && has_functions(s)) CSNI_TRY(csni_add_stub_labels(&s->labels, c, err));
     if (lacks_sizes(&s->batch) || labels_lack_sizes(&s->labels)) CSNI_TRY(find_frame_bounds(c, err));
@@ -355,4 +360,5 @@ void csni_source_symbols_end(struct csni_symbol_source *s) {
     if (s->begun) (void)csni_pool_join(s->conversion->pool, NULL); /* nothing is left unless a source failed */
     csni_vec_deinit(&s->labels);
     csni_vec_deinit(&s->contributions);
+    csni_vec_deinit(&s->mangled);
 }

@@ -35,6 +35,21 @@ static void put_string(const struct csni_gsym_encoder *e, struct csni_buffer *b,
     b->size += e->strp_size;
 }
 
+/* Name 0 is refused by readers, so a function without a name has another empty string: the end of the first that is not. */
+static void put_function_name(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
+                              const struct csni_function *f) {
+    if (batch->string_numbers[f->name] || e->model->string_count < 2) {
+        put_string(e, b, batch, f->name);
+        return;
+    }
+    uint64_t end = e->strps[1] + e->model->strings[1].len;
+    uint8_t *p = csni_buffer_reserve(b, e->strp_size);
+    if (!p) return;
+    if (e->strp_size == CSNI_GSYM_STRP_SIZE) csni_put32(p, (uint32_t)end, e->big);
+    else csni_put64(p, end, e->big);
+    b->size += e->strp_size;
+}
+
 /* Begins a part of a record; end_gsym_part() fills in its length. */
 static size_t begin_gsym_part(const struct csni_gsym_encoder *e, struct csni_buffer *b, enum csni_gsym_part type) {
     put_u32(e, b, type);
@@ -162,7 +177,7 @@ void csni_gsym_encode_record(const struct csni_gsym_encoder *e, const struct csn
     const struct csni_function *f = &batch->functions[entry->function];
     struct csni_buffer *b = &out->records;
     put_u32(e, b, f->size);
-    put_string(e, b, batch, f->name);
+    put_function_name(e, b, batch, f);
     if (f->row_count) put_gsym_lines(e, out, batch, f);
     if (f->inline_count) put_gsym_inlines(e, out, batch, f);
     if (entry->child_count) {
