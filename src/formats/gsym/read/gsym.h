@@ -83,11 +83,13 @@ CSNI_SEARCH_INLINE bool csni_gsym_is_start_below(const void *gsym, size_t index,
     return csni_gsym_address((const struct csni_gsym *)gsym, (uint32_t)index) < *(const uint64_t *)key;
 }
 
-/* The first function that starts where function `last` does. */
+/* The first function that starts where function `last` does. In a table that does not ascend it may be a later one of them, and
+ * functions between the two may start elsewhere. */
 static inline uint32_t csni_gsym_first_of_start(const struct csni_gsym *gsym, uint32_t last) {
     uint64_t start = csni_gsym_address(gsym, last);
     if (!last || csni_gsym_address(gsym, last - 1) != start) return last;
-    return (uint32_t)csni_search_in(0, last, csni_gsym_is_start_below, gsym, &start);
+    uint32_t first = (uint32_t)csni_search_in(0, last, csni_gsym_is_start_below, gsym, &start);
+    return csni_gsym_address(gsym, first) == start ? first : last;
 }
 
 /* `first`: the first function of a start that too many share. */

@@ -25,6 +25,7 @@ static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym
     for (uint32_t idx = first; idx <= last; idx++) {
         if (idx - first == CSNI_GSYM_SAME_START_MAX) return csni_gsym_fail_starts(gsym, first, err);
         CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
+        if (record->start != start) continue;
         out->idx = idx;
         out->size = record->size;
         out->name = record->name;
