@@ -61,7 +61,7 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l llvm -d 'answer 
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l load-address -x -d 'ADDR are addresses of a process in which the images first byte lies here'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l slide -x -d 'the same, by the difference to addresses in the images file'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l pid -x -d 'ADDR are addresses of this process'
-complete -c callsign -n '__fish_seen_subcommand_from lookup' -l maps -r -F -d 'the same, with a copy of its /proc/PID/maps'
+complete -c callsign -n '__fish_seen_subcommand_from lookup' -l maps -r -F -d 'the same, with a copy of its /proc/PID/maps, its core dump, or a crash report that lists its images'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l return-addresses -d 'ADDR are return addresses'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -s j -l threads -x -a '1 2 4 8' -d 'number of threads for addresses on standard input (default 0'
 complete -c callsign -n '__fish_seen_subcommand_from lookup' -l offline -d 'do not ask debuginfod servers'

@@ -73,7 +73,7 @@ case $state in
                     '--load-address[ADDR are addresses of a process in which the images first byte lies here]:addr:' \
                     '--slide[the same, by the difference to addresses in the images file]:n:' \
                     '--pid[ADDR are addresses of this process]:pid:' \
-                    '--maps[the same, with a copy of its /proc/PID/maps]:file:_files' \
+                    '--maps[the same, with a copy of its /proc/PID/maps, its core dump, or a crash report that lists its images]:file:_files' \
                     '--return-addresses[ADDR are return addresses]' \
                     '(-j --threads)'{-j,--threads}'[number of threads for addresses on standard input (default 0]:n:(1 2 4 8)' \
                     '--offline[do not ask debuginfod servers]' \

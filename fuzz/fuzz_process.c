@@ -1,4 +1,4 @@
-/* Any bytes as the text of /proc/PID/maps. Invariant: modules do not overlap, none is empty, and addresses are found for what was
+/* Any bytes as the text of /proc/PID/maps or of a report, as a core dump, as the kernel's texts. Invariant: modules do not overlap, none is empty, and addresses are found for what was
  * mapped from its file's beginning. */
 #include <stdint.h>
 #include <stdlib.h>
@@ -29,6 +29,22 @@ static void check_modules(struct csn_process_maps *maps) {
     }
 }
 
+/* Paths of a dump need not be absolute; a module is not empty all the same. */
+static void check_other_sources(const struct csn_process_maps_options *options, const uint8_t *data, size_t size) {
+    struct csn_process_maps *maps;
+    const struct csn_process_module *modules;
+    size_t count;
+    struct csn_str text = { (const char *)data, size };
+    uint64_t addr;
+    require(csn_process_maps_create(options, &maps, NULL) == CSN_OK);
+    require(csn_process_maps_add_core(maps, 0, data, size, NULL) <= CSN_NONE);
+    require(csn_process_maps_add_kernel(maps, 0, text, text, NULL, NULL, NULL) >= CSN_OK);
+    require(csn_process_kallsyms_find(text, (struct csn_str){ "_text", 5 }, &addr) >= CSN_OK);
+    require(csn_process_maps_modules(maps, 0, &modules, &count, NULL) == CSN_OK);
+    for (size_t i = 0; i < count; i++) require(modules[i].start < modules[i].end && modules[i].path.len);
+    csn_process_maps_destroy(maps);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
     struct csn_process_maps *maps;
@@ -41,5 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_modules(maps);
     }
     csn_process_maps_destroy(maps);
+    check_other_sources(&options, data, size);
     return 0;
 }

@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
     { .name = "pid", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, pid), .value_name = "PID",
       .help = "ADDR are addresses of this process; there is no INDEX" },
     { .name = "maps", .kind = OPTION_TEXT, .offset = offsetof(struct lookup_values, maps), .value_name = "FILE",
-      .help = "the same, with a copy of its /proc/PID/maps" },
+      .help = "the same, with a copy of its /proc/PID/maps, its core dump, or\na crash report that lists its images" },
     { .name = "return-addresses", .kind = OPTION_FLAG, .offset = offsetof(struct lookup_values, return_addresses),
       .help = "ADDR are return addresses: show the lines of the calls\nbefore them" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct lookup_values, threads),

@@ -61,6 +61,16 @@ bool lookup_target_set_load_address(struct lookup_target *target, const struct c
 
 /* ---- a process ---- */
 
+/* A core dump, or a text with memory maps or lists of images. */
+static csn_status add_maps_file(struct csn_process_maps *maps, const struct csn_file *file, size_t *lines, struct csn_error *err) {
+    const void *bytes = csn_file_bytes(file);
+    size_t size = csn_file_size(file);
+    *lines = 1;
+    csn_status status = csn_process_maps_add_core(maps, 0, bytes, size, err);
+    if (status != CSN_E_UNSUPPORTED) return status;
+    return csn_process_maps_add_text(maps, 0, (struct csn_str){ bytes, size }, lines, err);
+}
+
 static bool read_maps(struct lookup_target *target, uint64_t pid, const char *file) {
     struct csn_error err = CSN_ERROR_INIT;
     char name[64];
@@ -70,7 +80,7 @@ static bool read_maps(struct lookup_target *target, uint64_t pid, const char *fi
         struct csn_file *opened;
         status = csn_file_open(file, &opened, &err);
         if (status == CSN_OK) {
-            status = csn_process_maps_add_text(target->maps, 0, (struct csn_str){ csn_file_bytes(opened), csn_file_size(opened) }, &lines, &err);
+            status = add_maps_file(target->maps, opened, &lines, &err);
             csn_file_close(opened);
         }
     } else {
@@ -80,7 +90,8 @@ static bool read_maps(struct lookup_target *target, uint64_t pid, const char *fi
         lines = 1;
     }
     if (status < 0) cli_error_status(file, status, &err);
-    else if (!lines) cli_error(file, "no line is one of /proc/PID/maps");
+    else if (status == CSN_NONE) cli_error(file, "the core dump lists no mapped files");
+    else if (!lines) cli_error(file, "no line is one of /proc/PID/maps or of a list of images");
     return status == CSN_OK && lines;
 }
 

@@ -81,8 +81,14 @@ CSN_API csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uin
 CSN_API csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
                                              struct csn_error *err);
 
-/* Adds the text of /proc/PID/maps. Lines that are not mappings are ignored. *out_lines receives the number of lines
- * that are mappings; `out_lines` may be NULL. */
+/* Adds one line of a list of loaded images: the memory map of an Android tombstone, Apple's "Binary Images", the
+ * __TEXT lines of vmmap, or lldb's "image list", whose images reach up to the next one. Build ids and UUIDs are taken.
+ * CSN_OK: the line is one of these; one without a file is ignored. CSN_NONE: it is not. */
+CSN_API csn_status csn_process_maps_add_report_line(struct csn_process_maps *maps, uint64_t pid, struct csn_str line,
+                                                    struct csn_error *err);
+
+/* Adds the text of /proc/PID/maps, or a text with lines of csn_process_maps_add_report_line(). Other lines are ignored.
+ * *out_lines receives the number of lines that are mappings or images; `out_lines` may be NULL. */
 CSN_API csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid, struct csn_str text,
                                              size_t *out_lines, struct csn_error *err);
 
@@ -90,6 +96,30 @@ CSN_API csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint
  * CSN_OK; CSN_E_IO: there is no such process, or it may not be read; CSN_E_UNSUPPORTED: this system has no /proc;
  * CSN_E_MEMORY. */
 CSN_API csn_status csn_process_maps_add_live(struct csn_process_maps *maps, uint64_t pid, uint64_t running_pid, struct csn_error *err);
+
+/* Adds the files that a process had mapped, from its ELF core dump (32 and 64 bits, either byte order). Build ids come
+ * from the images' first pages, which Linux dumps by default.
+ * CSN_OK; CSN_NONE: the dump has no NT_FILE note; CSN_E_UNSUPPORTED: the bytes are no ELF core dump; CSN_E_TRUNCATED,
+ * CSN_E_FORMAT, CSN_E_LIMIT: it is damaged; CSN_E_MEMORY.
+ * Serves: core(5), NT_FILE. */
+CSN_API csn_status csn_process_maps_add_core(struct csn_process_maps *maps, uint64_t pid, const void *bytes, size_t size,
+                                             struct csn_error *err);
+
+/* Finds the address of the section .text of a kernel module, as /sys/module/NAME/sections/.text has it. Returns false if
+ * it is unknown. */
+typedef bool csn_process_module_text(void *context, struct csn_str name, uint64_t *out);
+
+/* Adds a Linux kernel and its modules as images: "vmlinux" from `kallsyms`, the text of /proc/kallsyms, between _text and
+ * _end; modules from `modules`, the text of /proc/modules. Either text may be empty; module_text may be NULL.
+ * CSN_OK: something was added; CSN_NONE: nothing was, as when the kernel hides its addresses; CSN_E_MEMORY. */
+CSN_API csn_status csn_process_maps_add_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms,
+                                               struct csn_str modules, csn_process_module_text *module_text, void *context,
+                                               struct csn_error *err);
+/* The same for the running kernel, from /proc and /sys. CSN_E_IO: they cannot be read. */
+CSN_API csn_status csn_process_maps_add_live_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_error *err);
+/* Finds the address of a kernel symbol in the text of /proc/kallsyms; symbols of modules do not count. The difference to
+ * the function of that name in an index of vmlinux is the kernel's load bias (KASLR). CSN_OK; CSN_NONE. */
+CSN_API csn_status csn_process_kallsyms_find(struct csn_str kallsyms, struct csn_str name, uint64_t *out);
 
 /* ---- modules ---- */
 

@@ -98,8 +98,8 @@ csn_status csni_image_convert_to_memory(struct csni_image *image, struct csn_byt
     image->opened->flags = CSN_OPENED_CONVERTED;
     csn_status status = csn_convert_file_to_memory(image->path, &options, out, image->report, err);
     const struct csn_convert_report *report = image->report;
-    if (!report->functions_from_dwarf && !report->functions_from_go && image->lacks_debug_file)
-        image->opened->flags |= CSN_OPENED_SYMBOLS_ONLY;
+    image->is_poor = !image->has_debug_info && !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb;
+    if (image->is_poor && image->lacks_debug_file) image->opened->flags |= CSN_OPENED_SYMBOLS_ONLY;
     return status;
 }
 
@@ -135,6 +135,11 @@ static bool has_debug_file_now(const struct csni_image *image) {
     struct csn_companion found;
     char name[256] = "";
     if (csni_object_open(image->bytes, &options, &object, NULL) != CSN_OK) return false;
+    /* Program databases are searched when the image is converted; without one, that takes no time. */
+    if (object->container == CSNI_CONTAINER_PE) {
+        csni_object_close(object);
+        return true;
+    }
     struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DEBUG_FILE, .image_path = image->path,
                                              .id = object->build_id.ptr, .id_size = object->build_id.size };
     if (csni_object_debug_link(object, &link, NULL) == CSN_OK && link.name.len < sizeof name) {
@@ -182,7 +187,7 @@ static csn_status take_from_cache(struct csni_image *image, const struct csn_ind
 static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, struct csn_error *err) {
     struct csn_cache *cache = image->opener->options.cache;
     const struct csni_span index = { bytes->ptr, bytes->size };
-    uint32_t flags = image->opened->flags & CSN_OPENED_SYMBOLS_ONLY ? CSN_CACHE_SYMBOLS_ONLY : 0;
+    uint32_t flags = image->is_poor ? CSN_CACHE_SYMBOLS_ONLY : 0;
     char *real = realpath(image->path, NULL);
     if (real) image->source.path = real;
     csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;

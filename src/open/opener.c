@@ -18,6 +18,7 @@ static uint64_t hash_texts(uint64_t hash, const char *const *texts, size_t count
 static uint64_t hash_settings(const struct csn_companion_search_options *options) {
     uint64_t hash = csni_hash_u64(options->flags & CSN_SEARCH_DEBUGINFOD);
     hash = hash_texts(hash, options->debug_dirs, options->debug_dir_count);
+    hash = hash_texts(hash, options->symbol_servers, options->symbol_server_count);
     hash = hash_texts(hash, &options->debug_file, options->debug_file != NULL);
     return csni_hash_u64(hash + 1);
 }
@@ -31,6 +32,7 @@ static csn_status create_searches(struct csn_opener *opener, struct csn_error *e
     CSNI_TRY(csn_companion_search_create(&options, &opener->search, err));
     opener->settings = hash_settings(&options);
     options.flags &= ~(uint32_t)CSN_SEARCH_DEBUGINFOD;
+    options.symbol_server_count = 0;
     return csn_companion_search_create(&options, &opener->local, err);
 }
 

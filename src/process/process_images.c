@@ -46,6 +46,9 @@ static void read_image(struct csni_process_images *images, struct csni_process_i
     csn_status status = csni_object_open(map.bytes, &options, &object, NULL);
     if (status == CSN_OK) {
         keep_segments(images, object, image);
+        struct csni_span id = object->build_id;
+        image->build_id_size = (uint8_t)(id.size < CSNI_PROCESS_ID_MAX ? id.size : CSNI_PROCESS_ID_MAX);
+        if (image->build_id_size) memcpy(image->build_id, id.ptr, image->build_id_size);
         csni_object_close(object);
     }
     if (status == CSN_E_MEMORY) images->no_memory = true;

@@ -5,7 +5,7 @@
 #include "base/core/alloc.h"
 #include "base/core/span.h"
 
-enum { CSNI_PROCESS_IMAGES_KEPT = 64 };
+enum { CSNI_PROCESS_IMAGES_KEPT = 64, CSNI_PROCESS_ID_MAX = 32 };
 
 struct csni_process_segment {
     uint64_t file_off, addr, file_size;
@@ -17,6 +17,8 @@ struct csni_process_image {
     struct csni_process_segment *segments; /* NULL: the file cannot be read */
     uint32_t segment_count;
     uint64_t base;
+    uint8_t build_id[CSNI_PROCESS_ID_MAX];
+    uint8_t build_id_size; /* 0: it has none */
 };
 
 struct csni_process_images {

@@ -1,5 +1,5 @@
 /* Mappings of processes, and the modules that they make up. */
-#include <callsign/process.h>
+#include "process/process_private.h"
 
 #include "base/core/fail.h"
 #include "base/core/search.h"
@@ -78,6 +78,8 @@ void csn_process_maps_destroy(struct csn_process_maps *maps) {
     csni_process_images_deinit(&maps->images);
     csni_free(maps->alloc, maps, sizeof *maps);
 }
+
+const struct csn_allocator *csni_process_maps_allocator(const struct csn_process_maps *maps) { return maps->alloc; }
 
 uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { return maps->generation; }
 
@@ -238,9 +240,8 @@ static csn_status image_status(struct csn_process_maps *maps) {
     return failed ? CSN_E_MEMORY : CSN_OK;
 }
 
-static csn_status file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
-    if (image && csni_process_image_addr(image, file_off, out)) return CSN_OK;
+/* From the distance to the image's first byte in memory. */
+static csn_status mapped_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
     for (size_t i = 0; i < maps->mappings.count; i++) {
         const struct kept_mapping *mapping = &maps->mappings.items[i];
         if (file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
@@ -253,10 +254,17 @@ static csn_status file_address(struct csn_process_maps *maps, struct csn_str pat
     return CSN_NONE;
 }
 
+/* `image` NULL: its file cannot be read. */
+static csn_status file_address(struct csn_process_maps *maps, const struct csni_process_image *image, struct csn_str path,
+                               uint64_t file_off, uint64_t *out) {
+    if (image && csni_process_image_addr(image, file_off, out)) return CSN_OK;
+    return mapped_address(maps, path, file_off, out);
+}
+
 csn_status csn_process_maps_file_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off,
                                          uint64_t *out) {
     uint64_t addr;
-    csn_status status = file_address(maps, path, file_off, &addr);
+    csn_status status = file_address(maps, csni_process_images_get(&maps->images, path), path, file_off, &addr);
     CSNI_TRY(image_status(maps));
     if (status == CSN_OK) *out = addr;
     return status;
@@ -272,23 +280,28 @@ csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn
 
 /* ---- modules ---- */
 
+/* The file at the mapping's path, unless it is of another build by now. Ids may have been cut. */
+static const struct csni_process_image *image_of(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, path_of(mapping));
+    size_t size = mapping->build_id_size;
+    if (image && size > image->build_id_size) size = image->build_id_size;
+    return image && size && memcmp(image->build_id, mapping->build_id, size) != 0 ? NULL : image;
+}
+
 static uint64_t mapping_bias(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
     struct csn_str path = path_of(mapping);
     uint64_t addr;
-    if (mapping->is_image) {
-        const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
-        return mapping->image_start - (image ? image->base : 0);
-    }
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path);
+    const struct csni_process_image *image = image_of(maps, mapping);
+    if (mapping->is_image) return mapping->image_start - (image ? image->base : 0);
     if (image && csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr))
         return mapping->start - addr;
-    if (file_address(maps, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
+    if (file_address(maps, image, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
     return mapping->start - mapping->file_off;
 }
 
 static uint64_t image_start(struct csn_process_maps *maps, const struct kept_mapping *mapping, uint64_t bias) {
     if (mapping->is_image) return mapping->image_start;
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path_of(mapping));
+    const struct csni_process_image *image = image_of(maps, mapping);
     if (image) return bias + image->base;
     const struct kept_mapping *first = first_mapping(maps, mapping->pid, path_of(mapping));
     return first ? first->start : 0;
@@ -326,7 +339,8 @@ csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid,
 }
 
 uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base) {
-    bool is_in_place = image_base >= module->start && image_base < module->end;
+    uint64_t first = module->image_start && module->image_start < module->start ? module->image_start : module->start;
+    bool is_in_place = image_base >= first && image_base < module->end;
     if (is_in_place && image_base) return 0;
     /* Only of an image that is linked above 4 GiB is it certain that addresses do not count from its first byte. */
     if ((module->flags & CSN_PROCESS_MODULE_IMAGE) && image_base >> 32) return module->image_start - image_base;
@@ -398,6 +412,7 @@ csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid
     size_t count = 0;
     while (csni_lines_next(&lines, &line)) {
         csn_status status = csn_process_maps_add_line(maps, pid, line, err);
+        if (status == CSN_NONE) status = csn_process_maps_add_report_line(maps, pid, line, err);
         if (status < 0) return status;
         count += status == CSN_OK;
     }

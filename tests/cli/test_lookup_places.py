@@ -178,3 +178,36 @@ def test_bad_command_lines(callsign, args, message):
 def test_bad_numbers(callsign, index):
     assert "hexadecimal" in callsign.bad("lookup", "--slide", "zz", index, "10")
     assert "hexadecimal" in callsign.bad("lookup", "--load-address", "", index, "10")
+
+
+def test_a_core_dump(prog, index, callsign, process, tmp_path):
+    """gdb's generate-core-file; the images' first pages have the build ids."""
+    gdb = need("gdb")
+    core = tmp_path / "core"
+    done = subprocess.run([gdb, "-nx", "-batch", "-p", str(process.pid), "-ex", f"generate-core-file {core}"], capture_output=True, text=True)
+    if not core.exists():
+        pytest.skip("gdb may not attach here")
+    want = frames(callsign, index, hex(prog.symbols["work"]))
+    (answer,) = objects(callsign.good("lookup", "--json", "--maps", core, hex(process.work)))
+    assert [answer["frames"]] == want and answer["module"] == str(prog.path), done.stdout
+
+
+def test_a_core_dump_of_another_build(prog, callsign, process, tmp_path):
+    """The program was rebuilt meanwhile: the dump's build id is not that of the file."""
+    gdb = need("gdb")
+    core, copy = tmp_path / "core", tmp_path / "copy"
+    copy.write_bytes(prog.path.read_bytes())
+    copy.chmod(0o755)
+    job = subprocess.Popen([copy], stdout=subprocess.PIPE, text=True)
+    work = int(job.stdout.readline(), 16)
+    subprocess.run([gdb, "-nx", "-batch", "-p", str(job.pid), "-ex", f"generate-core-file {core}"], capture_output=True)
+    job.kill()
+    job.wait()
+    if not core.exists():
+        pytest.skip("gdb may not attach here")
+    subprocess.run([need("gcc"), "-g", "-O2", "-o", copy, prog.path.with_suffix(".c")], check=True)
+    cache = ["--cache-dir", tmp_path / "cache"]
+    callsign.good("cache", "add", prog.path, *cache)
+    assert "work + 0" in callsign.good("lookup", "--maps", core, hex(work), *cache)
+    done = callsign.run("lookup", "--maps", core, hex(work), "--no-cache")
+    assert done.returncode == 1 and "build id" in done.stderr and "no index" in done.stdout

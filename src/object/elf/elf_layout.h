@@ -34,7 +34,7 @@ enum { ZDEBUG_MAGIC_SIZE = 4, ZDEBUG_HEADER_SIZE = 12 };
 /* Entries of .dynamic: a tag and a value, a word of the class each. */
 enum { DT_PLTGOT = 3, DT_PPC64_GLINK = 0x70000000 };
 
-enum { NHDR_SIZE = 12, NT_GNU_BUILD_ID = 3 };
+enum { NHDR_SIZE = 12, NT_GNU_BUILD_ID = 3, NT_FILE = 0x46494c45 };
 
 enum { SYM32_NAME = 0, SYM32_VALUE = 4, SYM32_SIZE = 8, SYM32_INFO = 12, SYM32_OTHER = 13, SYM32_SHNDX = 14,
        SYM32_ENTRY_SIZE = 16 };

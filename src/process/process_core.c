@@ -1,0 +1,170 @@
+/* Mappings from core dumps and from the kernel. */
+#include "process/process_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/core/fail.h"
+#include "base/core/file_map.h"
+#include "base/hex.h"
+#include "base/lines.h"
+#include "object/core_files.h"
+
+/* ---- core dumps ---- */
+
+static csn_status add_core_file(struct csn_process_maps *maps, uint64_t pid, const struct csni_core_file *file, struct csni_span build_id,
+                                struct csn_error *err) {
+    struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+    mapping.start = file->start;
+    mapping.end = file->end;
+    mapping.file_off = file->file_off;
+    mapping.path = file->path;
+    mapping.flags = file->exec ? CSN_MAPPING_EXECUTABLE : 0;
+    mapping.build_id = build_id.ptr;
+    mapping.build_id_size = build_id.size;
+    return file->path.len ? csn_process_maps_add_mapping(maps, pid, &mapping, err) : CSN_OK;
+}
+
+/* The mappings of an image follow its first one, which has the headers with the build id. */
+static csn_status add_core_files(struct csn_process_maps *maps, uint64_t pid, const csni_core_files *files, struct csn_error *err) {
+    struct csni_span build_id = { NULL, 0 };
+    for (size_t i = 0; i < files->count; i++) {
+        const struct csni_core_file *file = &files->items[i];
+        bool is_same = i && csni_str_equal(file->path, files->items[i - 1].path);
+        if (!is_same || !file->file_off) build_id = file->build_id;
+        CSNI_TRY(add_core_file(maps, pid, file, build_id, err));
+    }
+    return CSN_OK;
+}
+
+csn_status csn_process_maps_add_core(struct csn_process_maps *maps, uint64_t pid, const void *bytes, size_t size, struct csn_error *err) {
+    csni_core_files files = { .alloc = csni_process_maps_allocator(maps) };
+    csn_status status = csni_elf_core_files((struct csni_span){ bytes, size }, &files, err);
+    if (status == CSN_OK) status = add_core_files(maps, pid, &files, err);
+    csni_vec_deinit(&files);
+    return status;
+}
+
+/* ---- the kernel ---- */
+
+static struct csn_str next_word(struct csn_str *rest) {
+    while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
+    size_t len = 0;
+    while (len < rest->len && !csni_is_blank(rest->ptr[len])) len++;
+    struct csn_str word = { rest->ptr, len };
+    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
+    return word;
+}
+
+static bool parse_hex_word(struct csn_str text, uint64_t *out) {
+    uint64_t value = 0;
+    if (csni_str_starts(text, "0x")) text = (struct csn_str){ text.ptr + 2, text.len - 2 };
+    if (!text.len || text.len > 16) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = csni_hex_digit(text.ptr[i]);
+        if (digit > 15) return false;
+        value = value << 4 | digit;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_decimal_word(struct csn_str text, uint64_t *out) {
+    uint64_t value = 0;
+    if (!text.len || text.len > 18) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') return false;
+        value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+    }
+    *out = value;
+    return true;
+}
+
+csn_status csn_process_kallsyms_find(struct csn_str kallsyms, struct csn_str name, uint64_t *out) {
+    struct csni_lines lines = { .rest = { (const uint8_t *)kallsyms.ptr, kallsyms.len } };
+    struct csn_str line;
+    while (csni_lines_next(&lines, &line)) {
+        uint64_t addr;
+        struct csn_str word = next_word(&line), type = next_word(&line), symbol = next_word(&line);
+        if (type.len != 1 || !csni_str_equal(symbol, name) || !parse_hex_word(word, &addr)) continue;
+        if (next_word(&line).len) continue; /* of a module: "[name]" follows */
+        *out = addr;
+        return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
+static csn_status add_kernel_image(struct csn_process_maps *maps, uint64_t pid, struct csn_str name, uint64_t start, uint64_t end,
+                                   struct csn_error *err) {
+    struct csn_process_mapping image = CSN_PROCESS_MAPPING_INIT;
+    image.start = start;
+    image.end = end;
+    image.path = name;
+    return csn_process_maps_add_image(maps, pid, &image, err);
+}
+
+static csn_status add_vmlinux(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms, struct csn_error *err) {
+    static const char *const starts[] = { "_text", "_stext" }, *const ends[] = { "_end", "_etext" };
+    uint64_t start = 0, end = 0;
+    for (size_t i = 0; i < 2 && !start; i++) csn_process_kallsyms_find(kallsyms, csni_str(starts[i]), &start);
+    for (size_t i = 0; i < 2 && end <= start; i++) csn_process_kallsyms_find(kallsyms, csni_str(ends[i]), &end);
+    if (!start)
+        return csni_fail(err, CSN_NONE, NULL, 0, "kallsyms has no address of _text or _stext; it hides addresses from who may not read them");
+    if (end <= start) return csni_fail(err, CSN_NONE, NULL, 0, "kallsyms has no address of _end or _etext");
+    return add_kernel_image(maps, pid, CSN_STR("vmlinux"), start, end, err);
+}
+
+/* "snd_pcm 159744 5 snd_hda_codec, Live 0xffffffffc0a00000 (OE)" */
+static bool parse_kernel_module(struct csn_str line, struct csn_str *name, uint64_t *start, uint64_t *size) {
+    *name = next_word(&line);
+    if (!name->len || memchr(name->ptr, 0, name->len) || !parse_decimal_word(next_word(&line), size) || !*size) return false;
+    next_word(&line); /* users */
+    next_word(&line); /* their names */
+    next_word(&line); /* state */
+    return parse_hex_word(next_word(&line), start) && *start && *size <= UINT64_MAX - *start;
+}
+
+csn_status csn_process_maps_add_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_str kallsyms, struct csn_str modules,
+                                       csn_process_module_text *module_text, void *context, struct csn_error *err) {
+    struct csni_lines lines = { .rest = { (const uint8_t *)modules.ptr, modules.len } };
+    struct csn_str line, name;
+    csn_status status = kallsyms.len ? add_vmlinux(maps, pid, kallsyms, err) : CSN_NONE;
+    if (status < 0) return status;
+    while (csni_lines_next(&lines, &line)) {
+        uint64_t start, size, text;
+        if (!parse_kernel_module(line, &name, &start, &size)) continue;
+        /* Addresses of a module's index count from its section .text, which need not come first in memory. */
+        uint64_t end = start + size;
+        if (module_text && module_text(context, name, &text) && text >= start && text < end) start = text;
+        CSNI_TRY(add_kernel_image(maps, pid, name, start, end, err));
+        status = CSN_OK;
+    }
+    return status;
+}
+
+/* /sys/module/NAME/sections/.text: "0xffffffffc0a00000". A name has no '/'. */
+static bool read_module_text(void *context, struct csn_str name, uint64_t *out) {
+    char path[256];
+    struct csni_file_map map;
+    (void)context;
+    if (memchr(name.ptr, '/', name.len) || name.ptr[0] == '.' || name.len > 100) return false;
+    snprintf(path, sizeof path, "/sys/module/%.*s/sections/.text", (int)name.len, name.ptr);
+    if (csni_file_map_open(&map, path, NULL) != CSN_OK) return false;
+    struct csn_str text = { (const char *)map.bytes.ptr, map.bytes.size };
+    while (text.len && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == 0)) text.len--;
+    bool good = parse_hex_word(text, out) && *out;
+    csni_file_map_close(&map);
+    return good;
+}
+
+csn_status csn_process_maps_add_live_kernel(struct csn_process_maps *maps, uint64_t pid, struct csn_error *err) {
+    struct csni_file_map kallsyms, modules = { .mapped = 0 };
+    CSNI_TRY(csni_file_map_open(&kallsyms, "/proc/kallsyms", err));
+    bool has_modules = csni_file_map_open(&modules, "/proc/modules", NULL) == CSN_OK;
+    csn_status status = csn_process_maps_add_kernel(maps, pid, (struct csn_str){ (const char *)kallsyms.bytes.ptr, kallsyms.bytes.size },
+                                                    (struct csn_str){ (const char *)modules.bytes.ptr, modules.bytes.size },
+                                                    read_module_text, NULL, err);
+    csni_file_map_close(&kallsyms);
+    if (has_modules) csni_file_map_close(&modules);
+    return status;
+}
