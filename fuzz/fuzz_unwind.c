@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { KIND_BIG_ENDIAN = 1, KIND_DEBUG_FRAME = 2, KIND_32_BITS = 4, KIND_PE = 8, KIND_ARM64 = 16 };
-enum { TEXT_MAX = 1 << 24 };
+enum { TEXT_MAX = 1 << 24, WORK_MAX = 1 << 21 };
 
 static void require(bool condition) {
     if (!condition) abort();
@@ -62,7 +62,7 @@ static void read_frames(const struct csni_frame_section *section, const struct c
     struct csni_unwind_dwarf *unwind;
     uint64_t work = 0;
     require(csni_unwind_dwarf_create(section, &csni_libc_allocator, &unwind, NULL) == CSN_OK);
-    for (uint64_t off = 0; off < section->bytes.size && work < TEXT_MAX;) {
+    for (uint64_t off = 0; off < section->bytes.size && work < WORK_MAX;) {
         enum csni_unwind_result result;
         uint64_t at = off;
         if (csni_unwind_dwarf_read(unwind, off, &off, table, &result, NULL) < 0) break;

@@ -32,6 +32,7 @@ struct csni_conversion {
     struct csni_image image;          /* its arrays live as long as the conversion */
     struct csni_object *object;       /* of the input, where it is one */
     struct csni_object *debug;        /* its debug file; NULL: none */
+    struct csni_object *stripped;     /* the image that `object`, a debug-only file, was split off from, if it is needed and found */
     struct csni_pdb *pdb;             /* of the input, or the image's; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;

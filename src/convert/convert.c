@@ -83,7 +83,7 @@ static void fill_model(const struct csni_conversion *c, struct csni_model *model
     model->image = c->image;
     if (c->options.byte_order) model->image.big_endian = c->options.byte_order == CSN_BYTE_ORDER_BIG;
     model->object = c->object;
-    model->debug_object = c->debug;
+    model->other_object = c->debug ? c->debug : c->stripped;
     model->rename = c->options.rename;
     model->rename_context = c->options.rename_context;
 }

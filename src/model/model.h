@@ -191,7 +191,7 @@ struct csni_model {
     uint32_t batch_count;
     struct csni_image image;
     struct csni_object *object; /* the object file that was read, for writers that make one like it; NULL: none */
-    struct csni_object *debug_object;   /* its debug file; NULL: none */
+    struct csni_object *other_object;   /* its debug file, or the image of a debug-only file; NULL: none */
     bool keeps_aliases;                 /* other names of a function's range stay, as functions of their own */
     csn_name_callback *rename;          /* of functions and inlined calls; NULL: they keep their names */
     void *rename_context;

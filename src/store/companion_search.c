@@ -86,6 +86,7 @@ static csn_status locate_companion(struct csni_locate_query *query) {
     case CSN_COMPANION_OBJECT: return csni_locate_object(query);
     case CSN_COMPANION_MAP: return csni_locate_map(query);
     case CSN_COMPANION_PDB: return csni_locate_pdb(query);
+    case CSN_COMPANION_IMAGE: return csni_locate_image(query);
     default: return CSN_NONE; /* of a newer version */
     }
 }

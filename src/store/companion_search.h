@@ -68,6 +68,7 @@ csn_status csni_locate_dwo(struct csni_locate_query *query);
 csn_status csni_locate_object(struct csni_locate_query *query);
 csn_status csni_locate_map(struct csni_locate_query *query);
 csn_status csni_locate_pdb(struct csni_locate_query *query);
+csn_status csni_locate_image(struct csni_locate_query *query);
 
 /* The file that the user chose with csn_companion_search_options.debug_file: it fits, or the request fails. */
 csn_status csni_locate_chosen(struct csni_locate_query *query, const char *path);

@@ -56,7 +56,7 @@ struct csni_unwind_dwarf {
     struct csni_frame_fde fde;
     struct csni_unwind_table *table;
     uint64_t loc, end;
-    uint64_t pc_left;                  /* addresses that expressions may still be computed for in this FDE */
+    uint64_t pc_left;                  /* steps that expressions may still take in this FDE, for each of many addresses */
     uint64_t work;                     /* see csni_unwind_dwarf_take_work() */
     bool in_cie, is_damaged, is_done;  /* is_done: the rest is behind the function's end */
     bool out_of_memory;
@@ -248,9 +248,10 @@ static bool is_equal_tokens(const struct csni_unwind_tokens *a, const struct csn
 static void add_pc_rows(struct csni_unwind_dwarf *u, uint64_t end) {
     struct csni_unwind_tokens tokens, before;
     bool has_before = read_rule_expression(u, &u->now.cfa, true, u->loc, &before);
-    if (end - u->loc > u->pc_left) return;
-    u->pc_left -= end - u->loc;
-    u->work += end - u->loc;
+    uint64_t cost_each = 1 + u->now.cfa.expression.size;
+    if (end - u->loc > u->pc_left / cost_each) return;
+    u->pc_left -= (end - u->loc) * cost_each;
+    u->work += (end - u->loc) * cost_each;
     for (uint64_t pc = u->loc + 1; pc < end && !u->out_of_memory; pc++) {
         bool has_tokens = read_rule_expression(u, &u->now.cfa, true, pc, &tokens);
         if (has_tokens == has_before && (!has_tokens || is_equal_tokens(&tokens, &before))) continue;
@@ -428,7 +429,7 @@ static void run_fde(struct csni_unwind_dwarf *u) {
     u->is_damaged = u->is_done = false;
     u->loc = u->fde.start;
     u->end = u->fde.start + u->fde.size;
-    u->pc_left = CSNI_UNWIND_PC_RANGE_MAX;
+    u->pc_left = CSNI_UNWIND_PC_STEPS_MAX;
     if (u->initial_off != u->cie.off) run_cie(u);
     u->is_damaged = u->is_initial_damaged;
     if (!u->is_damaged) {

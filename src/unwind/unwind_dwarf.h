@@ -5,8 +5,9 @@
 #include "dwarf/dwarf_frames.h"
 #include "unwind/unwind.h"
 
-/* How many addresses of one FDE expressions that depend on the program counter are computed for: linkage tables have them. */
-enum { CSNI_UNWIND_PC_RANGE_MAX = 1 << 20 };
+/* Expressions that depend on the program counter are computed for each address of a linkage table, 12 steps each: enough for 20,000
+ * functions in one FDE. */
+enum { CSNI_UNWIND_PC_STEPS_MAX = 1 << 22 };
 
 /* What one thread needs. */
 struct csni_unwind_dwarf;
@@ -22,8 +23,8 @@ void csni_unwind_dwarf_use(struct csni_unwind_dwarf *u, const struct csni_frame_
 csn_status csni_unwind_dwarf_read(struct csni_unwind_dwarf *u, uint64_t off, uint64_t *next, struct csni_unwind_table *table,
                                   enum csni_unwind_result *result, struct csn_error *err);
 
-/* How much reading records took since this was last asked: bytes of instructions that were run, addresses that expressions were
- * computed for. A hostile file makes both large. */
+/* How much reading records took since this was last asked: bytes of instructions that were run, and of expressions, once
+ * for each address that they were computed for. A hostile file makes both large. */
 uint64_t csni_unwind_dwarf_take_work(struct csni_unwind_dwarf *u);
 
 #endif

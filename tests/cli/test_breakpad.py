@@ -232,3 +232,26 @@ def test_no_cfi(callsign, shapes, tmp_path):
     lines = whole.read_text().splitlines()
     assert sum(line.startswith("STACK CFI INIT ") for line in lines) > 3
     assert [line for line in lines if not line.startswith("STACK ")] == without.read_text().splitlines()
+
+
+def test_image_of_a_debug_file(callsign, shapes, tmp_path):
+    """A debug-only file has no bytes for unwinding; those of its image are used, wherever debuggers would look the other way."""
+    objcopy, folder = need("objcopy"), tmp_path / "usr/bin"
+    whole, image = tmp_path / "whole.sym", folder / "app"
+    folder.mkdir(parents=True)
+    subprocess.run([objcopy, "--strip-debug", shapes.path, image], check=True)
+    places = [folder / "app.debug", folder / ".debug/app", folder / ".debug/app.debug", tmp_path / "root" / str(folder)[1:] / "app.debug"]
+    stacks = {}
+    for place in places:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([objcopy, "--only-keep-debug", shapes.path, place], check=True)
+        callsign.good("convert", place, "-q", "--to", "breakpad", "--debug-dir", tmp_path / "root", "-o", whole)
+        stacks[place] = [line for line in whole.read_text().splitlines() if line.startswith("STACK ")]
+        place.unlink()
+    callsign.good("convert", shapes.path, "-q", "--to", "breakpad", "-o", whole)
+    wanted = [line for line in whole.read_text().splitlines() if line.startswith("STACK ")]
+    assert len(wanted) > 3 and all(found == wanted for found in stacks.values()), stacks
+    subprocess.run([objcopy, "--only-keep-debug", shapes.path, places[0]], check=True)
+    subprocess.run([objcopy, "--remove-section=.note.gnu.build-id", image], check=True)
+    callsign.good("convert", places[0], "-q", "--to", "breakpad", "-o", whole)
+    assert "\nSTACK " not in whole.read_text()

@@ -13,7 +13,7 @@
 
 enum { RUN_RECORDS = 1024 };
 enum { SOURCES_MAX = 2 };
-/* Real tables become up to 6 times as many bytes of text; linkage tables cost 16 steps for each function they link to. */
+/* Real tables become up to 6 times as many bytes of text; linkage tables cost 200 steps for each function they link to. */
 enum { STACK_BUDGET_BASE = 1 << 26, STACK_BUDGET_A_BYTE = 64 };
 
 /* A table of records. */
@@ -70,15 +70,16 @@ static uint32_t find_eh_frame(const struct csni_object *object) {
     return section != CSNI_NO_SECTION ? section : csni_object_find_section(object, "__eh_frame");
 }
 
-/* The debug file has .debug_frame if one has, and the image .eh_frame: that of a debug file has no bytes. */
+/* The other file is the image's debug file, which has .debug_frame if one has, or the image of a debug-only file, which has
+ * .eh_frame: that of the other one has no bytes. */
 static csn_status find_frame_sections(struct csni_stack_records *m) {
-    struct csni_object *image = m->model->object, *debug = m->model->debug_object;
+    struct csni_object *object = m->model->object, *other = m->model->other_object;
     csn_status status = CSN_NONE;
-    if (debug) status = add_frame_section(m, debug, csni_object_find_debug_section(debug, "frame", false), true);
-    if (status == CSN_NONE) status = add_frame_section(m, image, csni_object_find_debug_section(image, "frame", false), true);
+    if (other) status = add_frame_section(m, other, csni_object_find_debug_section(other, "frame", false), true);
+    if (status == CSN_NONE) status = add_frame_section(m, object, csni_object_find_debug_section(object, "frame", false), true);
     if (status < 0) return status;
-    status = add_frame_section(m, image, find_eh_frame(image), false);
-    if (status == CSN_NONE && debug) status = add_frame_section(m, debug, find_eh_frame(debug), false);
+    status = add_frame_section(m, object, find_eh_frame(object), false);
+    if (status == CSN_NONE && other) status = add_frame_section(m, other, find_eh_frame(other), false);
     return status < 0 ? status : CSN_OK;
 }
 

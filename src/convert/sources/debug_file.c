@@ -101,3 +101,28 @@ csn_status csni_find_debug_file(struct csni_conversion *c, struct csni_debug_fil
     csn_status status = request_debug_file(c, &request, out, err);
     return status < 0 ? status : CSN_OK;
 }
+
+/* ---- the image of a debug-only file ---- */
+
+static bool needs_stripped_image(const struct csni_conversion *c) {
+    uint32_t frames = csni_object_find_section(c->object, ".eh_frame");
+    bool is_empty = frames != CSNI_NO_SECTION && (c->object->sections[frames].flags & CSNI_SECTION_NOBITS);
+    return is_empty && c->options.format == CSN_FORMAT_BREAKPAD && !c->options.breakpad->no_unwind;
+}
+
+csn_status csni_find_stripped_image(struct csni_conversion *c, struct csn_error *err) {
+    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_IMAGE, .image_path = c->input.path,
+                                             .id = c->object->build_id.ptr, .id_size = c->object->build_id.size };
+    struct csni_companion_file *file;
+    struct csn_error told;
+    if (!needs_stripped_image(c)) return CSN_OK;
+    csn_status status = csni_companion_open(c, &request, &file, &told);
+    if (status == CSN_OK) status = csni_companion_check_id(file, &request, &told);
+    if (status == CSN_OK) c->stripped = file->object;
+    if (status == CSN_E_MEMORY || status == CSN_E_CANCELLED) {
+        if (err) *err = told;
+        return status;
+    }
+    if (status != CSN_OK && told.text[0]) note_image_missing(c, told.text);
+    return CSN_OK;
+}

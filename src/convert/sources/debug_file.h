@@ -17,4 +17,8 @@ csn_status csni_find_debug_file(struct csni_conversion *c, struct csni_debug_fil
 /* Whether an object has units of DWARF. */
 bool csni_has_dwarf(const struct csni_object *object);
 
+/* Sets c->stripped where the output has records for unwinding and the object is a debug-only file, whose sections for that have no
+ * bytes. That there is no such image is normal. */
+csn_status csni_find_stripped_image(struct csni_conversion *c, struct csn_error *err);
+
 #endif
