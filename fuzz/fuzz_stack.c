@@ -1,11 +1,15 @@
 /* Any bytes as a stream of stacks, as `callsign stack` reads it: as text in place, as text answered, as JSON lines, and as an .ips
- * report in place. Invariant: without an index, what is filled in place is what it was. */
+ * report in place; then as text and as a report in place with an index. Invariant: without an index, what is filled in place is what it
+ * was. */
 #define _GNU_SOURCE
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <callsign/builder.h>
 
 #include "ui/line_input.h"
 #include "stack/dialects/dialects.h"
@@ -24,6 +28,40 @@ struct run {
     struct name_text names;
     struct out_buffer out;
 };
+
+static struct csn_str str(const char *text) { return (struct csn_str){ text, strlen(text) }; }
+
+/* The functions of the samples' liborders.so; with a function that was folded. */
+static void build_functions(struct csn_builder *builder) {
+    static const struct csn_range inlined = { 0x1120, 0x1140 };
+    const struct csn_str callee = str("^orders_load$");
+    uint32_t file;
+    require(csn_builder_add_file(builder, str("/opt/app"), str("liborders.c"), &file, NULL) == CSN_OK);
+    require(csn_builder_begin_function(builder, 0x10f9, 0x5f, str("parse_line"), NULL) == CSN_OK);
+    require(csn_builder_add_row(builder, 0x10f9, file, 15, NULL) == CSN_OK);
+    require(csn_builder_begin_inline(builder, &inlined, 1, str("check"), file, 16, NULL) == CSN_OK);
+    require(csn_builder_end_inline(builder, NULL) == CSN_OK);
+    require(csn_builder_begin_function(builder, 0x1158, 0x1c, str("orders_load"), NULL) == CSN_OK);
+    require(csn_builder_add_row(builder, 0x1158, file, 20, NULL) == CSN_OK);
+    require(csn_builder_add_call_site(builder, 9, CSN_CALL_SITE_INTERNAL, &callee, 1, NULL) == CSN_OK);
+}
+
+/* "liborders.so=FILE", made once. */
+static const char *given_index(void) {
+    static char text[64];
+    struct csn_builder *builder;
+    struct csn_bytes bytes;
+    if (text[0]) return text;
+    require(csn_builder_create(NULL, &builder, NULL) == CSN_OK);
+    build_functions(builder);
+    require(csn_builder_save_memory(builder, &bytes, NULL) == CSN_OK);
+    int fd = memfd_create("index", MFD_CLOEXEC);
+    require(fd >= 0 && write(fd, bytes.ptr, bytes.size) == (ssize_t)bytes.size);
+    csn_bytes_free(&bytes);
+    csn_builder_destroy(builder);
+    snprintf(text, sizeof(text), "liborders.so=/proc/self/fd/%d", fd);
+    return text;
+}
 
 static int file_of(const uint8_t *data, size_t size) {
     int fd = memfd_create("stack", MFD_CLOEXEC);
@@ -69,7 +107,9 @@ static void check_same(int out, const uint8_t *data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static struct run run;
     static const struct text_list none;
-    enum { WAYS = 5 };
+    enum { WAYS = 7 };
+    const char *index_name = given_index();
+    const struct text_list given = { &index_name, 1 };
     for (int way = 0; way < WAYS; way++) {
         /* A JSON line may name an index file: not of the machine that fuzzes. */
         if (way == 3 && memmem(data, size, "index", 5)) continue;
@@ -77,8 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         out_init(&run.out, out);
         name_text_init(&run.names, false);
         run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = way == 1, .explain = way == 2 };
-        require(session_init(&run.session, &none, &none, NULL, 1000, 1 << 16));
-        if (way < 3) read_text(&run, in, way == 0);
+        require(session_init(&run.session, way < 5 ? &none : &given, &none, NULL, 1000, 1 << 16));
+        if (way < 3 || way == 5) read_text(&run, in, way == 0 || way == 5);
         else if (way == 3) read_json(&run, in, data, size);
         else fill_report(&run, data, size);
         session_deinit(&run.session);

@@ -87,6 +87,7 @@ static bool is_within(const struct csn_index *index, const struct line_frame *fr
 
 /* "parse_line" of "orders::(anonymous namespace)::parse_line<int>(char const*)". */
 static struct csn_str own_name(struct csn_str symbol) {
+    if (!symbol.len) return (struct csn_str){ "", 0 };
     size_t end = 0, from;
     while (end < symbol.len && (symbol.ptr[end] != '(' || !end || symbol.ptr[end - 1] == ':') && symbol.ptr[end] != '<') end++;
     for (from = end; from && symbol.ptr[from - 1] != ':' && symbol.ptr[from - 1] != '.' && symbol.ptr[from - 1] != ' ';) from--;
