@@ -37,7 +37,10 @@ _callsign() {
             esac
             ;;
         stack)
-            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
+            options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle -j --threads --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
+            case $prev in
+                -j | --threads) values="1 2 4 8" ;;
+            esac
             ;;
         find)
             options="--json -C --demangle --offline --cache-dir --no-cache --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"

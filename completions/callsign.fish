@@ -80,11 +80,12 @@ complete -c callsign -n '__fish_seen_subcommand_from lookup' -l no-companions -d
 
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s i -l index -r -F -d 'an index or object file'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s s -l symbols -r -F -d 'a folder of indexes by build id (ab/cdef....gsym), as Breakpad stores are (NAME/ID/NAME.sym), or by name (NAME.gsym)'
-complete -c callsign -n '__fish_seen_subcommand_from stack' -s f -l format -x -d 'kind of input'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s f -l format -x -d 'kind of input (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l json -d 'one JSON object for each stack instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l in-place -d 'copy the input with its frames filled in'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'show why each name was chosen'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s C -l demangle -d 'show demangled names'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -s j -l threads -x -a '1 2 4 8' -d 'number of threads (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l max-frames -x -d 'longest stack to answer (default 65536)'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache -x -d 'memory for cached answers (default 64M)'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-search -d 'use the given indexes only'

@@ -95,11 +95,12 @@ case $state in
                 _arguments $help \
                     '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
                     '(-s --symbols)'{-s,--symbols}'[a folder of indexes by build id (ab/cdef....gsym), as Breakpad stores are (NAME/ID/NAME.sym), or by name (NAME.gsym)]:dir:_files' \
-                    '(-f --format)'{-f,--format}'[kind of input]:format:' \
+                    '(-f --format)'{-f,--format}'[kind of input (default]:format:' \
                     '--json[one JSON object for each stack instead of text]' \
                     '--in-place[copy the input with its frames filled in]' \
                     '--explain[show why each name was chosen]' \
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '(-j --threads)'{-j,--threads}'[number of threads (default]:n:(1 2 4 8)' \
                     '--max-frames[longest stack to answer (default 65536)]:n:' \
                     '--cache[memory for cached answers (default 64M)]:size:' \
                     '--no-search[use the given indexes only]' \

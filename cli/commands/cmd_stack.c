@@ -32,7 +32,9 @@ static const struct option_spec options[] = {
       .help = "a folder of indexes by build id (ab/cdef....gsym), as Breakpad\nstores are (NAME/ID/NAME.sym), or by name (NAME.gsym)" },
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct stack_values, format),
       .value_name = "FORMAT",
-      .help = "kind of input: json, ips, plain, perf, sanitizer, kernel, go\nor crash (default: detected)" },
+      .help = "kind of input (default: detected): json, ips, minidump-json,\nor a kind of text: plain, perf, sanitizer, kernel, segfault,\n"
+              "go, glibc, libunwind, boost, failure, rust, gdb, coredump,\nvalgrind, jvm, mozilla, chromium, minidump, android, strace,\n"
+              "bpftrace, folded, wasm, esp-idf, fault, windows, crash" },
     { .name = "json", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, json),
       .help = "one JSON object for each stack instead of text" },
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
@@ -253,7 +255,7 @@ static bool format_is_known(const char *format) {
         if (strcmp(format, known[i]) == 0) return true;
     for (size_t i = 0; i < DIALECT_COUNT; i++)
         if (strcmp(format, stack_dialects[i]->name) == 0) return true;
-    cli_error(NULL, "no input format '%s' (json, ips, plain, perf, sanitizer, kernel, go, crash)", format);
+    cli_error(NULL, "no input format '%s' (see callsign stack --help)", format);
     return false;
 }
 
@@ -305,17 +307,20 @@ const struct command stack_command = {
         "Reads call stacks from FILE or standard input and names every frame. If the linker folded functions with identical\n"
         "code, the callers' call sites choose among the names; if they do not decide, the answer is marked as undecided.\n"
         "\n"
-        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; or text of any length that contains\n"
-        "stacks: plain (MODULE+0xOFFSET, or 0xPC after lines of /proc/PID/maps), perf script, reports of AddressSanitizer and\n"
-        "ThreadSanitizer, Linux kernel traces, Go panics, Apple's .crash reports. Other text is left out, or passed through\n"
-        "unchanged with --in-place, which is a filter for logs.\n"
+        "The kind of input is detected: stacks as JSON, one a line; Apple's .ips reports; the JSON of minidump-stackwalk; or\n"
+        "text of any length that contains stacks: perf script, sanitizers, Linux kernel traces and segfault lines, glibc,\n"
+        "libunwind, Boost, glog, Abseil, folly, Rust, Go, gdb, coredumpctl, Valgrind, the JVM, Firefox, Chromium,\n"
+        "minidump-stackwalk, Android, strace -k, ltrace, bpftrace, folded stacks, WebAssembly engines, ESP-IDF, Zephyr,\n"
+        "FreeRTOS, Windows, Apple's .crash reports, or plain MODULE+0xOFFSET and 0xPC. One file may have several. Other text is\n"
+        "left out, or passed through unchanged with --in-place, which is a filter for logs. The last line on stderr counts\n"
+        "stacks and frames, named and not.\n"
         "\n"
         "The symbols of a module are searched in --index by build id and by file name without .gsym (liborders.so.1 also finds\n"
         "liborders.so.1.2.3.gsym), in --symbols by build id and name, beside the image, in the cache by build id; then the image\n"
         "or its debug file is converted and kept in the cache. An index with another build id is never used. docs/symbols.md\n"
         "has the search; docs/stacks.md has the JSON, an example of each input, and how merged functions are told apart.\n"
         "\n"
-        "Exit status: 1 if a line could not be understood. Unknown frames do not change it.\n",
+        "Exit status: 1 if a line could not be understood, or no stack was recognized. Unknown frames do not change it.\n",
     .example = "callsign stack --index app.gsym --in-place < server.log",
     .max_operands = -1,
     .values_size = sizeof(struct stack_values),
