@@ -32,6 +32,25 @@ csn_layer(CSN_OBJECTS
     embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
     process store open debug symbolicate arrow)
 
+# A hash of the sources that decide what a conversion gives, for the entries of the cache.
+set(CSN_CONVERTER_FOLDERS src/base src/base/core src/inflate src/names src/names/itanium src/names/rust src/names/d src/names/msvc
+    src/names/plain src/object src/object/elf src/object/macho src/object/pe src/object/wasm src/dwarf src/go src/pdb src/model
+    src/formats/gsym src/formats/gsym/write src/formats/breakpad src/formats/symbian src/formats/symbols src/convert src/convert/sources
+    src/convert/dwarf src/convert/call_sites src/convert/outputs src/open)
+list(TRANSFORM CSN_CONVERTER_FOLDERS APPEND "/*.[ch]")
+list(TRANSFORM CSN_CONVERTER_FOLDERS PREPEND "${PROJECT_SOURCE_DIR}/")
+file(GLOB CSN_CONVERTER_SOURCES CONFIGURE_DEPENDS ${CSN_CONVERTER_FOLDERS})
+set(CSN_GENERATED ${PROJECT_BINARY_DIR}/generated)
+string(REPLACE ";" "\n" CSN_SOURCE_LIST "${CSN_CONVERTER_SOURCES}")
+file(CONFIGURE OUTPUT ${CSN_GENERATED}/converter_sources.txt CONTENT "${CSN_SOURCE_LIST}\n")
+add_custom_command(OUTPUT ${CSN_GENERATED}/source_hash.c
+    COMMAND ${CMAKE_COMMAND} -DFILES=${CSN_GENERATED}/converter_sources.txt -DOUT=${CSN_GENERATED}/source_hash.c
+            -P ${PROJECT_SOURCE_DIR}/cmake/source_hash.cmake
+    DEPENDS ${CSN_CONVERTER_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/source_hash.cmake ${CSN_GENERATED}/converter_sources.txt
+    VERBATIM)
+target_sources(csn-store PRIVATE ${CSN_GENERATED}/source_hash.c)
+target_compile_definitions(csn-store PRIVATE CSNI_HAVE_SOURCE_HASH)
+
 # Searching a window of 16-bit lanes becomes vector code at this level only, with every compiler.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gsym/write/gsym_line_window.c
                             ${PROJECT_SOURCE_DIR}/src/formats/bsym/read/bsym_accel.c PROPERTIES

@@ -83,7 +83,7 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -s s -l symbols -r -
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s f -l format -x -d 'kind of input (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l json -d 'one JSON object for each stack instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l in-place -d 'copy the input with its frames filled in'
-complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'show why each name was chosen'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'show why each name was chosen, and where the symbols of a module were searched in vain'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s C -l demangle -d 'show demangled names'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s j -l threads -x -a '1 2 4 8' -d 'number of threads (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l max-frames -x -d 'longest stack to answer (default 65536)'

@@ -98,7 +98,7 @@ case $state in
                     '(-f --format)'{-f,--format}'[kind of input (default]:format:' \
                     '--json[one JSON object for each stack instead of text]' \
                     '--in-place[copy the input with its frames filled in]' \
-                    '--explain[show why each name was chosen]' \
+                    '--explain[show why each name was chosen, and where the symbols of a module were searched in vain]' \
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
                     '(-j --threads)'{-j,--threads}'[number of threads (default]:n:(1 2 4 8)' \
                     '--max-frames[longest stack to answer (default 65536)]:n:' \

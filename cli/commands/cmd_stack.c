@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
     { .name = "in-place", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, in_place),
       .help = "copy the input with its frames filled in" },
     { .name = "explain", .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, explain),
-      .help = "show why each name was chosen" },
+      .help = "show why each name was chosen, and where the symbols of a\nmodule were searched in vain" },
     { .name = "demangle", .letter = 'C', .kind = OPTION_FLAG, .offset = offsetof(struct stack_values, demangle),
       .help = "show demangled names" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, threads), .max = 1024,
@@ -289,6 +289,7 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     text_cache_init(&run.output.kept, cache / 3);
     bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, &run.values->search, max_frames,
                              cache - cache / 3);
+    run.session.explain = run.values->explain;
     if (good && !operand_count) good = answer_input(&run, STDIN_FILENO, NULL);
     for (int i = 0; good && i < operand_count; i++) good = answer_file(&run, operands[i]);
     if (good) report_summary(&run);

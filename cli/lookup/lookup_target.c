@@ -123,7 +123,7 @@ static void resolve_module(struct lookup_target *target, struct target_module *m
     struct csn_index_info info;
     module->is_resolved = true;
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
-    const struct csn_index *index = module_store_find(target->store, &names);
+    const struct csn_index *index = module_store_find(target->store, &names, false);
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
     csn_index_get_info(index, &info, sizeof(info));
     module->bias = csn_process_module_bias(m, info.base_address);

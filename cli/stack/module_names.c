@@ -110,12 +110,31 @@ bool module_store_create(const struct text_list *files, const struct text_list *
     return true;
 }
 
-const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *names) {
+/* A line for each place. */
+static void report_places(const struct module_names *names, const struct csn_store_explanation *explanation) {
+    size_t count = csn_store_explanation_count(explanation);
+    cli_report("%.*s: no symbols; searched:", (int)names->name.len, names->name.ptr);
+    for (size_t i = 0; i < count; i++) {
+        struct csn_store_location at;
+        csn_store_explanation_get(explanation, i, &at);
+        const char *what = at.status < 0 ? "refused" : "nothing";
+        cli_report("  %s: %.*s%s%s%s%.*s", csn_store_place_text(at.place), (int)at.path.len, at.path.ptr, at.path.len ? ": " : "", what,
+                   at.text.len ? ": " : "", (int)at.text.len, at.text.ptr);
+    }
+    if (!count) cli_report("  nowhere: its path and build id are unknown");
+}
+
+const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *names, bool explain) {
     struct csn_store_module module = CSN_STORE_MODULE_INIT;
+    struct csn_store_explanation *explanation = NULL;
     const struct csn_index *index = NULL;
     module.name = names->name;
     module.index = names->index;
     module.build_id = names->id.bytes;
     module.build_id_size = names->id.size;
-    return csn_store_find(store, &module, &index, NULL, NULL) == CSN_OK ? index : NULL;
+    if (explain && csn_store_explanation_create(NULL, &explanation, NULL) < 0) explanation = NULL;
+    csn_status status = csn_store_find(store, &module, &index, explanation, NULL);
+    if (status == CSN_NONE && explanation) report_places(names, explanation);
+    csn_store_explanation_destroy(explanation);
+    return status == CSN_OK ? index : NULL;
 }

@@ -30,6 +30,7 @@ struct csn_str base_name_of(struct csn_str path);
 bool module_store_create(const struct text_list *files, const struct text_list *folders, struct symbol_search *search,
                          struct csn_store **out);
 /* NULL: there is none, or no memory. A file that cannot be opened, or has another build id, is reported once. */
-const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module);
+/* `explain`: of a module without one, each place that was searched is shown on stderr. */
+const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *module, bool explain);
 
 #endif

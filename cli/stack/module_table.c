@@ -88,11 +88,12 @@ uint32_t module_table_find(const struct module_table *table, struct csn_str name
     return found;
 }
 
-const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module) {
+const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module,
+                                           bool explain) {
     struct stack_module *m = &table->items[module];
     if (m->resolved) return m->index;
     const struct module_names names = { str_of(m->name), str_of(m->index_path), m->id };
-    m->index = module_store_find(store, &names);
+    m->index = module_store_find(store, &names, explain);
     m->resolved = true;
     return m->index;
 }

@@ -30,7 +30,7 @@ bool module_table_add(struct module_table *table, const struct module_names *nam
 /* By name, exactly or by its base name; NO_MODULE: there is none. */
 uint32_t module_table_find(const struct module_table *table, struct csn_str name);
 /* The index of a module; NULL: there is none. The store is asked once. */
-const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module);
+const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module, bool explain);
 /* The indexes were closed. */
 void module_table_forget_indexes(struct module_table *table);
 

@@ -93,7 +93,7 @@ uint32_t session_name_module(struct stack_session *session, struct csn_str name,
 }
 
 const struct csn_index *session_index(struct stack_session *session, uint32_t module) {
-    return module_table_index(session->modules, session->store, module);
+    return module_table_index(session->modules, session->store, module, session->explain);
 }
 
 uint64_t session_image_base(struct stack_session *session, uint32_t module) {

@@ -12,6 +12,7 @@
 
 struct stack_session {
     struct symbol_search search;
+    bool explain;                     /* show where symbols were searched in vain */
     struct csn_store *store;
     const struct text_list *files;    /* of --index; as long as the session */
     struct csn_symbolicator *symbolicator;

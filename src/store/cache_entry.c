@@ -40,7 +40,15 @@ enum {
 static const char MAGIC[8] = { 'C', 'S', 'N', 'C', 'A', 'C', 'H', 'E' };
 enum { ENTRY_VERSION = 1, STAMP_AGE_S = 2, USED_STEP_S = 3600, SOURCE_PATH_MAX = 4096 };
 
-static uint64_t library_hash(void) { return csni_hash_bytes(csn_version(), strlen(csn_version())); }
+/* What another version converts may differ, also between releases: the build hashes the converter's sources. */
+static uint64_t library_hash(void) {
+#ifdef CSNI_HAVE_SOURCE_HASH
+    const char *version = csni_source_hash;
+#else
+    const char *version = csn_version();
+#endif
+    return csni_hash_bytes(version, strlen(version));
+}
 
 static uint64_t now_seconds(void) {
     struct timespec now;

@@ -20,6 +20,9 @@ struct csn_cache {
                              * Atomic */
 };
 
+/* Of the converter's sources; only with CSNI_HAVE_SOURCE_HASH, as in builds by CMake. */
+extern const char csni_source_hash[17];
+
 /* ---- keys ---- */
 
 struct csni_cache_key {

@@ -13,6 +13,8 @@ import pytest
 import programs
 from programs import need
 
+CACHE = tempfile.TemporaryDirectory(prefix="callsign-cache-")
+os.environ["CALLSIGN_CACHE"] = CACHE.name  # nothing of the user's is read or filled
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT = 120
 
@@ -27,7 +29,6 @@ class Callsign:
     def __init__(self, path):
         self.path = str(path)
         self.prefix = os.environ.get("CALLSIGN_PREFIX", "").split()  # words before the command
-        self.cache = tempfile.TemporaryDirectory(prefix="callsign-cache-")  # nothing of the user's is read or filled
 
     def run(self, *args, stdin="", env=None, **more):
         if isinstance(stdin, str):
@@ -35,7 +36,7 @@ class Callsign:
         more.setdefault("stdout", subprocess.PIPE)
         more.setdefault("stderr", subprocess.PIPE)
         done = subprocess.run([*self.prefix, self.path, *map(str, args)], input=stdin, timeout=TIMEOUT,
-                              env={**os.environ, "DEBUGINFOD_URLS": "", "CALLSIGN_CACHE": self.cache.name, **(env or {})}, **more)
+                              env={**os.environ, "DEBUGINFOD_URLS": "", **(env or {})}, **more)
         for name in ("stdout", "stderr"):
             if getattr(done, name) is not None:
                 setattr(done, name, getattr(done, name).decode("utf-8", "surrogateescape"))

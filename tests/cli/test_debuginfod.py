@@ -150,3 +150,20 @@ def test_library_that_cannot_be_used(callsign, split, gcc, tmp_path, make, messa
     assert found["example"] == f"debuginfod servers not asked: libdebuginfod.so.1 {message}"
     split.put(split.in_tree(tmp_path / "debug"))
     assert event(callsign, split.image, "missing-debug-file", "--debug-dir", tmp_path / "debug", env=env)["count"] == 0
+
+
+def test_a_stripped_program_in_a_log(callsign, client, exporting, tmp_path):  # noqa: F811
+    """stack has only the build id; what the server does not have is not asked for again for a while."""
+    split = Split(tmp_path, exporting)
+    env = {**client, "CALLSIGN_CACHE": str(tmp_path / "cache")}
+    line = '{"modules":[{"name":"app","build_id":"%s"}],"frames":[{"module":"app","address":"%#x"}]}'
+    code = subprocess.run(["nm", split.debug], capture_output=True, text=True, check=True).stdout
+    addr = next(int(row.split()[0], 16) for row in code.splitlines() if row.endswith(" main"))
+    assert '"function":"main"' not in callsign.good("stack", "--json", "--offline", stdin=line % (split.id, addr), env=env)
+    named = callsign.good("stack", "--json", stdin=line % (split.id, addr), env=env)
+    assert '"function":"main"' in named and '"line":' in named
+    # from the cache now, without the server
+    assert callsign.good("stack", "--json", "--offline", stdin=line % (split.id, addr), env={**env, "DEBUGINFOD_URLS": ""}) == named
+    missing = line % ("ff" * 20, addr)
+    for text in ("", "it was not found a short time ago"):
+        assert text in callsign.run("stack", "--explain", stdin=missing, env=env).stderr

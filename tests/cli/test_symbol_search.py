@@ -146,3 +146,14 @@ def test_an_entry_of_a_changed_file_is_not_used(callsign, app, env):
     app.path.write_bytes(data.replace(b"app.c\0", b"xyz.c\0"))
     done = callsign.good("lookup", app.path, hex(app.area), env=env)
     assert "xyz.c:3" in done
+
+
+def test_why_nothing_was_found(callsign, app, env, tmp_path):
+    other = '{"modules":[{"name":"%s","build_id":"%s"}],"frames":[{"module":"app","address":"0x10"},{"module":"libnone.so","address":"0x1"}]}'
+    done = callsign.run("stack", "--explain", stdin=other % (app.path, "ff" * 20), env=env)
+    text = done.stderr
+    assert f"{app.path}: no symbols; searched:" in text
+    assert f"  beside the image: {app.path}.gsym: nothing" in text
+    assert f"  the image: {app.path}: refused: has another build id" in text
+    assert "  debug file: debug folders: nothing" in text
+    assert "libnone.so: no symbols; searched:\n  nowhere: its path and build id are unknown\n" in text
