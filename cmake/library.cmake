@@ -25,7 +25,7 @@ csn_layer(CSN_LOOKUP_OBJECTS
     formats/gsym/read formats/gsection/read formats/bsym/read
     index)
 csn_layer(CSN_OBJECTS
-    base inflate names names/itanium names/rust names/d names/msvc names/plain
+    base inflate names names/itanium names/rust names/d names/msvc names/swift names/plain
     object object/elf object/macho object/pe object/wasm
     dwarf go pdb model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols

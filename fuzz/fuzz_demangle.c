@@ -48,7 +48,7 @@ static void check_name(const char *prefix, const uint8_t *data, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const prefixes[] = { "", "_Z", "_ZN", "_R", "_D", "?" };
+    static const char *const prefixes[] = { "", "_Z", "_ZN", "_R", "_D", "?", "$s", "_T0", "_T" };
     if (size > NAME_MAX) return 0;
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) check_name(prefixes[i], data, size);
     return 0;

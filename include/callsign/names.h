@@ -8,15 +8,16 @@
 extern "C" {
 #endif
 
-/* Demangles a C++ (Itanium or Microsoft), Rust (v0 and legacy), D, Ada, OCaml, Haskell, Nim or Free Pascal name into
- * `out`. The result is the same on every system, and NUL-terminated if cap > 0. *out_len receives the full length
+/* Demangles a C++ (Itanium or Microsoft), Rust (v0 and legacy), D, Swift, Ada, OCaml, Haskell, Nim or Free Pascal name
+ * into `out`. The result is the same on every system, and NUL-terminated if cap > 0. *out_len receives the full length
  * without the NUL, even if it is larger than cap - 1. docs/demangling.md describes the result for each language.
  * CSN_OK; CSN_NONE: the name is not mangled, and `out` may contain a partial result; CSN_E_LIMIT: `cap` is too small;
  * CSN_E_MEMORY.
  * Any thread.
  * Cost: linear in the lengths of both names, and bounded for malicious names. Input and output are limited to 1 MiB
  * each, memory to 64 MiB and stack to 1 MiB.
- * Serves: Itanium C++ ABI 5.1, Rust RFC 2603, D specification "Name Mangling". */
+ * Serves: Itanium C++ ABI 5.1, Rust RFC 2603, D specification "Name Mangling", Swift's
+ * docs/ABI/Mangling.rst. */
 CSN_API csn_status csn_demangle(struct csn_str name, char *out, size_t cap, size_t *out_len, struct csn_error *err);
 
 enum {

@@ -13,6 +13,7 @@
 #include "names/name_text.h"
 #include "names/plain/plain.h"
 #include "names/rust/rust.h"
+#include "names/swift/swift.h"
 
 enum { BLOCK_SIZE = 1 << 14 };
 
@@ -28,6 +29,7 @@ static bool demangle_itanium(struct csn_str name, struct csni_name_memory *memor
 }
 
 static bool demangle_bare(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
+    if (csni_swift_is_mangled(name)) return csni_swift_demangle(name, memory, text);
     switch (name.ptr[1]) {
     case 'Z': return demangle_itanium(name, memory, text);
     case 'R': return csni_rust_demangle(name, text);
@@ -54,7 +56,7 @@ static bool demangle(struct csn_str name, struct csni_name_memory *memory, struc
 
 /* A symbol version ("_Znwm@@GLIBCXX_3.4") is no part of the mangled name; it is put after the text unchanged. */
 static bool demangle_versioned(struct csn_str name, struct csni_name_memory *memory, struct csni_name_text *text) {
-    const char *version = memchr(name.ptr, '@', name.len);
+    const char *version = memchr(name.ptr + 1, '@', name.len - 1);
     size_t len = version ? (size_t)(version - name.ptr) : name.len;
     if (len < 2 || !demangle((struct csn_str){ name.ptr, len }, memory, text)) return false;
     csni_name_put(text, name.ptr + len, name.len - len);
@@ -68,6 +70,7 @@ static bool may_be_msvc(struct csn_str name) {
 
 static bool may_be_mangled(struct csn_str name) {
     size_t dot = name.ptr[0] == '.';
+    if (csni_swift_is_mangled(without(name, dot))) return true;
     return name.ptr[dot] == '_' && memchr("ZRD_", name.ptr[dot + 1], 4);
 }
 

@@ -4,7 +4,7 @@
 #define CSNI_RUST_READ_H
 
 #include "names/name_text.h"
-#include "names/rust/punycode.h"
+#include "names/punycode.h"
 
 enum { RUST_DEPTH_MAX = 500, RUST_STEPS_MAX = 1 << 20 };
 

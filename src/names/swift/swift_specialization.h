@@ -1,0 +1,26 @@
+/* What a specialization does with a parameter: one of the kinds, or a set of flags. */
+#ifndef CSNI_SWIFT_SPECIALIZATION_H
+#define CSNI_SWIFT_SPECIALIZATION_H
+
+enum {
+    SWIFT_CONSTANT_FUNCTION = 0,
+    SWIFT_CONSTANT_GLOBAL = 1,
+    SWIFT_CONSTANT_INTEGER = 2,
+    SWIFT_CONSTANT_FLOAT = 3,
+    SWIFT_CONSTANT_STRING = 4,
+    SWIFT_CLOSURE_PROPAGATED = 5,
+    SWIFT_BOX_TO_VALUE = 6,
+    SWIFT_BOX_TO_STACK = 7,
+    SWIFT_INOUT_TO_OUT = 8,
+    SWIFT_CONSTANT_KEY_PATH = 9,
+    SWIFT_CONSTANT_STRUCT = 10,
+    SWIFT_CLOSURE_OF_ARGUMENT = 11,
+
+    SWIFT_DEAD = 1 << 6,
+    SWIFT_TO_GUARANTEED = 1 << 7,
+    SWIFT_EXPLODED = 1 << 8,
+    SWIFT_TO_OWNED = 1 << 9,
+    SWIFT_TO_GENERIC = 1 << 10,
+};
+
+#endif
