@@ -55,6 +55,7 @@ csn_status csni_cache_try_lock_path(const char *path, struct csni_cache_lock *ou
 void csni_cache_unlock(struct csni_cache_lock *lock) {
     if (lock->fd < 0) return;
     unlink(lock->path);
+    flock(lock->fd, LOCK_UN); /* a process forked meanwhile may have the descriptor still open */
     close(lock->fd);
     lock->fd = -1;
 }
