@@ -399,10 +399,10 @@ const struct command convert_command = {
     .summary = "make an index from a program, library, debug file or index",
     .description =
         "Converts a program, library, object file or debug-only file (ELF, Mach-O, PE, COFF, WebAssembly), a dSYM bundle,\n"
-        "a program database (PDB), a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a Symbian ROM's .symbol file\n"
-        "or build log, or another index, to an index. Converting an index to an index loses nothing. The same input always\n"
-        "gives the same bytes, for any number of threads. The index is written to a temporary file and renamed: if the\n"
-        "conversion fails, an older index stays unchanged.\n"
+        "a program database (PDB), a Breakpad symbol file, a list of symbols (/proc/kallsyms, System.map, a perf map), a\n"
+        "Symbian ROM's .symbol file or build log, or another index, to an index. Converting an index to an index loses\n"
+        "nothing. The same input always gives the same bytes, for any number of threads. The index is written to a temporary\n"
+        "file and renamed: if the conversion fails, an older index stays unchanged.\n"
         "\n"
         "A summary on standard error has one line for each kind of thing that was clipped or dropped.\n"
         "Exit status: 1 if parts of the input were damaged or missing, 2 if no index was written.\n",
