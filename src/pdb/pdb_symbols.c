@@ -94,7 +94,7 @@ static void read_separated(struct csni_cursor *c, struct csni_pdb_code *out) {
 
 bool csni_pdb_read_code(const struct csni_pdb_symbol *symbol, struct csni_pdb_code *out) {
     struct csni_cursor c = csni_cursor_at(symbol->data, false);
-    *out = (struct csni_pdb_code){ .kind = CSNI_PDB_FUNCTION };
+    *out = (struct csni_pdb_code){ .kind = CSNI_PDB_FUNCTION, .name = { "", 0 } };
     switch (symbol->kind) {
     case S_LPROC32: case S_LPROC32_ID: case S_LPROC32_DPC: case S_LPROC32_DPC_ID: case S_LPROC32_ST:
         out->is_local = true;

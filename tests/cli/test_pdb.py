@@ -349,6 +349,17 @@ def test_another_build(callsign, program, copy, tmp_path, how, place):
 
 # ---- kinds of PDBs ----
 
+def test_one_function_with_thousands_of_inlined_calls(callsign, tmp_path):
+    """What it costs grows with the calls and the rows, not with both: else the budget against hostile input refuses it."""
+    calls = "".join(f"  sink = square(a + {i});\n" for i in range(4000))
+    (tmp_path / "big.c").write_text("extern volatile int sink;\nvolatile int sink;\n"
+                                    "static inline __attribute__((always_inline)) int square(int a) {\n  sink = a;\n  return a * a;\n}\n"
+                                    f"int mainCRTStartup(int a) {{\n{calls}  return a;\n}}\n")
+    run(tool("clang"), "--target=x86_64-pc-windows-msvc", "-O1", "-g", "-gcodeview", "-c", tmp_path / "big.c", "-o", tmp_path / "big.obj")
+    run(tool("lld-link"), "/debug", "/nodefaultlib", "/entry:mainCRTStartup", "/subsystem:console", tmp_path / "big.obj",
+        f"/out:{tmp_path / 'big.exe'}")
+    assert convert(callsign, tmp_path / "big.exe", tmp_path / "big.gsym")["inline_nodes_written"] >= 4000
+
 def test_a_stripped_pdb_has_the_public_names(callsign, program, machine, tmp_path):
     image = build(tmp_path, machine, debug="/debug:symtab")
     report = convert(callsign, image, tmp_path / "app.gsym")

@@ -79,21 +79,34 @@ static csn_status begin_calls(struct csni_pdb_job *job, struct csn_error *err) {
 
 /* ---- inlined calls ---- */
 
-/* Where runs of a site lie in pieces of the call around it, as pairs in job->cuts: the piece around it, and its own. */
+/* The first of pieces [low, high), which ascend, that ends after an offset. */
+static uint32_t first_piece_after(const struct csni_pdb_job *job, uint32_t low, uint32_t high, uint32_t off) {
+    return (uint32_t)csni_search_field(CSNI_SEARCH_FIELD(job->pieces.items, end), low, high, true, off);
+}
+
+/* Adds what a run and a piece of the call around it have in common, as a pair: the piece, and the run's own. */
+static csn_status cut_run(struct csni_pdb_job *job, const struct csni_pdb_run *run, const struct csni_pdb_piece *outer,
+                          uint32_t depth, struct csn_error *err) {
+    struct csni_pdb_piece own = { .start = run->start > outer->start ? run->start : outer->start,
+                                  .end = run->end < outer->end ? run->end : outer->end,
+                                  .line = run->line, .depth = depth };
+    if (own.start >= own.end) return CSN_OK;
+    own.file = batch_file(job, run->file);
+    return csni_vec_push(&job->cuts, *outer) && csni_vec_push(&job->cuts, own) ? CSN_OK : csni_fail_memory(err, sizeof own);
+}
+
+/* Where runs of a site lie in pieces of the call around it. Fills job->cuts. */
 static csn_status cut_runs(struct csni_pdb_job *job, const struct csni_pdb_call *around, uint32_t depth, struct csn_error *err) {
-    const struct csni_pdb_piece *outer = job->pieces.items + around->first_piece, *stop = outer + around->piece_count;
+    uint32_t at = around->first_piece, stop = at + around->piece_count;
     job->cuts.count = 0;
-    for (size_t r = 0; r < job->runs.count && outer < stop;) {
+    for (size_t r = 0; r < job->runs.count && at < stop; r++) {
         const struct csni_pdb_run *run = &job->runs.items[r];
-        uint32_t start = run->start > outer->start ? run->start : outer->start;
-        uint32_t end = run->end < outer->end ? run->end : outer->end;
-        if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
-        if (start < end) {
-            struct csni_pdb_piece own = { start, end, batch_file(job, run->file), run->line, depth, 0 };
-            if (!csni_vec_push(&job->cuts, *outer) || !csni_vec_push(&job->cuts, own)) return csni_fail_memory(err, sizeof own);
+        if (job->pieces.items[at].end <= run->start) at = first_piece_after(job, at, stop, run->start);
+        for (; at < stop && job->pieces.items[at].start < run->end; at++) {
+            if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
+            CSNI_TRY(cut_run(job, run, &job->pieces.items[at], depth, err));
+            if (job->pieces.items[at].end >= run->end) break; /* it may go on after the run */
         }
-        if (run->end <= outer->end) r++;
-        else outer++;
     }
     return CSN_OK;
 }
