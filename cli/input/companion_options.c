@@ -58,26 +58,30 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
     return status;
 }
 
+void companion_places(const struct companion_values *values, struct progress_bar *bar, struct csn_companion_search_options *out) {
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    out->debug_dirs = values->debug_dirs.items;
+    out->debug_dir_count = values->debug_dirs.count;
+    out->flags = urls && *urls ? CSN_SEARCH_DEBUGINFOD : 0u;
+    out->timeout_ms = (uint32_t)(values->timeout_s * 1000);
+    out->max_download_bytes = values->max_download;
+    out->progress = progress_step;
+    out->progress_context = bar;
+}
+
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err) {
     *search = (struct companion_search){ .search = NULL };
     options->arch = values->arch;
     if (values->none) return CSN_OK;
-    const char *urls = getenv("DEBUGINFOD_URLS");
     struct csn_companion_search_options given = CSN_COMPANION_SEARCH_OPTIONS_INIT;
-    given.debug_dirs = values->debug_dirs.items;
-    given.debug_dir_count = values->debug_dirs.count;
+    companion_places(values, bar, &given);
     given.debug_file = values->debug_file;
     given.dwp_files = values->packages.items;
     given.dwp_file_count = values->packages.count;
     given.dwo_dirs = values->dwo_dirs.items;
     given.dwo_dir_count = values->dwo_dirs.count;
     given.object_prefix = values->object_prefix;
-    given.flags = urls && *urls ? CSN_SEARCH_DEBUGINFOD : 0u;
-    given.timeout_ms = (uint32_t)(values->timeout_s * 1000);
-    given.max_download_bytes = values->max_download;
-    given.progress = progress_step;
-    given.progress_context = bar;
     options->resolver = resolve;
     options->resolver_context = search;
     struct symbol_path path;

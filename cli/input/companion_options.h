@@ -27,6 +27,8 @@ struct companion_search {
     char link_name[128];                 /* of the debug file, as the image names it; empty: it does not */
 };
 
+/* The places that hold for every image: folders and servers, but not symbol servers, whose strings symbol_path has. */
+void companion_places(const struct companion_values *values, struct progress_bar *bar, struct csn_companion_search_options *out);
 /* Sets image and resolver of `options`; downloads show in `bar`. */
 csn_status companion_search_begin(struct companion_search *search, const struct companion_values *values,
                                   struct progress_bar *bar, struct csn_convert_options *options, struct csn_error *err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "input/symbol_path.h"
+#include "input/symbol_path.h"
 #include "ui/cli_message.h"
 
 const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
@@ -51,7 +52,7 @@ static void report_refused(void *context, const char *path, const char *text) {
     cli_error(path, "%s", text);
 }
 
-static bool create_opener(struct symbol_search *search, const struct csn_companion_search_options *companions) {
+static bool create_opener(struct symbol_search *search, const struct csn_companion_search_options *companions, uint32_t flags) {
     struct csn_opener_options options = CSN_OPENER_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
     options.cache = search->cache;
@@ -59,6 +60,7 @@ static bool create_opener(struct symbol_search *search, const struct csn_compani
     options.progress = progress_step;
     options.progress_context = &search->bar;
     options.report = report_refused;
+    options.flags = flags;
     csn_status status = csn_opener_create(&options, &search->opener, &err);
     if (status == CSN_OK) return true;
     cli_error_status(NULL, status, &err);
@@ -67,23 +69,19 @@ static bool create_opener(struct symbol_search *search, const struct csn_compani
 
 bool symbol_search_begin_with(struct symbol_search *search, const struct companion_values *values,
                               const struct cache_values *cache, bool offline) {
-    const char *urls = getenv("DEBUGINFOD_URLS");
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    struct symbol_path path;
     *search = (struct symbol_search){ .cache = NULL };
-    companions.debug_dirs = values->debug_dirs.items;
-    companions.debug_dir_count = values->debug_dirs.count;
-    companions.timeout_ms = (uint32_t)(values->timeout_s * 1000);
-    companions.max_download_bytes = values->max_download;
-    companions.flags = urls && *urls && !offline ? CSN_SEARCH_DEBUGINFOD : 0u;
-    companions.progress = progress_step;
-    companions.progress_context = &search->bar;
-    struct symbol_path path = { .text = NULL };
-    if (!offline) symbol_path_begin(&path, &values->symbol_servers);
-    symbol_path_set(&path, &companions);
-    bool ok = open_cache(search, cache) && create_opener(search, &companions);
+    companion_places(values, &search->bar, &companions);
+    symbol_path_begin(&path, &values->symbol_servers);
+    if (offline) companions.flags = 0;
+    else symbol_path_set(&path, &companions);
+    /* Whoever says where debug files are wants those. */
+    uint32_t flags = values->debug_dirs.count ? CSN_OPENER_SAME_FILE : 0;
+    bool good = open_cache(search, cache) && create_opener(search, &companions, flags);
     symbol_path_end(&path);
-    if (!ok) symbol_search_end(search);
-    return ok;
+    if (!good) symbol_search_end(search);
+    return good;
 }
 
 bool symbol_search_begin(struct symbol_search *search, const struct search_values *values) {

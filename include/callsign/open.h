@@ -38,7 +38,7 @@ struct csn_opener_options {
     const struct csn_companion_search_options *companions; /* where debug files are searched, debuginfod included; copied.
                                             * NULL: the default. Their `progress` is called from the opener's threads */
     uint32_t threads;                      /* of one conversion; 0: one per core */
-    uint32_t reserved;
+    uint32_t flags;                        /* CSN_OPENER_ */
     csn_progress_callback *progress;       /* of conversions; NULL: none */
     void *progress_context;
     csn_store_report *report;              /* a file that belongs to a module but is rejected; NULL: no reports */
@@ -47,8 +47,13 @@ struct csn_opener_options {
 #define CSN_OPENER_OPTIONS_INIT CSN_SIZED_INIT(csn_opener_options)
 CSN_API void csn_opener_options_init(struct csn_opener_options *options);
 
+enum {
+    CSN_OPENER_SAME_FILE = 1 /* csn_opener_open() uses no entry that another file with the build id gave, as when the caller
+                              * says where debug information is */
+};
+
 /* Creates an opener. `options` may be NULL. The caller releases *out with csn_opener_destroy(); its indexes may outlive
- * it. CSN_OK; CSN_E_UNSUPPORTED: unknown fields; the errors of csn_companion_search_create(). */
+ * it. CSN_OK; CSN_E_UNSUPPORTED: unknown flags or fields; the errors of csn_companion_search_create(). */
 CSN_API csn_status csn_opener_create(const struct csn_opener_options *options, struct csn_opener **out, struct csn_error *err);
 CSN_API void csn_opener_destroy(struct csn_opener *opener); /* `opener` may be NULL */
 

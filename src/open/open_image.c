@@ -73,7 +73,8 @@ static csn_status resolve(void *context, const struct csn_companion_request *req
                           struct csn_error *err) {
     struct csni_image *image = context;
     csn_status status = csn_companion_search_resolve(image->opener->search, request, out, err);
-    if (request->kind != CSN_COMPANION_DEBUG_FILE || request->has_debug_info) return status;
+    if (request->kind == CSN_COMPANION_PDB && status == CSN_NONE) image->lacks_pdb = true; /* the report names it */
+    if (request->kind != CSN_COMPANION_DEBUG_FILE || request->has_debug_info || image->lacks_pdb) return status;
     image->lacks_debug_file = status == CSN_NONE;
     if (status != CSN_NONE) return status;
     size_t len = request->name ? strnlen(request->name, sizeof image->opened->link_name - 1) : 0;
@@ -165,7 +166,8 @@ static bool is_expired(const struct csni_image *image, const struct csni_cache_m
 static bool fits_image(const struct csni_image *image, const struct csni_cache_meta *meta) {
     bool is_same = is_same_source(image, meta), is_poor = meta->flags & CSN_CACHE_SYMBOLS_ONLY;
     if (is_poor) return is_same && !is_expired(image, meta) && !has_debug_file_now(image);
-    return is_same || (!image->has_debug_info && !image->key.is_htlhash);
+    bool takes_others = !(image->opener->options.flags & CSN_OPENER_SAME_FILE) && !image->key.is_htlhash;
+    return is_same || (!image->has_debug_info && takes_others);
 }
 
 static csn_status take_from_cache(struct csni_image *image, const struct csn_index_options *options, struct csn_index **out,

@@ -39,6 +39,8 @@ static csn_status create_searches(struct csn_opener *opener, struct csn_error *e
 csn_status csn_opener_create(const struct csn_opener_options *given, struct csn_opener **out, struct csn_error *err) {
     struct csn_opener_options options = CSN_OPENER_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
+    uint32_t unknown = options.flags & ~(uint32_t)CSN_OPENER_SAME_FILE;
+    if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown flags 0x%x for an opener", unknown);
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_opener *opener = csni_alloc_zeroed(alloc, 1, sizeof *opener);
     if (!opener) return csni_fail_memory(err, sizeof *opener);

@@ -26,7 +26,7 @@ struct csni_image {
     struct csni_cache_source source;
     struct csni_cache_key key;            /* size 0: it is not kept */
     bool has_debug_info;
-    bool lacks_debug_file;                /* one was searched in vain */
+    bool lacks_debug_file, lacks_pdb;     /* one was searched in vain */
     bool is_poor;                         /* the conversion found symbols only */
     struct csn_opened *opened;            /* never NULL */
     struct csn_convert_report *report;    /* never NULL */
