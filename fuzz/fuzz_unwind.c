@@ -1,16 +1,18 @@
-/* Any bytes as an unwind table: call frame information, or exception data of PE. The first byte chooses the kind. Invariants: rows
+/* Any bytes as an unwind table: call frame information, exception data of PE, or compact unwind
+ * information of Mach-O. The first byte chooses the kind. Invariants: rows
  * ascend and stay in their function, rules and tokens are in range; the text has only whole records, the first of a function with
  * its range; work is counted, so that a conversion can end it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "formats/breakpad/breakpad_stack.h"
+#include "unwind/unwind_compact.h"
 #include "unwind/unwind_dwarf.h"
 #include "unwind/unwind_pe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { KIND_BIG_ENDIAN = 1, KIND_DEBUG_FRAME = 2, KIND_32_BITS = 4, KIND_PE = 8, KIND_ARM64 = 16 };
+enum { KIND_BIG_ENDIAN = 1, KIND_DEBUG_FRAME = 2, KIND_32_BITS = 4, KIND_PE = 8, KIND_ARM64 = 16, KIND_COMPACT = 32 };
 enum { TEXT_MAX = 1 << 24, WORK_MAX = 1 << 21 };
 
 static void require(bool condition) {
@@ -89,6 +91,29 @@ static void read_exceptions(struct csni_span bytes, bool is_arm64, const struct 
     }
 }
 
+/* The whole input is also __eh_frame and the code. */
+static void read_compact(struct csni_span bytes, uint8_t kind, const struct csni_breakpad_registers *registers,
+                         struct csni_unwind_table *table, struct csni_buffer *text) {
+    const struct csni_frame_section frames = { .bytes = bytes, .address_size = kind & KIND_32_BITS ? 4 : 8 };
+    const struct csni_unwind_compact compact = {
+        .bytes = bytes, .code_at = bytes_at, .context = &bytes,
+        .machine = kind & KIND_ARM64 ? CSNI_COMPACT_ARM64 : kind & KIND_32_BITS ? CSNI_COMPACT_X86 : CSNI_COMPACT_X86_64
+    };
+    struct csni_unwind_dwarf *unwind;
+    uint64_t work = 0;
+    require(csni_unwind_dwarf_create(&frames, &csni_libc_allocator, &unwind, NULL) == CSN_OK);
+    for (uint32_t page = 0; page < csni_unwind_compact_pages(&compact) && work < WORK_MAX; page++) {
+        bool is_last = false;
+        for (uint32_t entry = 0; !is_last && work < WORK_MAX; entry++) {
+            enum csni_unwind_result result;
+            require(csni_unwind_compact_read(&compact, page, entry, unwind, table, &result, &is_last, NULL) == CSN_OK);
+            work += 64 + csni_unwind_dwarf_take_work(unwind);
+            if (result != CSNI_UNWIND_SKIPPED) put_table(text, registers, table);
+        }
+    }
+    csni_unwind_dwarf_destroy(unwind);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const machines[] = { "x86_64", "arm64", "i386", "arm", "ppc64", "mips" };
     struct csni_breakpad_registers registers;
@@ -99,7 +124,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csni_span bytes = { data + 2, size - 2 };
     require(csni_breakpad_registers_of(csni_str(machines[data[1] % 6]), &registers));
     csni_unwind_table_init(&table, &csni_libc_allocator);
-    if (kind & KIND_PE) {
+    if (kind & KIND_COMPACT) {
+        read_compact(bytes, kind, &registers, &table, &text);
+    } else if (kind & KIND_PE) {
         read_exceptions(bytes, kind & KIND_ARM64, &registers, &table, &text);
     } else {
         const struct csni_frame_section section = { .bytes = bytes, .addr = 0x5000, .address_size = kind & KIND_32_BITS ? 4 : 8,

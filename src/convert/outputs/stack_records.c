@@ -1,4 +1,5 @@
-/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images, .pdata alone.
+/* The order is that of Mozilla's dump_syms: .debug_frame, then .eh_frame, records as they stand there; of PE images, .pdata alone; of
+ * Mach-O images __unwind_info in place of __eh_frame.
  * Records are cut into runs; workers turn each into a text of its own. */
 #include "convert/outputs/stack_records.h"
 
@@ -8,6 +9,7 @@
 #include "base/core/fail.h"
 #include "formats/breakpad/breakpad_stack.h"
 #include "object/pe/pe_exceptions.h"
+#include "unwind/unwind_compact.h"
 #include "unwind/unwind_dwarf.h"
 #include "unwind/unwind_pe.h"
 
@@ -21,12 +23,13 @@ struct stack_source {
     const char *name;
     struct csni_frame_section frames;
     struct csni_unwind_pe pe;      /* instead; its bytes_at is set */
+    struct csni_unwind_compact compact; /* instead; its code_at is set. `frames` is what it leads into */
 };
 
 /* Records of one table that one worker reads. */
 struct stack_run {
     const struct stack_source *source;
-    uint64_t off, end;
+    uint64_t off, end;             /* of __unwind_info: page << 32 | word */
     uint64_t damaged;
     uint64_t first_damaged;
 };
@@ -70,6 +73,39 @@ static uint32_t find_eh_frame(const struct csni_object *object) {
     return section != CSNI_NO_SECTION ? section : csni_object_find_section(object, "__eh_frame");
 }
 
+static bool compact_code_at(const void *context, uint64_t addr, struct csni_span *out) {
+    const struct csni_object *object = context;
+    uint32_t text = csni_object_find_section(object, "__text");
+    if (text == CSNI_NO_SECTION || addr < object->sections[text].addr) return false;
+    const struct csni_section *s = &object->sections[text];
+    uint64_t off = addr - s->addr;
+    return off < s->file_size && csni_span_sub(object->file, s->file_off + off, s->file_size - off, out);
+}
+
+static enum csni_compact_machine compact_machine_of(const struct csni_object *object) {
+    return object->address_size == 4                          ? CSNI_COMPACT_X86
+           : memcmp(object->arch, "arm64", strlen("arm64")) == 0 ? CSNI_COMPACT_ARM64
+                                                              : CSNI_COMPACT_X86_64;
+}
+
+/* Turns the last source, __eh_frame or an empty one, into what __unwind_info has. */
+static csn_status add_compact_source(struct csni_stack_records *m, struct csni_object *image) {
+    struct csni_unwind_compact compact = { .image_base = image->image_base, .machine = compact_machine_of(image),
+                                           .code_at = compact_code_at, .context = image };
+    uint32_t section = csni_object_find_section(image, "__unwind_info");
+    if (image->container != CSNI_CONTAINER_MACHO || section == CSNI_NO_SECTION) return CSN_NONE;
+    csn_status status = csni_object_read_section(image, section, &compact.bytes, NULL);
+    if (status == CSN_E_MEMORY) return status;
+    if (status < 0 || !csni_unwind_compact_pages(&compact)) return CSN_NONE;
+    csni_shared_budget_raise(&m->budget, (uint64_t)STACK_BUDGET_A_BYTE * compact.bytes.size);
+    status = add_frame_section(m, image, find_eh_frame(image), false);
+    if (status < 0) return status;
+    if (status == CSN_NONE) m->sources[m->source_count++] = (struct stack_source){ .frames = { .address_size = image->address_size } };
+    m->sources[m->source_count - 1].compact = compact;
+    m->sources[m->source_count - 1].name = "__unwind_info";
+    return CSN_OK;
+}
+
 /* The other file is the image's debug file, which has .debug_frame if one has, or the image of a debug-only file, which has
  * .eh_frame: that of the other one has no bytes. */
 static csn_status find_frame_sections(struct csni_stack_records *m) {
@@ -78,7 +114,8 @@ static csn_status find_frame_sections(struct csni_stack_records *m) {
     if (other) status = add_frame_section(m, other, csni_object_find_debug_section(other, "frame", false), true);
     if (status == CSN_NONE) status = add_frame_section(m, object, csni_object_find_debug_section(object, "frame", false), true);
     if (status < 0) return status;
-    status = add_frame_section(m, object, find_eh_frame(object), false);
+    status = add_compact_source(m, object);
+    if (status == CSN_NONE) status = add_frame_section(m, object, find_eh_frame(object), false);
     if (status == CSN_NONE && other) status = add_frame_section(m, other, find_eh_frame(other), false);
     return status < 0 ? status : CSN_OK;
 }
@@ -113,9 +150,20 @@ static csn_status list_exception_runs(struct csni_stack_records *m, const struct
     return CSN_OK;
 }
 
+/* One for each page. */
+static csn_status list_compact_runs(struct csni_stack_records *m, const struct stack_source *source, struct csn_error *err) {
+    uint64_t pages = csni_unwind_compact_pages(&source->compact);
+    for (uint64_t page = 0; page < pages; page++) {
+        CSNI_TRY(add_stack_run(m, source, page << 32, err));
+        m->runs.items[m->runs.count - 1].end = (page + 1) << 32;
+    }
+    return CSN_OK;
+}
+
 static csn_status list_runs_of(struct csni_stack_records *m, const struct stack_source *source, struct csn_error *err) {
     const struct csni_frame_section *section = &source->frames;
     if (source->pe.bytes_at) return list_exception_runs(m, source, err);
+    if (source->compact.code_at) return list_compact_runs(m, source, err);
 
     struct csn_error damage = CSN_ERROR_INIT;
     uint64_t records = 0;
@@ -144,8 +192,19 @@ struct record_reader {
     struct csni_unwind_table table;
 };
 
+static csn_status read_compact_word(struct record_reader *r, const struct stack_source *source, uint64_t *off,
+                                    enum csni_unwind_result *result, struct csn_error *err) {
+    bool is_last;
+    uint32_t page = (uint32_t)(*off >> 32);
+    struct csni_unwind_dwarf *frames = source->frames.bytes.size ? r->dwarf : NULL;
+    csn_status status = csni_unwind_compact_read(&source->compact, page, (uint32_t)*off, frames, &r->table, result, &is_last, err);
+    *off = is_last ? ((uint64_t)page + 1) << 32 : *off + 1;
+    return status;
+}
+
 static csn_status read_record(struct record_reader *r, const struct stack_source *source, uint64_t *off,
                               enum csni_unwind_result *result, struct csn_error *err) {
+    if (source->compact.code_at) return read_compact_word(r, source, off, result, err);
     if (!source->pe.bytes_at) return csni_unwind_dwarf_read(r->dwarf, *off, off, &r->table, result, err);
     bool is_done = csni_unwind_pe_read(&source->pe, *off, &r->table, result);
     *off += csni_unwind_pe_entry_size(&source->pe);
