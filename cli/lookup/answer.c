@@ -75,6 +75,7 @@ static bool name_binary(struct index_query *query, struct answer *out) {
         csn_index_binary(query->index, idx, query->binary_buffer, query->binary_size, &binary, &need, NULL);
     }
     out->binary = binary.name;
+    out->is_member = query->info.member_count != 0;
     return true;
 }
 
@@ -169,15 +170,12 @@ void frame_put_text(const struct csn_frame *frame, struct name_text *names, stru
     if (frame->flags & CSN_FRAME_INLINED) out_text(out, " [inlined]");
 }
 
-/* A binary stands where the file and line of other indexes do. */
+/* A binary stands where the file and line of other indexes do; a member of an archive behind them. */
 static void put_frame(const struct answer *answer, const struct csn_frame *frame, struct name_text *names,
                       struct out_buffer *out) {
-    if (answer->binary.len) {
-        put_name_and_offset(frame, names, out);
-        put_binary(answer, out);
-    } else {
-        frame_put_text(frame, names, out);
-    }
+    if (answer->binary.len && !answer->is_member) put_name_and_offset(frame, names, out);
+    else frame_put_text(frame, names, out);
+    if (answer->binary.len) put_binary(answer, out);
     out_char(out, '\n');
 }
 
@@ -262,7 +260,7 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
     }
     if (answer->has_pc && answer->found.reason != CSN_REASON_NO_MODULE) json_member_hex(json, "image_address", answer->addr);
     if (answer->binary.len) {
-        json_key(json, "binary");
+        json_key(json, answer->is_member ? "member" : "binary");
         json_string(json, answer->binary);
     }
     if (answer->guessed) {

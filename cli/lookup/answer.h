@@ -16,6 +16,7 @@ struct answer {
     struct csn_lookup found;  /* its reason also says why there is nothing */
     struct csn_frame *frames; /* found.frame_count of them, innermost first */
     struct csn_str binary;    /* of an image of many; empty: none */
+    bool is_member;           /* it is the object file of an archive */
     struct csn_str module;    /* path of the module that `pc` is in; empty: none */
     uint64_t pc;              /* what was asked, where that is not the address; see has_pc */
     bool has_pc;

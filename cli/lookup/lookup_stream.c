@@ -275,7 +275,7 @@ bool lookup_stream(struct lookup_target *target, struct answer_printer *printer,
         return false;
     }
     stream.input.cuts_long = true;
-    bool one_by_one = printer->query.info.binary_count || !lookup_target_is_plain(target);
+    bool one_by_one = printer->query.info.binary_count || printer->query.info.member_count || !lookup_target_is_plain(target);
     bool good = one_by_one ? answer_one_by_one(&stream.input, target, printer, out) : answer_in_parts(&stream, printer);
     if (stream.input.os_error) cli_error(NULL, "standard input: %s", strerror(stream.input.os_error));
     line_input_deinit(&stream.input);

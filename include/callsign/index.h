@@ -105,6 +105,7 @@ struct csn_index_info {
     uint32_t binary_count;       /* binaries of the image, for csn_index_binary(); 0: the image is a single binary */
     uint32_t alias_count;        /* names of binaries on the device, for csn_index_alias() */
     uint32_t image_checksum;     /* checksum of a ROM; 0: none */
+    uint32_t member_count;       /* object files of an archive, for csn_index_binary(); 0: the index is of no archive */
 };
 /* Fills *out with the properties of the index. out_size is sizeof *out; fields that the library does not know become
  * 0.
@@ -197,7 +198,7 @@ struct csn_lookup {
     uint32_t function_index; /* for csn_index_function() */
     uint32_t reason;         /* enum csn_reason; also set with CSN_NONE */
     size_t frame_count;      /* frames of the answer, even if larger than cap */
-    uint32_t binary;         /* 1 + the index of the binary for csn_index_binary(); 0: none */
+    uint32_t binary;         /* 1 + the index of the binary, or of the archive's member, for csn_index_binary(); 0: none */
     uint32_t reserved0;
     uint64_t reserved;
 };

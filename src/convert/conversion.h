@@ -33,6 +33,8 @@ struct csni_conversion {
     struct csni_object *object;       /* of the input, where it is one */
     struct csni_object *debug;        /* its debug file; NULL: none */
     struct csni_object *stripped;     /* the image that `object`, a debug-only file, was split off from, if it is needed and found */
+    CSNI_VEC(struct csni_object *) members; /* objects of an archive, kept until the end; `object` is the one being read */
+    uint32_t first_batch;             /* of `object`: those before are of other members */
     struct csni_pdb *pdb;             /* of the input, or the image's; NULL: none */
     CSNI_VEC(struct csni_companion_file *) companions; /* opened by csni_companion_open(), kept until the end */
     struct csni_pool *pool;

@@ -154,7 +154,10 @@ static void release_content(struct csni_conversion *c) {
     csni_vec_deinit(&c->image.text);
     csni_vec_deinit(&c->image.bounds);
     csni_vec_deinit(&c->image.extras);
+    csni_vec_deinit(&c->image.members);
     csni_object_close(c->object);
+    for (size_t i = 0; i < c->members.count; i++) csni_object_close(c->members.items[i]);
+    csni_vec_deinit(&c->members);
     csni_pdb_close(c->pdb);
     csni_companions_release(c);
 }
@@ -204,7 +207,7 @@ static csn_status run_conversion(const struct csni_input *input, const struct cs
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };
     c.alloc = c.companions.alloc = csni_allocator_or_default(c.options.allocator);
-    c.image.text.alloc = c.image.bounds.alloc = c.image.extras.alloc = c.alloc;
+    c.image.text.alloc = c.image.bounds.alloc = c.image.extras.alloc = c.image.members.alloc = c.members.alloc = c.alloc;
     c.image.file_name = file_name(input->path);
     pthread_mutex_init(&c.lock, NULL);
     csn_status status = convert_whole_input(&c, to->sink, err);

@@ -33,6 +33,7 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
         .accelerator_bytes = index->accel.memory_size,
         .unaccelerated_functions = index->accel.plain_functions,
         .address_sample_count = gsym->sample_count,
+        .member_count = gsym->member_count,
     };
     if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }
@@ -50,13 +51,21 @@ static inline bool find_accelerated(const struct csni_gsym_accel *accel, uint64_
     return (*segment)->node != CSNI_ACCEL_PLAIN;
 }
 
+static csn_status answer_accelerated(const struct csn_index *index, const struct csni_accel_block *block,
+                                     const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame_ref *frames,
+                                     size_t cap, struct csn_lookup *out) {
+    csn_status status = csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
+    if (index->gsym.member_count && status == CSN_OK) out->binary = csni_gsym_member_at(&index->gsym, out->function_start);
+    return status;
+}
+
 static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                     struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
                                     struct csn_error *err) {
     const struct csni_accel_block *block;
     const struct csni_accel_segment *segment;
     if (mode == CSN_LOOKUP_DEFAULT && find_accelerated(&index->accel, addr, &block, &segment))
-        return csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
+        return answer_accelerated(index, block, segment, addr, frames, cap, out);
     struct csni_gsym_answer answer;
     csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
     if (status >= 0) csni_index_fill_answer(index, &answer, status, frames, cap, out);
@@ -241,11 +250,63 @@ static csn_status get_gsym_record_sizes(const struct csn_index *index, const str
     return status;
 }
 
+/* ---- members of an archive ---- */
+
+static csn_status get_gsym_member(const struct csn_index *index, uint32_t idx, void *scratch, size_t size,
+                                  struct csn_binary *out, size_t *out_need, struct csn_error *err) {
+    (void)scratch;
+    (void)size;
+    const struct csni_gsym *gsym = &index->gsym;
+    if (idx >= gsym->member_count) return csni_index_fail_beyond("binary", idx, gsym->member_count, err);
+    struct csn_str name, next;
+    uint64_t start = csni_gsym_member(gsym, idx, &name);
+    uint64_t end = idx + 1 < gsym->member_count ? csni_gsym_member(gsym, idx + 1, &next) : start;
+    *out = (struct csn_binary){ .name = name, .address = start, .size = end > start ? end - start : 0 };
+    *out_need = 0;
+    return CSN_OK;
+}
+
+static csn_status get_gsym_alias(const struct csn_index *index, uint32_t idx, void *scratch, size_t size, struct csn_str *out,
+                                 uint32_t *out_binary, size_t *out_need, struct csn_error *err) {
+    (void)index;
+    (void)scratch;
+    (void)size;
+    (void)out;
+    (void)out_binary;
+    (void)out_need;
+    return csni_index_fail_beyond("alias", idx, 0, err);
+}
+
+/* Members may have equal names: the first. */
+static csn_status find_gsym_member(const struct csn_index *index, struct csn_str name, uint32_t *out_idx, uint32_t *out_match) {
+    for (uint32_t i = 0; i < index->gsym.member_count; i++) {
+        struct csn_str found;
+        csni_gsym_member(&index->gsym, i, &found);
+        if (!csni_str_equal(found, name)) continue;
+        *out_idx = i;
+        *out_match = CSN_BINARY_NAMED;
+        return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
+static csn_status look_up_in_gsym_member(const struct csn_index *index, uint32_t member, uint64_t offset,
+                                         struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out, struct csn_error *err) {
+    struct csn_str name;
+    if (member >= index->gsym.member_count) return csni_index_fail_beyond("binary", member, index->gsym.member_count, err);
+    uint64_t addr = csni_gsym_member(&index->gsym, member, &name) + offset;
+    return look_up_gsym_refs(index, addr, CSN_LOOKUP_DEFAULT, frames, cap, out, err);
+}
+
+static const struct csni_index_binaries gsym_members = {
+    .binary = get_gsym_member, .alias = get_gsym_alias, .find = find_gsym_member, .lookup = look_up_in_gsym_member,
+};
+
 const struct csni_index_format csni_index_gsym = {
     .recognize = recognize_gsym, .open = open_gsym, .close = close_gsym, .get_info = get_gsym_info, .lookup = look_up_gsym,
     .lookup_refs = look_up_gsym_refs, .lookup_batch = csni_index_gsym_lookup_batch, .resolve = resolve_gsym,
     .file = get_gsym_file, .string = csni_index_gsym_string, .section = get_gsym_section,
     .record = csni_index_gsym_get_record, .function_start = csni_index_gsym_function_start, .function = get_gsym_function,
     .find_part = find_gsym_part, .verify = verify_gsym, .part_bytes = get_gsym_part_bytes,
-    .record_sizes = get_gsym_record_sizes,
+    .record_sizes = get_gsym_record_sizes, .binaries = &gsym_members,
 };

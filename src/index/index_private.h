@@ -123,6 +123,7 @@ static inline void csni_index_fill_answer(const struct csn_index *index, struct 
     for (size_t k = 0; k < count && k < cap; k++) csni_gsym_frame(&index->gsym, answer, k, &frames[k]);
     *out = (struct csn_lookup){ .function_start = answer->start, .function_size = answer->size,
                                 .function_index = answer->idx, .reason = answer->reason, .frame_count = count };
+    if (index->gsym.member_count && status == CSN_OK) out->binary = csni_gsym_member_at(&index->gsym, answer->start);
 }
 
 /* Records of both GSYM formats, for the caller and back. */

@@ -34,6 +34,12 @@ struct csni_rename {
     struct csn_str name;  /* path on the device */
 };
 
+/* One of the object files of an archive: its functions have addresses from `start` up to the next one's. */
+struct csni_member {
+    struct csn_str name;
+    uint64_t start;
+};
+
 /* Strings and arrays belong to whoever made the image and last as long as the model that has a copy of it. */
 struct csni_image {
     uint64_t base_address;
@@ -53,6 +59,7 @@ struct csni_image {
     const struct csni_rename *renames;       /* ascending by binary */
     uint32_t binary_count, rename_count;
     uint32_t checksum;                       /* 0: none */
+    CSNI_VEC(struct csni_member) members;    /* ascending by start; none: the image is no archive */
 };
 
 /* The image's base address if it has one at or below `addr`, else `otherwise`. */

@@ -13,6 +13,8 @@ static bool has_magic(struct csni_span file, const char *text) {
     return file.size >= MAGIC_SIZE && memcmp(file.ptr, text, MAGIC_SIZE) == 0;
 }
 
+bool csni_archive_recognize(struct csni_span file) { return has_magic(file, magic) || has_magic(file, thin_magic); }
+
 csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, struct csn_error *err) {
     if (has_magic(file, thin_magic))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,

@@ -16,6 +16,9 @@ struct csni_archive {
     uint64_t off;          /* of the next header */
 };
 
+/* Whether bytes begin like an archive, thin ones included. */
+bool csni_archive_recognize(struct csni_span file);
+
 /* CSN_E_UNSUPPORTED: not an archive, or a thin one, whose members are files of their own. */
 csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, struct csn_error *err);
 

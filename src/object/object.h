@@ -87,6 +87,7 @@ struct csni_object_options {
     const struct csn_allocator *allocator;   /* NULL: malloc */
     uint64_t max_decompressed_bytes;         /* held at one time, all sections together; 0: no limit */
     bool file_is_mapped;                     /* `file` is a file mapping: its pages may be forgotten and come back */
+    uint64_t place_at;                       /* where sections of an ELF or COFF object that is not linked begin */
 };
 
 /* Whether bytes begin like an object file this folder reads. */

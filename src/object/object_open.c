@@ -39,6 +39,7 @@ csn_status csni_object_open(struct csni_span file, const struct csni_object_opti
     priv->alloc = alloc;
     priv->max_decompressed_bytes = options ? options->max_decompressed_bytes : 0;
     priv->file_is_mapped = options && options->file_is_mapped;
+    priv->place_at = options ? options->place_at : 0;
     priv->reader = reader;
     priv->object.container = reader->container;
     priv->object.file = file;
@@ -176,7 +177,7 @@ static bool place_at_end(uint64_t *end, uint64_t align, uint64_t size, uint64_t 
 }
 
 csn_status csni_place_sections(struct csni_object_private *priv, struct csn_error *err) {
-    uint64_t end = 0;
+    uint64_t end = priv->place_at;
     for (uint32_t i = 1; i < priv->object.section_count; i++) {
         const struct csni_section *s = &priv->sections[i];
         uint64_t section_end;

@@ -48,6 +48,7 @@ struct csni_object_private {
     const struct csn_allocator *alloc;
     uint64_t max_decompressed_bytes;
     bool file_is_mapped;
+    uint64_t place_at;
     struct csni_section *sections;          /* the writable side of object.sections */
     struct csni_section_content *contents;  /* one for each section */
     struct csni_segment *segments;

@@ -246,7 +246,7 @@ csn_status csni_place_code_labels(csni_code_labels *labels, struct csni_conversi
     csn_status status = make_points(&p, labels, symbols, err);
     csni_batch_begin(w, &c->arenas[0]);
     if (status >= 0 && p.count) {
-        for (uint32_t b = 0; b < c->batch_count; b++) pass_batch(&p, &c->batches[b]);
+        for (uint32_t b = c->first_batch; b < c->batch_count; b++) pass_batch(&p, &c->batches[b]);
         pass_batch(&p, symbols);
         choose_points(&p);
         place_points(&p, w);

@@ -14,6 +14,7 @@
 #include "formats/gsym/read/gsym.h"
 #include "formats/symbian/symbian.h"
 #include "formats/symbols/symbols_text.h"
+#include "object/archive.h"
 #include "pdb/pdb.h"
 
 /* ---- kinds of files ---- */
@@ -22,6 +23,7 @@ static const struct csni_input_kind kinds[] = {
     { "GSYM file of 2017", csni_gsection_recognize_head, csni_source_gsection_file },
     { "program database", csni_pdb_recognize, csni_source_pdb_file }, /* before objects, which begin with almost anything */
     { "object file", csni_object_recognize, csni_source_object },
+    { "archive", csni_archive_recognize, csni_source_archive },
     { "Breakpad symbol file", csni_breakpad_recognize, csni_source_breakpad },
     { "GSYM index", csni_gsym_recognize, csni_source_gsym },
     { "BSYM", csni_bsym_recognize, csni_source_bsym },

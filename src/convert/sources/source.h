@@ -10,6 +10,9 @@
 
 csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err);
 
+/* All object files of an archive, each at addresses of its own. */
+csn_status csni_source_archive(struct csni_conversion *c, struct csn_error *err);
+
 /* ---- indexes (source_gsym.c, source_gsection.c) ---- */
 
 csn_status csni_source_gsym(struct csni_conversion *c, struct csn_error *err); /* versions 1 and 2 */

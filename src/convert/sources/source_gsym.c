@@ -287,6 +287,15 @@ static csn_status read_index_functions(struct reader *r, struct csn_error *err) 
     return CSN_OK;
 }
 
+static csn_status keep_members(const struct reader *r, struct csn_error *err) {
+    for (uint32_t i = 0; i < r->gsym.member_count; i++) {
+        struct csni_member member;
+        member.start = csni_gsym_member(&r->gsym, i, &member.name);
+        if (!csni_vec_push(&r->c->image.members, member)) return csni_fail_memory(err, sizeof member);
+    }
+    return CSN_OK;
+}
+
 csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct reader r = { .c = c, .w = &c->writers[0], .strings.slots.alloc = c->alloc, .parts.alloc = c->alloc };
     CSNI_TRY(csni_gsym_parse(&r.gsym, file, err));
@@ -296,6 +305,7 @@ csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file,
     c->image.base_address = r.gsym.base_address;
     c->image.big_endian = r.gsym.big;
     c->image.uuid = r.gsym.uuid;
+    CSNI_TRY(keep_members(&r, err));
     r.budget = csni_budget_for(0, file.size, 4);
     csni_batch_begin(r.w, &c->arenas[0]);
     add_files(&r);

@@ -326,7 +326,7 @@ static bool leaves_out_labels(const struct csni_conversion *c) { return c->optio
 /* Stubs alone tell nothing of a program: then it is the debug file that is missing. */
 static bool has_functions(const struct csni_symbol_source *s) {
     if (s->batch.function_count || s->labels.count) return true;
-    for (uint32_t b = 0; b < s->conversion->batch_count; b++)
+    for (uint32_t b = s->conversion->first_batch; b < s->conversion->batch_count; b++)
         if (s->conversion->batches[b].function_count) return true;
     return false;
 }

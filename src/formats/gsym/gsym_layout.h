@@ -69,6 +69,21 @@ enum {
     CSNI_GSYM_SAMPLE_SHIFT_MAX = 31
 };
 
+/* Ours, and may be missing: the members of an archive. Right before the string table, after the address sample, which then ends where
+ * the members begin: for each, ascending by address, {u64 address, u32 offset of its name, u32 bytes of it}; names, from the table's
+ * start; zero bytes up to a multiple of 8; u64 bytes of all of it, u32 count, u32 magic number. */
+#define CSNI_GSYM_MEMBERS_MAGIC 0x424d5343u
+enum {
+    CSNI_GSYM_MEMBER_ADDRESS = 0,
+    CSNI_GSYM_MEMBER_NAME = 8,
+    CSNI_GSYM_MEMBER_NAME_SIZE = 12,
+    CSNI_GSYM_MEMBER_BYTES = 16,
+    CSNI_GSYM_MEMBERS_SIZE = -16,     /* u64, from the start of the string table */
+    CSNI_GSYM_MEMBERS_COUNT = -8,
+    CSNI_GSYM_MEMBERS_MAGIC_AT = -4,
+    CSNI_GSYM_MEMBERS_TRAILER = 16    /* bytes */
+};
+
 enum csni_gsym_section {
     CSNI_GSYM_SECTION_END = 0,
     CSNI_GSYM_SECTION_ADDRESSES = 1, /* address offsets, aligned to their width */

@@ -22,6 +22,8 @@ struct csni_gsym {
     const uint8_t *infos;      /* address_count info offsets of info_size bytes */
     const uint8_t *files;      /* file_count pairs of strp */
     const uint8_t *sample;      /* every 1 << sample_shift'th entry of `addresses`, or so it says: see gsym_search.c */
+    const uint8_t *members;    /* of an archive: member_count entries, whose names lie before members_end */
+    const uint8_t *members_end;
     struct csni_span strings;
     uint64_t base_address;
     uint64_t records_offset;   /* of `records` in the file */
@@ -29,6 +31,7 @@ struct csni_gsym {
     uint64_t tables_end;       /* file offset after the file table of version 1, after the directory of version 2 */
     uint32_t address_count, file_count;
     uint32_t sample_count;      /* 0: the file has none */
+    uint32_t member_count;      /* 0: the index is of no archive */
     uint8_t sample_shift;
     uint8_t address_size;
     uint8_t strp_size, info_size; /* 4 in version 1, 8 in version 2 */
@@ -53,8 +56,17 @@ struct csni_gsym_entry {
 csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
                                      struct csn_error *err);
 
-/* Looks for the address sample, once the tables and the strings are known. */
+/* Looks for the members of an archive and the address sample, once the tables and the strings are known. */
+void csni_gsym_find_members(struct csni_gsym *gsym);
 void csni_gsym_find_sample(struct csni_gsym *gsym);
+static inline uint64_t csni_gsym_files_end(const struct csni_gsym *gsym) {
+    return (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
+}
+
+/* A member of an archive: its name, which may be damaged and is empty then, and where it begins. idx < member_count. */
+uint64_t csni_gsym_member(const struct csni_gsym *gsym, uint32_t idx, struct csn_str *name);
+/* 1 + the member that an address belongs to; 0: none. */
+uint32_t csni_gsym_member_at(const struct csni_gsym *gsym, uint64_t addr);
 
 /* Widths of version 1, whose records are anywhere in the file. For src/gsection, too. */
 static inline void csni_gsym_use_v1_widths(struct csni_gsym *gsym) {

@@ -11,11 +11,11 @@
 
 /* Only where other writers leave no room, after the file table, so that opening their files touches no further page. */
 void csni_gsym_find_sample(struct csni_gsym *gsym) {
-    uint64_t files_end = (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
-    if (!gsym->strings.size || gsym->strings_offset < files_end) return;
-    uint64_t capacity = gsym->strings_offset - files_end;
+    uint64_t files_end = csni_gsym_files_end(gsym);
+    const uint8_t *end = gsym->members ? gsym->members : gsym->strings.ptr;
+    if (!gsym->strings.size || (uint64_t)(end - gsym->bytes.ptr) < files_end) return;
+    uint64_t capacity = (uint64_t)(end - gsym->bytes.ptr) - files_end;
     if (capacity < CSNI_GSYM_SAMPLE_TRAILER) return;
-    const uint8_t *end = gsym->strings.ptr;
     uint32_t shift = csni_get32(end + CSNI_GSYM_SAMPLE_SHIFT, gsym->big);
     if (csni_get32(end + CSNI_GSYM_SAMPLE_MAGIC_AT, gsym->big) != CSNI_GSYM_SAMPLE_MAGIC) return;
     if (shift > CSNI_GSYM_SAMPLE_SHIFT_MAX || gsym->address_count <= (uint32_t)1 << shift) return;

@@ -16,7 +16,11 @@ enum { STRING_CHUNK = 256 * 1024 }; /* bytes of strings that are written at once
 
 void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes) {
     w->sample = csni_gsym_plan_sample(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
-    w->strings_off = w->sample.end;
+    uint64_t members = csni_gsym_members_size(&w->model->image);
+    w->strings_off = members ? csni_align_up(w->sample.end, 8) + members : w->sample.end;
+    /* The sample ends where the members begin. */
+    if (members && w->sample.shift) w->sample.offset += w->strings_off - members - w->sample.end;
+    if (members && w->sample.shift) w->sample.end = w->strings_off - members;
     w->records_off = csni_align_up(w->strings_off + w->string_size, CSNI_GSYM_ALIGN);
 }
 
@@ -87,6 +91,7 @@ static void fill_tables(const struct csni_gsym_writer *w, uint8_t *file) {
         p = put_strp(w, p, m->files[i].directory);
         p = put_strp(w, p, m->files[i].base);
     }
+    csni_gsym_fill_members(&m->image, file + w->strings_off - csni_gsym_members_size(&m->image), w->encoder.big);
     csni_gsym_fill_sample(&w->sample, file, file + w->addresses_off, m->entry_count, w->addr_size, w->encoder.big);
 }
 

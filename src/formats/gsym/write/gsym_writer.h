@@ -6,6 +6,7 @@
 
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_write.h"
+#include "formats/gsym/write/gsym_write_members.h"
 #include "formats/gsym/write/gsym_write_sample.h"
 #include "formats/gsym/write/gsym_write_record.h"
 
