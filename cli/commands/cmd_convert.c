@@ -224,7 +224,8 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.threads = (uint32_t)values->threads;
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
                             (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
-                            (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u);
+                            (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u) |
+                            (values->report ? CSN_CONVERT_COVERAGE : 0u);
     convert_options.input = target->file;
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;
@@ -268,6 +269,15 @@ static enum exit_code report_result(const struct convert_values *values, const c
     return EXIT_PARTIAL;
 }
 
+/* Of the index at `path`; false: it is none that lookups read, or there are several. */
+static bool coverage_of_output(const char *path, struct coverage *out) {
+    struct csn_index *index;
+    if (csn_index_open_file(path, NULL, &index, NULL) < 0) return false;
+    bool good = coverage_of_index(index, out);
+    csn_index_close(index);
+    return good;
+}
+
 static enum exit_code convert_and_report(const struct convert_values *values, const struct target *target,
                                          struct csn_convert_report *report) {
     /* Opened first: a report that cannot be written should not be found out after minutes of work. */
@@ -280,7 +290,10 @@ static enum exit_code convert_and_report(const struct convert_values *values, co
     if (failure) cli_error(target->input, "%s%s%s", failure, missing.text[0] ? "; " : "", missing.text);
     else if (missing.text[0]) cli_report("%s: no debug information, symbols only; %s", target->input, missing.text);
     enum exit_code code = failure ? EXIT_FAILED : report_result(values, target->input, target->out_path, report);
-    if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report)) code = EXIT_FAILED;
+    struct coverage covered;
+    bool has_index = values->report && !failure && coverage_of_output(target->out_path, &covered);
+    if (values->report && !report_file_write(&file, target->input, target->out_path, failure, report, has_index ? &covered : NULL))
+        code = EXIT_FAILED;
     return code;
 }
 

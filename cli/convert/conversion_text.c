@@ -119,7 +119,7 @@ static void put_event(const struct csn_convert_report *report, uint32_t event, s
 }
 
 void conversion_put_json(const char *input, const char *output, const char *error,
-                         const struct csn_convert_report *report, struct json_out *json) {
+                         const struct csn_convert_report *report, const struct coverage *index, struct json_out *json) {
     json_begin_object(json);
     json_member_text(json, "input", input);
     if (error)
@@ -127,6 +127,7 @@ void conversion_put_json(const char *input, const char *output, const char *erro
     else
         json_member_text(json, "output", output);
     put_counts(report, json);
+    if (!error) coverage_put_json(report, index, json);
     json_key(json, "events");
     json_begin_array(json);
     for (uint32_t event = 0; event < CSN_EVENT_COUNT; event++) put_event(report, event, json);

@@ -4,7 +4,7 @@
 
 #include <callsign/convert.h>
 
-#include "ui/json_out.h"
+#include "convert/coverage.h"
 
 /* Parts of the input were damaged or not there: the index lacks what they held. */
 bool conversion_is_partial(const struct csn_convert_report *report);
@@ -20,8 +20,9 @@ void conversion_report_damage(const char *path, const struct csn_convert_report 
 /* Whether all functions come from symbol tables: the image is stripped, or built without debug information. */
 bool conversion_has_symbols_only(const struct csn_convert_report *report);
 
-/* The whole report as one object and a newline. `error` is NULL where the conversion succeeded. */
+/* The whole report as one object and a newline. `error` is NULL where the conversion succeeded; `index`: what lookups in the output
+ * answer, NULL if it is not an index. */
 void conversion_put_json(const char *input, const char *output, const char *error,
-                         const struct csn_convert_report *report, struct json_out *json);
+                         const struct csn_convert_report *report, const struct coverage *index, struct json_out *json);
 
 #endif

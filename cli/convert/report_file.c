@@ -57,11 +57,11 @@ int report_file_finish(struct report_file *file, int os_error) {
 }
 
 bool report_file_write(struct report_file *file, const char *input, const char *output, const char *error,
-                       const struct csn_convert_report *report) {
+                       const struct csn_convert_report *report, const struct coverage *index) {
     struct out_buffer out;
     out_init(&out, file->fd);
     struct json_out json = json_on(&out);
-    conversion_put_json(input, output, error, report, &json);
+    conversion_put_json(input, output, error, report, index, &json);
     out_flush(&out);
     int os_error = report_file_finish(file, out.os_error);
     if (os_error) cli_error(strcmp(file->path, "-") == 0 ? "standard output" : file->path, "%s", strerror(os_error));

@@ -2,7 +2,7 @@
 #ifndef CALLSIGN_CLI_REPORT_FILE_H
 #define CALLSIGN_CLI_REPORT_FILE_H
 
-#include <callsign/convert.h>
+#include "convert/coverage.h"
 
 struct report_file {
     const char *path; /* "-": standard output */
@@ -13,7 +13,7 @@ struct report_file {
 /* Both complain and return false on failure. Writing closes and leaves nothing after, whether it works or not. */
 bool report_file_open(struct report_file *file, const char *path);
 bool report_file_write(struct report_file *file, const char *input, const char *output, const char *error,
-                       const struct csn_convert_report *report);
+                       const struct csn_convert_report *report, const struct coverage *index);
 /* For other contents, written to `fd` by the caller; os_error: what failed until now, 0: nothing. 0, or the errno of what
  * failed; nothing is left after then, and nothing has been said. */
 int report_file_finish(struct report_file *file, int os_error);

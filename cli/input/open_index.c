@@ -49,7 +49,8 @@ static csn_status report_missing(csn_status status, const char *path, const stru
     return CSN_NONE;
 }
 
-static csn_status convert_in_memory(const struct companion_values *companions, struct opened_index *out, struct csn_error *err) {
+static csn_status convert_in_memory(const struct companion_values *companions, uint32_t flags, struct opened_index *out,
+                                    struct csn_error *err) {
     const char *path = out->input.path;
     struct csn_convert_report *report = calloc(1, sizeof(*report));
     if (!report) return CSN_E_MEMORY;
@@ -59,6 +60,7 @@ static csn_status convert_in_memory(const struct companion_values *companions, s
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
     options.progress = progress_step;
     options.progress_context = &bar;
+    options.flags = flags;
     options.input = out->input.file;
     csn_status status = companion_search_begin(&search, companions, &bar, &options, err);
     if (status >= 0) status = csn_convert_file_to_memory(path, &options, &out->bytes, report, err);
@@ -71,7 +73,7 @@ static csn_status convert_in_memory(const struct companion_values *companions, s
         out->partial = conversion_is_partial(report);
         status = csn_index_open_memory(out->bytes.ptr, out->bytes.size, NULL, &out->index, err);
     }
-    free(report);
+    out->report = report;
     return status;
 }
 
@@ -114,7 +116,7 @@ static bool is_for_search(const struct companion_values *companions, const struc
 static csn_status open_image(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
                              struct csn_error *err) {
     return is_for_search(companions, search) ? open_by_search(companions, search, out, err)
-                                             : convert_in_memory(companions, out, err);
+                                             : convert_in_memory(companions, 0, out, err);
 }
 
 /* What is said of debug information or images means nothing for an index, which has all of it inside. */
@@ -178,12 +180,13 @@ bool open_object(const char *path, const struct companion_values *companions, st
     *out = (struct opened_index){ 0 };
     struct csn_error err = CSN_ERROR_INIT;
     if (!input_file_open(path, &out->input)) return false;
-    return finish_opening(convert_in_memory(companions, out, &err), &err, out);
+    return finish_opening(convert_in_memory(companions, CSN_CONVERT_COVERAGE, out, &err), &err, out);
 }
 
 void close_index(struct opened_index *opened) {
     csn_index_close(opened->index);
     csn_bytes_free(&opened->bytes);
     input_file_close(&opened->input);
+    free(opened->report);
     *opened = (struct opened_index){ 0 };
 }

@@ -23,6 +23,7 @@ struct opened_index {
     struct csn_index *index;
     struct input_file input; /* that the index is read from */
     struct csn_bytes bytes;  /* of a conversion in memory */
+    struct csn_convert_report *report; /* of that; NULL: nothing was converted */
     bool partial;            /* parts of the object's debug information could not be read */
 };
 
@@ -32,7 +33,7 @@ bool open_index(const char *path, const struct companion_values *companions, str
 /* The same; an object file is converted by the opener, which has a cache. NULL: as open_index(). */
 bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,
                         struct opened_index *out);
-/* The same for an object file only. */
+/* The same for an object file only; the report tells its coverage, too. */
 bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out);
 void close_index(struct opened_index *opened); /* a zeroed one is fine */
 

@@ -77,8 +77,9 @@ CSN_API void csn_breakpad_options_init(struct csn_breakpad_options *options);
 enum {
     CSN_CONVERT_STRICT = 1,         /* anything dropped or damaged fails the conversion */
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
-    CSN_CONVERT_LLVM_PATTERNS = 4   /* write call sites as llvm-gsymutil does: names from DWARF without anchors and escapes,
+    CSN_CONVERT_LLVM_PATTERNS = 4,  /* write call sites as llvm-gsymutil does: names from DWARF without anchors and escapes,
                                      * patterns from files unchanged, flags only where a file gives them */
+    CSN_CONVERT_COVERAGE = 8        /* fill the report's coverage; costs some time and memory */
 };
 
 enum csn_byte_order {
@@ -223,7 +224,10 @@ struct csn_convert_report {
     uint32_t uuid_size;                                /* bytes used */
     uint32_t reserved0;
     uint64_t functions_from_pdb;                       /* private symbols of a program database */
-    uint64_t reserved[10];
+    /* CSN_CONVERT_COVERAGE: bytes of the input's executable sections; of these, bytes for which the input has a name, a line
+     * and inlined calls. The rest of a row behind the function that it belongs to is padding and not counted. */
+    uint64_t coverage_code, coverage_name, coverage_line, coverage_inlined;
+    uint64_t reserved[6];
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 

@@ -19,6 +19,7 @@ struct csni_input {
 };
 
 struct csni_companion_file;
+struct csni_coverage;
 struct csni_pdb;
 struct csni_address_map;
 
@@ -44,6 +45,7 @@ struct csni_conversion {
     struct csni_batch *batches;
     uint32_t batch_count, batch_capacity;
     atomic_bool has_nameless;         /* some function from DWARF has no name */
+    struct csni_coverage *coverage;   /* by worker; NULL: not wanted */
     bool claims_rows;                 /* units were read: csni_model_claim_rows() has something to do */
     uint64_t symbols_left_out;        /* that would be dropped as duplicates: see covered_ranges.h */
     pthread_mutex_t lock;             /* of progress and companions */

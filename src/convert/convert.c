@@ -10,6 +10,7 @@
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/call_sites/finish_batches.h"
 #include "convert/convert_options.h"
+#include "convert/coverage.h"
 #include "convert/sources/inputs.h"
 #include "convert/outputs/outputs.h"
 #include "convert/outputs/segments.h"
@@ -24,7 +25,8 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
                                 struct csn_error *err) {
     CSNI_TRY(csni_convert_options_copy(given, own, err));
     const struct csn_convert_options *out = &own->common;
-    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS;
+    const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS |
+                           CSN_CONVERT_COVERAGE;
     if (out->flags & ~known)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
     if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
@@ -56,7 +58,7 @@ static csn_status make_workers(struct csni_conversion *c, struct csn_error *err)
         csni_arena_init(&c->arenas[i], c->alloc, ARENA_CHUNK);
         csni_batch_writer_init(&c->writers[i], c->alloc);
     }
-    return CSN_OK;
+    return csni_coverage_create(c, err);
 }
 
 /* Fails when something was lost and the caller asked for strictness. */
@@ -108,6 +110,7 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
     if (!output->holds_binaries) csni_model_flatten(model, c->report);
     CSNI_TRY(csni_model_finalize(model, c->pool, c->report, err));
     if (c->claims_rows) CSNI_TRY(csni_model_claim_rows(model, &c->arenas[0], c->report, err));
+    CSNI_TRY(csni_coverage_report(c, model, err));
     csni_report_add(c->report, CSN_EVENT_DUPLICATE_DROPPED, c->symbols_left_out, csni_str(""));
     c->report->functions_pruned += c->symbols_left_out;
     csni_report_unrepresentable(model, c->options.format, c->report);
@@ -148,6 +151,7 @@ static void release_content(struct csni_conversion *c) {
         csni_batch_writer_deinit(&c->writers[i]);
         csni_arena_deinit(&c->arenas[i]);
     }
+    csni_coverage_destroy(c);
     csni_free(c->alloc, c->writers, (c->workers + 1) * sizeof *c->writers);
     csni_free(c->alloc, c->arenas, (c->workers + 1) * sizeof *c->arenas);
     csni_free(c->alloc, c->batches, c->batch_capacity * sizeof *c->batches);

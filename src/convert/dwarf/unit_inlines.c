@@ -1,6 +1,7 @@
 /* Inlined calls of one unit's functions. */
 #include "base/core/fail.h"
 #include "base/core/search.h"
+#include "convert/dwarf/unit_coverage.h"
 #include "convert/dwarf/unit_files.h"
 #include "convert/dwarf/unit_inlines.h"
 #include "convert/dwarf/unit_names.h"
@@ -91,6 +92,7 @@ static inline csn_status read_inlined(struct csni_unit_job *job, const struct cs
         csni_unit_enclosing_function(job)->inlined_elsewhere = true; /* moved or optimised away: no fault of the producer */
         return CSN_NONE;
     }
+    CSNI_TRY(csni_unit_cover_inlined(job, out->first_range));
     check_within_parent(job, die, parent, out->first_range);
     status = read_call(job, die, out);
     if (status != CSN_OK) return status;

@@ -1,14 +1,15 @@
 /* The state of one worker that converts units. */
 #include "convert/dwarf/unit_job.h"
 
-
 #include "base/core/fail.h"
+#include "convert/coverage.h"
 #include "base/ranges.h"
 
 void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, uint32_t worker) {
     *job = (struct csni_unit_job){ .conversion = c };
     job->writer = &c->writers[worker];
     job->arena = &c->arenas[worker];
+    job->coverage = c->coverage ? &c->coverage[worker] : NULL;
     job->file_numbers.alloc = job->directories.alloc = job->by_offset.alloc = job->pending.alloc = c->alloc;
     job->claimed.alloc = job->row_parts.alloc = c->alloc;
     job->open.alloc = job->functions.alloc = job->inlined.alloc = job->calls.alloc = job->ranges.alloc = c->alloc;

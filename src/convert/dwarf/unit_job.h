@@ -100,6 +100,9 @@ struct csni_unit_job {
     struct csni_arena *arena;
     struct csni_unit_source image;     /* where units are read from that are not split; without a unit */
 
+    struct csni_coverage *coverage;    /* of the worker; NULL: not wanted */
+    size_t covered_lines, covered_inlined; /* ranges in it when the unit began */
+
     /* The unit at hand. */
     const struct csni_dwarf *dwarf, *line_dwarf;
     struct csni_scopes *scopes;

@@ -2,6 +2,7 @@
 #include "base/core/fail.h"
 #include "base/core/search.h"
 #include "base/core/sort.h"
+#include "convert/dwarf/unit_coverage.h"
 #include "convert/dwarf/unit_files.h"
 #include "convert/dwarf/unit_lines.h"
 
@@ -33,7 +34,7 @@ csn_status csni_unit_read_lines(struct csni_unit_job *job) {
     size_t files = job->has_lines ? job->lines.files.count + 1 : 0;
     size_t directories = job->has_lines ? job->lines.directories.count + 1 : 0;
     bool filled = fill_with_zeros(&job->file_numbers, files) && fill_with_zeros(&job->directories, directories);
-    return filled && nothing_is_claimed(job) ? CSN_OK : CSN_E_MEMORY;
+    return filled && nothing_is_claimed(job) ? csni_unit_cover_lines(job) : CSN_E_MEMORY;
 }
 
 /* ---- which sequences a function's rows come from ---- */

@@ -2,6 +2,7 @@
 #include "convert/dwarf/unit_walk.h"
 
 #include "base/core/fail.h"
+#include "convert/dwarf/unit_coverage.h"
 #include "convert/dwarf/unit_inlines.h"
 #include "convert/dwarf/unit_lines.h"
 #include "convert/dwarf/unit_names.h"
@@ -322,6 +323,7 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
     struct csn_error damage = CSN_ERROR_INIT;
     const struct csni_unit *unit = source->unit;
     begin_unit(job, source);
+    csni_unit_coverage_begin(job);
     csni_unit_names_begin(job);
     csn_status status = walk_unit(job, &damage);
     if (status < 0 && status != CSN_E_MEMORY && !overspent(job)) {
@@ -335,6 +337,7 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
     if (status >= 0 && unit->is_skeleton && !unit->is_split) status = convert_skeleton(job, source);
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0) status = csni_unit_add_unclaimed(job);
+    csni_unit_coverage_end(job);
     CSNI_TRY(charge_conversion(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);
