@@ -15,6 +15,8 @@ OVERLOADS = """
 namespace ns { struct item { int v; __attribute__((noinline)) int run(int a) { return v * a; } };
 static __attribute__((noinline)) int run(int a) { return a * 3; }
 static __attribute__((noinline)) int run(double a) { return int(a / 3); } }
+template <class T> static __attribute__((noinline)) int size(T *) { return sizeof(T); }
+int (*sizes[])(void) = { (int (*)(void))size<int>, (int (*)(void))size<float> };
 int main(int argc, char **argv) { ns::item i{argc}; return i.run(argc) + ns::run(argc) + ns::run(argc * 0.5); }
 extern "C" int plain(int a) { return a; }
 """

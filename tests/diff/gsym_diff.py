@@ -348,12 +348,18 @@ def judge(source, found):
     bounded = [difference for difference in found if difference.reason == "bounded-by-frame"]
     expected = symbolizer_frames(source, [difference.address for difference in late]) if late else {}
     ends, sections = (frame_ends(source), section_ends(source)) if bounded else ({}, [])
+    places = None
     for difference in late:
         # Without a declaration it is the symbol that tells of the function.
         if difference.reason in ("rows-of-symbol", "rows-begin-late"):
             declared = any(frame[3] for frame in expected[difference.address][-1:])
             difference.reason = "rows-begin-late" if declared else "rows-of-symbol"
         difference.verdict = objection_of_symbolizer(difference, expected[difference.address])
+        if difference.verdict and difference.reason == "name-from-symbol":  # one of several names of the code
+            places = places or symbol_places(source)
+            name, offset, _, _ = frames_of(difference.ours)[-1]
+            if (name, difference.address - offset) in places:
+                difference.verdict = None
     for difference in bounded:
         if not objection_of_sections(difference, sections):
             difference.reason = "section-end"

@@ -104,6 +104,8 @@ static struct csn_str identifier_of(struct csn_str plain) {
 }
 
 static bool holds(struct csn_str text, struct csn_str part) {
+    enum { LONGEST = 4096 };
+    if (text.len > LONGEST) text.len = LONGEST;
     for (size_t i = 0; i + part.len <= text.len; i++)
         if (text.ptr[i] == part.ptr[0] && memcmp(text.ptr + i, part.ptr, part.len) == 0) return true;
     return false;
@@ -116,11 +118,38 @@ static bool may_be_of(struct csn_str symbol, struct csn_str plain) {
     return csni_is_mangled(symbol) ? csni_mangled_has_part(symbol, id) : holds(symbol, id);
 }
 
+/* How many of the identifiers in a plain name, template arguments included, a symbol has: it tells instances of one template apart
+ * that share their code. */
+static unsigned count_common(struct csn_str symbol, struct csn_str plain) {
+    enum { COUNTED = 32 };
+    unsigned common = 0, looked_at = 0;
+    for (size_t at = 0, end; at < plain.len && looked_at < COUNTED; at = end + 1) {
+        for (end = at; end < plain.len && is_name_char(plain.ptr[end]);) end++;
+        struct csn_str id = { plain.ptr + at, end - at };
+        looked_at += id.len > 0;
+        common += id.len && holds(symbol, id);
+    }
+    return common;
+}
+
+/* The symbol found best so far for a function. */
+struct choice {
+    const struct csni_mangled_symbol *symbol; /* NULL: none */
+    unsigned common, offered;
+};
+
+enum { COMPARED = 64 }; /* functions, and symbols, of one start: hostile files have thousands */
+
 static void offer_symbol(const struct csni_conversion *c, const struct csni_key *keys, size_t count,
-                         const struct csni_mangled_symbol *symbol, const struct csni_mangled_symbol **best) {
-    for (size_t i = 0; i < count; i++) {
-        if (best[i] && symbol->size < best[i]->size) continue;
-        if (may_be_of(symbol->name, name_of_key(c, &keys[i]))) best[i] = symbol;
+                         const struct csni_mangled_symbol *symbol, struct choice *best) {
+    if (best[0].offered++ >= COMPARED) return;
+    for (size_t i = 0; i < count && i < COMPARED; i++) {
+        struct csn_str plain = name_of_key(c, &keys[i]);
+        if (!may_be_of(symbol->name, plain)) continue;
+        struct choice choice = { symbol, count_common(symbol->name, plain), best[i].offered };
+        bool worse = best[i].symbol && (choice.common < best[i].common ||
+                                        (choice.common == best[i].common && symbol->size < best[i].symbol->size));
+        if (!worse) best[i] = choice;
     }
 }
 
@@ -133,7 +162,7 @@ static void rename_function(struct csni_conversion *c, const struct csni_key *k,
 static csn_status take_names(struct csni_conversion *c, const function_keys *plain, const csni_mangled_symbols *symbols,
                              struct csn_error *err) {
     size_t count = plain->count;
-    const struct csni_mangled_symbol **best = csni_alloc_zeroed(c->alloc, count, sizeof *best);
+    struct choice *best = csni_alloc_zeroed(c->alloc, count, sizeof *best);
     if (!best) return csni_fail_memory(err, count * sizeof *best);
     for (size_t i = 0; i < symbols->count; i++) {
         const struct csni_mangled_symbol *symbol = &symbols->items[i];
@@ -142,7 +171,7 @@ static csn_status take_names(struct csni_conversion *c, const function_keys *pla
         if (end > first) offer_symbol(c, plain->items + first, end - first, symbol, best + first);
     }
     for (size_t i = 0; i < count; i++)
-        if (best[i]) rename_function(c, &plain->items[i], best[i]);
+        if (best[i].symbol) rename_function(c, &plain->items[i], best[i].symbol);
     csni_free(c->alloc, best, count * sizeof *best);
     return CSN_OK;
 }

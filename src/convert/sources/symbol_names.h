@@ -21,8 +21,9 @@ static inline bool csni_mangled_symbols_add(csni_mangled_symbols *symbols, uint6
 }
 
 /* Gives each function from DWARF that has no linkage name the name of the mangled symbol at its start which has the plain name as a
- * part: of several the largest, of these the last, as llvm-symbolizer does. Not where call sites are kept, whose patterns are made
- * for the names of the debug information, nor where functions are merged as the reference does. */
+ * part: of several the one that has most of its identifiers, of these the largest, then the last, as llvm-symbolizer does. Not where
+ * call sites are kept, whose patterns are made for the names of the debug information, nor where functions are merged as the
+ * reference does. */
 csn_status csni_take_symbol_names(struct csni_conversion *c, const csni_mangled_symbols *symbols, struct csn_error *err);
 /* Gives functions from DWARF without any name that of a symbol at their start: `symbols` are those not left out as covered. */
 csn_status csni_name_nameless(struct csni_conversion *c, const struct csni_batch *symbols, struct csn_error *err);
