@@ -105,29 +105,36 @@ static bool has_named_function(const struct csn_index *index, struct csn_str sym
     return same;
 }
 
-static bool find_function(struct stack_session *session, const struct csn_index *index, const struct line_frame *frame, uint64_t *start) {
-    const struct symbol_site site = { .name = frame->symbol, .offset = frame->has_symbol_offset ? frame->symbol_offset : 0,
-                                      .size = frame->symbol_size };
-    uint32_t count = 0;
-    return frame->symbol.len && symbol_tables_find(&session->symbols, index, &site, start, &count) && count == 1;
-}
-
-/* `known`: a bias that holds if it fits. */
-static bool place_by_name(struct stack_session *session, const struct csn_index *index, const struct line_frame *frame,
-                          const struct place *known, uint64_t *addr) {
-    uint64_t start;
-    if (!find_function(session, index, frame, &start)) return false;
+/* Whether `frame` may be in the function that starts at `start`, and where. `known`: a bias that holds if it fits. */
+static bool place_in_function(const struct csn_index *index, const struct line_frame *frame, uint64_t start, const struct place *known,
+                              uint64_t *addr) {
     if (frame->has_symbol_offset) {
         *addr = start + frame->symbol_offset;
-        return (frame->value - *addr) % PAGE_SIZE == 0;
+        return (frame->value - *addr) % PAGE_SIZE == 0 && is_within(index, frame, start, *addr);
     }
-    if (known && is_within(index, frame, start, frame->value - known->bias)) {
-        *addr = frame->value - known->bias;
-        return true;
-    }
+    *addr = known ? frame->value - known->bias : 0;
+    if (known && is_within(index, frame, start, *addr)) return true;
     *addr = start + (frame->value - start) % PAGE_SIZE;
     if (*addr == start && !(frame->flags & CSN_STACK_EXACT)) *addr += PAGE_SIZE; /* of a function that is a page long */
     return is_within(index, frame, start, *addr) && !is_within(index, frame, start, *addr + PAGE_SIZE);
+}
+
+/* By the one function of that name where the pc's place in a page fits. */
+static bool place_by_name(struct stack_session *session, const struct csn_index *index, const struct line_frame *frame,
+                          const struct place *known, uint64_t *addr) {
+    enum { SAME_NAME_MAX = 16 };
+    const struct symbol_site site = { .name = frame->symbol, .offset = frame->has_symbol_offset ? frame->symbol_offset : 0,
+                                      .size = frame->symbol_size };
+    uint64_t starts[SAME_NAME_MAX], candidate;
+    uint32_t count = 0, fitting = 0;
+    if (!frame->symbol.len || !symbol_tables_find(&session->symbols, index, &site, starts, &count)) return false;
+    if (count != 1 && !symbol_tables_find_plain(&session->symbols, index, frame->symbol, starts, SAME_NAME_MAX, &count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!place_in_function(index, frame, starts[i], known, &candidate)) continue;
+        if (fitting++) return false;
+        *addr = candidate;
+    }
+    return fitting == 1;
 }
 
 bool stack_place_symbol(struct stack_session *session, struct csn_str name, uint64_t offset, struct csn_str *module) {

@@ -7,6 +7,9 @@
 
 #include <callsign/inspect.h>
 
+#include "stack/plain_name.h"
+#include "ui/name_text.h"
+
 /* Functions of one slot form a list: those of one name, however many, cost no other name anything. */
 struct symbol_entry {
     uint32_t hash, next; /* function + 1; 0: the last */
@@ -17,6 +20,8 @@ struct symbol_table {
     struct symbol_entry *entries; /* by function */
     uint32_t *slots;              /* function + 1, by hash of its name; 0: none */
     uint32_t mask, function_count;
+    struct symbol_entry *plain_entries; /* the same by plain names; NULL: nobody asked */
+    uint32_t *plain_slots;
     bool in_pieces;               /* names are put together in `scratch` */
     char *scratch;
     size_t scratch_size;
@@ -53,6 +58,8 @@ static bool read_symbol_function(struct symbol_table *table, uint32_t i, struct 
 static void free_symbol_table(struct symbol_table *table) {
     free(table->entries);
     free(table->slots);
+    free(table->plain_entries);
+    free(table->plain_slots);
     free(table->scratch);
 }
 
@@ -130,4 +137,56 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
     *count = site->size ? find_symbol(table, site, true, start) : 0;
     if (!*count) *count = find_symbol(table, site, false, start);
     return true;
+}
+
+/* ---- plain names ---- */
+
+enum { PLAIN_NAME_MAX = 512 };
+
+static size_t plain_function_name(struct symbol_table *table, struct name_text *names, uint32_t i, struct csn_function *function, char *out) {
+    if (!read_symbol_function(table, i, function)) return 0;
+    return plain_name(name_text(names, function->name), out, PLAIN_NAME_MAX);
+}
+
+static bool build_plain_names(struct symbol_table *table, struct name_text *names) {
+    table->plain_slots = calloc((size_t)table->mask + 1, sizeof(*table->plain_slots));
+    table->plain_entries = calloc(table->function_count ? table->function_count : 1, sizeof(*table->plain_entries));
+    if (!table->plain_slots || !table->plain_entries) return false;
+    for (uint32_t i = table->function_count; i-- > 0;) {
+        char name[PLAIN_NAME_MAX];
+        struct csn_function function;
+        size_t size = plain_function_name(table, names, i, &function, name);
+        if (!size) continue;
+        uint32_t hash = hash_symbol((struct csn_str){ name, size }), *slot = &table->plain_slots[hash & table->mask];
+        table->plain_entries[i] = (struct symbol_entry){ hash, *slot };
+        *slot = i + 1;
+    }
+    return true;
+}
+
+static void find_plain(struct symbol_table *table, struct name_text *names, struct csn_str plain, uint64_t *starts, uint32_t capacity,
+                       uint32_t *count) {
+    enum { PROBES = 1 << 12 };
+    uint32_t hash = hash_symbol(plain), at = table->plain_slots[hash & table->mask];
+    for (unsigned probe = 0; at && probe < PROBES && *count < capacity; at = table->plain_entries[at - 1].next, probe++) {
+        char name[PLAIN_NAME_MAX];
+        struct csn_function function;
+        if (table->plain_entries[at - 1].hash != hash) continue;
+        size_t size = plain_function_name(table, names, at - 1, &function, name);
+        if (same_text((struct csn_str){ name, size }, plain)) starts[(*count)++] = function.start;
+    }
+}
+
+bool symbol_tables_find_plain(struct symbol_tables *tables, const struct csn_index *index, struct csn_str name, uint64_t *starts,
+                              uint32_t capacity, uint32_t *count) {
+    struct symbol_table *table = symbol_table_of(tables, index);
+    struct name_text names;
+    char plain[PLAIN_NAME_MAX];
+    *count = 0;
+    if (!table || !name_text_init(&names, true)) return false;
+    bool good = table->plain_slots || build_plain_names(table, &names);
+    struct csn_str wanted = { plain, plain_name(name_text(&names, name), plain, sizeof(plain)) };
+    if (good && wanted.len) find_plain(table, &names, wanted, starts, capacity, count);
+    name_text_deinit(&names);
+    return good;
 }

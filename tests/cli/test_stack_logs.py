@@ -52,6 +52,13 @@ SAMPLES = {
     "boost": Sample(["-i", f"boost-fixed={DATA / 'orders-fixed'}"], "Boost 1.74, boost::stacktrace", {
         2: f"= 1# check at {L}9 (inlined)\n 1# parse_line at {L}16", 3: f"= 2# orders_load at {L}21"}, (1, 6, 2)),
     "glog": Sample(FIXED, "glog 0.6.0, LOG(FATAL)", {8: CHECK, 9: LOAD}, (1, 11, 2)),
+    "glog-cxx": Sample([], "glog 0.6.0 in a position independent program in C++; llvm-symbolizer: 0x1235 shop.cc:5, 0x1257 :6, 0x12d3 :8", {
+        7: " (_ZN4shop12_GLOBAL__N_15priceIiEEiRKSt6vectorIT_SaIS3_EE at /opt/app/liborders.c:5)",
+        8: " (_ZNK4shop12_GLOBAL__N_14Cart5totalEi at /opt/app/liborders.c:6)", 9: " (main at /opt/app/liborders.c:8)"}, (1, 10, 3),
+        functions={"name": "shop", "list": [
+            {"start": 0x11ba, "size": 0x8d, "name": "_ZN4shop12_GLOBAL__N_15priceIiEEiRKSt6vectorIT_SaIS3_EE", "line": 5},
+            {"start": 0x1248, "size": 0x19, "name": "_ZNK4shop12_GLOBAL__N_14Cart5totalEi", "line": 6},
+            {"start": 0x1261, "size": 0xb1, "name": "main", "line": 8}]}),
     "absl": Sample(FIXED, "Abseil 20220623, InstallFailureSignalHandler()", {2: f" (parse_line at {L}15)"}, (1, 2, 1)),
     "absl-pie": Sample(LIB, "the same in a position independent program", {2: f" (parse_line at {L}15)"}, (1, 2, 1)),
     "rust": Sample(LIB, "rustc 1.95.0, RUST_BACKTRACE=full", {5: CHECK, 9: LOAD}, (1, 4, 2)),
@@ -402,3 +409,22 @@ def test_threads_write_the_same_of_json(callsign, args):
         lines.append("{bad" if i % 50 == 7 else json.dumps({"modules": [module]} if i % 29 == 0 else {"frames": frames}))
     runs = [callsign.run("stack", "--no-search", *LIB, *args, "--threads", n, stdin="\n".join(lines) + "\n") for n in (1, 2, 5)]
     assert len({(run.stdout, run.stderr, run.returncode) for run in runs}) == 1 and runs[0].returncode == 1
+
+
+@pytest.mark.parametrize("written,mangled", [
+    ("orders::parse_line::h0123456789abcdef", "_ZN6orders10parse_line17h0123456789abcdefE"),          # Rust
+    ("orders[1a2b3c]::parse::<u8>", "_RINvCs1234_6orders5parsehEB2_"),                               # Rust, v0
+    ("shop::Cart::total()", "_ZNK4shop4Cart5totalEi"),                                               # glog and Abseil: no arguments
+    ("int shop::price<int>(std::vector<int> const&)", "_ZN4shop5priceIiEEiRKSt6vectorIT_SaIS2_EE"),
+    ("shop::(anonymous namespace)::load(char const*)", "_ZN4shop12_GLOBAL__N_14loadEPKc"),
+    ("shop::operator<<<int>(int)", "_ZN4shoplsIiEEvT_"), ("shop::Cart::operator()(int) const", "_ZNK4shop4CartclEi"),
+    ("shop::Cart::operator bool() const", "_ZNK4shop4CartcvbEv"), ("main", "main"),
+])
+def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
+    """A frame is placed by its name, although the index has it mangled and others print less of it."""
+    index = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1100, "size": 0x100, "name": mangled, "line": 5},
+                                                    {"start": 0x1200, "size": 0x100, "name": "other", "line": 6}])
+    text = f"    @     0x55d000001234  {written}\n    @     0x55d000003148  {written}\n    @     0x55d000003248  (unknown)\n"
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
+    assert [f.get("address") for f in answer["frames"]] == [None, "0x1148", "0x1248"]
+    assert [f["frames"][0]["function"] if f["frames"] else None for f in answer["frames"]] == [None, mangled, "other"]
