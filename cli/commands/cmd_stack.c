@@ -100,9 +100,10 @@ static unsigned thread_count(const struct stack_run *run) {
 }
 
 static struct stack_feed feed_of(struct stack_run *run, struct line_input *input, void *context) {
-    uint64_t cache = run->values->cache_bytes ? run->values->cache_bytes : DEFAULT_CACHE;
+    uint64_t cache = run->values->cache_bytes ? run->values->cache_bytes : DEFAULT_CACHE, share = cache / thread_count(run);
     return (struct stack_feed){ .session = &run->session, .output = &run->output, .input = input, .in_place = run->values->in_place,
-                                .cache_bytes = cache / thread_count(run), .context = context };
+                                
+                                .cache_bytes = share ? share : 1, .context = context };
 }
 
 static bool feed_text_line(void *context, struct stack_part *part, struct csn_str line, bool is_part) {

@@ -393,7 +393,7 @@ def long_log():
                    for i in range(3000))
 
 
-@pytest.mark.parametrize("args", [["--in-place"], ["--json"], ["--explain"], ["--in-place", "--max-frames", "2"], ["--json", "--cache", "1"]])
+@pytest.mark.parametrize("args", [["--in-place"], ["--json"], ["--explain"], ["--in-place", "--max-frames", "2"], ["--json", "--cache", "200K"]])
 def test_threads_write_the_same(callsign, long_log, args):
     runs = [callsign.run("stack", "--no-search", *BOTH, *args, "--threads", n, stdin=long_log) for n in (1, 2, 5)]
     assert len({(run.stdout, run.stderr, run.returncode) for run in runs}) == 1 and summary(runs[0])[0] > 1000
