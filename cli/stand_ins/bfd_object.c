@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "stand_ins/bfd_object.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,8 +197,12 @@ const char *bfd_coff_file(const struct bfd_object *o, const struct bfd_section *
     return found;
 }
 
-bool bfd_symbol_address(const struct bfd_object *o, const char *name, uint64_t *addr) {
-    if (!*name) return false;
+/* What no name begins with: perf sends "," after each address, to which no name has to be demangled. */
+static bool may_begin_name(char c) { return isalnum((unsigned char)c) || (c && strchr("_<({[*&~$.?@", c)); }
+
+bool bfd_symbol_address(struct bfd_object *o, const char *name, uint64_t *addr) {
+    if (!may_begin_name(*name)) return false;
+    if (o->unknown_name && strcmp(o->unknown_name, name) == 0) return false;
     for (size_t i = 0; i < o->symbol_count; i++) {
         if (strcmp(o->symbols[i].name, name) != 0) continue;
         *addr = value_of(o, o->symbols[i].symbol);
@@ -211,5 +216,7 @@ bool bfd_symbol_address(const struct bfd_object *o, const char *name, uint64_t *
         *addr = value_of(o, o->symbols[i].symbol);
         return true;
     }
+    free(o->unknown_name);
+    o->unknown_name = copy_text(name, strlen(name));
     return false;
 }

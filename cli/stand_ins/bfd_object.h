@@ -44,6 +44,7 @@ struct bfd_object {
     struct bfd_section_symbols *by_section; /* by section index; of the debug file's symbols where one is used */
     bool is_elf;
     const char *program;             /* for messages */
+    char *unknown_name;              /* the last one that was looked for in vain */
     struct {                         /* of the last search, as BFD remembers it */
         const struct bfd_section *section;
         const struct bfd_function_symbol *found;
@@ -61,6 +62,6 @@ const struct bfd_function_symbol *bfd_find_function(struct bfd_object *object, c
 const char *bfd_coff_file(const struct bfd_object *object, const struct bfd_section *section, uint64_t addr);
 
 /* Address of the first symbol of that name, else of the first whose demangled name it is. False: none. */
-bool bfd_symbol_address(const struct bfd_object *object, const char *name, uint64_t *addr);
+bool bfd_symbol_address(struct bfd_object *object, const char *name, uint64_t *addr);
 
 #endif

@@ -107,7 +107,7 @@ static bool is_symbol(char *text, char **symbol, uint64_t *offset) {
     return true;
 }
 
-static uint64_t request_address(const struct addr2line *a, char *text) {
+static uint64_t request_address(struct addr2line *a, char *text) {
     char *symbol;
     uint64_t offset, pc = 0;
     if (is_symbol(text, &symbol, &offset)) {

@@ -212,6 +212,8 @@ enum {
     CSN_LINE_STATEMENT = 1,
     CSN_LINE_END_SEQUENCE = 2,
     CSN_LINE_PROLOGUE_END = 4,
+    CSN_LINE_BASIC_BLOCK = 16,
+    CSN_LINE_EPILOGUE_BEGIN = 32,
     CSN_LINE_FILE_UNSET = 8  /* the program has not chosen the file: `file` is the machine's initial 1 */
 };
 struct csn_debug_row {

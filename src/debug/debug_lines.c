@@ -97,7 +97,8 @@ static bool run_standard(struct program *pr, uint8_t opcode) {
         return true;
     case DW_LNS_set_column: pr->row.column = (uint32_t)csni_cursor_uleb(c); return true;
     case DW_LNS_negate_stmt: pr->row.flags ^= CSN_LINE_STATEMENT; return true;
-    case DW_LNS_set_basic_block: case DW_LNS_set_epilogue_begin: return true;
+    case DW_LNS_set_basic_block: pr->row.flags |= CSN_LINE_BASIC_BLOCK; return true;
+    case DW_LNS_set_epilogue_begin: pr->row.flags |= CSN_LINE_EPILOGUE_BEGIN; return true;
     case DW_LNS_const_add_pc: advance(pr, (255u - pr->h.opcode_base) / pr->h.line_range); return true;
     case DW_LNS_fixed_advance_pc:
         pr->row.addr += csni_cursor_u16(c);

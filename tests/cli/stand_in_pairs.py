@@ -61,9 +61,21 @@ class Pair:
         return run([self.dialect, *arguments], stdin, cwd, environment)
 
     def compare(self, arguments, stdin=b"", cwd=".", env=None):
-        """None: the same; else both results."""
+        """None: the same, but for names that only one demangler knows; else both results."""
         theirs, ours = (self.run(which, arguments, stdin, cwd, env) for which in ("theirs", "ours"))
-        return None if theirs == ours else (theirs, ours)
+        return None if theirs == ours or is_known(theirs, ours) else (theirs, ours)
+
+
+# libiberty reads the first, which csn_demangle() and LLVM do not, and not the second, which both do (docs/stand-ins.md).
+KNOWN_NAMES = (b"__is_bitwise_relocatable", b"_ZNSt4pairIKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiEC4IJOS5_EJLm0EE")
+
+
+def is_known(theirs, ours):
+    """Whether the results differ in nothing but lines with such names."""
+    x, y = theirs.out.split(b"\n"), ours.out.split(b"\n")
+    if theirs._replace(out=b"") != ours._replace(out=b"") or len(x) != len(y):
+        return False
+    return all(a == b or any(name in a for name in KNOWN_NAMES) for a, b in zip(x, y))
 
 
 def show_difference(arguments, stdin, difference):

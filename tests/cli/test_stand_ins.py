@@ -36,7 +36,7 @@ def pair_for(dialect, folder):
     return pair
 
 
-@pytest.mark.parametrize("dialect", ["addr2line", "llvm-addr2line", "llvm-symbolizer"])
+@pytest.mark.parametrize("dialect", ["addr2line", "eu-addr2line", "llvm-addr2line", "llvm-symbolizer"])
 def test_answers_are_those_of_the_tool(dialect, folder, programs):
     pair_for(dialect, folder)
     ran, differences = stand_in_pairs.fuzz(dialect, RUNS, 7, folder, only=set(programs))
@@ -67,6 +67,16 @@ def test_llvm_symbolizer_fails_like_the_tool(arguments, folder, programs):
     (where / "options2").write_text("--obj=c-gcc '-a'\n--verbose")
     lines = b"CODE\n\n \nc-gcc\nCODE \"c-gcc 1\nFILE:FILE:x 1\nBUILDID:zz 1\nFILE:\nc-gcc 12zz\nc-gcc:x86_64 main\n" + b"9" * 3000 + b"\n0x1"
     difference = pair_for("llvm-symbolizer", folder).compare(arguments, lines, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
+
+
+@pytest.mark.parametrize("arguments", [["-e", "nosuch", "1"], ["-e", ".", "1"], ["-e", "demo.c", "1"], ["-q"], ["--nosuch"], ["-e"], ["-e", "c-gcc", "-e", "c-gcc"],
+                                       ["-V"], ["--help"], ["--usage"], ["1"], ["-e", "c-gcc", "-j", ".text", "10"],
+                                       ["-e", "c-obj.o", "-j", ".text", "4", "1000"], ["-e", "c-obj.o", "(.text)+4"], ["-e", "c-gcc", "(.text)+4"],
+                                       ["-e", "c-gcc", "zz", "main", "main+4", "main-4", "main+1000", "", "main+", "1173zz"], ["-e", "c-gcc"]])
+def test_eu_addr2line_fails_like_the_tool(arguments, folder, programs):
+    lines = b"\n\n \n0x1139\nmain\nzz\n" + b"1" * 5000 + b"\n12"
+    difference = pair_for("eu-addr2line", folder).compare(arguments, lines, folder / "programs")
     assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
 
 

@@ -1,0 +1,480 @@
+/* eu-addr2line of elfutils 0.188: options, requests, answers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stand_ins/dwarf_words.h"
+#include "stand_ins/gnu_demangle.h"
+#include "stand_ins/growth.h"
+#include "stand_ins/libdw_module.h"
+#include "stand_ins/stand_ins.h"
+
+static const char help_text[] =
+    "Usage: eu-addr2line [OPTION...] [ADDR...]\n"
+    "Locate source files and line information for ADDRs (in a.out by default).\n"
+    "\n"
+    " Input selection options:\n"
+    "      --core=COREFILE        Find addresses from signatures found in COREFILE\n"
+    "      --debuginfo-path=PATH  Search path for separate debuginfo files\n"
+    "  -e, --executable=FILE      Find addresses in FILE\n"
+    "  -k, --kernel               Find addresses in the running kernel\n"
+    "  -K, --offline-kernel[=RELEASE]   Kernel with all modules\n"
+    "  -M, --linux-process-map=FILE   Find addresses in files mapped as read from\n"
+    "                             FILE in Linux /proc/PID/maps format\n"
+    "  -p, --pid=PID              Find addresses in files mapped into process PID\n"
+    "\n"
+    " Input format options:\n"
+    "  -j, --section=NAME         Treat addresses as offsets relative to NAME\n"
+    "                             section.\n"
+    "\n"
+    " Output format options:\n"
+    "  -a, --addresses            Print address before each entry\n"
+    "  -A, --absolute             Show absolute file names using compilation\n"
+    "                             directory (default)\n"
+    "  -C, --demangle[=ARG]       Show demangled symbols (ARG is always ignored)\n"
+    "  -f, --functions            Also show function names\n"
+    "  -F, --flags                Also show line table flags\n"
+    "  -i, --inlines              Show all source locations that caused inline\n"
+    "                             expansion of subroutines at the address.\n"
+    "      --pretty-print         Print all information on one line, and indent\n"
+    "                             inlines\n"
+    "      --relative             Show relative file names without compilation\n"
+    "                             directory\n"
+    "  -s, --basenames            Show only base names of source files\n"
+    "  -S, --symbols              Also show symbol or section names\n"
+    "  -x, --symbols-sections     Also show symbol and the section names\n"
+    "\n"
+    " Miscellaneous:\n"
+    "\n"
+    "  -?, --help                 Give this help list\n"
+    "      --usage                Give a short usage message\n"
+    "  -V, --version              Print program version\n"
+    "\n"
+    "Mandatory or optional arguments to long options are also mandatory or optional\n"
+    "for any corresponding short options.\n"
+    "\n"
+    "Report bugs to https://sourceware.org/bugzilla.\n";
+
+static const char usage_text[] =
+    "Usage: eu-addr2line [-kaAfFisSx?V] [-e FILE] [-K[RELEASE]] [-M FILE] [-p PID]\n"
+    "            [-j NAME] [-C[ARG]] [--core=COREFILE] [--debuginfo-path=PATH]\n"
+    "            [--executable=FILE] [--kernel] [--offline-kernel[=RELEASE]]\n"
+    "            [--linux-process-map=FILE] [--pid=PID] [--section=NAME]\n"
+    "            [--addresses] [--absolute] [--demangle[=ARG]] [--functions]\n"
+    "            [--flags] [--inlines] [--pretty-print] [--relative] [--basenames]\n"
+    "            [--symbols] [--symbols-sections] [--help] [--usage] [--version]\n"
+    "            [ADDR...]\n";
+
+enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, EXIT_USAGE = 64 };
+
+struct eu {
+    const char *program, *short_name, *path, *section, *debuginfo_path;
+    bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
+    struct libdw_module *module;
+    int width;               /* digits of addresses; 0: no module was seen yet */
+};
+
+static const struct option long_options[] = {
+    { "core", required_argument, NULL, OPT_CORE },
+    { "debuginfo-path", required_argument, NULL, OPT_DEBUGINFO },
+    { "executable", required_argument, NULL, 'e' },
+    { "kernel", no_argument, NULL, 'k' },
+    { "offline-kernel", optional_argument, NULL, 'K' },
+    { "linux-process-map", required_argument, NULL, 'M' },
+    { "pid", required_argument, NULL, 'p' },
+    { "section", required_argument, NULL, 'j' },
+    { "addresses", no_argument, NULL, 'a' },
+    { "basenames", no_argument, NULL, 's' },
+    { "absolute", no_argument, NULL, 'A' },
+    { "functions", no_argument, NULL, 'f' },
+    { "symbols", no_argument, NULL, 'S' },
+    { "symbols-sections", no_argument, NULL, 'x' },
+    { "flags", no_argument, NULL, 'F' },
+    { "inlines", no_argument, NULL, 'i' },
+    { "demangle", optional_argument, NULL, 'C' },
+    { "pretty-print", no_argument, NULL, OPT_PRETTY },
+    { "relative", no_argument, NULL, OPT_RELATIVE },
+    { "target", required_argument, NULL, 'b' },
+    { "demangler", required_argument, NULL, OPT_DEMANGLER },
+    { "help", no_argument, NULL, '?' },
+    { "usage", no_argument, NULL, OPT_USAGE },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, no_argument, NULL, 0 },
+};
+
+/* ---- names and places ---- */
+
+static char separator(const struct eu *e) { return e->pretty ? ' ' : '\n'; }
+
+static void put_name(const struct eu *e, const char *name, size_t size) {
+    char *plain = copy_text(name, size), *demangled = e->demangle && strncmp(plain, "_Z", 2) == 0 ? gnu_demangle(plain) : NULL;
+    fputs(demangled ? demangled : plain, stdout);
+    free(plain);
+    free(demangled);
+}
+
+enum { MAX_ORIGINS = 16 };
+
+/* A text of the DIE, or of those that it stands for. */
+static bool find_text(const struct csn_debug_die *die, uint32_t name, unsigned depth, struct csn_str *out) {
+    struct csn_debug_value value;
+    struct csn_debug_die origin;
+    if (csn_debug_die_attribute(die, name, &value) == CSN_OK && value.kind == CSN_VALUE_STRING) {
+        *out = value.bytes;
+        return true;
+    }
+    bool has_origin = csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) == CSN_OK ||
+                      csn_debug_die_attribute(die, DW_AT_specification, &value) == CSN_OK;
+    return has_origin && depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK && find_text(&origin, name, depth + 1, out);
+}
+
+static void put_die_name(const struct eu *e, const struct csn_debug_die *die) {
+    struct csn_str name = CSN_STR("??");
+    if (!find_text(die, DW_AT_MIPS_linkage_name, 0, &name) && !find_text(die, DW_AT_linkage_name, 0, &name))
+        (void)find_text(die, DW_AT_name, 0, &name);
+    put_name(e, name.ptr, name.len);
+}
+
+static const char *base_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static uint64_t number_of(const struct csn_debug_die *die, uint32_t name, bool *found) {
+    struct csn_debug_value value;
+    *found = csn_debug_die_attribute(die, name, &value) == CSN_OK;
+    return *found ? value.number : 0;
+}
+
+/* A file with what belongs before it. */
+static void put_path(const struct eu *e, const char *path, struct csn_str comp_dir) {
+    if (e->base_names) path = base_of(path);
+    else if (!e->no_comp_dir && path[0] != '/' && comp_dir.len) printf("%.*s/", (int)comp_dir.len, comp_dir.ptr);
+    fputs(path, stdout);
+}
+
+static void put_position(uint64_t line, uint64_t column) {
+    printf(":%d", (int)line);
+    if (column) printf(":%d", (int)column);
+}
+
+/* ---- functions ---- */
+
+/* Where a call was inlined: " at FILE:LINE:COLUMN". */
+static void put_call(const struct eu *e, struct libdw_unit *unit, const struct csn_debug_die *die) {
+    bool has_file, has_line, has_column;
+    uint64_t file = number_of(die, DW_AT_call_file, &has_file), line = number_of(die, DW_AT_call_line, &has_line);
+    uint64_t column = number_of(die, DW_AT_call_column, &has_column);
+    struct csn_str directory = { "", 0 };
+    if (!has_file) return;
+    char *path = libdw_unit_file(unit, file);
+    if (unit->lines && csn_debug_lines_directory(unit->lines, 0, &directory) != CSN_OK) directory = unit->lines->comp_dir;
+    fputs(line ? " at " : " from ", stdout);
+    if (path) put_path(e, path, directory);
+    else fputs("???", stdout);
+    if (line) put_position(line, column);
+    free(path);
+}
+
+/* The scopes of an address: within an inlined call, those of the call, then those that the inlined function was written in. */
+struct scopes {
+    uint32_t items[256];
+    size_t count;
+};
+
+static bool find_scopes(struct libdw_unit *unit, uint64_t addr, struct scopes *out) {
+    struct csn_debug_value value;
+    struct csn_debug_die origin;
+    out->count = 0;
+    for (uint32_t at = libdw_unit_scope(unit, addr); at != LIBDW_NO_PARENT && out->count < 256; at = unit->dies.items[at].parent) {
+        out->items[out->count++] = at;
+        const struct csn_debug_die *die = &unit->dies.items[at].die;
+        if (die->tag != DW_TAG_inlined_subroutine) continue;
+        if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) != CSN_OK || csn_debug_die_follow(die, &value, &origin, NULL) != CSN_OK)
+            return false;
+        if (origin.unit != unit->unit) return origin.unit->tag == DW_TAG_partial_unit; /* which this one imports */
+        uint32_t from = libdw_unit_find(unit, origin.offset);
+        if (from == LIBDW_NO_PARENT) return false;
+        for (at = unit->dies.items[from].parent; at != LIBDW_NO_PARENT && out->count < 256; at = unit->dies.items[at].parent)
+            out->items[out->count++] = at;
+        return true;
+    }
+    return out->count > 0;
+}
+
+/* False: DWARF has no function there, or only ones that were inlined. */
+static bool put_function(const struct eu *e, struct libdw_unit *unit, uint64_t addr) {
+    struct scopes scopes;
+    if (!unit || !find_scopes(unit, addr, &scopes)) return false;
+    for (size_t i = 0; i < scopes.count; i++) {
+        const struct csn_debug_die *die = &unit->dies.items[scopes.items[i]].die;
+        if (die->tag != DW_TAG_subprogram && die->tag != DW_TAG_inlined_subroutine) continue;
+        put_die_name(e, die);
+        if (die->tag == DW_TAG_subprogram || e->pretty) {
+            fputc(separator(e), stdout);
+            return true;
+        }
+        fputs(" inlined", stdout);
+        put_call(e, unit, die);
+        fputs(" in ", stdout);
+    }
+    return false;
+}
+
+static void put_symbol_name(const struct eu *e, const struct libdw_module *m, uint64_t addr) {
+    uint64_t offset;
+    const struct csn_debug_symbol *symbol = m ? libdw_module_symbol(m, addr, &offset) : NULL;
+    if (symbol) put_name(e, symbol->name.ptr, symbol->name.len);
+    else fputs("??", stdout);
+    fputc(separator(e), stdout);
+}
+
+static void put_symbol(const struct eu *e, const struct libdw_module *m, uint64_t addr) {
+    uint64_t offset;
+    struct csn_debug_section section;
+    const struct csn_debug_symbol *symbol = m ? libdw_module_symbol(m, addr, &offset) : NULL;
+    if (symbol) {
+        put_name(e, symbol->name.ptr, symbol->name.len);
+        if (offset) printf("+%#" PRIx64, offset);
+        if (e->symbol_sections && libdw_module_section(m, addr, &section)) printf(" (%.*s)", (int)section.name.len, section.name.ptr);
+    } else if (m && m->object.kind == CSN_OBJECT_SHARED) {
+        printf("()+%#" PRIx64, addr - m->low);
+    } else if (m && m->object.kind == CSN_OBJECT_RELOCATABLE && libdw_module_section(m, addr, &section)) {
+        printf("(%.*s)+%#" PRIx64, (int)section.name.len, section.name.ptr, addr - section.addr);
+    } else {
+        fputs("??", stdout);
+    }
+    fputc(separator(e), stdout);
+}
+
+/* ---- lines ---- */
+
+static void put_flags(const struct csn_debug_row *row) {
+    if (row->flags & CSN_LINE_STATEMENT) fputs(" (is_stmt)", stdout);
+    if (row->flags & CSN_LINE_BASIC_BLOCK) fputs(" (basic_block)", stdout);
+    if (row->flags & CSN_LINE_PROLOGUE_END) fputs(" (prologue_end)", stdout);
+    if (row->flags & CSN_LINE_EPILOGUE_BEGIN) fputs(" (epilogue_begin)", stdout);
+    if (row->discriminator) printf(" (discriminator %u)", row->discriminator);
+}
+
+/* *addr becomes that of the row: what follows asks for that. */
+static void put_line(const struct eu *e, struct libdw_unit *unit, uint64_t *addr) {
+    const struct csn_debug_row *row = unit ? libdw_unit_row(unit, *addr) : NULL;
+    char *path = row ? libdw_unit_file(unit, row->file) : NULL;
+    if (path) {
+        *addr = row->addr;
+        put_path(e, path, unit->unit->comp_dir);
+        put_position(row->line, row->column);
+        if (e->flags) put_flags(row);
+        fputc('\n', stdout);
+    } else {
+        fputs("??:0\n", stdout);
+    }
+    free(path);
+}
+
+static bool is_function(uint32_t tag) { return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point || tag == DW_TAG_subprogram; }
+
+static void put_caller(const struct eu *e, struct libdw_unit *unit, uint32_t idx) {
+    const struct libdw_die *inlined = &unit->dies.items[idx];
+    bool has_file, found;
+    if (e->pretty) fputs(" (inlined by) ", stdout);
+    if (e->functions) {
+        uint32_t at = inlined->parent;
+        while (at != LIBDW_NO_PARENT && !is_function(unit->dies.items[at].die.tag)) at = unit->dies.items[at].parent;
+        if (at != LIBDW_NO_PARENT) {
+            put_die_name(e, &unit->dies.items[at].die);
+            fputs(e->pretty ? " at " : "\n", stdout);
+        }
+    }
+    uint64_t file = number_of(&inlined->die, DW_AT_call_file, &has_file);
+    char *path = has_file ? libdw_unit_file(unit, file) : NULL;
+    if (path) {
+        put_path(e, path, unit->unit->comp_dir);
+        put_position(number_of(&inlined->die, DW_AT_call_line, &found), number_of(&inlined->die, DW_AT_call_column, &found));
+        fputc('\n', stdout);
+    } else {
+        fputs("??:0\n", stdout);
+    }
+    free(path);
+}
+
+static int put_callers(const struct eu *e, struct libdw_unit *unit, uint64_t addr) {
+    struct scopes scopes;
+    if (!unit) return 1;
+    if (!find_scopes(unit, addr, &scopes)) return 0;
+    for (uint32_t at = scopes.items[0]; at != LIBDW_NO_PARENT; at = unit->dies.items[at].parent)
+        if (unit->dies.items[at].die.tag == DW_TAG_inlined_subroutine) put_caller(e, unit, at);
+    return 0;
+}
+
+/* ---- requests ---- */
+
+static void report(const struct eu *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void report(const struct eu *e, const char *format, ...) {
+    va_list args;
+    fflush(stdout);
+    fprintf(stderr, "%s: ", e->program);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+/* Offsets in a section: only where it can move, so of objects that are not linked. */
+static bool adjust_to_section(const struct eu *e, const char *name, uintmax_t *addr) {
+    const struct libdw_module *m = e->module;
+    for (uint32_t i = 1; m->object.kind == CSN_OBJECT_RELOCATABLE && i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
+        if (s.name.len != strlen(name) || memcmp(s.name.ptr, name, s.name.len) != 0) continue;
+        if (*addr >= s.size) report(e, "offset %#" PRIxMAX " lies outside section '%s'", *addr, name);
+        *addr += s.addr;
+        return true;
+    }
+    return false;
+}
+
+static const struct csn_debug_symbol *symbol_of_name(const struct libdw_module *m, const char *name) {
+    size_t size = strlen(name);
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        const struct csn_debug_symbol *s = &m->symbols[i];
+        if (s->kind == CSN_SYMBOL_SECTION || s->kind == CSN_SYMBOL_FILE || s->kind == CSN_SYMBOL_TLS) continue;
+        if (s->name.len == size && size && memcmp(s->name.ptr, name, size) == 0) return s;
+    }
+    return NULL;
+}
+
+/* "(SECTION)+OFFSET" or "SYMBOL+OFFSET", with numbers as in C. False: neither. */
+static bool read_expression(const struct eu *e, const char *text, uintmax_t *addr) {
+    bool parsed = false;
+    const char *close = text[0] == '(' ? strchr(text, ')') : NULL;
+    char *end, *name;
+    if (close && close > text + 1) {
+        uintmax_t offset = (uintmax_t)strtoimax(close + 1, &end, 0);
+        name = copy_text(text + 1, (size_t)(close - text - 1));
+        if (end > close + 1) {
+            *addr = offset;
+            if (!*end) parsed = adjust_to_section(e, name, addr);
+        }
+        free(name);
+    }
+    size_t size = strcspn(text, "-+");
+    if (!size) return parsed;
+    intmax_t offset = strtoimax(text + size, &end, 0);
+    if (*end) return parsed;
+    if (end == text + size && text[size]) return parsed;
+    name = copy_text(text, size);
+    const struct csn_debug_symbol *symbol = symbol_of_name(e->module, name);
+    if (symbol) {
+        if (symbol->size && (uintmax_t)offset >= symbol->size)
+            report(e, "offset %#" PRIxMAX " lies outside contents of '%s'", (uintmax_t)offset, name);
+        *addr = (uintmax_t)offset + libdw_symbol_value(symbol);
+        parsed = true;
+    } else {
+        report(e, "cannot find symbol '%s'", name);
+        if (parsed) *addr = (uintmax_t)offset;
+    }
+    free(name);
+    return parsed;
+}
+
+static int answer(struct eu *e, const char *text) {
+    char *end;
+    uintmax_t addr = strtoumax(text, &end, 16);
+    if (end == text || *end) {
+        if (!read_expression(e, text, &addr)) return 1;
+    } else if (e->section && !adjust_to_section(e, e->section, &addr)) {
+        return 1;
+    }
+    struct libdw_module *m = libdw_module_contains(e->module, addr) ? e->module : NULL;
+    if (m && !e->width) e->width = m->object.address_size == 4 ? 8 : 16;
+    if (e->addresses) printf("0x%.*" PRIx64 "%s", e->width ? e->width : 16, (uint64_t)addr, e->pretty ? ": " : "\n");
+    struct libdw_unit *unit = m ? libdw_module_unit(m, addr) : NULL;
+    if (e->functions && !put_function(e, unit, addr) && !e->symbols) put_symbol_name(e, m, addr);
+    if (e->symbols) put_symbol(e, m, addr);
+    if ((e->functions || e->symbols) && e->pretty) fputs("at ", stdout);
+    put_line(e, unit, &addr);
+    return e->inlines ? put_callers(e, unit, addr) : 0;
+}
+
+/* ---- the command line ---- */
+
+static int refuse_usage(const struct eu *e) {
+    fprintf(stderr, "Try `%s --help' or `%s --usage' for more information.\n", e->short_name, e->short_name);
+    return EXIT_USAGE;
+}
+
+/* -1: go on; else the exit code. */
+static int take_option(struct eu *e, int option, const char *word) {
+    switch (option) {
+    case 'e': e->path = optarg; break;
+    case 'a': e->addresses = true; break;
+    case 'b': case 'C': case OPT_DEMANGLER: e->demangle = true; break;
+    case 's': e->base_names = true; break;
+    case 'A': e->no_comp_dir = false; break;
+    case OPT_RELATIVE: e->no_comp_dir = true; break;
+    case 'f': e->functions = true; break;
+    case 'F': e->flags = true; break;
+    case 'S': e->symbols = true; break;
+    case 'x': e->symbols = e->symbol_sections = true; break;
+    case 'j': e->section = optarg; break;
+    case 'i': e->inlines = true; break;
+    case OPT_PRETTY: e->pretty = true; break;
+    case OPT_DEBUGINFO: e->debuginfo_path = optarg; break;
+    case 'V':
+        printf("%s (elfutils) 0.188\nCopyright (C) 2022 The elfutils developers <http://elfutils.org/>.\n"
+               "This is free software; see the source for copying conditions.  There is NO\n"
+               "warranty; not even for MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE.\n", e->short_name);
+        return 0;
+    case OPT_USAGE: fputs(usage_text, stdout); return 0;
+    case '?':
+        if (strcmp(word, "--help") == 0 || (word[0] == '-' && word[1] != '-' && optopt == 0 && strchr(word, '?'))) {
+            fputs(help_text, stdout);
+            return 0;
+        }
+        return refuse_usage(e);
+    default:
+        fprintf(stderr, "%s: processes, cores and kernels are not read here\n", e->short_name);
+        return 1;
+    }
+    return -1;
+}
+
+static int answer_lines(struct eu *e) {
+    char *line = NULL;
+    size_t capacity = 0;
+    int result = 0;
+    for (ssize_t size; (size = getline(&line, &capacity, stdin)) >= 0;) {
+        if (size && line[size - 1] == '\n') line[size - 1] = 0;
+        result = answer(e, line);
+        fflush(stdout);
+    }
+    free(line);
+    return result;
+}
+
+int eu_addr2line_main(int argc, char **argv) {
+    static struct eu e;
+    const char *slash = strrchr(argv[0], '/'), *message;
+    e = (struct eu){ .program = argv[0], .short_name = slash ? slash + 1 : argv[0] };
+    for (int option; optopt = 0, (option = getopt_long(argc, argv, "e:kK::M:p:j:asAfSxFiC::b:?V", long_options, NULL)) != -1;) {
+        int code = take_option(&e, option, argv[optind > 1 ? optind - 1 : 1]);
+        if (code >= 0) return code;
+    }
+    if (!e.path) e.path = "a.out";
+    e.module = libdw_module_open(e.path, e.debuginfo_path, &message);
+    if (!e.module) {
+        fprintf(stderr, "%s: %s: %s\n", e.short_name, e.path, message);
+        return 1;
+    }
+    int result = optind == argc ? answer_lines(&e) : 0;
+    for (int i = optind; i < argc; i++) result = answer(&e, argv[i]);
+    libdw_module_close(e.module);
+    return result;
+}

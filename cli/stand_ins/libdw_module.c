@@ -1,0 +1,394 @@
+/* Opening, units and symbols. */
+#define _GNU_SOURCE
+#include "stand_ins/libdw_module.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stand_ins/dwarf_words.h"
+#include "stand_ins/growth.h"
+
+/* ---- opening ---- */
+
+static void find_bounds(struct libdw_module *m) {
+    m->low = UINT64_MAX;
+    for (uint32_t i = 0; i < m->object.segment_count; i++) {
+        struct csn_debug_segment s;
+        if (csn_debug_info_segment(m->info, i, &s, NULL) != CSN_OK || !s.size) continue;
+        if (s.addr < m->low) m->low = s.addr;
+        if (s.addr + s.size > m->high) m->high = s.addr + s.size;
+    }
+    if (m->object.kind == CSN_OBJECT_RELOCATABLE) {
+        m->low = 0;
+        for (uint32_t i = 1; i < m->object.section_count; i++) {
+            struct csn_debug_section s;
+            if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
+            if (s.addr + s.size > m->high) m->high = s.addr + s.size;
+        }
+    }
+    enum { PAGE = 4096 };
+    m->low &= ~(uint64_t)(PAGE - 1);
+}
+
+static void read_symbols(struct libdw_module *m) {
+    static const enum csn_symbol_source sources[] = { CSN_SYMBOLS_STATIC, CSN_SYMBOLS_DEBUG_FILE, CSN_SYMBOLS_DYNAMIC };
+    for (int i = 0; i < 3 && !m->symbol_count; i++)
+        if (csn_debug_info_symbols(m->info, sources[i], &m->symbols, &m->symbol_count, NULL) != CSN_OK) m->symbol_count = 0;
+    while (m->first_global < m->symbol_count && m->symbols[m->first_global].bind == CSN_BIND_LOCAL) m->first_global++;
+}
+
+static uint64_t take_number(const unsigned char **p, const unsigned char *end, unsigned size, bool big) {
+    uint64_t value = 0;
+    if ((size_t)(end - *p) < size) {
+        *p = end;
+        return 0;
+    }
+    for (unsigned i = 0; i < size; i++) value |= (uint64_t)(*p)[i] << 8 * (big ? size - 1 - i : i);
+    *p += size;
+    return value;
+}
+
+static int by_addr(const void *pa, const void *pb) {
+    const struct libdw_range *a = pa, *b = pb;
+    if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void read_set(struct libdw_module *m, const unsigned char *set, const unsigned char **at, const unsigned char *end) {
+    const bool big = m->object.big_endian;
+    const unsigned char *p = *at;
+    unsigned offset_size = 4;
+    uint64_t size = take_number(&p, end, 4, big);
+    if (size == 0xffffffff) {
+        size = take_number(&p, end, 8, big);
+        offset_size = 8;
+    }
+    const unsigned char *next = size > (uint64_t)(end - p) ? end : p + size;
+    uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, offset_size, big);
+    unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
+    const struct csn_debug_unit *unit;
+    take_number(&p, next, 1, big);
+    *at = next;
+    if (version != 2 || (addr_size != 4 && addr_size != 8)) return;
+    size_t tuple = 2 * addr_size, header = (size_t)(p - set);
+    p = set + (header + tuple - 1) / tuple * tuple;
+    if (csn_debug_info_unit_at(m->info, offset, &unit, NULL) != CSN_OK) return;
+    while (p + tuple <= next) {
+        struct libdw_range made = { .unit = unit->idx, .order = (uint32_t)m->ranges.count };
+        made.addr = take_number(&p, next, addr_size, big);
+        made.size = take_number(&p, next, addr_size, big);
+        if (!made.addr && !made.size) return;
+        GROW_PUSH(&m->ranges, made);
+    }
+}
+
+static void read_ranges(struct libdw_module *m) {
+    struct csn_str bytes;
+    if (csn_debug_info_dwarf_section(m->info, "aranges", &bytes, NULL) != CSN_OK) return;
+    const unsigned char *p = (const unsigned char *)bytes.ptr, *end = p + bytes.len;
+    while (p < end) read_set(m, p, &p, end);
+    if (!m->ranges.count) return;
+    qsort(m->ranges.items, m->ranges.count, sizeof *m->ranges.items, by_addr);
+    m->ranges_end = m->ranges.items[m->ranges.count - 1].addr + m->ranges.items[m->ranges.count - 1].size;
+    size_t kept = 1;
+    for (size_t i = 1; i < m->ranges.count; i++)
+        if (m->ranges.items[i].unit != m->ranges.items[kept - 1].unit) m->ranges.items[kept++] = m->ranges.items[i];
+    m->ranges.count = kept;
+}
+
+static void read_sections(struct libdw_module *m);
+
+struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message) {
+    struct csn_companion_search *search = NULL;
+    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    struct csn_debug_info_options options = CSN_DEBUG_INFO_OPTIONS_INIT;
+    struct csn_debug_info *info;
+    struct stat st;
+    if (stat(path, &st) != 0 || access(path, R_OK) != 0) {
+        *message = strerror(errno);
+        return NULL;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        *message = "invalid file descriptor";
+        return NULL;
+    }
+    companions.debug_dirs = debuginfo_path ? &debuginfo_path : NULL;
+    companions.debug_dir_count = debuginfo_path ? 1 : 0;
+    if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
+        options.resolver = csn_companion_search_resolve;
+        options.resolver_context = search;
+    }
+    csn_status status = csn_debug_info_open_file(path, &options, &info, NULL);
+    struct libdw_module *m = zeroed_memory(1, sizeof *m);
+    if (status == CSN_OK) csn_debug_info_get_object(info, &m->object, sizeof m->object);
+    if (status != CSN_OK || m->object.container != CSN_CONTAINER_ELF) {
+        if (status == CSN_OK) csn_debug_info_close(info);
+        csn_companion_search_destroy(search);
+        free(m);
+        *message = "not a valid ELF file";
+        return NULL;
+    }
+    m->info = info;
+    m->units = zeroed_memory(m->object.unit_count, sizeof *m->units);
+    find_bounds(m);
+    read_symbols(m);
+    read_sections(m);
+    read_ranges(m);
+    return m;
+}
+
+void libdw_module_close(struct libdw_module *m) {
+    for (uint32_t i = 0; i < m->object.unit_count; i++) {
+        struct libdw_unit *u = m->units[i];
+        if (!u) continue;
+        csn_debug_lines_free(u->lines);
+        free(u->rows.items);
+        free(u->dies.items);
+        free(u->ranges.items);
+        free(u);
+    }
+    free(m->units);
+    free(m->ranges.items);
+    free(m->sections.items);
+    csn_debug_info_close(m->info);
+    free(m);
+}
+
+bool libdw_module_contains(const struct libdw_module *m, uint64_t addr) { return addr >= m->low && addr <= m->high; }
+
+/* ---- units ---- */
+
+struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
+    size_t low = 0, high = m->ranges.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (m->ranges.items[mid].addr <= addr) low = mid + 1;
+        else high = mid;
+    }
+    if (!low || (low == m->ranges.count && addr > m->ranges_end)) return NULL;
+    uint32_t idx = m->ranges.items[low - 1].unit;
+    if (!m->units[idx]) {
+        const struct csn_debug_unit *unit;
+        if (csn_debug_info_unit(m->info, idx, &unit, NULL) != CSN_OK) return NULL;
+        m->units[idx] = zeroed_memory(1, sizeof *m->units[idx]);
+        m->units[idx]->unit = unit;
+    }
+    return m->units[idx];
+}
+
+static int by_row(const void *pa, const void *pb) {
+    const struct libdw_row *a = pa, *b = pb;
+    if (a->row->addr != b->row->addr) return a->row->addr < b->row->addr ? -1 : 1;
+    bool a_ends = a->row->flags & CSN_LINE_END_SEQUENCE, b_ends = b->row->flags & CSN_LINE_END_SEQUENCE;
+    if (a_ends != b_ends) return a_ends ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void read_rows(struct libdw_unit *u) {
+    if (csn_debug_unit_lines(u->unit, &u->lines, NULL) != CSN_OK) {
+        u->lines = NULL;
+        return;
+    }
+    for (size_t i = 0; i < u->lines->row_count; i++) {
+        const struct libdw_row made = { &u->lines->rows[i], (uint32_t)i };
+        GROW_PUSH(&u->rows, made);
+    }
+    if (u->rows.count) qsort(u->rows.items, u->rows.count, sizeof *u->rows.items, by_row);
+}
+
+const struct csn_debug_row *libdw_unit_row(struct libdw_unit *u, uint64_t addr) {
+    if (!u->has_rows) read_rows(u);
+    u->has_rows = true;
+    size_t low = 0, high = u->rows.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (u->rows.items[mid].row->addr <= addr) low = mid + 1;
+        else high = mid;
+    }
+    if (!low) return NULL;
+    const struct csn_debug_row *row = u->rows.items[low - 1].row;
+    return row->flags & CSN_LINE_END_SEQUENCE ? NULL : row;
+}
+
+char *libdw_unit_file(struct libdw_unit *u, uint64_t file) {
+    struct csn_str directory = { "", 0 }, name;
+    uint64_t idx;
+    char *path;
+    if (!u->has_rows) read_rows(u);
+    u->has_rows = true;
+    if (!u->lines) return NULL;
+    if (u->lines->version < 5 && !file) return copy_text("???", 3);
+    if (csn_debug_lines_file(u->lines, file, &directory, &name, &idx) != CSN_OK) return NULL;
+    if (u->lines->version < 5 && !idx) directory = u->lines->comp_dir;
+    if ((name.len && name.ptr[0] == '/') || !directory.len) return copy_text(name.ptr, name.len);
+    path = zeroed_memory(directory.len + name.len + 2, 1);
+    memcpy(path, directory.ptr, directory.len);
+    path[directory.len] = '/';
+    memcpy(path + directory.len + 1, name.ptr, name.len);
+    return path;
+}
+
+/* ---- DIEs ---- */
+
+static void add_die(struct libdw_unit *u, const struct csn_debug_die *die, uint32_t parent) {
+    struct libdw_die made = { .die = *die, .parent = parent, .first_range = (uint32_t)u->ranges.count };
+    struct csn_range few[4];
+    size_t count = 0;
+    if (csn_debug_die_ranges(die, few, 4, &count, NULL) == CSN_OK && count) {
+        struct csn_range *all = count > 4 ? zeroed_memory(count, sizeof *all) : few;
+        if (count > 4) (void)csn_debug_die_ranges(die, all, count, &count, NULL);
+        for (size_t i = 0; i < count; i++) GROW_PUSH(&u->ranges, all[i]);
+        if (all != few) free(all);
+    }
+    made.range_count = (uint32_t)(u->ranges.count - made.first_range);
+    GROW_PUSH(&u->dies, made);
+}
+
+static void read_dies(struct libdw_unit *u) {
+    struct csn_debug_die die;
+    uint32_t parent = 0;
+    if (csn_debug_die_at(u->unit, u->unit->root, &die, NULL) != CSN_OK) return;
+    add_die(u, &die, LIBDW_NO_PARENT);
+    for (uint64_t offset = die.next; die.has_children && offset < u->unit->end;) {
+        struct csn_debug_die next;
+        csn_status status = csn_debug_die_at(u->unit, offset, &next, NULL);
+        offset = next.next;
+        if (status < 0) break;
+        if (status == CSN_NONE) {
+            u->dies.items[parent].end = (uint32_t)u->dies.count;
+            parent = u->dies.items[parent].parent;
+            if (parent == LIBDW_NO_PARENT) break;
+            continue;
+        }
+        add_die(u, &next, parent);
+        u->dies.items[u->dies.count - 1].end = (uint32_t)u->dies.count;
+        if (next.has_children) parent = (uint32_t)u->dies.count - 1;
+    }
+    for (; parent != LIBDW_NO_PARENT; parent = u->dies.items[parent].parent) u->dies.items[parent].end = (uint32_t)u->dies.count;
+}
+
+static bool holds(const struct libdw_unit *u, const struct libdw_die *d, uint64_t addr) {
+    for (uint32_t i = 0; i < d->range_count; i++) {
+        const struct csn_range *r = &u->ranges.items[d->first_range + i];
+        if (addr >= r->start && addr < r->end) return true;
+    }
+    return false;
+}
+
+/* What does not hold the address is not entered; of several children that do, the first counts. */
+uint32_t libdw_unit_scope(struct libdw_unit *u, uint64_t addr) {
+    if (!u->has_dies) read_dies(u);
+    u->has_dies = true;
+    uint32_t found = LIBDW_NO_PARENT, end = u->dies.count ? u->dies.items[0].end : 0;
+    for (uint32_t i = 1; i < end;) {
+        if (!holds(u, &u->dies.items[i], addr)) {
+            i = u->dies.items[i].end;
+            continue;
+        }
+        found = i;
+        end = u->dies.items[i].end;
+        i++;
+    }
+    return found;
+}
+
+uint32_t libdw_unit_find(const struct libdw_unit *u, uint64_t offset) {
+    size_t low = 0, high = u->dies.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (u->dies.items[mid].die.offset < offset) low = mid + 1;
+        else high = mid;
+    }
+    return low < u->dies.count && u->dies.items[low].die.offset == offset ? (uint32_t)low : LIBDW_NO_PARENT;
+}
+
+/* ---- symbols ---- */
+
+static int by_bounds(const void *pa, const void *pb) {
+    const struct libdw_section *a = pa, *b = pb;
+    if (a->start != b->start) return a->start < b->start ? -1 : 1;
+    if (a->end != b->end) return a->end < b->end ? -1 : 1;
+    return a->idx < b->idx ? -1 : a->idx > b->idx;
+}
+
+static void read_sections(struct libdw_module *m) {
+    for (uint32_t i = 1; i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
+        const struct libdw_section made = { s.addr, s.addr + s.size, i };
+        GROW_PUSH(&m->sections, made);
+    }
+    if (m->sections.count) qsort(m->sections.items, m->sections.count, sizeof *m->sections.items, by_bounds);
+}
+
+/* The end of a section belongs to it, unless the next one begins there. Of sections that overlap, as .tbss does others, the search
+ * takes the one that it comes to. */
+uint32_t libdw_module_section(const struct libdw_module *m, uint64_t addr, struct csn_debug_section *out) {
+    const struct libdw_section *sections = m->sections.items;
+    size_t low = 0, high = m->sections.count;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (addr < sections[mid].start) {
+            high = mid;
+        } else if (addr > sections[mid].end) {
+            low = mid + 1;
+        } else {
+            if (addr == sections[mid].end && mid + 1 < m->sections.count && addr == sections[mid + 1].start) mid++;
+            return csn_debug_info_section(m->info, sections[mid].idx, out, NULL) == CSN_OK ? sections[mid].idx : 0;
+        }
+    }
+    return 0;
+}
+
+uint64_t libdw_symbol_value(const struct csn_debug_symbol *symbol) { return symbol->addr + symbol->had_low_bit; }
+
+/* The best symbols so far, with a size and without. */
+struct candidates {
+    uint64_t addr, min_label;
+    const struct csn_debug_symbol *sized, *sizeless;
+    uint32_t section;        /* of the address; UINT32_MAX: not known yet */
+};
+
+static int strength(const struct csn_debug_symbol *s) { return s->bind == CSN_BIND_GLOBAL ? 3 : s->bind == CSN_BIND_WEAK ? 2 : 1; }
+
+static bool in_same_section(const struct libdw_module *m, struct candidates *c, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    if (s->section == CSN_NO_SECTION) return libdw_symbol_value(s) == c->addr;
+    if (c->section == UINT32_MAX) c->section = libdw_module_section(m, c->addr, &section);
+    return libdw_module_section(m, libdw_symbol_value(s), &section) == c->section;
+}
+
+static void try_symbol(const struct libdw_module *m, struct candidates *c, const struct csn_debug_symbol *s) {
+    const uint64_t value = libdw_symbol_value(s), best = c->sized ? libdw_symbol_value(c->sized) : 0;
+    if (value + s->size > c->min_label) c->min_label = value + s->size;
+    if (s->size && c->addr - value >= s->size) return;
+    if (!c->sized || best < value || strength(c->sized) < strength(s)) {
+        if (s->size) c->sized = s;
+        else if (!c->sized && value >= c->min_label && in_same_section(m, c, s)) c->sizeless = s;
+    } else if (s->size && best == value) {
+        bool smaller = c->sized->size > s->size && strength(c->sized) <= strength(s);
+        bool stronger = c->sized->size >= s->size && strength(c->sized) < strength(s);
+        if (smaller || stronger) c->sized = s;
+    }
+}
+
+static void search(const struct libdw_module *m, struct candidates *c, size_t begin, size_t end) {
+    for (size_t i = begin; i < end; i++) {
+        const struct csn_debug_symbol *s = &m->symbols[i];
+        if (libdw_symbol_value(s) > c->addr || !s->is_defined || !s->name.len) continue;
+        if (s->kind == CSN_SYMBOL_SECTION || s->kind == CSN_SYMBOL_FILE || s->kind == CSN_SYMBOL_TLS) continue;
+        try_symbol(m, c, s);
+    }
+}
+
+const struct csn_debug_symbol *libdw_module_symbol(const struct libdw_module *m, uint64_t addr, uint64_t *offset) {
+    struct candidates c = { .addr = addr, .section = UINT32_MAX };
+    search(m, &c, m->first_global, m->symbol_count);
+    if (!c.sized && (!c.sizeless || libdw_symbol_value(c.sizeless) != addr)) search(m, &c, 0, m->first_global);
+    const struct csn_debug_symbol *found = c.sized ? c.sized : c.sizeless && libdw_symbol_value(c.sizeless) >= c.min_label ? c.sizeless : NULL;
+    if (found) *offset = addr - libdw_symbol_value(found);
+    return found;
+}

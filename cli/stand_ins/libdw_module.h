@@ -1,0 +1,77 @@
+/* An object as elfutils' libdw and libdwfl read it: units by .debug_aranges, rows of a unit by address, scopes, symbols. */
+#ifndef CALLSIGN_CLI_LIBDW_MODULE_H
+#define CALLSIGN_CLI_LIBDW_MODULE_H
+
+#include <stdbool.h>
+
+#include <callsign/debug_info.h>
+
+struct libdw_row {
+    const struct csn_debug_row *row;
+    uint32_t order;
+};
+
+/* A DIE with those around it. */
+struct libdw_die {
+    struct csn_debug_die die;
+    uint32_t parent;         /* LIBDW_NO_PARENT */
+    uint32_t first_range, range_count;
+    uint32_t end;            /* index after the last DIE within it */
+};
+#define LIBDW_NO_PARENT UINT32_MAX
+
+struct libdw_unit {
+    const struct csn_debug_unit *unit;
+    bool has_rows, has_dies;
+    struct csn_debug_lines *lines; /* NULL: none */
+    struct { struct libdw_row *items; size_t count, capacity; } rows; /* by address */
+    struct { struct libdw_die *items; size_t count, capacity; } dies; /* in document order; items[0] is the root */
+    struct { struct csn_range *items; size_t count, capacity; } ranges;
+};
+
+struct libdw_range {
+    uint64_t addr, size;
+    uint32_t unit, order;
+};
+
+struct libdw_section {
+    uint64_t start, end;
+    uint32_t idx;
+};
+
+struct libdw_module {
+    struct csn_debug_info *info;
+    struct csn_debug_object object;
+    uint64_t low, high;      /* addresses of the module */
+    struct { struct libdw_range *items; size_t count, capacity; } ranges; /* ascending, one for each run of a unit */
+    uint64_t ranges_end;     /* of the last one */
+    struct libdw_unit **units;
+    const struct csn_debug_symbol *symbols;
+    size_t symbol_count, first_global;
+    struct { struct libdw_section *items; size_t count, capacity; } sections; /* ascending */
+};
+
+/* NULL: it cannot be opened; *message tells why. */
+struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message);
+void libdw_module_close(struct libdw_module *module);
+
+bool libdw_module_contains(const struct libdw_module *module, uint64_t addr);
+/* The unit that .debug_aranges has for an address; NULL: none. */
+struct libdw_unit *libdw_module_unit(struct libdw_module *module, uint64_t addr);
+/* The row for an address; NULL: none. */
+const struct csn_debug_row *libdw_unit_row(struct libdw_unit *unit, uint64_t addr);
+/* The name of a file of the unit's line table, with its directory; NULL: there is no such file. The caller frees it. */
+char *libdw_unit_file(struct libdw_unit *unit, uint64_t file);
+/* The index of the innermost DIE that holds an address; LIBDW_NO_PARENT: none. */
+uint32_t libdw_unit_scope(struct libdw_unit *unit, uint64_t addr);
+/* The index of the DIE at an offset, or LIBDW_NO_PARENT. */
+uint32_t libdw_unit_find(const struct libdw_unit *unit, uint64_t offset);
+
+/* The value of a symbol as its table has it: of Thumb code, odd. */
+uint64_t libdw_symbol_value(const struct csn_debug_symbol *symbol);
+/* The symbol that covers an address, and how far it is from its start. NULL: none. */
+const struct csn_debug_symbol *libdw_module_symbol(const struct libdw_module *module, uint64_t addr, uint64_t *offset);
+/* The section that holds an address; 0: none. */
+uint32_t libdw_module_section(const struct libdw_module *module, uint64_t addr, struct csn_debug_section *out);
+
+#endif
