@@ -10,7 +10,7 @@ install(TARGETS callsign-static EXPORT callsign-static-targets ARCHIVE DESTINATI
 
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/stand_ins)
 # Links by whose names callsign stands in for other symbolizers.
-set(CSN_STAND_INS addr2line eu-addr2line llvm-addr2line llvm-symbolizer)
+set(CSN_STAND_INS addr2line atos eu-addr2line gsymutil llvm-addr2line llvm-gsymutil llvm-symbolizer)
 set(stand_in_dir ${CMAKE_INSTALL_LIBEXECDIR}/callsign/bin)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_BINDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBEXECDIR}/callsign/bin OUTPUT_VARIABLE stand_in_up)
 foreach(name ${CSN_STAND_INS})

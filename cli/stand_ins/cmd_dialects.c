@@ -20,9 +20,6 @@ static const struct option_spec options[] = {
       .help = "make links with the names of the programs in DIR, which is\nmade where it is missing; put DIR first in PATH" },
 };
 
-/* Further names that a stand-in is installed by. */
-static const char *const other_names[] = { "gsymutil" };
-
 /* The folder with all above it. */
 static bool make_folder(const char *path) {
     char *copy = strdup(path);
@@ -69,8 +66,6 @@ static bool install_links(const char *folder) {
     if (!make_folder(folder)) return false;
     bool good = true;
     for (size_t i = 0; stand_in_at(i); i++) good &= make_link(folder, stand_in_at(i)->name, program);
-    for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++)
-        if (stand_in_of_program(other_names[i])) good &= make_link(folder, other_names[i], program);
     return good;
 }
 

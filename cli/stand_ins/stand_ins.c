@@ -7,8 +7,11 @@
 
 static const struct stand_in stand_ins[] = {
     { "addr2line", "as GNU addr2line 2.40", gnu_addr2line_main },
+    { "atos", "as atos of macOS, for images of any system", atos_main },
     { "eu-addr2line", "as eu-addr2line of elfutils 0.188", eu_addr2line_main },
     { "llvm-addr2line", "as llvm-addr2line 22", llvm_addr2line_main },
+    { "llvm-gsymutil", "as llvm-gsymutil 22", llvm_gsymutil_main },
+    { "gsymutil", "the same", llvm_gsymutil_main },
     { "llvm-symbolizer", "as llvm-symbolizer 22", llvm_symbolizer_main },
 };
 enum { STAND_IN_COUNT = sizeof stand_ins / sizeof stand_ins[0] };

@@ -8,7 +8,7 @@ import stand_in_pairs
 import stand_in_programs
 
 # The tools that are compared with: GNU binutils 2.40, LLVM 22, elfutils 0.188.
-VERSIONS = {"addr2line": "2.40", "llvm-symbolizer": "22.", "llvm-addr2line": "22.", "eu-addr2line": "0.188"}
+VERSIONS = {"addr2line": "2.40", "llvm-gsymutil": "22.", "llvm-symbolizer": "22.", "llvm-addr2line": "22.", "eu-addr2line": "0.188"}
 RUNS = 60
 
 
@@ -78,6 +78,50 @@ def test_eu_addr2line_fails_like_the_tool(arguments, folder, programs):
     lines = b"\n\n \n0x1139\nmain\nzz\n" + b"1" * 5000 + b"\n12"
     difference = pair_for("eu-addr2line", folder).compare(arguments, lines, folder / "programs")
     assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
+
+
+@pytest.fixture(scope="session")
+def gsym_files(folder, programs):
+    pair = pair_for("llvm-gsymutil", folder)
+    where = folder / "programs"
+    for name in ("c-gcc", "cc-gcc"):
+        assert pair.run("theirs", [f"--convert={name}", "-o", f"{name}.gsym", "--quiet"], b"", where).code == 0
+        assert pair.run("theirs", [f"--convert={name}", "-o", f"{name}.m.gsym", "--merged-functions", "--dwarf-callsites"], b"", where).code == 0
+    return pair, where
+
+
+@pytest.mark.parametrize("arguments", [
+    ["c-gcc.gsym"], ["cc-gcc.gsym"], ["cc-gcc.m.gsym"], ["c-gcc.gsym", "cc-gcc.gsym", "--address=0x1205", "--address", "4096"],
+    ["cc-gcc.gsym", "--address=0x99", "--address=0x1500", "--verbose"], ["cc-gcc.m.gsym", "--address=0x1500", "--address=0x99", "--merged-functions"],
+    ["cc-gcc.m.gsym", "--address=0x1500", "--merged-functions", "--merged-functions-filter=zz"], ["--zz"], [], ["nosuch.gsym"], ["demo.c"],
+    ["--convert=nosuch"], ["--convert=demo.c"], ["--convert=c-gcc", "c-gcc"], ["--version"], ["--help"], ["-h"], ["c-gcc.gsym", "--address=zz"],
+    ["--address"], ["--addresses-from-stdin"], ["--addresses-from-stdin", "--merged-functions"], ["--addresses-from-stdin", "--verbose"],
+    ["--addresses-from-stdin", "c-gcc.gsym"], ["--convert=c-gcc", "-o", "out.gsym", "--merged-functions"]])
+def test_gsymutil_answers_like_the_tool(arguments, gsym_files):
+    pair, where = gsym_files
+    lines = b"0x1205 c-gcc.gsym\n0x99 c-gcc.gsym\n0x1500 cc-gcc.gsym\nzz c-gcc.gsym\n0x1 c-gcc.gsym\n"
+    difference = pair.compare(arguments, lines, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
+
+
+def test_gsymutil_addresses_one_by_one(gsym_files):
+    pair, where = gsym_files
+    addresses = [f"--address=0x{addr:x}" for addr in range(0x1000, 0x2200, 7)]
+    for name in ("c-gcc.gsym", "cc-gcc.gsym", "cc-gcc.m.gsym"):
+        difference = pair.compare([name, *addresses], b"", where)
+        assert difference is None, stand_in_pairs.show_difference([name], b"", difference)
+
+
+def test_atos(callsign, programs):
+    path = programs["c-gcc"]
+    listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    top = int(next(line.split()[0] for line in listing.splitlines() if line.endswith(" T top")), 16)
+    assert callsign.good("atos", "-o", path, hex(top), "zz", "0x1") == "top (in c-gcc) (demo.c:12)\nzz\n0x1\n"
+    assert callsign.good("atos", "-o", path, "-l", "7f0000000000", hex(top + 0x7f0000000000)) == "top (in c-gcc) (demo.c:12)\n"
+    assert callsign.good("atos", "-o", path, "-s", "0x10", "-fullPath", hex(top + 0x10)) == f"top (in c-gcc) ({path.parent}/demo.c:12)\n"
+    assert callsign.good("atos", "-o", path, "-i", "-d", "|", stdin=f"{top:x}\n") == "top (in c-gcc) (demo.c:12)||"
+    assert callsign.run("atos", hex(top)).returncode == 1
+    assert callsign.run("atos", "-o", "nosuch", "1").stderr.endswith("nosuch: No such file or directory\n")
 
 
 def test_options_of_the_environment(folder, programs):

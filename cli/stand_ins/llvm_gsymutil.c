@@ -1,0 +1,349 @@
+/* llvm-gsymutil 22: options, and what they do. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <callsign/convert.h>
+
+#include "stand_ins/growth.h"
+#include "stand_ins/gnu_arguments.h"
+#include "stand_ins/gsym_lookup.h"
+#include "stand_ins/llvm_options.h"
+#include "stand_ins/stand_ins.h"
+
+static const char help_text[] =
+    "OVERVIEW: A tool for dumping, searching and creating GSYM files.\n"
+    "\n"
+    "Specify one or more GSYM paths as arguments to dump all of the information in each GSYM file.\n"
+    "Specify a single GSYM file along with one or more --lookup options to lookup addresses within that GSYM file.\n"
+    "Use the --convert option to specify a file with option --out-file option to convert to GSYM format.\n"
+    "\n"
+    "\n"
+    "USAGE: llvm-gsymutil [options] <input GSYM files>\n"
+    "\n"
+    "OPTIONS:\n"
+    "  --address=<value>      Lookup an address in a GSYM file\n"
+    "  --addresses-from-stdin Lookup addresses in a GSYM file that are read from stdin\n"
+    "                         Each input line is expected to be of the following format: <addr> <gsym-path>\n"
+    "  --arch=<value>         Process debug information for the specified CPU architecture only.\n"
+    "                         Architectures may be specified by name or by number.\n"
+    "                         This option can be specified multiple times, once for each desired architecture\n"
+    "  --convert=<value>      Convert the specified file to the GSYM format.\n"
+    "                         Supported files include ELF and mach-o files that will have their debug info (DWARF) and symbol table converted\n"
+    "  --dwarf-callsites      Load call site info from DWARF, if available\n"
+    "  --help                 Display this help\n"
+    "  -h                     Alias for --help\n"
+    "  --json-summary-file=<value>\n"
+    "                         Output a categorized summary of errors into the JSON file specified.\n"
+    "  --merged-functions-filter=<value>\n"
+    "                         When used with --address/--addresses-from-stdin and --merged-functions,\n"
+    "                         filters the merged functions output to only show functions matching any of the specified regex patterns.\n"
+    "                         Can be specified multiple times.\n"
+    "  --merged-functions     When used with --convert, encodes merged function information for functions in debug info that have matching address ranges.\n"
+    "                         Without this option one function per unique address range will be emitted.\n"
+    "                         When used with --address/--addresses-from-stdin, all merged functions for a particular address will be displayed.\n"
+    "                         Without this option only one function will be displayed.\n"
+    "  --num-threads=<value>  Specify the maximum number (n) of simultaneous threads to use when converting files to GSYM.\n"
+    "                         Defaults to the number of cores on the current machine\n"
+    "  --out-file=<value>     Specify the path where the converted GSYM file will be saved.\n"
+    "                         When not specified, a '.gsym' extension will be appended to the file name specified in the --convert option\n"
+    "  -o <value>             Alias for --out-file\n"
+    "  --quiet                Do not output warnings about the debug information\n"
+    "  --segment-size=<value> Specify the size in bytes of the size the final GSYM file should be segmented into. This allows GSYM files to be split across multiple files\n"
+    "  --verbose              Enable verbose logging and encoding details\n"
+    "  --verify               Verify the generated GSYM file against the information in the file that was converted\n"
+    "  --version              Display the version\n"
+    "  -v                     Alias for --version\n";
+
+struct gsymutil {
+    const char *program, *convert, *out, *json_summary, *call_site_yaml;
+    uint64_t threads, segment_size;
+    struct llvm_texts inputs, archs, filters;
+    struct { uint64_t *items; size_t count, capacity; } addresses;
+    bool verify, verbose, quiet, merged, from_stdin, call_sites, wants_help, wants_version;
+};
+
+/* ---- options ---- */
+
+enum kind { FLAG, TEXT };
+enum id { ADDRESS, STDIN, ARCH, CALLSITES_YAML, CONVERT, CALLSITES, HELP, SUMMARY, FILTER, MERGED, THREADS, OUT, QUIET, SEGMENT, STATISTICS, SYMTAB,
+          VERBOSE, VERIFY, VERSION };
+static const struct { const char *name; enum kind kind; enum id id; } table[] = {
+    { "address", TEXT, ADDRESS }, { "addresses-from-stdin", FLAG, STDIN }, { "arch", TEXT, ARCH }, { "callsites-yaml-file", TEXT, CALLSITES_YAML },
+    { "convert", TEXT, CONVERT }, { "dwarf-callsites", FLAG, CALLSITES }, { "help", FLAG, HELP }, { "json-summary-file", TEXT, SUMMARY },
+    { "merged-functions-filter", TEXT, FILTER }, { "merged-functions", FLAG, MERGED }, { "num-threads", TEXT, THREADS }, { "out-file", TEXT, OUT },
+    { "quiet", FLAG, QUIET }, { "segment-size", TEXT, SEGMENT }, { "statistics", FLAG, STATISTICS }, { "symtab-file", TEXT, SYMTAB },
+    { "verbose", FLAG, VERBOSE }, { "verify", FLAG, VERIFY }, { "version", FLAG, VERSION },
+};
+enum { TABLE_SIZE = sizeof table / sizeof table[0] };
+
+static bool take_number(const struct gsymutil *g, const char *option, const char *type, const char *text, uint64_t *out) {
+    if (llvm_read_number(text, strlen(text), false, out)) return true;
+    fprintf(stderr, "%s: for the --%s option: '%s' value invalid for %s argument!\n", g->program, option, text, type);
+    return false;
+}
+
+/* False: the value makes no sense, which was said. */
+static bool apply(struct gsymutil *g, enum id id, const char *value) {
+    uint64_t number;
+    switch (id) {
+    case ADDRESS:
+        if (!take_number(g, "address", "uint", value, &number)) return false;
+        GROW_PUSH(&g->addresses, number);
+        return true;
+    case STDIN: g->from_stdin = true; return true;
+    case ARCH: GROW_PUSH(&g->archs, value); return true;
+    case CALLSITES_YAML: g->call_site_yaml = value; return true;
+    case CONVERT: g->convert = value; return true;
+    case CALLSITES: g->call_sites = true; return true;
+    case HELP: g->wants_help = true; return true;
+    case SUMMARY: g->json_summary = value; return true;
+    case FILTER: GROW_PUSH(&g->filters, value); return true;
+    case MERGED: g->merged = true; return true;
+    case THREADS: return take_number(g, "num-threads", "uint", value, &g->threads);
+    case OUT: g->out = value; return true;
+    case QUIET: g->quiet = true; return true;
+    case SEGMENT: return take_number(g, "segment-size", "uint", value, &g->segment_size);
+    case VERBOSE: g->verbose = true; return true;
+    case VERIFY: g->verify = true; return true;
+    case VERSION: g->wants_version = true; return true;
+    default: return true;
+    }
+}
+
+/* The entry that a word names, with or without "=VALUE"; -1: none. */
+static int find_option(const char *word, const char **value) {
+    const char *name = word + 1 + (word[1] == '-');
+    *value = NULL;
+    if (strcmp(word, "-o") == 0) name = "out-file";
+    if (strcmp(word, "-h") == 0) name = "help";
+    if (strcmp(word, "-v") == 0) name = "version";
+    size_t size = strcspn(name, "=");
+    for (int i = 0; i < TABLE_SIZE; i++) {
+        if (strlen(table[i].name) != size || memcmp(table[i].name, name, size) != 0) continue;
+        if (name[size] && table[i].kind == FLAG) continue;
+        if (name[size]) *value = name + size + 1;
+        return i;
+    }
+    return -1;
+}
+
+/* -1: go on; else the exit code. */
+static int read_options(struct gsymutil *g, int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        const char *value;
+        if (argv[i][0] != '-' || !argv[i][1]) {
+            GROW_PUSH(&g->inputs, (const char *)argv[i]);
+            continue;
+        }
+        int entry = find_option(argv[i], &value);
+        if (entry < 0) {
+            fprintf(stderr, "unknown argument '%s'\n", argv[i]);
+            return 1;
+        }
+        if (table[entry].kind == TEXT && !value && i + 1 == argc) {
+            fprintf(stderr, "%s: missing argument\n", argv[i]);
+            return 1;
+        }
+        if (table[entry].kind == TEXT && !value) value = argv[++i];
+        if (!apply(g, table[entry].id, value)) return 1;
+    }
+    return -1;
+}
+
+/* ---- looking into files ---- */
+
+static struct csn_index *open_gsym(const char *path) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_index *index;
+    struct csn_index_info info;
+    fflush(stdout);
+    csn_status status = csn_index_open_file(path, NULL, &index, &err);
+    if (status == CSN_OK) {
+        csn_index_get_info(index, &info, sizeof info);
+        if (info.format == CSN_FORMAT_GSYM_V1) return index;
+        csn_index_close(index);
+    }
+    fprintf(stderr, "%s: %s\n", path, status == CSN_E_IO && err.os_error ? strerror(err.os_error) : "not a GSYM file");
+    return NULL;
+}
+
+static void look_up(const struct gsymutil *g, const struct csn_index *index, uint64_t addr) {
+    const struct gsym_filter filter = { g->filters.items, g->filters.count };
+    if (g->merged) gsym_print_lookup_merged(index, addr, &filter);
+    else if (g->verbose) gsym_print_lookup_verbose(index, addr);
+    else gsym_print_lookup(index, addr);
+}
+
+static int look_into(const struct gsymutil *g, const char *path) {
+    struct csn_index *index = open_gsym(path);
+    if (!index) return 1;
+    if (g->addresses.count) printf("Looking up addresses in \"%s\":\n", path);
+    else gsym_dump(index);
+    for (size_t i = 0; i < g->addresses.count; i++) look_up(g, index, g->addresses.items[i]);
+    csn_index_close(index);
+    return 0;
+}
+
+/* Lines "ADDRESS FILE". */
+static int answer_lines(const struct gsymutil *g) {
+    struct csn_index *index = NULL;
+    char *line = NULL, *open_path = NULL;
+    size_t capacity = 0;
+    int code = 0;
+    for (ssize_t size; !code && (size = getline(&line, &capacity, stdin)) > 0;) {
+        if (line[size - 1] == '\n') line[--size] = 0;
+        char *blank = strchr(line, ' ');
+        uint64_t addr;
+        size_t digits = blank ? (size_t)(blank - line) : strlen(line);
+        if (!llvm_read_number(line, digits, false, &addr)) {
+            printf("error: invalid address %.*s, expected: Address GsymFile.\n", (int)digits, line);
+            code = 1;
+            break;
+        }
+        const char *path = blank ? blank + 1 : "";
+        if (!open_path || strcmp(open_path, path) != 0) {
+            csn_index_close(index);
+            free(open_path);
+            open_path = copy_text(path, strlen(path));
+            index = open_gsym(path);
+            if (!index) code = 1;
+        }
+        if (!index) break;
+        look_up(g, index, addr);
+        fputc('\n', stdout);
+        fflush(stdout);
+    }
+    csn_index_close(index);
+    free(line);
+    free(open_path);
+    return code;
+}
+
+/* ---- converting ---- */
+
+static csn_status read_call_sites(const char *path, struct csn_file **file, struct csn_call_site_file *out, struct csn_error *err) {
+    csn_status status = csn_file_open(path, file, err);
+    if (status == CSN_OK) *out = (struct csn_call_site_file){ path, csn_file_bytes(*file), csn_file_size(*file) };
+    return status;
+}
+
+static csn_status convert_one(const struct gsymutil *g, const char *out, const char *arch, struct csn_convert_report *report,
+                              struct csn_error *err) {
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_gsym_options gsym = CSN_GSYM_OPTIONS_INIT;
+    struct csn_companion_search *search = NULL;
+    struct csn_call_site_file sites;
+    struct csn_file *file = NULL;
+    csn_status status = CSN_OK;
+    gsym.segment_size = g->segment_size;
+    options.gsym = &gsym;
+    options.threads = (uint32_t)g->threads;
+    options.arch = arch;
+    options.flags = (g->call_sites ? CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS : 0);
+    options.merged_functions = g->merged ? CSN_MERGE_LLVM : CSN_MERGE_NONE;
+    if (g->call_site_yaml) {
+        status = read_call_sites(g->call_site_yaml, &file, &sites, err);
+        options.call_site_files = &sites;
+        options.call_site_file_count = 1;
+    }
+    if (status == CSN_OK && csn_companion_search_create(NULL, &search, NULL) == CSN_OK) {
+        options.resolver = csn_companion_search_resolve;
+        options.resolver_context = search;
+    }
+    if (status == CSN_OK) status = csn_convert_file(g->convert, out, &options, report, err);
+    csn_companion_search_destroy(search);
+    csn_file_close(file);
+    return status;
+}
+
+static void write_summary(const struct gsymutil *g) {
+    FILE *file = g->json_summary ? fopen(g->json_summary, "w") : NULL;
+    if (!file) return;
+    fputs("{\"error-categories\":{},\"error-count\":0}", file);
+    fclose(file);
+}
+
+static bool is_wanted(const struct gsymutil *g, const char *arch) {
+    for (size_t i = 0; i < g->archs.count; i++)
+        if (strcmp(g->archs.items[i], arch) == 0) return true;
+    return !g->archs.count;
+}
+
+static int convert_image(const struct gsymutil *g, const char *base, const char *arch, bool is_universal) {
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_convert_report *report = zeroed_memory(1, sizeof *report);
+    char *out = copy_text(base, strlen(base));
+    if (is_universal && asprintf(&out, "%s.%s", base, arch) < 0) out = copy_text("", 0);
+    printf("Output file (%s): %s\n", arch, out);
+    fflush(stdout);
+    csn_status status = convert_one(g, out, is_universal ? arch : NULL, report, &err);
+    if (status == CSN_OK) {
+        const uint64_t loaded = report->functions_from_dwarf + report->functions_from_symbols, kept = report->functions_written;
+        printf("Loaded %" PRIu64 " functions from DWARF.\nLoaded %" PRIu64 " functions from symbol table.\n", report->functions_from_dwarf,
+               report->functions_from_symbols);
+        printf("Pruned %" PRIu64 " functions, ended with %" PRIu64 " total\n", loaded > kept ? loaded - kept : 0, kept);
+        if (g->verify) printf("Verifying GSYM file \"%s\":\n", out);
+    } else {
+        fprintf(stderr, "%s: %s\n", g->convert, csn_error_text(&err));
+    }
+    free(out);
+    free(report);
+    return status == CSN_OK ? 0 : 1;
+}
+
+static int convert(const struct gsymutil *g) {
+    struct csn_image_info images[32];
+    struct csn_error err = CSN_ERROR_INIT;
+    size_t count = 0;
+    char *base;
+    int code = 0;
+    printf("Input file: %s\n", g->convert);
+    fflush(stdout);
+    csn_status status = csn_image_list_file(g->convert, images, 32, &count, &err);
+    if (status < 0 || !count || (count == 1 && !images[0].arch[0])) {
+        const char *why = status == CSN_E_IO && err.os_error ? strerror(err.os_error) : "The file was not recognized as a valid object file";
+        fprintf(stderr, "%s: %s\n", g->convert, why);
+        return 1;
+    }
+    if (count > 32) count = 32;
+    if (g->out) base = copy_text(g->out, strlen(g->out));
+    else if (asprintf(&base, "%s.gsym", g->convert) < 0) base = copy_text("", 0);
+    for (size_t i = 0; i < count; i++)
+        if (count == 1 || is_wanted(g, images[i].arch)) code |= convert_image(g, base, images[i].arch, count > 1);
+    free(base);
+    write_summary(g);
+    return code;
+}
+
+int llvm_gsymutil_main(int argc, char **argv) {
+    static struct gsymutil g;
+    g = (struct gsymutil){ .program = argv[0] };
+    llvm_expand_arguments(&argc, &argv);
+    int code = read_options(&g, argc, argv);
+    if (code >= 0) return code;
+    if (g.wants_help) {
+        fputs(help_text, stdout);
+        return 0;
+    }
+    if (g.wants_version) {
+        printf("%s\nDebian LLVM version 22.1.8\n  Optimized build.\n", argv[0]);
+        return 0;
+    }
+    if (g.convert && g.inputs.count) {
+        fputs("error: no input files can be specified when using the --convert option.\n", stdout);
+        return 1;
+    }
+    if (g.convert) return convert(&g);
+    if (g.from_stdin && (g.inputs.count || g.addresses.count)) {
+        fputs("error: no input files or addresses can be specified when using the --addresses-from-stdin option.\n", stdout);
+        return 1;
+    }
+    if (g.from_stdin) return answer_lines(&g);
+    code = 0;
+    for (size_t i = 0; i < g.inputs.count && !code; i++) code = look_into(&g, g.inputs.items[i]);
+    return code;
+}
