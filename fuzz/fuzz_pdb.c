@@ -27,13 +27,18 @@ static void read_annotations(struct csni_span bytes) {
 }
 
 static void read_lines(struct csni_span bytes) {
-    struct csni_pdb_lines lines = { .rows = { .alloc = &csni_libc_allocator }, .spare = { .alloc = &csni_libc_allocator },
-                                    .inlinees = { .alloc = &csni_libc_allocator } };
+    struct csni_pdb_lines lines = { .fragments = { .alloc = &csni_libc_allocator }, .rows = { .alloc = &csni_libc_allocator },
+                                    .spare = { .alloc = &csni_libc_allocator }, .inlinees = { .alloc = &csni_libc_allocator } };
     struct csn_error err = CSN_ERROR_INIT;
     require(csni_pdb_read_lines(bytes, &lines, &err) == err.code);
-    for (size_t i = 1; i < lines.rows.count; i++) require(lines.rows.items[i - 1].at <= lines.rows.items[i].at);
-    for (size_t i = 0; i < lines.rows.count; i++) require((uint32_t)lines.rows.items[i].at < lines.rows.items[i].end);
+    for (size_t i = 0; i < lines.fragments.count; i++) {
+        const struct csni_pdb_fragment *f = &lines.fragments.items[i];
+        require(f->row_count && f->first_row + (size_t)f->row_count <= lines.rows.count && (!i || f[-1].at <= f->at));
+        const struct csni_pdb_row *rows = lines.rows.items + f->first_row;
+        for (uint32_t r = 0; r < f->row_count; r++) require(rows[r].off < f->size && (!r || rows[r - 1].off <= rows[r].off));
+    }
     for (size_t i = 1; i < lines.inlinees.count; i++) require(lines.inlinees.items[i - 1].id <= lines.inlinees.items[i].id);
+    csni_vec_deinit(&lines.fragments);
     csni_vec_deinit(&lines.rows);
     csni_vec_deinit(&lines.spare);
     csni_vec_deinit(&lines.inlinees);

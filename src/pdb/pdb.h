@@ -163,20 +163,27 @@ bool csni_pdb_ends_scope(uint16_t kind);
 
 /* ---- one module ---- */
 
-/* It holds up to the next row, or to the end of its run. Code that the compiler made, which producers mark by a line number of its
- * own, belongs to the line before. */
+/* It holds up to the next row of its fragment, or to the end of that. Code that the compiler made, which producers mark by a line
+ * number of its own, belongs to the line before. */
 struct csni_pdb_row {
-    uint64_t at;    /* section << 32 | offset */
-    uint32_t end;   /* offset at which the run of rows ends that it belongs to */
+    uint32_t off;   /* from the fragment's start */
     uint32_t file;  /* for csni_pdb_file_path() */
     uint32_t line;
+};
+/* A run of code with rows: of one function mostly, or of all that a section of an object holds. Where identical code was folded,
+ * several stand at one place, one for each function, in the order of the functions. */
+struct csni_pdb_fragment {
+    uint64_t at;    /* section << 32 | offset */
+    uint32_t size, order;
+    uint32_t first_row, row_count;
 };
 struct csni_pdb_inlinee {
     uint32_t id, file, line; /* where the inlined function begins */
 };
 struct csni_pdb_lines {
     struct csni_span checksums, imports, exports;
-    CSNI_VEC(struct csni_pdb_row) rows;         /* ascending, in the order of the file where equal */
+    CSNI_VEC(struct csni_pdb_fragment) fragments; /* ascending by place, in the order of the file where equal */
+    CSNI_VEC(struct csni_pdb_row) rows;         /* of each fragment ascending, in the order of the file where equal */
     CSNI_VEC(struct csni_pdb_row) spare;        /* for sorting */
     CSNI_VEC(struct csni_pdb_inlinee) inlinees; /* ascending by id */
 };

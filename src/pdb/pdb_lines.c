@@ -9,18 +9,12 @@ static const char SECTION[] = "C13 lines";
 
 /* ---- lines ---- */
 
-/* A run of code, of which blocks of each source file follow. */
-struct fragment {
-    uint64_t section;
-    uint32_t start, end;
-    bool has_columns;
-};
-
-static csn_status read_line_block(struct csni_cursor *c, const struct fragment *f, struct csni_pdb_lines *out,
-                                  struct csn_error *err) {
+/* What blocks of each source file tell of a run of code. */
+static csn_status read_line_block(struct csni_cursor *c, const struct csni_pdb_fragment *f, bool has_columns,
+                                  struct csni_pdb_lines *out, struct csn_error *err) {
     uint64_t begin = csni_cursor_off(c);
     uint32_t file = csni_cursor_u32(c), count = csni_cursor_u32(c), size = csni_cursor_u32(c);
-    uint64_t entry_size = f->has_columns ? LINE_ENTRY_SIZE + COLUMN_ENTRY_SIZE : LINE_ENTRY_SIZE;
+    uint64_t entry_size = has_columns ? LINE_ENTRY_SIZE + COLUMN_ENTRY_SIZE : LINE_ENTRY_SIZE;
     uint64_t entries = count * entry_size;
     if (c->failed || size < LINE_BLOCK_HEADER_SIZE || entries > size - LINE_BLOCK_HEADER_SIZE ||
         entries > csni_cursor_left(c))
@@ -30,38 +24,55 @@ static csn_status read_line_block(struct csni_cursor *c, const struct fragment *
     for (uint32_t i = 0; i < count; i++, p += LINE_ENTRY_SIZE) {
         uint32_t off = csni_get32(p, false), line = csni_get32(p + 4, false) & LINE_START_MASK;
         bool is_marker = line == LINE_NEVER_STEP_INTO || line == LINE_ALWAYS_STEP_INTO;
-        if (is_marker || off >= f->end - f->start) continue;
-        out->rows.items[out->rows.count++] =
-            (struct csni_pdb_row){ f->section << 32 | (f->start + off), f->end, file, line };
+        if (!is_marker && off < f->size) out->rows.items[out->rows.count++] = (struct csni_pdb_row){ off, file, line };
     }
     csni_cursor_skip(c, size - LINE_BLOCK_HEADER_SIZE);
     return CSN_OK;
 }
 
-static csn_status read_fragment(struct csni_span bytes, struct csni_pdb_lines *out, struct csn_error *err) {
-    struct csni_cursor c = csni_cursor_at(bytes, false);
-    struct fragment f = { .start = csni_cursor_u32(&c) };
-    f.section = csni_cursor_u16(&c);
-    f.has_columns = csni_cursor_u16(&c) & LINES_HAVE_COLUMNS;
-    uint32_t size = csni_cursor_u32(&c);
-    if (c.failed || size > UINT32_MAX - f.start)
-        return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "code of 0x%" PRIx32 " bytes at 0x%" PRIx32, size, f.start);
-    f.end = f.start + size;
-    while (csni_cursor_left(&c)) CSNI_TRY(read_line_block(&c, &f, out, err));
-    return CSN_OK;
-}
-
 static bool row_before(const void *context, const void *a, const void *b) {
     (void)context;
-    return ((const struct csni_pdb_row *)a)->at < ((const struct csni_pdb_row *)b)->at;
+    return ((const struct csni_pdb_row *)a)->off < ((const struct csni_pdb_row *)b)->off;
 }
 
-static csn_status sort_rows(struct csni_pdb_lines *lines, struct csn_error *err) {
-    size_t count = lines->rows.count, size = sizeof *lines->rows.items;
-    if (csni_is_sorted(lines->rows.items, count, size, row_before, NULL)) return CSN_OK;
-    if (!csni_vec_reserve(&lines->spare, count)) return csni_fail_memory(err, count * size);
-    csni_merge_sort(lines->rows.items, lines->spare.items, count, size, row_before, NULL);
+/* Blocks of several files go back and forth. */
+static csn_status sort_rows(struct csni_pdb_lines *lines, const struct csni_pdb_fragment *f, struct csn_error *err) {
+    size_t size = sizeof *lines->rows.items;
+    if (!f->row_count) return CSN_OK;
+    struct csni_pdb_row *rows = lines->rows.items + f->first_row;
+    if (csni_is_sorted(rows, f->row_count, size, row_before, NULL)) return CSN_OK;
+    if (!csni_vec_reserve(&lines->spare, f->row_count)) return csni_fail_memory(err, f->row_count * size);
+    csni_merge_sort(rows, lines->spare.items, f->row_count, size, row_before, NULL);
     return CSN_OK;
+}
+
+static csn_status read_blocks(struct csni_cursor *c, const struct csni_pdb_fragment *f, bool has_columns, struct csni_pdb_lines *out,
+                              struct csn_error *err) {
+    while (csni_cursor_left(c)) CSNI_TRY(read_line_block(c, f, has_columns, out, err));
+    return CSN_OK;
+}
+
+/* What stands before damage is kept. */
+static csn_status read_fragment(struct csni_span bytes, struct csni_pdb_lines *out, struct csn_error *err) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    uint32_t offset = csni_cursor_u32(&c), section = csni_cursor_u16(&c);
+    bool has_columns = csni_cursor_u16(&c) & LINES_HAVE_COLUMNS;
+    struct csni_pdb_fragment f = { .at = (uint64_t)section << 32 | offset, .size = csni_cursor_u32(&c),
+                                   .order = (uint32_t)out->fragments.count, .first_row = (uint32_t)out->rows.count };
+    if (c.failed || f.size > UINT32_MAX - offset)
+        return csni_fail(err, CSN_E_FORMAT, SECTION, 0, "code of 0x%" PRIx32 " bytes at 0x%" PRIx32, f.size, offset);
+    csn_status status = read_blocks(&c, &f, has_columns, out, err);
+    if (status == CSN_E_MEMORY) return status;
+    f.row_count = (uint32_t)(out->rows.count - f.first_row);
+    CSNI_TRY(sort_rows(out, &f, err));
+    if (f.row_count && !csni_vec_push(&out->fragments, f)) return csni_fail_memory(err, sizeof f);
+    return status;
+}
+
+static bool fragment_before(const void *context, const void *pa, const void *pb) {
+    (void)context;
+    const struct csni_pdb_fragment *a = pa, *b = pb;
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
 }
 
 /* ---- where inlined functions begin ---- */
@@ -120,10 +131,10 @@ static csn_status read_subsections(struct csni_span c13, struct csni_pdb_lines *
 
 csn_status csni_pdb_read_lines(struct csni_span c13, struct csni_pdb_lines *out, struct csn_error *err) {
     out->checksums = out->imports = out->exports = (struct csni_span){ NULL, 0 };
-    out->rows.count = out->inlinees.count = 0;
+    out->fragments.count = out->rows.count = out->inlinees.count = 0;
     csn_status status = read_subsections(c13, out, err);
     if (status == CSN_E_MEMORY) return status;
-    CSNI_TRY(sort_rows(out, err));
+    csni_heap_sort(out->fragments.items, out->fragments.count, sizeof *out->fragments.items, fragment_before, NULL);
     csni_heap_sort(out->inlinees.items, out->inlinees.count, sizeof *out->inlinees.items, inlinee_before, NULL);
     return status;
 }

@@ -174,6 +174,10 @@ static void put_label(struct wire *w, uint32_t offset, const char *name) {
 /* main 0-0x40: area 0x8-0x20 inlined, square 0x10-0x18 in that. */
 static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
     wire_u32(w, CV_SIGNATURE_C13);
+    if (s->has_folded) {
+        begin_function(s, w, true, 0x50, 0x10, "generated"); /* without lines of its own */
+        end_scope(w, S_END);
+    }
     begin_function(s, w, false, 0, 0x40, "main");
     begin_site(w, S_INLINESITE, ID_AREA, "\x03\x08\x0b\x28\x0b\x28\x04\x08", 8); /* 0x8: 30, 0x10: 31, 0x18: 32, for 8 bytes */
     begin_site(w, S_INLINESITE2, s->imports ? IMPORTED_SQUARE : ID_SQUARE, "\x05\x08\x06\x03\x0c\x08\x10", 7);  /* 0x10-0x18: line 39 */
@@ -187,6 +191,10 @@ static void put_module_symbols(const struct pdb_sample *s, struct wire *w) {
     end_scope(w, S_END);
     begin_function(s, w, true, 0x50, 0x10, "hidden");
     end_scope(w, S_PROC_ID_END);
+    if (s->has_folded) {
+        begin_function(s, w, true, 0x50, 0x10, "other");
+        end_scope(w, S_END);
+    }
     size_t part = wire_pdb_begin_record(w, S_SEPCODE);
     wire_u32(w, 0);
     wire_u32(w, 0);
@@ -252,15 +260,16 @@ static void put_lender(struct wire *w, uint32_t *symbol_size, uint32_t *c13_size
 
 static void put_module_lines(const struct pdb_sample *s, struct wire *w) {
     static const uint32_t main_lines[][2] = { { 0, 10 }, { 8, 11 }, { 0x20, LINE_NEVER_STEP_INTO }, { 0x28, 12 } };
-    static const uint32_t hidden_lines[][2] = { { 0, 20 } }, part_lines[][2] = { { 0, 15 } };
+    static const uint32_t hidden_lines[][2] = { { 0, 20 }, { 8, 21 } }, other_lines[][2] = { { 0, 25 } }, part_lines[][2] = { { 0, 15 } };
     size_t begun = wire_pdb_begin_subsection(w, DEBUG_S_FILECHKSMS);
     wire_u32(w, NAME_MAIN);
     wire_u32(w, 0);
     wire_u32(w, NAME_INLINE);
     wire_u32(w, 0);
     wire_pdb_end_subsection(w, begun);
-    put_fragment(w, 0x50, 0x10, hidden_lines, 1, true);
     put_fragment(w, 0, 0x40, main_lines, 4, false);
+    put_fragment(w, 0x50, 0x10, hidden_lines, s->has_folded ? 2 : 1, true);
+    if (s->has_folded) put_fragment(w, 0x50, 0x10, other_lines, 1, false);
     put_fragment(w, 0x100, 8, part_lines, 1, false);
     begun = wire_pdb_begin_subsection(w, DEBUG_S_INLINEELINES);
     wire_u32(w, INLINEE_LINES_EX);

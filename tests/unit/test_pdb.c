@@ -72,6 +72,17 @@ static void ids_of_another_module(void **state) {
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
 }
 
+/* Each function has its own lines, and not those of the others that were folded into it. */
+static void folded_functions(void **state) {
+    (void)state;
+    struct pdb_sample s;
+    pdb_sample_init(&s);
+    s.has_folded = true;
+    expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS
+                    "; hidden 1050-1060 0:C:\\a|m.c:20 8:C:\\a|m.c:21; ?main@@YAHXZ 1100-1108 0:C:\\a|m.c:15"
+                    "; ImportedOne 1110-1116; asm_label 1140-1180; stub 1180-1200");
+}
+
 static void public_symbols_alone(void **state) {
     (void)state;
     struct pdb_sample s;
@@ -301,7 +312,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_lines_and_calls), cmocka_unit_test(scattered_blocks),
         cmocka_unit_test(i386),                      cmocka_unit_test(counted_names),
-        cmocka_unit_test(ids_of_another_module),
+        cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),
         cmocka_unit_test(public_symbols_alone),      cmocka_unit_test(moved_code),
         cmocka_unit_test(identity),                  cmocka_unit_test(annotations),
         cmocka_unit_test(what_damage_says),          cmocka_unit_test(streams_share_no_blocks),

@@ -42,32 +42,65 @@ static bool push_piece(struct csni_pdb_job *job, struct csni_pdb_piece piece) {
     return csni_vec_push(&job->pieces, piece);
 }
 
-/* The last row before the function: it may reach into it. */
-static size_t first_row(const struct csni_pdb_job *job, uint64_t at) {
-    size_t first = csni_lower_bound(job->lines.rows.items, job->lines.rows.count, at, at);
-    return first ? first - 1 : 0;
+/* Of fragments that begin where a function does, which are those of functions that were folded: fragments stand in the order of
+ * functions, of which some have none. So the one after the last that was found is the function's own; else any will do. */
+static const struct csni_pdb_fragment *take_fragment(struct csni_pdb_job *job, size_t first) {
+    enum { CANDIDATES_MAX = 64 };
+    const struct csni_pdb_fragment *fragments = job->lines.fragments.items;
+    size_t i = first;
+    for (; i < job->lines.fragments.count && fragments[i].at == fragments[first].at && i - first < CANDIDATES_MAX; i++) {
+        if (fragments[i].order != job->next_fragment) continue;
+        job->next_fragment++;
+        return &fragments[i];
+    }
+    if (i == first + 1) job->next_fragment = fragments[first].order + 1;
+    return &fragments[first];
+}
+
+/* The fragment that `at` is in, or else the next one; NULL: there is none. `begins`: a function begins there. */
+static const struct csni_pdb_fragment *find_fragment(struct csni_pdb_job *job, uint64_t at, bool begins) {
+    const struct csni_pdb_fragment *fragments = job->lines.fragments.items;
+    size_t count = job->lines.fragments.count, first = csni_lower_bound(fragments, count, at, at);
+    if (first < count && fragments[first].at == at) return begins ? take_fragment(job, first) : &fragments[first];
+    if (first && at - fragments[first - 1].at < fragments[first - 1].size) return &fragments[first - 1];
+    return first < count ? &fragments[first] : NULL;
+}
+
+/* Pieces of the function itself from a fragment's rows, up to `end`. */
+static csn_status add_fragment(struct csni_pdb_job *job, const struct csni_pdb_fragment *f, uint64_t begin, uint64_t end, uint32_t *done,
+                               struct csn_error *err) {
+    const struct csni_pdb_row *rows = job->lines.rows.items + f->first_row;
+    size_t i = begin > f->at ? csni_upper_bound(rows, f->row_count, off, begin - f->at) : 0;
+    for (i -= i > 0; i < f->row_count && f->at + rows[i].off < end; i++) {
+        uint64_t start = f->at + rows[i].off, stop = f->at + (i + 1 < f->row_count ? rows[i + 1].off : f->size);
+        if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
+        if (start < begin) start = begin;
+        if (stop > end) stop = end;
+        if (start - begin < *done) start = begin + *done;
+        if (stop <= start) continue;
+        struct csni_pdb_piece piece = { (uint32_t)(start - begin), (uint32_t)(stop - begin), batch_file(job, rows[i].file),
+                                        rows[i].line, 0, 0 };
+        if (!push_piece(job, (struct csni_pdb_piece){ .start = *done, .end = piece.start }) || !push_piece(job, piece))
+            return csni_fail_memory(err, sizeof piece);
+        *done = piece.end;
+    }
+    return CSN_OK;
 }
 
 /* Pieces of the function itself, from its start to its end without gaps: where no row is, the line is not known. */
 static csn_status find_own_pieces(struct csni_pdb_job *job, struct csn_error *err) {
-    const struct csni_pdb_code *f = &job->function;
-    uint64_t at = (uint64_t)f->section << 32 | f->offset;
+    const struct csni_pdb_code *code = &job->function;
+    uint64_t begin = (uint64_t)code->section << 32 | code->offset, end = begin + code->size, at = begin;
     uint32_t done = 0;
-    const struct csni_pdb_row *rows = job->lines.rows.items;
-    size_t i = first_row(job, at);
-    for (; i < job->lines.rows.count && rows[i].at < at + f->size; i++) {
+    while (at < end) {
+        const struct csni_pdb_fragment *f = find_fragment(job, at, at == begin);
+        if (!f || f->at >= end) break;
+        CSNI_TRY(add_fragment(job, f, begin, end, &done, err));
         if (!csni_pdb_charge(job, 1)) return CSN_E_LIMIT;
-        uint64_t end = (at >> 32) << 32 | rows[i].end;
-        if (i + 1 < job->lines.rows.count && rows[i + 1].at < end) end = rows[i + 1].at;
-        if (end > at + f->size) end = at + f->size;
-        if (rows[i].at >> 32 != f->section || end <= at || end <= rows[i].at) continue;
-        uint32_t start = rows[i].at > at ? (uint32_t)(rows[i].at - at) : 0;
-        struct csni_pdb_piece piece = { start, (uint32_t)(end - at), batch_file(job, rows[i].file), rows[i].line, 0, 0 };
-        if (!push_piece(job, (struct csni_pdb_piece){ .start = done, .end = start }) || !push_piece(job, piece))
-            return csni_fail_memory(err, sizeof piece);
-        done = piece.end;
+        uint64_t next = f->at + f->size;
+        at = next > at ? next : at + 1;
     }
-    return push_piece(job, (struct csni_pdb_piece){ .start = done, .end = f->size }) ? CSN_OK : csni_fail_memory(err, 0);
+    return push_piece(job, (struct csni_pdb_piece){ .start = done, .end = code->size }) ? CSN_OK : csni_fail_memory(err, 0);
 }
 
 static csn_status begin_calls(struct csni_pdb_job *job, struct csn_error *err) {

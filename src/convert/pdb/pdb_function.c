@@ -34,9 +34,11 @@ static bool end_pieces(struct csni_pdb_job *job, uint32_t off) {
 
 static bool sort_pieces(struct csni_pdb_job *job) {
     size_t count = job->pieces.count, size = sizeof *job->pieces.items;
+    job->sorted.count = 0;
+    if (!count) return true; /* a label */
     for (size_t i = 0; i < count; i++) job->pieces.items[i].order = (uint32_t)i;
     if (!csni_vec_reserve(&job->sorted, 2 * count)) return false;
-    if (count) memcpy(job->sorted.items, job->pieces.items, count * size);
+    memcpy(job->sorted.items, job->pieces.items, count * size);
     csni_merge_sort(job->sorted.items, job->sorted.items + count, count, size, piece_before, NULL);
     job->sorted.count = count;
     return true;

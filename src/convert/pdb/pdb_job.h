@@ -48,6 +48,7 @@ struct csni_pdb_job {
     uint64_t spent;               /* on the module at hand */
     bool copies_names;            /* bytes of the module do not outlive it */
     struct csni_pdb_lines lines;
+    uint32_t next_fragment;       /* of the lines, in their order: after the last that a function has */
     CSNI_VEC(uint32_t) files;     /* of the batch plus 1, by offset in the module's checksums / 4 */
     CSNI_VEC(struct csni_pdb_scope) scopes;
     bool has_function;

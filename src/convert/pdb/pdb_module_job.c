@@ -7,12 +7,13 @@
 void csni_pdb_job_init(struct csni_pdb_job *job, struct csni_pdb_reading *reading, uint32_t worker) {
     struct csni_conversion *c = reading->conversion;
     *job = (struct csni_pdb_job){ .reading = reading, .writer = &c->writers[worker], .arena = &c->arenas[worker] };
-    job->lines.rows.alloc = job->lines.spare.alloc = job->lines.inlinees.alloc = job->files.alloc = job->scopes.alloc = c->alloc;
+    job->lines.fragments.alloc = job->lines.rows.alloc = job->lines.spare.alloc = job->lines.inlinees.alloc = job->files.alloc = job->scopes.alloc = c->alloc;
     job->sites.alloc = job->runs.alloc = job->places.alloc = job->pieces.alloc = job->cuts.alloc = c->alloc;
     job->sorted.alloc = job->stack.alloc = job->calls.alloc = job->rows.alloc = c->alloc;
 }
 
 void csni_pdb_job_deinit(struct csni_pdb_job *job) {
+    csni_vec_deinit(&job->lines.fragments);
     csni_vec_deinit(&job->lines.rows);
     csni_vec_deinit(&job->lines.spare);
     csni_vec_deinit(&job->lines.inlinees);
@@ -96,6 +97,7 @@ static csn_status read_symbols(struct csni_pdb_job *job, struct csni_span record
     struct csni_pdb_symbol_iter iter = { .records = records };
     struct csni_pdb_symbol symbol;
     job->scopes.count = 0;
+    job->next_fragment = 0;
     job->has_function = false;
     while (csni_pdb_next_symbol(&iter, &symbol)) CSNI_TRY(read_symbol(job, &symbol, err));
     while (job->scopes.count) CSNI_TRY(end_scope(job, err)); /* what the damage left open */
