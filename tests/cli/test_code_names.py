@@ -52,7 +52,7 @@ def functions(callsign, source, index):
     callsign.good("convert", "--quiet", source, "-o", index)
     records = [json.loads(line) for line in callsign.good("dump", index, "--json").splitlines()]
     found = [record["function"] for record in records if "function" in record]
-    return {int(f["start"], 16): (f["name"], f["size"]) for f in found}
+    return {int(f["start"], 16): (f.get("name", ""), f["size"]) for f in found}
 
 
 def symbols(path, nm="nm"):

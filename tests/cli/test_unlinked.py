@@ -70,7 +70,7 @@ def functions(callsign, index):
     """{name: (start, size)} of functions with lines."""
     records = [json.loads(line) for line in callsign.good("dump", index, "--json").splitlines()]
     found = [record["function"] for record in records if "function" in record]
-    return {f["name"]: (int(f["start"], 16), f["size"]) for f in found if "lines" in f}
+    return {f["name"]: (int(f["start"], 16), f["size"]) for f in found if "lines" in f and "name" in f}
 
 
 def test_linking_changes_addresses_only(callsign, pair, tmp_path):
