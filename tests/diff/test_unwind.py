@@ -13,6 +13,7 @@ import sys
 
 import pytest
 
+import stack_differences
 from minidump import REGISTERS, minidump
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -270,3 +271,16 @@ def test_rules_of_libraries(library, tmp_path):
     path = tmp_path / library
     shutil.copy(found[1], path)
     assert compare_rows(dwarfdump, path, 0, "rip") > 3
+
+
+@pytest.mark.parametrize("library", ["libc.so.6", "libstdc++.so.6"])
+def test_differences_from_dump_syms_have_reasons(library, tmp_path, dump_syms):
+    found = re.search(r"%s \(libc6,x86-64.*\) => (\S+)" % re.escape(library), run("/sbin/ldconfig", "-p"))
+    if not found:
+        pytest.skip(f"{library} is not installed")
+    ours, theirs = tmp_path / "ours.sym", tmp_path / "theirs.sym"
+    run(CALLSIGN, "convert", "-q", "--no-companions", "--to", "breakpad", found[1], "-o", ours)
+    run(dump_syms, found[1], "-o", theirs)
+    result = stack_differences.compare(ours, theirs)
+    assert result["first_without"] is None, result
+    assert result["equal"] > 0.9 * result["rows"] > 10000
