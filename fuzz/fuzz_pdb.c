@@ -85,6 +85,16 @@ static void convert_twice(struct csni_span file) {
     csn_bytes_free(&two);
 }
 
+/* With STACK records. */
+static void convert_to_text(struct csni_span file) {
+    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+    struct csn_bytes out = { NULL, 0, NULL };
+    options.threads = 1;
+    options.format = CSN_FORMAT_BREAKPAD;
+    (void)csn_convert_memory(file.ptr, file.size, &options, &out, NULL, NULL);
+    csn_bytes_free(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct csni_span file = { data, size };
     if (!csni_pdb_recognize(file)) {
@@ -94,5 +104,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     read_pdb(file);
     convert_twice(file);
+    convert_to_text(file);
     return 0;
 }

@@ -60,6 +60,7 @@ struct csni_pdb {
     bool is_stripped;     /* made by /PDBSTRIPPED: public symbols only */
     uint16_t machine;     /* as in a PE image; 0: not known */
     uint16_t symbol_stream;
+    uint16_t fpo_stream, frame_stream; /* pdb_frames.h; CSNI_PDB_NO_STREAM: none */
     CSNI_VEC(struct csni_pdb_module) modules;
     csni_pdb_sections sections;           /* that symbols name: those before code was moved */
     csni_pdb_sections image_sections;
@@ -112,6 +113,8 @@ typedef CSNI_VEC(struct csni_pdb_place) csni_pdb_places;
 /* Where `size` bytes from an offset in a section are, in order: one place, unless code was moved. Replaces what is in `out`.
  * False: out of memory. */
 bool csni_pdb_places_of(const struct csni_pdb *pdb, uint32_t section, uint32_t offset, uint32_t size, csni_pdb_places *out);
+/* The same of code that was at an RVA before it was moved. */
+bool csni_pdb_places_of_rva(const struct csni_pdb *pdb, uint32_t rva, uint32_t size, csni_pdb_places *out);
 
 /* ---- symbols ---- */
 

@@ -48,6 +48,8 @@ static csn_status read_moves(struct csni_pdb *pdb, uint32_t stream, struct csn_e
 csn_status csni_pdb_read_sections(struct csni_pdb *pdb, struct csni_span headers, struct csn_error *err) {
     uint32_t moves = debug_header(headers, DEBUG_HEADER_OMAP_FROM_SRC), of_image = debug_header(headers, DEBUG_HEADER_SECTIONS);
     uint32_t original = debug_header(headers, DEBUG_HEADER_SECTIONS_ORIGINAL);
+    pdb->fpo_stream = (uint16_t)debug_header(headers, DEBUG_HEADER_FPO);
+    pdb->frame_stream = (uint16_t)debug_header(headers, DEBUG_HEADER_FRAME_DATA);
     bool was_moved = moves != PDB_NO_STREAM && original != PDB_NO_STREAM;
     CSNI_TRY(read_section_headers(pdb, of_image, &pdb->image_sections, err));
     CSNI_TRY(read_section_headers(pdb, was_moved ? original : of_image, &pdb->sections, err));
@@ -103,7 +105,11 @@ bool csni_pdb_places_of(const struct csni_pdb *pdb, uint32_t section, uint32_t o
     uint32_t rva;
     out->count = 0;
     if (!size) return !csni_pdb_rva(pdb, section, offset, &rva) || add_place(out, (struct csni_pdb_place){ 0, 0, rva });
-    if (!original_rva(pdb, section, offset, &rva)) return true;
+    return !original_rva(pdb, section, offset, &rva) || csni_pdb_places_of_rva(pdb, rva, size, out);
+}
+
+bool csni_pdb_places_of_rva(const struct csni_pdb *pdb, uint32_t rva, uint32_t size, csni_pdb_places *out) {
+    out->count = 0;
     if (size > UINT32_MAX - rva) size = UINT32_MAX - rva;
     if (!pdb->moves.count) return add_place(out, (struct csni_pdb_place){ 0, size, rva });
     uint64_t stop = (uint64_t)rva + size;

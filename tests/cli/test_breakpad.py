@@ -255,3 +255,28 @@ def test_image_of_a_debug_file(callsign, shapes, tmp_path):
     subprocess.run([objcopy, "--remove-section=.note.gnu.build-id", image], check=True)
     callsign.good("convert", places[0], "-q", "--to", "breakpad", "-o", whole)
     assert "\nSTACK " not in whole.read_text()
+
+
+def test_frame_data_of_a_pdb(callsign, tmp_path):
+    """x86's rules are in the PDB: STACK WIN, from the image with its PDB as from the PDB alone."""
+    clang, link = need("clang-22"), need("lld-link-22")
+    source, program, out = tmp_path / "m.c", tmp_path / "prog.exe", tmp_path / "prog.sym"
+    source.write_text("__attribute__((noinline)) int f(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i] * n; return s; }\n"
+                      "int start(void) { volatile int a[50]; a[1] = 3; return f((int *)a, 3) + f((int *)a + 1, 4); }\n")
+    subprocess.run([clang, "--target=i686-pc-windows-msvc", "-O2", "-g", "-c", source, "-o", tmp_path / "m.obj"], check=True)
+    subprocess.run([link, "/nodefaultlib", "/entry:start", "/subsystem:console", "/debug", "/safeseh:no", tmp_path / "m.obj",
+                    f"/out:{program}"], check=True)
+    texts = {}
+    for path in (program, program.with_suffix(".pdb")):
+        callsign.good("convert", path, "-q", "--to", "breakpad", "-o", out)
+        texts[path] = [line for line in out.read_text().splitlines() if line.startswith("STACK ")]
+    stacks = texts[program]
+    assert stacks == texts[program.with_suffix(".pdb")] and len(stacks) > 3
+    first = stacks[0].split(" ", 12)
+    assert first[:4] == ["STACK", "WIN", "4", "1000"] and first[11] == "1" and first[12].startswith("$T0 .raSearch = $eip $T0 ^ =")
+    again = tmp_path / "again.sym"
+    callsign.good("convert", out, "-q", "--to", "breakpad", "-o", again)
+    assert again.read_text() == out.read_text()
+    callsign.good("convert", program, "-q", "--to", "breakpad", "--no-cfi", "-o", out)
+    assert "STACK" not in out.read_text()
+    callsign.good("convert", program, "--strict", "-q", "-o", tmp_path / "prog.gsym") # nothing is lost that was wanted

@@ -284,3 +284,18 @@ def test_differences_from_dump_syms_have_reasons(library, tmp_path, dump_syms):
     result = stack_differences.compare(ours, theirs)
     assert result["first_without"] is None, result
     assert result["equal"] > 0.9 * result["rows"] > 10000
+
+
+def test_differences_from_dump_syms_in_frame_data(tmp_path, dump_syms):
+    """None: STACK WIN of x86 Windows programs, from their PDBs."""
+    clang, link = programs.need("clang-22"), programs.need("lld-link-22")
+    source, program = tmp_path / "m.c", tmp_path / "prog.exe"
+    source.write_text("__attribute__((noinline)) int f(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i] * n; return s; }\n"
+                      "int start(void) { volatile int a[50]; a[1] = 3; return f((int *)a, 3) + f((int *)a + 1, 4); }\n")
+    run(clang, "--target=i686-pc-windows-msvc", "-O2", "-g", "-c", source, "-o", tmp_path / "m.obj")
+    run(link, "/nodefaultlib", "/entry:start", "/subsystem:console", "/debug", "/safeseh:no", tmp_path / "m.obj", f"/out:{program}")
+    run(CALLSIGN, "convert", "-q", "--to", "breakpad", program, "-o", tmp_path / "ours.sym")
+    run(dump_syms, tmp_path / "prog.pdb", "-o", tmp_path / "theirs.sym")
+    ours, theirs = ([line for line in (tmp_path / name).read_text().splitlines() if line.startswith("STACK ")]
+                    for name in ("ours.sym", "theirs.sym"))
+    assert ours == theirs and len(ours) > 3

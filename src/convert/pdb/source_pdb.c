@@ -7,6 +7,7 @@
 #include "base/core/fail.h"
 #include "base/ranges.h"
 #include "convert/pdb/pdb_job.h"
+#include "convert/pdb/pdb_stack.h"
 
 /* What rows and inlined calls of real programs take of a byte of their PDB is far below. */
 enum { BUDGET_A_BYTE = 2 };
@@ -84,6 +85,7 @@ static csn_status read_pdb(struct csni_pdb_reading *reading, struct csn_error *e
     for (uint32_t b = first_batch; status == CSN_OK && b < end; b++) c->report->functions_from_pdb += c->batches[b].function_count;
     csni_pdb_publics_deinit(&reading->publics);
     csni_pdb_imports_deinit(&reading->imports);
+    if (status >= 0) status = csni_pdb_add_stack_records(c, reading->pdb, err);
     return status;
 }
 

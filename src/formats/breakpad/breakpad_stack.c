@@ -1,4 +1,4 @@
-/* Writing STACK CFI records. */
+/* Writing STACK records. */
 #include "formats/breakpad/breakpad_stack.h"
 
 #include <stdio.h>
@@ -193,4 +193,21 @@ void csni_breakpad_put_stack(struct csni_buffer *t, const struct csni_breakpad_r
     if (!table->rows.count || rows[0].addr >= end) return;
     if (!put_row(&w, &rows[0], base, end - rows[0].addr)) return;
     for (size_t i = 1; i < table->rows.count; i++) put_row(&w, &rows[i], base, 0);
+}
+
+/* ---- STACK WIN ---- */
+
+static struct csn_str trim(struct csn_str s) {
+    while (s.len && (unsigned char)*s.ptr <= ' ') s.ptr++, s.len--;
+    while (s.len && (unsigned char)s.ptr[s.len - 1] <= ' ') s.len--;
+    return s;
+}
+
+void csni_breakpad_put_stack_win(struct csni_buffer *t, const struct csni_breakpad_stack_win *r) {
+    csni_breakpad_put_literal(t, "STACK WIN ");
+    const uint32_t fields[] = { r->type, r->rva, r->code_size, r->prologue_size, 0 /* epilogue */, r->parameter_size,
+                                r->saved_register_size, r->local_size, r->max_stack_size, r->has_program };
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) csni_breakpad_put_hex(t, fields[i], ' ');
+    if (r->has_program) csni_breakpad_put_name(t, trim(r->program), NULL);
+    else csni_breakpad_put_literal(t, r->allocates_base_pointer ? "1\n" : "0\n");
 }

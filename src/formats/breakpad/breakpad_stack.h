@@ -1,4 +1,4 @@
-/* STACK CFI records: rules of unwinding as Breakpad's postfix text. */
+/* STACK records: rules of unwinding as Breakpad's postfix text. */
 #ifndef CSNI_BREAKPAD_STACK_H
 #define CSNI_BREAKPAD_STACK_H
 
@@ -26,5 +26,14 @@ bool csni_breakpad_registers_of(struct csn_str arch, struct csni_breakpad_regist
  * Windows. */
 void csni_breakpad_put_stack(struct csni_buffer *t, const struct csni_breakpad_registers *registers,
                              const struct csni_unwind_table *table, uint64_t base, bool subtracts);
+
+/* A STACK WIN record: of FPO data, or of frame data, which has a program. */
+struct csni_breakpad_stack_win {
+    uint8_t type;
+    uint32_t rva, code_size, prologue_size, parameter_size, saved_register_size, local_size, max_stack_size;
+    bool has_program, allocates_base_pointer;
+    struct csn_str program;
+};
+void csni_breakpad_put_stack_win(struct csni_buffer *t, const struct csni_breakpad_stack_win *record);
 
 #endif
