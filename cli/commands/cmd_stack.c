@@ -102,7 +102,6 @@ static unsigned thread_count(const struct stack_run *run) {
 static struct stack_feed feed_of(struct stack_run *run, struct line_input *input, void *context) {
     uint64_t cache = run->values->cache_bytes ? run->values->cache_bytes : DEFAULT_CACHE, share = cache / thread_count(run);
     return (struct stack_feed){ .session = &run->session, .output = &run->output, .input = input, .in_place = run->values->in_place,
-                                
                                 .cache_bytes = share ? share : 1, .context = context };
 }
 

@@ -115,6 +115,11 @@ SAMPLES = {
         12: bare(ON_CHECK), 13: bare(CHECK), 14: bare(LOAD), 15: bare(MAIN), 18: " _start"}, (1, 7, 5)),
 
     # ---- published forms ----
+    "gdb program": Sample(BOTH, "gdb 13.1, of which the program is known; a core of it", {
+        2: "=#0  0x000055555555527b in on_check () at /opt/app/orders.c:23",
+        3: f"=#1  0x00007ffff7fbc161 in orders_load () at {L}21"}, (1, 3, 2),
+        "Reading symbols from /opt/app/orders...\n#0  0x000055555555527b in ?? ()\n#1  0x00007ffff7fbc161 in orders_load () from "
+        "/opt/app/liborders.so\n#2  0x000055d000001461 in ?? ()\n"),
     "folly": Sample(FIXED, "folly/debugging/symbolizer/SignalHandler.cpp, StackTracePrinter", {3: CHECK, 5: LOAD}, (1, 2, 2),
                     "*** Aborted at 1795377803 (Unix time, try 'date -d @1795377803') ***\n"
                     "*** Signal 11 (SIGSEGV) (0x0) received by PID 42 (pthread TID 0x7f) (linux TID 42), stack trace: ***\n"
@@ -317,6 +322,16 @@ def test_nothing_recognized(callsign):
         done = callsign.run("stack", "--no-search", *args, stdin="2026-11-22 20:00:01 INFO orders: 5 boxes, id 0x1f\n")
         assert done.returncode == 1 and "no call stacks recognized" in done.stderr
         assert done.stdout == ("2026-11-22 20:00:01 INFO orders: 5 boxes, id 0x1f\n" if args == ["--in-place"] else "")
+
+
+@pytest.mark.parametrize("line", [
+    "2026-11-22 20:00:01 INFO buffer at [0x7f8acc82a1ed]", "  C++11", "order 5+3 = 8", "id 0x1f", "Address: 0x10", "a;b;c 12", "  1  box + 2",
+    "#1 box", "@ 0x10", "fault at 0x10", "10:20:30.123: started", "Module x loaded", "deadbeef", "  0x", "Backtrace: none", "12345678",
+])
+def test_lines_that_are_no_frames(callsign, line):
+    for index in ([], LIB, FIXED):
+        done = callsign.run("stack", "--json", "--no-search", *index, stdin=line + "\n")
+        assert (done.returncode, done.stdout) == (1, ""), done.stdout
 
 
 def test_summary_counts_by_reason(callsign):

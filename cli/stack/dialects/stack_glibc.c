@@ -33,6 +33,14 @@ static struct csn_str last_word(struct csn_str text) {
     return (struct csn_str){ text.ptr + from, text.len - from };
 }
 
+/* Without brackets, nothing but the path stands before the address: many lines of logs end in an address. */
+static bool is_alone(struct csn_str line, size_t bracket) {
+    struct line_scan s = scan_on(line);
+    struct csn_str word;
+    scan_blanks(&s);
+    return scan_word(&s, &word) && s.at > bracket;
+}
+
 static enum line_kind read_glibc_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                       struct line_frame *out) {
     struct line_scan s = scan_on(line);
@@ -47,7 +55,8 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     bool in_brackets = end && line.ptr[end - 1] == ')';
     if (in_brackets && !read_bracket((struct csn_str){ line.ptr, end }, out, &end)) return KIND_NONE;
     out->module = last_word((struct csn_str){ line.ptr, end });
-    if (!out->module.len && (in_brackets || end)) return KIND_NONE;
+    if (!out->module.len && in_brackets) return KIND_NONE;
+    if (!in_brackets && !is_alone(line, bracket)) return KIND_NONE;
     out->value = out->pc;
     if (out->has_symbol_offset && !out->symbol.len) {
         out->site = SITE_OFFSET;
