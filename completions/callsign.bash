@@ -13,7 +13,7 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;

@@ -36,6 +36,7 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l mangled -d 'bre
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-cfi -d 'breakpad'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-version -x -a '1.0 2.0 2.1 2.2 2.3' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x -a 'best reference none' -d '--to bsym'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l name-table -d '--to gsym, gsym-v2'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -a '1G 4G 16G 64G' -d 'refuse an input whose sections inflate to more than this in total (default 64G'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l report -r -F -d 'write what was read, merged, clipped and dropped as JSON'

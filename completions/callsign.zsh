@@ -45,6 +45,7 @@ case $state in
                     '--no-cfi[breakpad]' \
                     '--bsym-version[--to bsym]:v:(1.0 2.0 2.1 2.2 2.3)' \
                     '--bsym-tokens[--to bsym]:table:(best reference none)' \
+                    '--name-table[--to gsym, gsym-v2]' \
                     '--strict[fail if anything is dropped or damaged]' \
                     '--max-inflate[refuse an input whose sections inflate to more than this in total (default 64G]:bytes:(1G 4G 16G 64G)' \
                     '--report[write what was read, merged, clipped and dropped as JSON]:file:_files' \

@@ -21,7 +21,7 @@ struct convert_values {
     const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
-    bool strict, quiet, verbose, mangled, no_unwind, bare_patterns, shorten, shorten_nested;
+    bool strict, quiet, verbose, mangled, no_unwind, bare_patterns, shorten, shorten_nested, name_table;
     struct companion_values companions;
 };
 
@@ -60,6 +60,8 @@ static const struct option_spec options[] = {
       .value_name = "V", .help = "--to bsym: 1.0, 2.0, 2.1, 2.2 or 2.3 (default: 2.3 if device\npaths are known, otherwise 2.1)" },
     { .name = "bsym-tokens", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, bsym_tokens),
       .value_name = "TABLE", .help = "--to bsym: best (computed for the input, the default),\nreference (that of Symbian's tool) or none" },
+    { .name = "name-table", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, name_table),
+      .help = "--to gsym, gsym-v2: add a table for finding functions by name,\nwhich other readers ignore" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail if anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -225,7 +227,8 @@ static struct csn_convert_options options_of(const struct convert_values *values
     convert_options.flags = (values->strict ? CSN_CONVERT_STRICT : 0u) |
                             (target->call_sites->dwarf ? CSN_CONVERT_CALL_SITES : 0u) |
                             (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u) |
-                            (values->report ? CSN_CONVERT_COVERAGE : 0u);
+                            (values->report ? CSN_CONVERT_COVERAGE : 0u) |
+                            (values->name_table ? CSN_CONVERT_NAME_TABLE : 0u);
     convert_options.input = target->file;
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;

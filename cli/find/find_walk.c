@@ -132,9 +132,30 @@ static bool match_function(struct find_walk *walk, uint32_t idx) {
     return true;
 }
 
+/* A mangled name is stored as it is: the library finds it, with its name table if there is one. */
+static bool is_mangled(const struct find_query *query) {
+    static const char *const prefixes[] = { "_Z", "__Z", "_R", "?" };
+    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+        if (strncmp(query->text, prefixes[i], strlen(prefixes[i])) == 0) return query->kind == FIND_NAME;
+    return false;
+}
+
+static bool find_mangled(struct find_walk *walk, const char *text) {
+    enum { FUNCTIONS_MAX = 4096 };
+    struct csn_str name = { text, strlen(text) };
+    uint32_t *functions = calloc(FUNCTIONS_MAX, sizeof(*functions));
+    size_t count = 0;
+    bool good = functions;
+    if (good && csn_index_find_name(walk->index, name, functions, FUNCTIONS_MAX, &count, NULL) != CSN_OK) count = 0;
+    for (size_t i = 0; good && i < count && i < FUNCTIONS_MAX; i++) good = match_function(walk, functions[i]);
+    free(functions);
+    return good;
+}
+
 bool find_walk_run(struct find_walk *walk) {
     struct csn_index_info info;
     csn_index_get_info(walk->index, &info, sizeof(info));
+    if (walk->query_count == 1 && is_mangled(&walk->queries[0])) return find_mangled(walk, walk->queries[0].text);
     for (uint32_t i = 0; i < info.function_count; i++)
         if (!match_function(walk, i)) return false;
     return true;

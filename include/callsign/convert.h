@@ -79,7 +79,9 @@ enum {
     CSN_CONVERT_CALL_SITES = 2,     /* keep DWARF's call sites */
     CSN_CONVERT_LLVM_PATTERNS = 4,  /* write call sites as llvm-gsymutil does: names from DWARF without anchors and escapes,
                                      * patterns from files unchanged, flags only where a file gives them */
-    CSN_CONVERT_COVERAGE = 8        /* fill the report's coverage; costs some time and memory */
+    CSN_CONVERT_COVERAGE = 8,       /* fill the report's coverage; costs some time and memory */
+    CSN_CONVERT_NAME_TABLE = 16     /* GSYM versions 1 and 2: add a table of names for csn_index_find_name(), 8 bytes for each
+                                     * name, which other readers ignore. Not with segment_size */
 };
 
 enum csn_byte_order {

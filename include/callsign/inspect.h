@@ -34,7 +34,8 @@ CSN_API csn_status csn_index_function(const struct csn_index *index, uint32_t id
  * functions count too. At most `cap` indexes for csn_index_function() are stored in `functions`, in ascending order;
  * *out_count receives how many there are.
  * CSN_OK; CSN_NONE: there is no such function; CSN_E_ARGUMENT: the name is empty; CSN_E_MEMORY (BSYM only).
- * Any thread. Cost: reads the name of every function, at some 20 ns each while the index is in memory. */
+ * Any thread. Cost: a binary search if the index has a name table (CSN_CONVERT_NAME_TABLE); else it reads the name of
+ * every function. */
 CSN_API csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
                                        size_t *out_count, struct csn_error *err);
 

@@ -5,6 +5,7 @@
 
 #include "base/core/alloc.h"
 #include "base/core/fail.h"
+#include "formats/gsym/read/gsym_names.h"
 
 enum { PIECES_SIZE = 1 << 16 };
 
@@ -46,6 +47,20 @@ static bool has_name(const struct name_search *search, uint32_t idx) {
     return csni_str_equal(function.name, search->name) || (function.has_merged && merged_has_name(search, idx));
 }
 
+/* By the name table. False: the index has none. */
+static bool find_in_table(struct name_search *search, uint32_t function_count) {
+    struct csni_gsym_names names;
+    uint32_t function, last = UINT32_MAX;
+    const struct csn_index *index = search->index;
+    if (index->format != &csni_index_gsym || !csni_gsym_find_names(index->gsym.bytes, index->gsym.big, &names)) return false;
+    for (uint32_t i = csni_gsym_names_first(&names, search->name); csni_gsym_names_at(&names, i, search->name, &function); i++) {
+        if (function == last || function >= function_count || !has_name(search, function)) continue;
+        keep_function(search, function);
+        last = function;
+    }
+    return true;
+}
+
 csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
                                size_t *out_count, struct csn_error *err) {
     struct name_search search = { .index = index, .name = name, .functions = functions, .cap = cap };
@@ -56,7 +71,8 @@ csn_status csn_index_find_name(const struct csn_index *index, struct csn_str nam
         search.scratch = csni_alloc(index->allocator, PIECES_SIZE);
         if (!search.scratch) return csni_fail_memory(err, PIECES_SIZE);
     }
-    for (uint32_t i = 0; i < info.function_count; i++)
+    bool by_table = find_in_table(&search, info.function_count);
+    for (uint32_t i = 0; !by_table && i < info.function_count; i++)
         if (has_name(&search, i)) keep_function(&search, i);
     csni_free(index->allocator, search.scratch, PIECES_SIZE);
     *out_count = search.count;

@@ -126,3 +126,21 @@ def test_merged_functions(callsign, tmp_path):
 def test_bad_command_lines(callsign, index):
     assert "needs INDEX NAME" in callsign.bad("find", index)
     assert "No such file" in callsign.bad("find", "/none", "x")
+
+
+@pytest.mark.parametrize("form", ["gsym", "gsym-v2"])
+def test_name_table(code, callsign, tmp_path, form):
+    """Other readers ignore it: what llvm-gsymutil prints is the same, but for the file's name."""
+    plain, table = tmp_path / "plain.gsym", tmp_path / "table.gsym"
+    callsign.good("convert", code.path, "--to", form, "-o", plain, "--quiet")
+    callsign.good("convert", code.path, "--to", form, "-o", table, "--quiet", "--name-table")
+    assert table.read_bytes().startswith(plain.read_bytes())
+    for query in ("_ZN2ns5firstEi", "plain", "ns::S::twice", "_Znobody"):
+        assert callsign.run("find", "--json", table, query).stdout == callsign.run("find", "--json", plain, query).stdout
+    assert "0 problems" in callsign.good("verify", table, "--against", code.path)
+    tool = need("llvm-gsymutil-22")
+    for options in ([], ["--verify"], [f"--address={code.symbols['plain'][0]:#x}"]):
+        dumps = [subprocess.run([tool, *options, path], capture_output=True, text=True) for path in (plain, table)]
+        texts = [(done.stdout + done.stderr).replace(str(path), "FILE") for done, path in zip(dumps, (plain, table))]
+        assert texts[0] == texts[1] and dumps[0].returncode == dumps[1].returncode
+    assert "goes with GSYM" in callsign.bad("convert", code.path, "--to", "bsym", "--name-table", "-o", tmp_path / "x")

@@ -8,7 +8,7 @@
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/outputs/output_breakpad.h"
 #include "convert/outputs/output_gsection.h"
-#include "formats/gsym/write/gsym_write.h"
+#include "formats/gsym/write/gsym_write_names.h"
 
 static csn_status write_gsym(const struct csni_model *model, const struct csn_convert_options *options,
                              struct csni_pool *pool, const struct csni_sink *sink, struct csn_convert_report *report,
@@ -16,6 +16,7 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
     enum csni_gsym_target target = options->format == CSN_FORMAT_GSYM_V2     ? CSNI_GSYM_WRITE_V2
                                    : options->format == CSN_FORMAT_GSYM_AUTO ? CSNI_GSYM_WRITE_ANY
                                                                              : CSNI_GSYM_WRITE_V1;
+    if (options->flags & CSN_CONVERT_NAME_TABLE) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
     return csni_gsym_write(model, target, pool, sink, report, err);
 }
 

@@ -84,6 +84,21 @@ enum {
     CSNI_GSYM_MEMBERS_TRAILER = 16    /* bytes */
 };
 
+/* Ours, and may be missing: the name table, at the very end of the file, aligned to 4. Entries {u32 hash, u32 function}, ascending by
+ * both: a function has one for its name and one for that of each function merged with it. Then u32 count of entries, u32 revision,
+ * u32 0, u32 magic number in the file's byte order. The hash is FNV-1a. Other readers never look at these bytes. */
+#define CSNI_GSYM_NAMES_MAGIC 0x4e4e5343u
+enum {
+    CSNI_GSYM_NAMES_ENTRY = 8,    /* bytes */
+    CSNI_GSYM_NAMES_TRAILER = 16,
+    CSNI_GSYM_NAMES_REVISION = 1
+};
+static inline unsigned csni_gsym_name_hash(const char *name, unsigned long size) {
+    unsigned hash = 2166136261u;
+    for (unsigned long i = 0; i < size; i++) hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    return hash & 0xffffffffu;
+}
+
 enum csni_gsym_section {
     CSNI_GSYM_SECTION_END = 0,
     CSNI_GSYM_SECTION_ADDRESSES = 1, /* address offsets, aligned to their width */
