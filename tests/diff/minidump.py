@@ -35,15 +35,19 @@ def context(registers):
     return head + struct.pack("<17Q", *(registers[name] for name in REGISTERS)) + b"\0" * (512 + 26 * 16 + 48)
 
 
-def minidump(registers, stack_start, stack, modules, signal=11):
-    """modules: (name, start, size, build id). The registers and the bytes from stack_start on are those of the one thread."""
+def minidump(registers, stack_start, stack, modules, signal=11, others=()):
+    """modules: (name, start, size, build id). The registers and the bytes from stack_start on are those of the crashed thread; `others` are
+    the registers of more threads, which have the same stack."""
     dump = Dump(5)
-    context_place, stack_place = dump.put(context(registers)), dump.put(stack)
+    stack_place = dump.put(stack)
+    contexts = [dump.put(context(one)) for one in (registers, *others)]
     memory = struct.pack("<QII", stack_start, *stack_place)
     dump.stream(SYSTEM, struct.pack("<HHHBBIIIIIHH24s", AMD64, 6, 0, 1, 0, 0, 0, 0, LINUX, dump.text("Linux"), 0, 0, b""))
-    dump.stream(THREADS, struct.pack("<IIIIIQ", 1, 1, 0, 0, 0, 0) + memory + struct.pack("<II", *context_place))
+    threads = [struct.pack("<IIIIQ", 1 + number, 0, 0, 0, 0) + memory + struct.pack("<II", *place)
+               for number, place in enumerate(contexts)]
+    dump.stream(THREADS, struct.pack("<I", len(threads)) + b"".join(threads))
     dump.stream(MEMORY, struct.pack("<I", 1) + memory)
-    dump.stream(EXCEPTION, struct.pack("<IIIIQQII15QII", 1, 0, signal, 0, 0, registers["rip"], 0, 0, *[0] * 15, *context_place))
+    dump.stream(EXCEPTION, struct.pack("<IIIIQQII15QII", 1, 0, signal, 0, 0, registers["rip"], 0, 0, *[0] * 15, *contexts[0]))
     records = []
     for name, start, size, build_id in modules:
         record = dump.put(struct.pack("<I", 0x4270454c) + build_id)
