@@ -42,11 +42,13 @@ static void drop_body_letters(struct csn_str *name) {
     }
 }
 
-/* "Xnb": inside packages that are inside bodies and specifications. */
-static void drop_nesting_letters(struct csn_str *name) {
+/* "Xnb": inside packages that are inside bodies and specifications. Whether there were such letters. */
+static bool drop_nesting_letters(struct csn_str *name) {
     size_t len = name->len;
     while (len && (name->ptr[len - 1] == 'n' || name->ptr[len - 1] == 'b')) len--;
-    if (len > 1 && len < name->len && name->ptr[len - 1] == 'X') name->len = len - 1;
+    if (len < 2 || len == name->len || name->ptr[len - 1] != 'X') return false;
+    name->len = len - 1;
+    return true;
 }
 
 /* What the compiler makes for a type; the letters are taken off. */
@@ -55,6 +57,7 @@ static const char *take_type_operation(struct csn_str *name) {
                                                  { "SO", "'Output" },   { "SR", "'Read" },   { "SW", "'Write" } };
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         if (name->len < 3 || memcmp(name->ptr + name->len - 2, operations[i][0], 2) != 0) continue;
+        if (!csni_is_lower(name->ptr[name->len - 3]) && !csni_is_decimal(name->ptr[name->len - 3])) continue;
         name->len -= 2;
         return operations[i][1];
     }
@@ -85,12 +88,13 @@ bool csni_ada_demangle(struct csn_str name, struct csni_name_text *out) {
         name.len = elaboration;
     }
     marked |= attribute || is_library_unit(name);
-    drop_nesting_letters(&name);
-    if (csni_drop_number(&name, ".")) marked |= csni_find(name, 0, "__") < name.len; /* a nested subprogram */
-    bool numbered = csni_drop_number(&name, "__") && csni_find(name, 0, "__") < name.len;
-    if (marked && !attribute) attribute = take_type_operation(&name);
-    if (marked) drop_body_letters(&name);
-    if (!put_parts(name, out, &has_operator) || !(marked || numbered || has_operator)) return false;
+    bool in_package = drop_nesting_letters(&name), in_subprogram = csni_drop_number(&name, ".");
+    bool numbered = csni_drop_number(&name, "__");
+    if (!attribute) attribute = take_type_operation(&name);
+    marked |= (in_package || in_subprogram || numbered || attribute) && csni_find(name, 0, "__") < name.len;
+    /* In packages within packages, 'P' is a table of a tagged type. */
+    if (marked && !in_package) drop_body_letters(&name);
+    if (!put_parts(name, out, &has_operator) || !(marked || has_operator)) return false;
     if (attribute) csni_name_put_text(out, attribute);
     return true;
 }
