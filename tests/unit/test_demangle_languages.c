@@ -142,6 +142,9 @@ static const struct pair rust_names[] = {
 
 /* c++filt -s dlang of binutils 2.40; names with a suffix, and "return scope" in that order, are read beyond it. */
 static const struct pair d_names[] = {
+    { "_D1a__T3notS4diet4NodeZ3abcFiZb", "a.not!(diet.Node).abc(int)" },
+    { "_D1a__T3notS4diet3isPMxFNbNfZ9__lambda1Z3abcFiZb", "a.not!(diet.isP().__lambda1).abc(int)" },
+    { "_D1a__T3notS104diet4NodeZ3abcFiZb", "a.not!(diet.Node).abc(int)" }, /* up to D 2.076 */
     { "_D6Object6__vtblZ",
       "vtable for Object" },
     { "_D3std6system2osyEQqQo2OS",

@@ -141,17 +141,14 @@ static bool read_identifier(dlang *r) {
 
 /* ---- templates ---- */
 
-/* Up to D 2.076, the length of a symbol stood before one that may begin with a digit itself: all ways to part the digits are tried. */
+/* Up to D 2.076, the length of a symbol stood before one that may begin with a digit itself: all ways to part the digits are tried, the
+ * last one is that all of them belong to the symbol. */
 static bool read_old_symbol(dlang *r) {
-    const char *begin = r->at;
-    uint64_t len;
-    if (!csni_d_number(r, &len) || !len) return false;
-    const char *after = r->at;
+    uint64_t size;
+    if (!csni_d_number(r, &size) || !size) return false;
     size_t text = r->out->len;
-    uint64_t size = len;
-    for (const char *from = after;; from--) {
-        bool whole = !size || from < begin;
-        if (whole) from = after;
+    for (const char *from = r->at;; from--) {
+        bool whole = !size; /* no digits are left for the length: there is none */
         r->at = from;
         bool done = true;
         if (csni_d_starts_symbol(r, from)) done = csni_d_qualified(r, false);
