@@ -30,9 +30,13 @@ static bool read_attribute(struct csni_debug_abbrevs *abbrevs, struct csni_debug
                     ? step.size : 0;
     if (!step_is_fixed(step.op)) abbrev->fixed_size = CSNI_NOT_FIXED;
     else if (abbrev->fixed_size != CSNI_NOT_FIXED) abbrev->fixed_size += attr.size;
-    if (!csni_vec_push(&abbrevs->attrs, attr)) c->failed = true;
+    if (c->failed) return false;
+    if (!csni_vec_push(&abbrevs->attrs, attr)) {
+        abbrevs->status = CSN_E_MEMORY;
+        return false;
+    }
     abbrev->count++;
-    return !c->failed;
+    return true;
 }
 
 static bool code_before(const void *context, const void *a, const void *b) {
@@ -51,6 +55,7 @@ static csn_status read_table(struct csni_debug_abbrevs *abbrevs, const struct cs
         abbrev.tag = (uint16_t)csni_cursor_uleb(&c);
         abbrev.has_children = csni_cursor_u8(&c) != 0;
         while (read_attribute(abbrevs, &abbrev, &c, table)) continue;
+        if (abbrevs->status == CSN_E_MEMORY) return CSN_E_MEMORY;
         if (c.failed) break;
         if (abbrev.code != abbrevs->items.count + 1) abbrevs->is_dense = false;
         if (!csni_vec_push(&abbrevs->items, abbrev)) return CSN_E_MEMORY;

@@ -79,6 +79,7 @@ csn_status csn_debug_die_at(const struct csn_debug_unit *unit, uint64_t offset, 
                          " to 0x%" PRIx64, of->first_die, of->end);
     const struct csni_debug_abbrevs *abbrevs = csni_debug_unit_abbrevs(unit);
     if (!abbrevs) return csni_fail(err, CSN_E_UNSUPPORTED, section, offset, "the unit cannot be read");
+    if (abbrevs->status == CSN_E_MEMORY) return csni_fail_memory(err, sizeof *abbrevs->items.items);
     struct csni_cursor c = unit_cursor(of, offset);
     uint64_t code = csni_cursor_uleb(&c);
     out->unit = unit;

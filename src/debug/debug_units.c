@@ -41,8 +41,9 @@ static csn_status prepare(struct csni_debug_file *file, uint32_t idx, struct csn
                                      .dwo_name = { "", 0 }, .priv = { unit, file, NULL } };
     describe_header(made, unit);
     file->units[idx] = made;
-    if (unit->abbrevs && !unit->abbrevs->compiled)
-        (void)csni_dwarf_compile_abbrevs(dwarf, (uint32_t)(unit->abbrevs - dwarf->priv->tables), NULL);
+    if (unit->abbrevs && !unit->abbrevs->compiled
+        && csni_dwarf_compile_abbrevs(dwarf, (uint32_t)(unit->abbrevs - dwarf->priv->tables), NULL) == CSN_E_MEMORY)
+        return csni_fail_memory(err, 0);
     CSNI_TRY(csni_unit_prepare(dwarf, unit, err));
     describe_root(made, unit);
     return CSN_OK;
