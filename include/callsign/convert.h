@@ -196,6 +196,7 @@ enum csn_event {
     CSN_EVENT_LINES_CLAIMED,         /* normal: a function without debug information of its own; the line table has its rows */
     CSN_EVENT_LINES_WITHOUT_FUNCTION, /* normal: rows of the line table that cover no function; they are kept without a name */
     CSN_EVENT_NAME_FROM_SYMBOL,      /* normal: a function whose debug information has a plain name; the symbol's mangled one is kept */
+    CSN_EVENT_UNREAD_DEBUG_INFO,     /* dropped: debug information of a form that is not read (STABS) */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };

@@ -124,6 +124,8 @@ static csn_status write_whole_model(struct csni_conversion *c, struct csni_model
 }
 
 static csn_status fail_unknown_kind(struct csni_span file, struct csn_error *err) {
+    const char *what = csni_unread_kind_of(file);
+    if (what) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "%s", what);
     return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, file.size ? "neither an index nor an object file" : "the file is empty");
 }
 

@@ -38,7 +38,7 @@ def test_perf_map(callsign, tmp_path):
     done = callsign.run("convert", path, "-o", out)
     assert done.returncode == 1 and "line 4: no start, size and name: rubbish" in done.stderr
     answers = callsign.good("lookup", out, "0x7f0010", "0x7f0044")
-    assert "new + 16" in answers and "LazyCompile:*f /app/x y.js:3 + 4" in answers and "old" not in answers
+    assert "new + 16" in answers and "LazyCompile:*f + 4 at /app/x y.js:3" in answers and "old" not in answers
     assert callsign.run("convert", "--strict", path, "-o", out).returncode == 2
 
 

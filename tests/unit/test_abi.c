@@ -183,7 +183,7 @@ static const char *const events[] = {
     "lines-not-kept", "inlined-calls-not-kept", "part-not-kept", "binary-not-kept", "function-of-unplaced-binary",
     "name-changed", "address-rounded", "function-without-size", "missing-map-file", "overlapping-function",
     "damaged-unwind-record",
-    "inline-clipped", "lines-of-symbol", "lines-without-function", "name-from-symbol",
+    "inline-clipped", "lines-of-symbol", "lines-without-function", "name-from-symbol", "unread-debug-information",
 };
 
 static void expect_numbers(const struct number *numbers, size_t count) {

@@ -110,7 +110,7 @@ static void bad_lines(void **state) {
 static void perf_map(void **state) {
     (void)state;
     expect(csni_perf_map_read, "7f0020 10 LazyCompile:~b /x y.js:1\n0x7f0000 0x20 a\n7f0000 8 a2\n",
-           "7f0000+8 a2; 7f0020+10 LazyCompile:~b /x y.js:1 <duplicate-replaced 1: line 2, by line 3>");
+           "7f0000+8 a2; 7f0020+10 LazyCompile:~b <duplicate-replaced 1: line 2, by line 3>");
     expect(csni_perf_map_read, "10 200000000 huge\nffffffffffffffff 8 end\n",
            "10+ffffffff huge; ffffffffffffffff+0 end <function-too-large 2: line 1: 0x10 has 0x200000000 bytes>");
 }

@@ -32,11 +32,32 @@ static const struct csni_input_kind kinds[] = {
     { "linker map", csni_linker_map_recognize, csni_source_linker_map },
     { "kernel symbol list", csni_kallsyms_recognize, csni_source_kallsyms },
     { "perf map", csni_perf_map_recognize, csni_source_perf_map },
+    { "jitdump", csni_jitdump_recognize, csni_source_jitdump },
 };
 
 const struct csni_input_kind *csni_input_kind_of(struct csni_span file) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].recognize(file)) return &kinds[i];
+    return NULL;
+}
+
+/* Kinds that have a name, and a reason why they are not read. */
+static const struct {
+    uint8_t magic[4], size;
+    const char *text;
+} unread_kinds[] = {
+    { { 0x01, 0xdf }, 2, "XCOFF object of AIX, 32 bits: this format is not read" },
+    { { 0x01, 0xf7 }, 2, "XCOFF object of AIX, 64 bits: this format is not read" },
+    { { 'B', 'C', 0xc0, 0xde }, 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
+    { { 0xde, 0xc0, 0x17, 0x0b }, 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },
+    { { 0x50, 0xed, 0x55, 0xba }, 4, "CUDA fat binary: code of GPUs is not read" },
+    { { 'M', 'D', 'M', 'P' }, 4, "minidump: it has no functions; give the program, and look its stacks up with `callsign stack`" },
+};
+
+const char *csni_unread_kind_of(struct csni_span file) {
+    for (size_t i = 0; i < sizeof unread_kinds / sizeof *unread_kinds; i++)
+        if (file.size >= unread_kinds[i].size && memcmp(file.ptr, unread_kinds[i].magic, unread_kinds[i].size) == 0)
+            return unread_kinds[i].text;
     return NULL;
 }
 

@@ -12,6 +12,8 @@ struct csni_input_kind {
     /* Fills c->image and adds batches. Their strings may be views into the input and into what the conversion keeps. */
     csn_status (*read)(struct csni_conversion *c, struct csn_error *err);
 };
+/* What a file is that convert does not read, and why, for an error; NULL: not known. */
+const char *csni_unread_kind_of(struct csni_span file);
 /* NULL: of no kind that is known. */
 const struct csni_input_kind *csni_input_kind_of(struct csni_span file);
 

@@ -26,6 +26,7 @@ csn_status csni_source_gsection_file(struct csni_conversion *c, struct csn_error
 
 csn_status csni_source_kallsyms(struct csni_conversion *c, struct csn_error *err); /* System.map too */
 csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err);
+csn_status csni_source_jitdump(struct csni_conversion *c, struct csn_error *err);
 
 /* ---- Breakpad symbol files (source_breakpad.c) ---- */
 

@@ -289,7 +289,7 @@ static csn_status read_index_functions(struct reader *r, struct csn_error *err) 
 
 static csn_status keep_members(const struct reader *r, struct csn_error *err) {
     for (uint32_t i = 0; i < r->gsym.member_count; i++) {
-        struct csni_member member;
+        struct csni_member member = { .start = 0 };
         member.start = csni_gsym_member(&r->gsym, i, &member.name);
         if (!csni_vec_push(&r->c->image.members, member)) return csni_fail_memory(err, sizeof member);
     }

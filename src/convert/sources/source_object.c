@@ -78,11 +78,27 @@ static void describe_identity(struct csni_conversion *c) {
                                                 .name = c->image.file_name, .age = object->build_id_age };
 }
 
+static csn_status check_object_kind(const struct csni_object *object, struct csn_error *err) {
+    if (object->kind == CSNI_OBJECT_CORE)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "core dump: it has no functions; give the program that was running");
+    if (csni_str_is(csni_str(object->arch), "cuda"))
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "CUDA cubin: its functions all begin at address 0, and code of GPUs is not read");
+    return CSN_OK;
+}
+
+/* Debug information of before DWARF. Mach-O has it in the symbol table, where it is a debug map. */
+static void note_stabs(struct csni_conversion *c) {
+    uint32_t section = csni_object_find_section(c->object, ".stab");
+    if (section == CSNI_NO_SECTION || !c->object->sections[section].file_size) return;
+    csni_report_add(c->report, CSN_EVENT_UNREAD_DEBUG_INFO, 1, csni_str("STABS in .stab; lines and inlined calls come from DWARF only"));
+}
+
 static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     struct csni_span file;
     CSNI_TRY(slice_of_input(c, &file, err));
     struct csni_object_options options = csni_object_options_of(c, c->input.is_mapped);
     CSNI_TRY(csni_object_open(file, &options, &c->object, err));
+    CSNI_TRY(check_object_kind(c->object, err));
     bool is_thin = file.ptr == c->input.file.ptr;
     if (is_thin && c->options.arch && c->object->arch[0] && !csni_str_is(csni_str(c->options.arch), c->object->arch))
         return csni_fail(err, CSN_E_NOT_FOUND, NULL, 0, "no image for '%s'; the file has %s", c->options.arch, c->object->arch);
@@ -91,6 +107,7 @@ static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
     c->image.big_endian = c->object->big_endian;
     c->image.uuid = c->object->build_id;
     describe_identity(c);
+    note_stabs(c);
     c->image.symbols_lack_sizes = c->object->container == CSNI_CONTAINER_MACHO || c->object->container == CSNI_CONTAINER_PE;
     CSNI_TRY(find_bounds(c, err));
     return find_text(&c->image, c->object, err);

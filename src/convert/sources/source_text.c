@@ -31,6 +31,10 @@ csn_status csni_source_perf_map(struct csni_conversion *c, struct csn_error *err
     return read_text_file_text(c, csni_perf_map_read, err);
 }
 
+csn_status csni_source_jitdump(struct csni_conversion *c, struct csn_error *err) {
+    return read_text_file_text(c, csni_jitdump_read, err);
+}
+
 /* ---- Symbian ---- */
 
 static csn_status finish_image(struct csni_conversion *c, const struct csni_symbian_image *image, struct csni_batch *batch,

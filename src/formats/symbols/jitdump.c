@@ -1,0 +1,170 @@
+/* perf's jitdump files (jit-PID.dump): records of code that a process made up, with lines. What was written later to an address counts.
+ * Source: tools/perf/Documentation/jitdump-specification.txt of Linux. */
+#include <stdlib.h>
+
+#include "base/core/budget.h"
+#include "base/core/cursor.h"
+#include "base/core/fail.h"
+#include "formats/symbols/symbols_text.h"
+#include "formats/symbols/text_lines.h"
+
+enum { JITDUMP_MAGIC = 0x4a695444, HEADER_TOTAL_SIZE = 8, RECORD_HEADER = 16 };
+enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_DEBUG_INFO = 2, JIT_CODE_CLOSE = 3 };
+
+struct jit_code {
+    uint64_t start, size, order;
+    struct csn_str name;
+    struct csni_span lines;   /* entries of the debug record; empty: none */
+    uint64_t line_count, lines_for; /* the address that they were written for: code may have moved since */
+};
+
+struct jit_reading {
+    CSNI_VEC(struct jit_code) code;
+    struct csni_batch_writer *w;
+    struct csni_span pending;       /* of a debug record, for the code record after it */
+    uint64_t pending_count, pending_address, order;
+    struct csni_budget budget;      /* bytes of lines: those of code that moved count again */
+    bool big;
+};
+
+static bool jitdump_order(struct csni_span file, bool *big) {
+    if (file.size < HEADER_TOTAL_SIZE + 4) return false;
+    *big = csni_get32(file.ptr, true) == JITDUMP_MAGIC;
+    return *big || csni_get32(file.ptr, false) == JITDUMP_MAGIC;
+}
+
+bool csni_jitdump_recognize(struct csni_span file) {
+    bool big;
+    return jitdump_order(file, &big);
+}
+
+static struct csn_str jit_string(struct csni_cursor *c) {
+    struct csn_str text = { (const char *)c->p, 0 };
+    while (csni_cursor_left(c) && *c->p) {
+        c->p++;
+        text.len++;
+    }
+    csni_cursor_skip(c, 1);
+    return text;
+}
+
+static csn_status read_load(struct jit_reading *r, struct csni_cursor *c, struct csn_error *err) {
+    struct jit_code code = { .order = r->order++ };
+    csni_cursor_skip(c, 4 + 4 + 8); /* pid, tid, vma */
+    code.start = csni_cursor_u64(c);
+    code.size = csni_cursor_u64(c);
+    csni_cursor_skip(c, 8); /* code_index */
+    code.name = jit_string(c);
+    if (c->failed) {
+        csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "code record %llu ends early", (unsigned long long)code.order);
+        return CSN_OK;
+    }
+    if (r->pending_count && r->pending_address == code.start) {
+        code.lines = r->pending;
+        code.line_count = r->pending_count;
+        code.lines_for = code.start;
+    }
+    r->pending_count = 0;
+    return csni_vec_push(&r->code, code) ? CSN_OK : csni_fail_memory(err, sizeof code);
+}
+
+static void read_debug(struct jit_reading *r, struct csni_cursor *c) {
+    r->pending_address = csni_cursor_u64(c);
+    r->pending_count = csni_cursor_u64(c);
+    r->pending = csni_cursor_bytes(c, csni_cursor_left(c));
+    if (c->failed) r->pending_count = 0;
+}
+
+/* The code that was there before is there no more. */
+static csn_status read_move(struct jit_reading *r, struct csni_cursor *c, struct csn_error *err) {
+    csni_cursor_skip(c, 4 + 4 + 8); /* pid, tid, vma */
+    uint64_t from = csni_cursor_u64(c), to = csni_cursor_u64(c);
+    if (c->failed) return CSN_OK;
+    for (size_t i = r->code.count; i; i--) {
+        if (r->code.items[i - 1].start != from) continue;
+        struct jit_code moved = r->code.items[i - 1];
+        moved.start = to;
+        moved.order = r->order++;
+        return csni_vec_push(&r->code, moved) ? CSN_OK : csni_fail_memory(err, sizeof moved);
+    }
+    return CSN_OK;
+}
+
+/* Lines of an address below the function's are none of it. A name that begins with 0xff is that of the entry before. */
+static void add_jit_rows(struct jit_reading *r, const struct jit_code *code) {
+    struct csni_cursor c = csni_cursor_at(code->lines, r->big);
+    struct csn_str path = { "", 0 };
+    uint32_t file = 0;
+    uint64_t last = code->lines_for;
+    if (!csni_budget_charge(&r->budget, code->lines.size)) {
+        csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx are more than the file can have",
+                        (unsigned long long)code->start);
+        return;
+    }
+    for (uint64_t i = 0; i < code->line_count; i++) {
+        uint64_t addr = csni_cursor_u64(&c);
+        uint32_t line = csni_cursor_u32(&c);
+        csni_cursor_skip(&c, 4); /* discriminator */
+        struct csn_str name = jit_string(&c);
+        if (c.failed) {
+            csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx end early", (unsigned long long)code->start);
+            return;
+        }
+        bool repeats = name.len == 1 && (uint8_t)name.ptr[0] == 0xff;
+        if (!repeats && (!file || !csni_str_equal(name, path))) {
+            path = name;
+            file = csni_batch_add_path(r->w, path);
+        }
+        if (addr < last || addr - code->lines_for >= code->size || addr - code->lines_for > UINT32_MAX) continue;
+        last = addr;
+        csni_batch_add_row(r->w, (uint32_t)(addr - code->lines_for), file, line);
+    }
+}
+
+static int code_by_start(const void *pa, const void *pb) {
+    const struct jit_code *a = pa, *b = pb;
+    if (a->start != b->start) return a->start < b->start ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void add_jit_functions(struct jit_reading *r) {
+    if (r->code.count) qsort(r->code.items, r->code.count, sizeof *r->code.items, code_by_start);
+    for (size_t i = 0; i < r->code.count; i++) {
+        const struct jit_code *code = &r->code.items[i];
+        if (i + 1 < r->code.count && r->code.items[i + 1].start == code->start) {
+            csni_batch_note(r->w, CSN_EVENT_DUPLICATE_REPLACED, "code at 0x%llx, by later code", (unsigned long long)code->start);
+            continue;
+        }
+        uint64_t size = code->size < UINT32_MAX ? code->size : UINT32_MAX;
+        if (code->start > UINT64_MAX - size) size = UINT64_MAX - code->start;
+        csni_batch_begin_function(r->w, code->start, (uint32_t)size, csni_batch_add_string(r->w, code->name), CSNI_SOURCE_SYMBOL);
+        add_jit_rows(r, code);
+    }
+}
+
+csn_status csni_jitdump_read(struct csni_span file, const struct csn_allocator *alloc, struct csni_batch_writer *w,
+                             struct csn_error *err) {
+    struct jit_reading r = { .w = w, .code.alloc = alloc };
+    r.budget = csni_budget_for(0, file.size, 16);
+    if (!jitdump_order(file, &r.big)) return csni_fail(err, CSN_E_FORMAT, NULL, 0, "not a jitdump file");
+    struct csni_cursor c = csni_cursor_at(file, r.big);
+    csni_cursor_seek(&c, csni_get32(file.ptr + HEADER_TOTAL_SIZE, r.big));
+    csn_status status = CSN_OK;
+    while (status >= 0 && csni_cursor_left(&c) >= RECORD_HEADER) {
+        uint32_t id = csni_cursor_u32(&c), size = csni_cursor_u32(&c);
+        csni_cursor_skip(&c, 8); /* timestamp */
+        struct csni_span body = csni_cursor_bytes(&c, size < RECORD_HEADER ? UINT64_MAX : size - RECORD_HEADER);
+        if (c.failed) {
+            csni_batch_note(w, CSN_EVENT_DAMAGED_RECORD, "record of %u bytes, the file ends before", size);
+            break;
+        }
+        struct csni_cursor record = csni_cursor_at(body, r.big);
+        if (id == JIT_CODE_LOAD) status = read_load(&r, &record, err);
+        else if (id == JIT_CODE_MOVE) status = read_move(&r, &record, err);
+        else if (id == JIT_CODE_DEBUG_INFO) read_debug(&r, &record);
+        else if (id == JIT_CODE_CLOSE) break;
+    }
+    if (status >= 0) add_jit_functions(&r);
+    csni_vec_deinit(&r.code);
+    return status;
+}

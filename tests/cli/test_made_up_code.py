@@ -1,0 +1,102 @@
+"""Code that a process made up while it ran: perf maps of V8 with places in their names, jitdump files. And files that are refused by
+name."""
+import json
+import struct
+import subprocess
+
+import pytest
+
+from programs import need
+
+
+def answers(callsign, index, *addresses):
+    lines = callsign.good("lookup", index, "--json", *map(hex, addresses)).splitlines()
+    return [[(f["function"], f.get("file"), f.get("line")) for f in json.loads(line)["frames"]] for line in lines]
+
+
+V8_NAMES = {
+    "JS:*fib /path/j.js:1:13": ("JS:*fib", "/path/j.js", 1),
+    "LazyCompile:~get size /a b/c.js:22:3": ("LazyCompile:~get size", "/a b/c.js", 22),
+    "Function:^go file:///srv/x.mjs:7:1": ("Function:^go", "file:///srv/x.mjs", 7),
+    "JS:~emit node:events:466:44": ("JS:~emit", "node:events", 466),
+    "LazyCompile:*old plain.js:9": ("LazyCompile:*old", "plain.js", 9),
+    "JS:+win C:\\src\\w.js:3:4": ("JS:+win", "C:\\src\\w.js", 3),
+    "Builtin:ArgumentsAdaptorTrampoline": ("Builtin:ArgumentsAdaptorTrampoline", None, None),
+    "JS:*nowhere": ("JS:*nowhere", None, None),
+    "not js:1:2": ("not js:1:2", None, None),
+}
+
+
+def test_names_of_v8_are_split(callsign, tmp_path):
+    starts = [0x7f0000001000 + 0x100 * i for i in range(len(V8_NAMES))]
+    text = "".join(f"{start:x} 40 {name}\n" for start, name in zip(starts, V8_NAMES))
+    (tmp_path / "perf-1.map").write_text(text)
+    callsign.good("convert", "--quiet", tmp_path / "perf-1.map", "-o", tmp_path / "index")
+    found = answers(callsign, tmp_path / "index", *(start + 5 for start in starts))
+    assert [frames[0] for frames in found] == [want for want in V8_NAMES.values()]
+
+
+def record(order, kind, body):
+    return struct.pack(order + "IIQ", kind, 16 + len(body), 7) + body
+
+
+def load(order, start, size, name):
+    return record(order, 0, struct.pack(order + "IIQQQQ", 1, 1, start, start, size, 1) + name + b"\0" + b"\x90" * size)
+
+
+def debug(order, start, entries):
+    body = struct.pack(order + "QQ", start, len(entries))
+    return record(order, 2, body + b"".join(struct.pack(order + "QII", at, line, 0) + name + b"\0" for at, line, name in entries))
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_jitdump(callsign, order, tmp_path):
+    data = struct.pack(order + "IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0)
+    data += load(order, 0x5000, 16, b"replaced")
+    data += debug(order, 0x5000, [(0x5000, 3, b"/src/jit.lua"), (0x5008, 4, b"\xff"), (0x500c, 9, b"/src/other.lua")])
+    data += load(order, 0x5000, 16, b"traced")
+    data += load(order, 0x6000, 32, b"plain")
+    data += record(order, 1, struct.pack(order + "IIQQQQQ", 1, 1, 0x7000, 0x5000, 0x7000, 16, 2))
+    data += record(order, 3, b"")
+    (tmp_path / "jit-1.dump").write_bytes(data)
+    callsign.good("convert", "--quiet", tmp_path / "jit-1.dump", "-o", tmp_path / "index")
+    assert answers(callsign, tmp_path / "index", 0x5001, 0x5009, 0x500f, 0x6010, 0x7008) == [
+        [("traced", "/src/jit.lua", 3)], [("traced", "/src/jit.lua", 4)], [("traced", "/src/other.lua", 9)], [("plain", None, None)],
+        [("traced", "/src/jit.lua", 4)]]
+    for size in range(41, len(data), 7):  # cut anywhere: what stands before is kept, or it is said that nothing is
+        (tmp_path / "cut.dump").write_bytes(data[:size])
+        assert callsign.run("convert", tmp_path / "cut.dump", "-o", tmp_path / "cut").returncode in (0, 1, 2)
+
+
+REFUSED = {
+    "xcoff32": (b"\x01\xdf" + bytes(60), "XCOFF object of AIX, 32 bits"),
+    "xcoff64": (b"\x01\xf7" + bytes(60), "XCOFF object of AIX, 64 bits"),
+    "bitcode": (b"BC\xc0\xde" + bytes(60), "LLVM bitcode"),
+    "fatbin": (b"\x50\xed\x55\xba" + bytes(60), "CUDA fat binary"),
+    "minidump": (b"MDMP\x93\xa7" + bytes(60), "minidump: it has no functions"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_files_that_are_not_read_are_named(callsign, kind, tmp_path):
+    data, text = REFUSED[kind]
+    (tmp_path / "input").write_bytes(data)
+    assert text in callsign.bad("convert", tmp_path / "input", "-o", tmp_path / "index")
+
+
+@pytest.mark.parametrize("change, text", [((16, 4), "core dump: it has no functions"), ((18, 190), "CUDA cubin: ")], ids=["core", "cubin"])
+def test_elf_files_that_are_not_read_are_named(callsign, change, text, tmp_path):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    subprocess.run([need("gcc"), "-c", "main.c"], cwd=tmp_path, check=True)
+    data = bytearray((tmp_path / "main.o").read_bytes())
+    data[change[0]:change[0] + 2] = change[1].to_bytes(2, "little")
+    (tmp_path / "main.o").write_bytes(data)
+    assert text in callsign.bad("convert", tmp_path / "main.o", "-o", tmp_path / "index")
+
+
+def test_stabs_are_told(callsign, tmp_path):
+    (tmp_path / "old.s").write_text("    .text\n    .globl main\n    .type main, @function\nmain: ret\n    .size main, 1\n"
+                                    "    .section .note.GNU-stack\n")
+    subprocess.run([need("as"), "--gstabs", "old.s", "-o", "old.o"], cwd=tmp_path, check=True)
+    done = callsign.run("convert", tmp_path / "old.o", "-o", tmp_path / "index")
+    assert done.returncode == 0 and "unread-debug-information (first: STABS in .stab" in done.stderr
