@@ -23,6 +23,7 @@ struct wasm_state {
         uint64_t start;          /* of the code section's content in the file; 0: not a module */
     } files[WASM_FILES];
     uint32_t count;
+    bool files_read;
 };
 
 static bool read_leb(FILE *file, uint64_t *out) {
@@ -66,6 +67,13 @@ static void init_wasm(void *state, const struct stack_session *session) {
     struct wasm_state *wasm = state;
     wasm->session = session;
     if (csn_store_given_count(session->store) == 1) wasm->given = csn_store_given_name(session->store, 0);
+}
+
+/* When the first frame of WebAssembly is met: other logs need no second look at their indexes. */
+static void read_wasm_files(struct wasm_state *wasm) {
+    const struct stack_session *session = wasm->session;
+    if (wasm->files_read) return;
+    wasm->files_read = true;
     for (size_t i = 0; session->files && i < session->files->count; i++) add_wasm_file(wasm, session->files->items[i]);
 }
 
@@ -115,12 +123,13 @@ static bool read_wasmtime(struct csn_str line, struct line_frame *out) {
 
 static enum line_kind read_wasm_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                      struct line_frame *out) {
-    const struct wasm_state *wasm = state;
+    struct wasm_state *wasm = state;
     (void)modules;
     if (!read_url(line, out) && !read_wasmtime(line, out)) {
         struct line_scan s = scan_on(line);
         return open && scan_blanks(&s) && scan_text(&s, "at ") ? KIND_INSIDE : KIND_NONE;
     }
+    read_wasm_files(wasm);
     if (!out->module.len) out->module = wasm->given;
     out->site = out->module.len ? SITE_ADDRESS : SITE_PC;
     out->flags = CSN_STACK_BEFORE;
