@@ -216,18 +216,6 @@ static bool is_target(const char *name) {
     return false;
 }
 
-/* Of an ELF file for this machine, only its own target and the general one of its class; others are near enough. */
-static bool target_fits(const struct addr2line *a) {
-    const struct csn_debug_object *o = &a->object.object;
-    char general[32];
-    if (!a->target || strcmp(a->target, "default") == 0) return true;
-    if (!a->object.is_elf) return strncmp(a->target, "pe", 2) == 0;
-    snprintf(general, sizeof general, "elf%d-%s", o->address_size * 8, o->big_endian ? "big" : "little");
-    if (strcmp(a->target, general) == 0) return true;
-    if (o->machine == 62) return strcmp(a->target, o->address_size == 8 ? "elf64-x86-64" : "elf32-x86-64") == 0;
-    return o->machine == 3 && strcmp(a->target, "elf32-i386") == 0;
-}
-
 static bool open_file(struct addr2line *a) {
     const char *message;
     if (!check_file(a)) return false;
@@ -237,7 +225,6 @@ static bool open_file(struct addr2line *a) {
     fclose(readable);
     if (is_archive(a->path)) return fail(a, "cannot get addresses from archive");
     if (!bfd_object_open(&a->object, a->path, &message)) return fail(a, message);
-    if (!target_fits(a)) return fail(a, "file format not recognized");
     a->object.program = a->program;
     if (!a->object.is_elf && a->object.object.address_size == 4) gnu_demangle_skip_leading('_');
     for (uint32_t i = 0; a->section_name && i < a->object.section_count && !a->section; i++)
