@@ -184,6 +184,7 @@ csn_status csni_model_finalize(struct csni_model *m, struct csni_pool *pool, str
         status = csni_model_merge(m, keys, count, report, err);
     } else if (status >= 0) {
         if (m->image.binary_count) kept = choose_functions(m, keys, count, report);
+        else if (!m->keeps_aliases) kept = csni_model_join_starts(m, keys, kept, report);
         m->entry_count = (uint32_t)kept;
         for (uint32_t i = 0; i < m->entry_count; i++)
             m->entries[i] = (struct csni_entry){ keys[i].batch, keys[i].function, 0, 0 };

@@ -34,6 +34,12 @@ enum csni_verdict csni_model_judge(const struct csni_model *m, const struct csni
 void csni_model_note_pair(const struct csni_model *m, struct csn_convert_report *report, enum csn_event event,
                           const struct csni_key *a, const struct csni_key *b);
 
+/* ---- model_join.c ---- */
+
+/* Of functions with one start and different sizes, those of which only name and range are known give way to the best known, which gets
+ * the largest of their sizes that does not reach into the next function. Gives how many keys are left. */
+size_t csni_model_join_starts(const struct csni_model *m, struct csni_key *keys, size_t count, struct csn_convert_report *report);
+
 /* ---- model_merge.c ---- */
 
 /* Fills entries and children from `count` sorted keys, as m->merge says; `keys` are put in another order. */

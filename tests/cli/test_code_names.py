@@ -239,3 +239,31 @@ int chosen(void) __attribute__((ifunc("choose")));
     at = next(int(row.split()[0], 16) for row in run(tmp_path, "nm", "-D", "chooser").splitlines() if row.endswith(" i chosen"))
     assert functions(callsign, tmp_path / "chooser", tmp_path / "index")[at][0] == "chosen"
 
+
+
+def test_records_of_one_start_are_joined(callsign, tmp_path):
+    """Three symbols of one start: the longest that does not reach into the next function stays."""
+    (tmp_path / "sizes.s").write_text("""
+    .text
+    .globl known
+    .type known, @function
+known: nop; nop; nop
+    .size known, 3
+    nop
+    .globl longer
+    .type longer, @function
+    .set longer, known
+    .size longer, 4
+    .globl all
+    .type all, @function
+    .set all, known
+    .size all, 64
+    .globl next
+    .type next, @function
+next: ret
+    .size next, 1
+""")
+    run(tmp_path, "as", "sizes.s", "-o", "sizes.o")
+    assert functions(callsign, tmp_path / "sizes.o", tmp_path / "index") == {0: ("longer", 4), 4: ("next", 1)}
+    records = [json.loads(line) for line in callsign.good("dump", tmp_path / "index", "--json").splitlines()]
+    assert len([record for record in records if "function" in record]) == 2
