@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands/commands.h"
+#include "input/cache_folder.h"
 #include "input/symbol_search.h"
 #include "ui/cli_message.h"
 #include "ui/json_out.h"

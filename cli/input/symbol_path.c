@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "input/cache_folder.h"
 #include "input/symbol_search.h"
 
 static bool is_url(const char *text) {

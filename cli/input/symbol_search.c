@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "input/symbol_path.h"
+#include "input/cache_folder.h"
 #include "input/symbol_path.h"
 #include "ui/cli_message.h"
 
@@ -23,19 +23,6 @@ const struct option_spec search_options[SEARCH_OPTION_COUNT] = {
     { .name = "no-cache", .kind = OPTION_FLAG, .offset = offsetof(struct search_values, cache.none),
       .help = "convert in memory; neither read nor fill the cache" },
 };
-
-static char *joined(const char *folder, const char *name) {
-    char *path;
-    return asprintf(&path, "%s%s", folder, name) < 0 ? NULL : path;
-}
-
-char *cache_folder(const char *given) {
-    const char *own = getenv("CALLSIGN_CACHE"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (given) return *given ? strdup(given) : NULL;
-    if (own) return *own ? strdup(own) : NULL;
-    if (xdg && xdg[0] == '/') return joined(xdg, "/callsign");
-    return home && home[0] == '/' ? joined(home, "/.cache/callsign") : NULL;
-}
 
 static bool open_cache(struct symbol_search *search, const struct cache_values *values) {
     struct csn_error err = CSN_ERROR_INIT;

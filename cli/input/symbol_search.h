@@ -23,10 +23,6 @@ struct search_values {
 enum { SEARCH_OPTION_COUNT = 5 };
 extern const struct option_spec search_options[SEARCH_OPTION_COUNT];
 
-/* --cache-dir, else $CALLSIGN_CACHE, else $XDG_CACHE_HOME/callsign, else ~/.cache/callsign. NULL: there is none, as where
- * $CALLSIGN_CACHE is empty. Freed by the caller. */
-char *cache_folder(const char *given);
-
 struct symbol_search {
     struct csn_cache *cache;   /* NULL: there is none */
     struct csn_opener *opener; /* NULL: nothing is searched */

@@ -5,16 +5,6 @@
 
 void csn_arrow_options_init(struct csn_arrow_options *options) { *options = (struct csn_arrow_options)CSN_ARROW_OPTIONS_INIT; }
 
-bool csni_arrow_answer_unasked(const struct csni_arrow_session *s, int64_t k, uint64_t *addr, struct csni_arrow_answer *out) {
-    *out = (struct csni_arrow_answer){ .reason = CSNI_ARROW_NULL };
-    uint32_t module = s->module_of[k];
-    bool has_address = csni_arrow_input_address(&s->input, k, addr);
-    if (has_address && module && s->modules.list.items[module].index) return false;
-    out->is_null = !has_address || !module;
-    out->reason = !has_address ? s->no_address : !module ? s->no_module : s->no_index;
-    return true;
-}
-
 static csn_status find_modules(struct csni_arrow_session *s, struct csn_error *err) {
     size_t size = ((size_t)s->input.count + 1) * sizeof *s->module_of;
     s->module_of = csni_alloc(s->alloc, size);

@@ -200,9 +200,17 @@ csn_status csn_debug_info_open_file(const char *path, const struct csn_debug_inf
     return status;
 }
 
+static void close_split_files(struct csn_debug_info *info) {
+    for (size_t i = 0; i < info->split.count; i++) {
+        csni_debug_file_close(info->split.items[i]);
+        csni_free(info->alloc, info->split.items[i], sizeof *info->split.items[i]);
+    }
+    csni_vec_deinit(&info->split);
+}
+
 void csn_debug_info_close(struct csn_debug_info *info) {
     if (!info) return;
-    csni_debug_split_close(info);
+    close_split_files(info);
     csni_debug_file_close(&info->main);
     csni_debug_file_close(&info->supplement);
     for (size_t i = 0; i < info->companions.count; i++) companion_close(info, info->companions.items[i]);

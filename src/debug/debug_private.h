@@ -94,7 +94,6 @@ void csni_debug_file_close(struct csni_debug_file *file);
 /* A DWARF section of an object; empty where it has none or the section cannot be read. */
 struct csni_span csni_debug_read_section(struct csni_object *object, const char *name, bool dwo);
 /* Closes all split files. */
-void csni_debug_split_close(struct csn_debug_info *info);
 
 /* ---- units and DIEs (debug_units.c, debug_die.c) ---- */
 

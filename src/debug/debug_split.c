@@ -8,14 +8,6 @@
 
 enum { MAX_CANDIDATES = 8 };
 
-void csni_debug_split_close(struct csn_debug_info *info) {
-    for (size_t i = 0; i < info->split.count; i++) {
-        csni_debug_file_close(info->split.items[i]);
-        csni_free(info->alloc, info->split.items[i], sizeof *info->split.items[i]);
-    }
-    csni_vec_deinit(&info->split);
-}
-
 /* GCC writes each type unit into a section of its own: all of one name become one. */
 static csn_status join_sections(struct csn_debug_info *info, struct csni_object *object, const char *name, struct csni_span *bytes,
                                 struct csni_span *joined, struct csn_error *err) {

@@ -195,6 +195,7 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
     if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
     if (status == CSN_OK) status = csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err);
+    if (status == CSN_OK) csni_cache_note_published(cache, index.size);
     image->source.path = image->path;
     free(real);
     if (status == CSN_OK) image->opened->flags |= CSN_OPENED_KEPT;

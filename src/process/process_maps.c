@@ -404,18 +404,3 @@ csn_status csn_process_maps_add_line(struct csn_process_maps *maps, uint64_t pid
     if (!is_file || mapping.start >= mapping.end) return CSN_OK;
     return csn_process_maps_add_mapping(maps, pid, &mapping, err);
 }
-
-csn_status csn_process_maps_add_text(struct csn_process_maps *maps, uint64_t pid, struct csn_str text, size_t *out_lines,
-                                     struct csn_error *err) {
-    struct csni_lines lines = { .rest = { (const uint8_t *)text.ptr, text.len } };
-    struct csn_str line;
-    size_t count = 0;
-    while (csni_lines_next(&lines, &line)) {
-        csn_status status = csn_process_maps_add_line(maps, pid, line, err);
-        if (status == CSN_NONE) status = csn_process_maps_add_report_line(maps, pid, line, err);
-        if (status < 0) return status;
-        count += status == CSN_OK;
-    }
-    if (out_lines) *out_lines = count;
-    return CSN_OK;
-}

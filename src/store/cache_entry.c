@@ -218,6 +218,5 @@ csn_status csni_cache_publish(struct csn_cache *cache, const struct csni_cache_k
     else csni_file_output_abort(&file);
     if (status != CSN_OK) return status;
     csni_cache_drop_negative(cache, key);
-    csni_cache_note_published(cache, index.size + path_size + FOOTER_SIZE);
     return CSN_OK;
 }

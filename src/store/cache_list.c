@@ -227,10 +227,14 @@ csn_status csn_cache_prune(struct csn_cache *cache, uint64_t max_bytes, struct c
     return status;
 }
 
+/* What stands behind an index, about: the path of its source and the footer. */
+enum { TAIL_BYTES = 256 };
+
 /* Counting costs a walk of the folder: the first time, and when the count has reached the limit. */
 void csni_cache_note_published(struct csn_cache *cache, uint64_t bytes) {
     struct csn_cache_pruned pruned = { .entries = 0 };
     uint64_t limit = cache->options.max_bytes;
+    bytes += TAIL_BYTES;
     uint64_t known = __atomic_load_n(&cache->known_bytes, __ATOMIC_RELAXED);
     if (known && __atomic_add_fetch(&cache->known_bytes, bytes, __ATOMIC_RELAXED) <= limit) return;
     /* What it does not remove now it removes next time: a cache that is too large is no failure of the conversion. */

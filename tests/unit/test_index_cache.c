@@ -63,6 +63,7 @@ static void publish(struct csn_cache *cache, uint8_t last) {
     const struct csni_cache_source source = { .path = "/usr/bin/app", .size = 77, .modified_ns = 5 };
     const struct csni_cache_key key = key_of(last);
     assert_int_equal(csni_cache_publish(cache, &key, bytes, &source, last == 9 ? CSN_CACHE_SYMBOLS_ONLY : 0, 3, &err), CSN_OK);
+    csni_cache_note_published(cache, bytes.size);
     wire_gsym_deinit(&g);
 }
 
