@@ -106,6 +106,7 @@ struct csn_index_info {
     uint32_t alias_count;        /* names of binaries on the device, for csn_index_alias() */
     uint32_t image_checksum;     /* checksum of a ROM; 0: none */
     uint32_t member_count;       /* object files of an archive, for csn_index_binary(); 0: the index is of no archive */
+    uint32_t reserved;
 };
 /* Fills *out with the properties of the index. out_size is sizeof *out; fields that the library does not know become
  * 0.
