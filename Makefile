@@ -57,7 +57,7 @@ clean:
 help:
 	@echo "make               the release build: build/release/callsign and the libraries beside it"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
-	@echo "make check         installs what the tests need, then all tests, plain and under sanitizers (about 8 minutes)"
+	@echo "make check         installs what the tests need, then all tests, plain and under sanitizers (about 18 minutes)"
 	@echo "make check-full    the same with fuzzing, every other machine and the long tests (about 40 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"

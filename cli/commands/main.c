@@ -1,6 +1,7 @@
 /* callsign: the table of commands, help and version. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,10 +170,18 @@ static void hold_standard_streams(void) {
     }
 }
 
+/* Ends the program at once: what a stand-in has read of its objects stays in memory until then, as it does in the tools that they
+ * stand in for, and giving it back piece by piece would only take time. */
+static void run_stand_in(const struct stand_in *stand_in, int argc, char **argv) {
+    int status = stand_in->run(argc, argv);
+    fflush(NULL);
+    _exit(status);
+}
+
 int main(int argc, char **argv) {
     hold_standard_streams();
     const struct stand_in *stand_in = argc ? stand_in_of_program(argv[0]) : NULL;
-    if (stand_in) return stand_in->run(argc, argv);
+    if (stand_in) run_stand_in(stand_in, argc, argv);
     if (argc < 2) {
         cli_error(NULL, "no command given (try 'callsign --help')");
         return EXIT_FAILED;
@@ -186,6 +195,6 @@ int main(int argc, char **argv) {
         return (int)(topic ? show_help(topic) : unknown_command(argv[2]));
     }
     const struct command *command = find_command(name);
-    if (!command && name[0] != '-' && (stand_in = stand_in_of_program(name))) return stand_in->run(argc - 1, argv + 1);
+    if (!command && name[0] != '-' && (stand_in = stand_in_of_program(name))) run_stand_in(stand_in, argc - 1, argv + 1);
     return (int)(command ? run_command(command, argc - 2, argv + 2) : unknown_command(name));
 }

@@ -78,6 +78,19 @@ static bool is_folder(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The words live as long as the program: each list that was made points to the one before. */
+static struct kept_words {
+    char **words;
+    struct kept_words *before;
+} *all_words;
+
+static char **keep_words(char **words) {
+    struct kept_words *kept = need(malloc(sizeof *kept));
+    *kept = (struct kept_words){ words, all_words };
+    all_words = kept;
+    return words;
+}
+
 static void expand(int *argc, char ***argv, bool gnu) {
     int count = 0, files = 0;
     char **words = NULL;
@@ -105,7 +118,7 @@ static void expand(int *argc, char ***argv, bool gnu) {
         i--;
     }
     *argc = count;
-    *argv = words;
+    *argv = keep_words(words);
 }
 
 void gnu_expand_arguments(int *argc, char ***argv) { expand(argc, argv, true); }

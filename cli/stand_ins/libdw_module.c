@@ -132,6 +132,7 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
         return NULL;
     }
     m->info = info;
+    m->search = search;
     m->units = zeroed_memory(m->object.unit_count, sizeof *m->units);
     find_bounds(m);
     read_symbols(m);
@@ -154,6 +155,7 @@ void libdw_module_close(struct libdw_module *m) {
     free(m->ranges.items);
     free(m->sections.items);
     csn_debug_info_close(m->info);
+    csn_companion_search_destroy(m->search);
     free(m);
 }
 

@@ -41,6 +41,7 @@ struct libdw_section {
 
 struct libdw_module {
     struct csn_debug_info *info;
+    struct csn_companion_search *search; /* for as long as `info`; NULL: none */
     struct csn_debug_object object;
     uint64_t low, high;      /* addresses of the module */
     struct { struct libdw_range *items; size_t count, capacity; } ranges; /* ascending, one for each run of a unit */

@@ -127,7 +127,10 @@ static void read_symbols(struct llvm_module *m) {
         if (csn_debug_info_symbols(m->info, CSN_SYMBOLS_DYNAMIC, &symbols, &count, NULL) != CSN_OK) return;
     for (size_t i = 0; i < count; i++) {
         const struct csn_debug_symbol *s = &symbols[i];
-        if (s->kind == CSN_SYMBOL_FILE && m->object.container == CSN_CONTAINER_ELF) file = copy_text(s->name.ptr, s->name.len);
+        if (s->kind == CSN_SYMBOL_FILE && m->object.container == CSN_CONTAINER_ELF) {
+            GROW_PUSH(&m->file_names, copy_text(s->name.ptr, s->name.len));
+            file = m->file_names.items[m->file_names.count - 1];
+        }
         if (!is_wanted(m, s)) continue;
         struct csn_str name = s->name;
         if (m->object.container == CSN_CONTAINER_MACHO && name.len && name.ptr[0] == '_') name.ptr++, name.len--;

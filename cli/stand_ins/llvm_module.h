@@ -69,6 +69,7 @@ struct llvm_module {
     struct { struct llvm_unit_range *items; size_t count, capacity; } ranges; /* ascending, apart */
     bool has_ranges;
     struct llvm_unit **units; /* by index */
+    struct { char **items; size_t count, capacity; } file_names; /* of symbols of files */
     bool untag;
 };
 

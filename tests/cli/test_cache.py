@@ -137,6 +137,7 @@ def test_a_file_without_build_id(run, tmp_path, callsign, cache):
     assert pathlib.Path(entry["path"]).stat().st_ino == before
 
 
+@pytest.mark.plain_build # the leak checker and strace exclude each other
 def test_ten_processes_convert_once(callsign, cache, tmp_path):
     """All wait for the one that has the lock. strace counts who writes entries."""
     program = build(tmp_path, "shared")

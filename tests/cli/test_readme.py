@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Typed before anything is built, or by root: the rest of `make check` covers what they do.
-NOT_HERE = re.compile(r"^(git clone|cd |make( |$)|sudo )")
+NOT_HERE = re.compile(r"^(git clone|cd |make( |$)|sudo |pip )")
 
 
 def console_blocks(text):
