@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "ui/cli_message.h"
 #include "ui/line_input.h"
+#include "ui/turns.h"
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/stack_text.h"
@@ -96,7 +97,7 @@ static bool input_failed(const struct line_input *input, const char *path) {
 /* ---- by several threads ---- */
 
 static unsigned thread_count(const struct stack_run *run) {
-    return run->values->threads ? (unsigned)run->values->threads : stack_threads_usable();
+    return run->values->threads ? (unsigned)run->values->threads : usable_cores();
 }
 
 static struct stack_feed feed_of(struct stack_run *run, struct line_input *input, void *context) {

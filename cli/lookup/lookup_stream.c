@@ -2,21 +2,19 @@
  *
  * A part is a batch of queries; a line that is no address ends it. What a thread writes of a part it keeps until all
  * parts before are written. Reading that would have to wait waits for that, too, so that answers do not lie around. */
-#define _GNU_SOURCE
 #include "lookup/lookup_stream.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lookup/address_text.h"
 #include "ui/cli_message.h"
-#include "ui/line_input.h"
 #include "lookup/query_batch.h"
+#include "ui/line_input.h"
+#include "ui/turns.h"
 
-enum { WORKER_STACK = 4 << 20 }; /* bytes; demangling a hostile name takes one of them */
 enum { LINE_MAX_BYTES = 1 << 18, QUERY_MAX = 4096 };
 
 struct lookup_stream {
@@ -31,10 +29,7 @@ struct lookup_stream {
     struct lookup_worker *workers;
     unsigned worker_count, most_workers;
 
-    pthread_mutex_t writing;     /* guards the following; taken last */
-    pthread_cond_t turn;         /* they have changed */
-    uint64_t parts_written;
-    bool failed;
+    struct turns turns;
 };
 
 struct lookup_worker {
@@ -49,23 +44,6 @@ struct lookup_worker {
     char bad_text[QUERY_MAX];
     struct out_buffer page;      /* of one answer */
 };
-
-/* False: what stands before could not be written. */
-static bool wait_for_turn(struct lookup_stream *stream, uint64_t part) {
-    pthread_mutex_lock(&stream->writing);
-    while (stream->parts_written != part && !stream->failed) pthread_cond_wait(&stream->turn, &stream->writing);
-    bool good = !stream->failed;
-    pthread_mutex_unlock(&stream->writing);
-    return good;
-}
-
-static void end_turn(struct lookup_stream *stream, bool good) {
-    pthread_mutex_lock(&stream->writing);
-    stream->parts_written++;
-    stream->failed = !good;
-    pthread_cond_broadcast(&stream->turn);
-    pthread_mutex_unlock(&stream->writing);
-}
 
 static bool is_blank_line(struct csn_str line) {
     for (size_t i = 0; i < line.len; i++)
@@ -96,7 +74,7 @@ static bool gather(struct lookup_worker *worker) {
         result = line_input_next(&stream->input, false, &line);
         if (result == LINE_PAUSED) {
             if (worker->batch.count) return true;
-            if (!wait_for_turn(stream, stream->parts_taken) || !out_flush(stream->out)) return false;
+            if (!turns_wait(&stream->turns, stream->parts_taken) || !out_flush(stream->out)) return false;
             result = line_input_next(&stream->input, true, &line);
         }
         if (result != LINE_WHOLE) break;
@@ -164,10 +142,10 @@ static void *work(void *argument) {
     struct lookup_stream *stream = worker->stream;
     while (take_part(worker)) {
         bool answered = answer_part(worker);
-        if (!wait_for_turn(stream, worker->part)) break;
+        if (!turns_wait(&stream->turns, worker->part)) break;
         if (!answered) cli_error_memory("frames");
         bool good = answered && write_part(worker, stream->out);
-        end_turn(stream, good);
+        turns_end(&stream->turns, good);
         if (!good) break;
     }
     pthread_mutex_lock(&stream->reading);
@@ -193,20 +171,11 @@ static struct lookup_worker *worker_create(struct lookup_stream *stream) {
     return NULL;
 }
 
-static bool start_thread(struct lookup_worker *worker) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes)) return false;
-    bool good = !pthread_attr_setstacksize(&attributes, WORKER_STACK) &&
-                !pthread_create(&worker->thread, &attributes, work, worker);
-    pthread_attr_destroy(&attributes);
-    return good;
-}
-
 /* One more, unless there are enough. Where that fails, the others do the work. */
 static void start_worker(struct lookup_stream *stream) {
     if (stream->worker_count >= stream->most_workers) return;
     struct lookup_worker *worker = worker_create(stream);
-    if (worker && start_thread(worker)) {
+    if (worker && worker_thread_start(&worker->thread, work, worker)) {
         worker->next = stream->workers;
         stream->workers = worker;
         stream->worker_count++;
@@ -214,15 +183,6 @@ static void start_worker(struct lookup_stream *stream) {
     }
     if (worker) worker_destroy(worker);
     stream->most_workers = stream->worker_count;
-}
-
-static unsigned usable_cores(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-#endif
-    return count < 1 ? 1 : (unsigned)count;
 }
 
 /* Waits for the threads. */
@@ -260,12 +220,12 @@ static bool answer_in_parts(struct lookup_stream *stream, struct answer_printer 
     end_workers(stream, printer);
     answer_printer_add_counts(printer, &own->printer);
     worker_destroy(own);
-    return !stream->failed && !stream->input.os_error && !stream->input.no_memory;
+    return !stream->turns.failed && !stream->input.os_error && !stream->input.no_memory;
 }
 
 bool lookup_stream(struct lookup_target *target, struct answer_printer *printer, unsigned threads, struct out_buffer *out) {
-    static struct lookup_stream stream = { .reading = PTHREAD_MUTEX_INITIALIZER, .writing = PTHREAD_MUTEX_INITIALIZER,
-                                           .turn = PTHREAD_COND_INITIALIZER };
+    static struct lookup_stream stream = { .reading = PTHREAD_MUTEX_INITIALIZER };
+    turns_init(&stream.turns);
     stream.example = printer;
     stream.target = target;
     stream.out = out;
@@ -279,5 +239,6 @@ bool lookup_stream(struct lookup_target *target, struct answer_printer *printer,
     bool good = one_by_one ? answer_one_by_one(&stream.input, target, printer, out) : answer_in_parts(&stream, printer);
     if (stream.input.os_error) cli_error(NULL, "standard input: %s", strerror(stream.input.os_error));
     line_input_deinit(&stream.input);
+    turns_deinit(&stream.turns);
     return good;
 }

@@ -1,16 +1,14 @@
 /* A thread reads a part under one lock and writes it under another, in the order in which parts were read. */
-#define _GNU_SOURCE
 #include "stack/stack_threads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ui/cli_message.h"
+#include "ui/turns.h"
 
-enum { WORKER_STACK = 4 << 20, PAGE_MAX = 4 << 20 }; /* bytes; of a thread, and of what it keeps before its turn */
+enum { PAGE_MAX = 4 << 20 }; /* bytes that a thread keeps before its turn */
 
 struct stack_threads {
     const struct stack_feed *feed;
@@ -25,12 +23,9 @@ struct stack_threads {
     struct stack_worker *workers;
     unsigned worker_count, most_workers;
 
-    pthread_mutex_t writing;     /* guards the following; taken last */
-    pthread_cond_t turn;         /* they have changed */
-    uint64_t parts_written;
-    uint64_t shown;              /* stacks of the parts written */
-    uint64_t added;              /* of the last of them, see fill_line() */
-    bool failed;
+    struct turns turns;
+    uint64_t shown;              /* stacks of the parts taken */
+    uint64_t added;              /* of the last part written, see fill_line(); used by the thread that has the turn */
 };
 
 struct stack_worker {
@@ -50,29 +45,11 @@ struct stack_worker {
 
 /* ---- turns ---- */
 
-/* False: what stands before could not be written. */
-static bool wait_for_part(struct stack_threads *threads, uint64_t number) {
-    pthread_mutex_lock(&threads->writing);
-    while (threads->parts_written != number && !threads->failed) pthread_cond_wait(&threads->turn, &threads->writing);
-    bool good = !threads->failed;
-    pthread_mutex_unlock(&threads->writing);
-    return good;
-}
-
-static void end_part(struct stack_threads *threads, uint64_t added, bool good) {
-    pthread_mutex_lock(&threads->writing);
-    threads->parts_written++;
-    threads->added = added;
-    threads->failed |= !good;
-    pthread_cond_broadcast(&threads->turn);
-    pthread_mutex_unlock(&threads->writing);
-}
-
 /* Waits until it may write, and writes what it kept. */
 static bool take_turn(struct stack_worker *worker) {
     if (worker->has_turn) return true;
     struct stack_threads *threads = worker->threads;
-    if (!wait_for_part(threads, worker->number)) return false;
+    if (!turns_wait(&threads->turns, worker->number)) return false;
     worker->has_turn = true;
     out_bytes(threads->feed->output->out, worker->page, worker->page_used);
     worker->page_used = 0;
@@ -105,7 +82,7 @@ static bool keep_bytes(void *context, const char *bytes, size_t size) {
 /* Before the store closes indexes: all parts are answered, and no thread remembers an index. Called while reading. */
 static void forget_indexes(void *context) {
     struct stack_threads *threads = context;
-    wait_for_part(threads, threads->parts_taken);
+    turns_wait(&threads->turns, threads->parts_taken);
     for (struct stack_worker *worker = threads->workers; worker; worker = worker->next) {
         csn_symbolicator_forget(worker->session.symbolicator);
         worker->session.modules = NULL;
@@ -130,7 +107,7 @@ static bool fill_stack_part(struct stack_threads *threads, struct stack_part *pa
         result = next_line(threads, false, &line);
         if (result == LINE_PAUSED) {
             if (part->count) return true;
-            if (!wait_for_part(threads, threads->parts_taken) || !out_flush(feed->output->out)) return false;
+            if (!turns_wait(&threads->turns, threads->parts_taken) || !out_flush(feed->output->out)) return false;
             result = next_line(threads, true, &line);
         }
         if (result != LINE_WHOLE && result != LINE_PART) break;
@@ -183,7 +160,8 @@ static bool answer_stack_part(struct stack_worker *worker) {
     if (!good) cli_error_memory("a stack");
     good = out_flush(&worker->out) && good;
     good = take_turn(worker) && good;
-    end_part(threads, added, good);
+    threads->added = added;
+    turns_end(&threads->turns, good);
     return good;
 }
 
@@ -227,15 +205,6 @@ static struct stack_worker *create_stack_worker(struct stack_threads *threads) {
     return NULL;
 }
 
-static bool start_stack_thread(struct stack_worker *worker) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes)) return false;
-    bool good = !pthread_attr_setstacksize(&attributes, WORKER_STACK)
-                && !pthread_create(&worker->thread, &attributes, run_stack_worker, worker);
-    pthread_attr_destroy(&attributes);
-    return good;
-}
-
 /* One more, unless there are enough. Where that fails, the others do the work. */
 static void start_stack_worker(struct stack_threads *threads) {
     if (threads->worker_count >= threads->most_workers) return;
@@ -243,7 +212,7 @@ static void start_stack_worker(struct stack_threads *threads) {
     if (worker) {
         worker->next = threads->workers;
         threads->workers = worker;
-        if (start_stack_thread(worker)) {
+        if (worker_thread_start(&worker->thread, run_stack_worker, worker)) {
             threads->worker_count++;
             return;
         }
@@ -268,8 +237,7 @@ bool stack_threads_run(const struct stack_feed *feed, unsigned threads_wanted, s
     struct stack_threads threads = { .feed = feed, .line = line, .line_is_part = is_part, .has_line = true,
                                      .shown = feed->output->stack_count, .worker_count = 1, .most_workers = threads_wanted };
     pthread_mutex_init(&threads.reading, NULL);
-    pthread_mutex_init(&threads.writing, NULL);
-    pthread_cond_init(&threads.turn, NULL);
+    turns_init(&threads.turns);
     struct stack_worker *own = create_stack_worker(&threads);
     if (own) {
         threads.workers = own;
@@ -279,18 +247,8 @@ bool stack_threads_run(const struct stack_feed *feed, unsigned threads_wanted, s
     struct stack_part rest = { .latest = threads.latest };
     stack_part_deinit(&rest);
     feed->output->stack_count = threads.shown;
-    pthread_cond_destroy(&threads.turn);
-    pthread_mutex_destroy(&threads.writing);
+    turns_deinit(&threads.turns);
     pthread_mutex_destroy(&threads.reading);
     if (!own || threads.no_memory) cli_error_memory("a stack");
-    return own && !threads.no_memory && !threads.failed;
-}
-
-unsigned stack_threads_usable(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-#ifdef __linux__
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) count = CPU_COUNT(&set);
-#endif
-    return count < 1 ? 1 : (unsigned)count;
+    return own && !threads.no_memory && !threads.turns.failed;
 }

@@ -23,7 +23,4 @@ struct stack_feed {
  * memory ran out: see also the input's os_error. */
 bool stack_threads_run(const struct stack_feed *feed, unsigned threads, struct csn_str line, bool is_part);
 
-/* Threads that this process may use. */
-unsigned stack_threads_usable(void);
-
 #endif

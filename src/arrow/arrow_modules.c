@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/core/fail.h"
-#include "base/hash.h"
 #include "base/hex.h"
 
 /* Bytes of a build id: more are not compared by anybody. Of hexadecimal digits at least so many are an id and not a name. */
@@ -20,14 +19,15 @@ csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn
 csn_status csni_arrow_modules_init(struct csni_arrow_modules *m, const struct csn_allocator *alloc, struct csn_store *store,
                                    struct csn_error *err) {
     uint32_t none;
-    *m = (struct csni_arrow_modules){ .alloc = alloc, .store = store, .list = { .alloc = alloc } };
+    *m = (struct csni_arrow_modules){ .alloc = alloc, .store = store, .list = { .alloc = alloc }, .of_id = { .alloc = alloc } };
+    csni_arrow_strings_init(&m->ids, alloc);
     return csni_arrow_modules_add(m, NULL, &none, err);
 }
 
 void csni_arrow_modules_deinit(struct csni_arrow_modules *m) {
     csni_vec_deinit(&m->list);
-    csni_free(m->alloc, m->slots, m->slot_count * sizeof *m->slots);
-    csni_free(m->alloc, m->hashes, m->slot_count * sizeof *m->hashes);
+    csni_vec_deinit(&m->of_id);
+    csni_arrow_strings_deinit(&m->ids);
     csni_free(m->alloc, m->of_entry, m->entry_count * sizeof *m->of_entry);
 }
 
@@ -67,48 +67,17 @@ static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bo
     return *out || is_text_id ? CSN_OK : find_module(m, &by_name, out, err);
 }
 
-/* Twice the slots, at most half of them used. */
-static csn_status grow_slots(struct csni_arrow_modules *m, struct csn_error *err) {
-    enum { FIRST = 64 };
-    if (m->list.count * 2 < m->slot_count) return CSN_OK;
-    size_t count = m->slot_count ? m->slot_count * 2 : FIRST;
-    uint32_t *slots = csni_alloc_zeroed(m->alloc, count, sizeof *slots);
-    uint64_t *hashes = csni_alloc_zeroed(m->alloc, count, sizeof *hashes);
-    if (!slots || !hashes) {
-        csni_free(m->alloc, slots, count * sizeof *slots);
-        csni_free(m->alloc, hashes, count * sizeof *hashes);
-        return csni_fail_memory(err, count * sizeof *hashes);
-    }
-    for (uint32_t number = 1; number < m->list.count; number++) {
-        hashes[number] = m->hashes[number];
-        size_t k = hashes[number] & (count - 1);
-        while (slots[k]) k = (k + 1) & (count - 1);
-        slots[k] = number;
-    }
-    csni_free(m->alloc, m->slots, m->slot_count * sizeof *m->slots);
-    csni_free(m->alloc, m->hashes, m->slot_count * sizeof *m->hashes);
-    m->slots = slots;
-    m->hashes = hashes;
-    m->slot_count = count;
-    return CSN_OK;
-}
-
 static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, uint32_t *out, struct csn_error *err) {
-    CSNI_TRY(grow_slots(m, err));
-    uint64_t hash = csni_hash_bytes(id.ptr, id.len);
-    size_t k = hash & (m->slot_count - 1);
-    for (; m->slots[k]; k = (k + 1) & (m->slot_count - 1)) {
-        const struct csn_str name = m->list.items[m->slots[k]].name;
-        if (m->hashes[m->slots[k]] != hash || name.len != id.len || memcmp(name.ptr, id.ptr, id.len)) continue;
-        *out = m->slots[k];
-        return CSN_OK;
+    uint32_t number;
+    CSNI_TRY(csni_arrow_strings_add(&m->ids, id, &number, err));
+    if (number == m->of_id.count) {
+        const struct csn_index *index;
+        CSNI_TRY(find_index(m, id, is_binary, &index, err));
+        CSNI_TRY(csni_arrow_modules_add(m, index, out, err));
+        m->list.items[*out].name = id; /* the caller's array outlives the batch */
+        if (!csni_vec_push(&m->of_id, *out)) return csni_fail_memory(err, sizeof *out);
     }
-    const struct csn_index *index;
-    CSNI_TRY(find_index(m, id, is_binary, &index, err));
-    CSNI_TRY(csni_arrow_modules_add(m, index, out, err));
-    m->list.items[*out].name = id; /* the caller's array outlives the batch */
-    m->hashes[*out] = hash;
-    m->slots[k] = *out;
+    *out = m->of_id.items[number];
     return CSN_OK;
 }
 

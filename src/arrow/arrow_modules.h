@@ -3,15 +3,15 @@
 #define CSNI_ARROW_MODULES_H
 
 #include "arrow/arrow_column.h"
+#include "arrow/arrow_strings.h"
 #include "base/core/vec.h"
 
 struct csni_arrow_modules {
     const struct csn_allocator *alloc;
     struct csn_store *store;
     CSNI_VEC(struct csn_module) list; /* module 0 has no index: of rows whose address is null */
-    uint32_t *slots;                  /* hash table: number of a module in `list`; 0: free */
-    uint64_t *hashes;                 /* of the id, by module number */
-    size_t slot_count;
+    struct csni_arrow_strings ids;    /* the distinct ids so far */
+    CSNI_VEC(uint32_t) of_id;         /* id number to module number */
     uint32_t *of_entry;               /* dictionary entry to module number, UINT32_MAX: not looked for yet; NULL: no dictionary */
     size_t entry_count;
 };

@@ -138,7 +138,7 @@ static void put_version(const struct versions *v, uint64_t index, struct csn_deb
     uint16_t raw = csni_get16(entry.ptr, v->big), number = raw & (VERSYM_HIDDEN - 1);
     bool is_defined = symbol->section != CSN_NO_SECTION || symbol->is_defined;
     if (number <= VER_NDX_GLOBAL) return;
-    struct csn_str name;
+    struct csn_str name = { NULL, 0 };
     if (!find_defined_version(v, number, &name) && !find_needed_version(v, number, &name)) return;
     symbol->version = name;
     symbol->is_default_version = is_defined && !(raw & VERSYM_HIDDEN);

@@ -1,7 +1,6 @@
 /* Opening an object and the file that has its DWARF. */
 #include <callsign/debug_info.h>
 
-#include <stddef.h>
 
 #include "base/core/fail.h"
 #include "base/core/sized.h"
@@ -13,22 +12,6 @@ void csn_debug_info_options_init(struct csn_debug_info_options *options) {
 }
 
 /* ---- files with DWARF ---- */
-
-static const struct {
-    const char *name;
-    size_t place; /* in struct csni_dwarf_sections */
-} section_places[CSNI_DEBUG_SECTIONS] = {
-    { "info", offsetof(struct csni_dwarf_sections, info) },
-    { "types", offsetof(struct csni_dwarf_sections, types) },
-    { "abbrev", offsetof(struct csni_dwarf_sections, abbrev) },
-    { "line", offsetof(struct csni_dwarf_sections, line) },
-    { "str", offsetof(struct csni_dwarf_sections, str) },
-    { "line_str", offsetof(struct csni_dwarf_sections, line_str) },
-    { "str_offsets", offsetof(struct csni_dwarf_sections, str_offsets) },
-    { "addr", offsetof(struct csni_dwarf_sections, addr) },
-    { "ranges", offsetof(struct csni_dwarf_sections, ranges) },
-    { "rnglists", offsetof(struct csni_dwarf_sections, rnglists) },
-};
 
 struct csni_span csni_debug_read_section(struct csni_object *object, const char *name, bool dwo) {
     struct csni_span bytes = { NULL, 0 };
@@ -69,9 +52,8 @@ void csni_debug_file_close(struct csni_debug_file *file) {
 static csn_status open_file_dwarf(struct csn_debug_info *info, struct csni_debug_file *file, struct csni_object *object,
                                   bool is_supplement, struct csn_error *err) {
     struct csni_dwarf_sections sections = { .big_endian = object->big_endian, .is_supplement = is_supplement };
-    for (uint32_t i = 0; i < CSNI_DEBUG_SECTIONS; i++)
-        *(struct csni_span *)((char *)&sections + section_places[i].place) =
-            csni_debug_read_section(object, section_places[i].name, false);
+    for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++)
+        *csni_dwarf_section_bytes(&sections, i) = csni_debug_read_section(object, csni_dwarf_section_names[i], false);
     file->info = info;
     file->object = object;
     return csni_debug_file_open(file, &sections, err);

@@ -38,8 +38,6 @@ struct csni_debug_abbrevs {
     csn_status status;
 };
 
-enum { CSNI_DEBUG_SECTIONS = 10 };
-
 /* A file with DWARF: the image or its debug file, the supplement, a .dwo file or a package. */
 struct csni_debug_file {
     struct csn_debug_info *info;

@@ -17,6 +17,14 @@ struct csni_dwarf_sections {
     bool is_supplement;      /* errors say so */
 };
 
+/* The sections that a program's DWARF lies in, and where their bytes go in struct csni_dwarf_sections. */
+enum csni_dwarf_section {
+    CSNI_DWARF_INFO, CSNI_DWARF_TYPES, CSNI_DWARF_ABBREV, CSNI_DWARF_LINE, CSNI_DWARF_STR, CSNI_DWARF_LINE_STR,
+    CSNI_DWARF_STR_OFFSETS, CSNI_DWARF_ADDR, CSNI_DWARF_RANGES, CSNI_DWARF_RNGLISTS, CSNI_DWARF_SECTION_COUNT
+};
+extern const char *const csni_dwarf_section_names[CSNI_DWARF_SECTION_COUNT]; /* without .debug_ */
+struct csni_span *csni_dwarf_section_bytes(struct csni_dwarf_sections *sections, enum csni_dwarf_section section);
+
 /* ---- attributes that a conversion wants; everything else is stepped over ---- */
 
 enum csni_at {

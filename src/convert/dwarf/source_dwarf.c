@@ -6,31 +6,12 @@
  * as a whole. */
 #include "convert/dwarf/source_dwarf.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/core/fail.h"
 #include "convert/dwarf/supplement.h"
 #include "convert/dwarf/unit_loop.h"
 #include "convert/dwarf/unit_stream.h"
-
-enum { INFO, TYPES, ABBREV, LINE, STR, LINE_STR, STR_OFFSETS, ADDR, RANGES, RNGLISTS, SECTIONS };
-
-static const struct {
-    const char *name;
-    size_t place; /* of its bytes in struct csni_dwarf_sections */
-} kinds[SECTIONS] = {
-    { "info", offsetof(struct csni_dwarf_sections, info) },
-    { "types", offsetof(struct csni_dwarf_sections, types) },
-    { "abbrev", offsetof(struct csni_dwarf_sections, abbrev) },
-    { "line", offsetof(struct csni_dwarf_sections, line) },
-    { "str", offsetof(struct csni_dwarf_sections, str) },
-    { "line_str", offsetof(struct csni_dwarf_sections, line_str) },
-    { "str_offsets", offsetof(struct csni_dwarf_sections, str_offsets) },
-    { "addr", offsetof(struct csni_dwarf_sections, addr) },
-    { "ranges", offsetof(struct csni_dwarf_sections, ranges) },
-    { "rnglists", offsetof(struct csni_dwarf_sections, rnglists) },
-};
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
@@ -45,9 +26,9 @@ struct reading {
     struct csni_object *object;
     struct csni_supplement supplement;
     bool wants_supplement;
-    uint32_t section[SECTIONS];        /* indexes in the object */
+    uint32_t section[CSNI_DWARF_SECTION_COUNT];        /* indexes in the object */
     struct csni_dwarf_sections sections;
-    uint32_t read_order[SECTIONS], read_count;
+    uint32_t read_order[CSNI_DWARF_SECTION_COUNT], read_count;
     struct csni_unit_workers workers;
     struct csni_info_portions *portions; /* NULL: .debug_info is read as a whole */
     struct csni_unit_stream *stream;   /* of these portions */
@@ -59,8 +40,7 @@ struct reading {
 /* ---- sections ---- */
 
 static csn_status read_section_bytes(struct reading *r, uint32_t which, struct csn_error *err) {
-    struct csni_span *bytes = (struct csni_span *)((char *)&r->sections + kinds[which].place);
-    return csni_object_read_section(r->object, r->section[which], bytes, err);
+    return csni_object_read_section(r->object, r->section[which], csni_dwarf_section_bytes(&r->sections, which), err);
 }
 
 static csn_status read_dwarf_section(void *context, uint32_t worker, size_t item, struct csn_error *err) {
@@ -71,8 +51,8 @@ static csn_status read_dwarf_section(void *context, uint32_t worker, size_t item
 
 static csn_status open_stream(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
-    if (r->section[INFO] == CSNI_NO_SECTION || r->section[TYPES] != CSNI_NO_SECTION) return CSN_OK;
-    CSNI_TRY(csni_info_portions_open(r->object, r->section[INFO], PORTION, c->alloc, &r->portions, err));
+    if (r->section[CSNI_DWARF_INFO] == CSNI_NO_SECTION || r->section[CSNI_DWARF_TYPES] != CSNI_NO_SECTION) return CSN_OK;
+    CSNI_TRY(csni_info_portions_open(r->object, r->section[CSNI_DWARF_INFO], PORTION, c->alloc, &r->portions, err));
     return r->portions ? csni_unit_stream_create(c, r->portions, &r->stream, err) : CSN_OK;
 }
 
@@ -84,15 +64,16 @@ static void close_stream(struct reading *r) {
 }
 
 static void find_sections(struct reading *r) {
-    for (uint32_t i = 0; i < SECTIONS; i++) r->section[i] = csni_object_find_debug_section(r->object, kinds[i].name, false);
+    for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++)
+        r->section[i] = csni_object_find_debug_section(r->object, csni_dwarf_section_names[i], false);
 }
 
 /* The longest first. */
 static void order_sections(struct reading *r) {
     const struct csni_section *sections = r->object->sections;
-    for (uint32_t i = 0; i < SECTIONS; i++) {
+    for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
         uint32_t index = r->section[i];
-        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) || (i == INFO && r->stream)) continue;
+        if (index == CSNI_NO_SECTION || (sections[index].flags & CSNI_SECTION_NOBITS) || (i == CSNI_DWARF_INFO && r->stream)) continue;
         uint32_t at = r->read_count++;
         for (; at && sections[r->section[r->read_order[at - 1]]].size < sections[index].size; at--)
             r->read_order[at] = r->read_order[at - 1];
@@ -122,7 +103,7 @@ static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
 /* Pages of a plain section come back from the file when touched; inflated ones are gone, so they are only given back when
  * no unit can refer to another. */
 static bool may_discard(const struct reading *r) {
-    uint32_t info = r->section[INFO];
+    uint32_t info = r->section[CSNI_DWARF_INFO];
     if (info == CSNI_NO_SECTION) return false;
     const struct csni_object *object = r->object;
     bool plain = !(object->sections[info].flags & CSNI_SECTION_COMPRESSED) && object->kind != CSNI_OBJECT_RELOCATABLE;
@@ -132,7 +113,7 @@ static bool may_discard(const struct reading *r) {
 static void set_up_loop(struct reading *r) {
     const struct csni_dwarf *dwarf = r->dwarf;
     bool discard = may_discard(r);
-    r->loop = (struct csni_unit_loop){ .workers = &r->workers, .object = r->object, .info_section = r->section[INFO],
+    r->loop = (struct csni_unit_loop){ .workers = &r->workers, .object = r->object, .info_section = r->section[CSNI_DWARF_INFO],
                                        .dwarf = r->dwarf, .discard = discard,
                                        .lifetime = discard ? CSNI_LIFETIME_STRING_SECTIONS : CSNI_LIFETIME_ALL };
     while (r->loop.first_unit < dwarf->info_unit_count && dwarf->units[r->loop.first_unit].off < r->done) r->loop.first_unit++;
@@ -158,17 +139,17 @@ static csn_status convert_stream(struct reading *r, struct csn_error *err) {
     CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
     close_stream(r);
     if (r->done == UINT64_MAX) return CSN_OK;
-    CSNI_TRY(read_section_bytes(r, INFO, err));
+    CSNI_TRY(read_section_bytes(r, CSNI_DWARF_INFO, err));
     return convert_whole(r, err);
 }
 
 static void count_work(const struct reading *r) {
     struct csni_conversion *c = r->conversion;
-    for (uint32_t i = 0; i < SECTIONS; i++) {
+    for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
         if (r->section[i] == CSNI_NO_SECTION) continue;
         uint64_t size = r->object->sections[r->section[i]].size;
         csni_shared_budget_raise(&c->budget, BUDGET_A_BYTE * size);
-        if (i == INFO || i == TYPES) c->progress_total += size;
+        if (i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) c->progress_total += size;
     }
 }
 
@@ -215,8 +196,8 @@ static void report(const struct reading *r) {
 /* Strings are views into .debug_str and .debug_line_str. Those in units are, too, but where .debug_info was to be given
  * back: then they were copied. */
 static void release_sections(const struct reading *r) {
-    for (uint32_t i = 0; i < SECTIONS; i++) {
-        bool keep = i == STR || i == LINE_STR || ((i == INFO || i == TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
+    for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
+        bool keep = i == CSNI_DWARF_STR || i == CSNI_DWARF_LINE_STR || ((i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) && r->loop.lifetime == CSNI_LIFETIME_ALL);
         if (!keep && r->section[i] != CSNI_NO_SECTION) csni_object_release_section(r->object, r->section[i]);
     }
 }
