@@ -154,9 +154,16 @@ static bool place_image(struct lookup_run *run, const struct lookup_values *valu
            && lookup_target_set_load_address(&run->target, index, load_addr);
 }
 
+static enum exit_code look_up_segments(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
+    run->target.path = run->path;
+    if (!lookup_target_open_segments(&run->target) || !place_image(run, values, NULL)) return EXIT_FAILED;
+    return look_up(run, addresses, count);
+}
+
 static enum exit_code look_up_index(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
+    if (segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
     run->target.path = run->path;
     if (!open_index_through(run->path, &values->companions, &run->search, &opened)) return EXIT_FAILED;
     if (!index_query_init(&run->printer.query, opened.index, run->target.mode)) cli_error_memory("frames");
@@ -186,9 +193,9 @@ static enum exit_code run_lookup(const void *command_values, char **operands, in
     enum exit_code code = EXIT_FAILED;
     if (symbol_search_begin_with(&run.search, &values->companions, &values->cache, values->offline))
         code = is_process ? look_up_process(&run, values, operands, operand_count) : look_up_index(&run, values, operands + 1, operand_count - 1);
+    if (run.target.modules) printer->query = (struct index_query){ .index = NULL };
     lookup_target_deinit(&run.target);
     symbol_search_end(&run.search);
-    if (is_process) printer->query = (struct index_query){ .index = NULL };
     answer_printer_deinit(printer);
     return code;
 }
@@ -207,8 +214,9 @@ const struct command lookup_command = {
         "Without ADDR, addresses are read from standard input, one a line, and answered in order; answers are flushed whenever\n"
         "the input pauses. Blank lines are skipped; a line that is not an address is answered by an error.\n"
         "\n"
-        "INDEX may be an object file, which is converted first; the cache keeps the conversion (see 'callsign cache'). With\n"
-        "--pid or --maps there is no INDEX: the symbols of each module are searched as 'callsign stack' does.\n"
+        "INDEX may be an object file, which is converted first; the cache keeps the conversion (see 'callsign cache'). The\n"
+        "list of an index in segments, OUT-manifest.json, answers like the whole index; only segments that are needed are\n"
+        "opened. With --pid or --maps there is no INDEX: the symbols of each module are searched as 'callsign stack' does.\n"
         "\n"
         "In JSON, an unknown field is left out, \"reason\" says why something is missing, and bytes that are not valid UTF-8\n"
         "become U+FFFD. In text, control characters are shown as \\xNN.\n"

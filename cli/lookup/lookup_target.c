@@ -17,8 +17,12 @@
 enum { MATCHES_MAX = 64, IMAGE_ALIGN = 1 << 16 };
 
 void lookup_target_deinit(struct lookup_target *target) {
-    for (size_t i = 0; i < target->module_count; i++) index_query_deinit(&target->modules[i].query);
+    for (size_t i = 0; i < target->module_count; i++) {
+        index_query_deinit(&target->modules[i].query);
+        csn_index_close(target->modules[i].owned);
+    }
     free(target->modules);
+    segment_manifest_deinit(&target->manifest);
     csn_store_destroy(target->store);
     csn_process_maps_destroy(target->maps);
     *target = (struct lookup_target){ .path = NULL };
@@ -36,13 +40,18 @@ static struct csn_str str_of(const char *text) { return (struct csn_str){ text, 
 
 /* An index does not have the address of the image's first byte. Images that can be loaded anywhere are linked at 0, or far above
  * with their headers before the first function. */
-static uint64_t guess_image_base(const struct csn_index *index, uint64_t load_addr) {
-    struct csn_index_info info;
-    csn_index_get_info(index, &info, sizeof(info));
-    uint64_t base = info.base_address & ~(uint64_t)(IMAGE_ALIGN - 1);
-    bool is_in_place = info.base_address >= load_addr && info.base_address - load_addr < IMAGE_ALIGN;
+static uint64_t guess_image_base(uint64_t first_function, uint64_t load_addr) {
+    uint64_t base = first_function & ~(uint64_t)(IMAGE_ALIGN - 1);
+    bool is_in_place = first_function >= load_addr && first_function - load_addr < IMAGE_ALIGN;
     if (is_in_place) return load_addr;
-    return info.base_address >> 32 ? base : 0;
+    return first_function >> 32 ? base : 0;
+}
+
+static uint64_t first_function_of(const struct lookup_target *target, const struct csn_index *index) {
+    struct csn_index_info info;
+    if (!index) return target->manifest.items[0].start;
+    csn_index_get_info(index, &info, sizeof(info));
+    return info.base_address;
 }
 
 bool lookup_target_set_load_address(struct lookup_target *target, const struct csn_index *index, uint64_t load_addr) {
@@ -52,7 +61,8 @@ bool lookup_target_set_load_address(struct lookup_target *target, const struct c
         free(path);
         return false;
     }
-    if (!path || csn_process_maps_image_base(target->maps, str_of(path), &base) != CSN_OK) base = guess_image_base(index, load_addr);
+    if (!path || csn_process_maps_image_base(target->maps, str_of(path), &base) != CSN_OK)
+        base = guess_image_base(first_function_of(target, index), load_addr);
     free(path);
     target->slide = load_addr - base;
     target->has_slide = true;
@@ -117,11 +127,40 @@ bool lookup_target_open_process(struct lookup_target *target, uint64_t pid, cons
     return module_store_create(&none, &none, search, &target->store);
 }
 
+/* ---- segments ---- */
+
+bool lookup_target_open_segments(struct lookup_target *target) {
+    if (!segment_manifest_read(target->path, &target->manifest)) return false;
+    size_t count = target->manifest.count;
+    target->modules = calloc(count, sizeof(*target->modules));
+    if (!target->modules) {
+        cli_error_memory("segments");
+        return false;
+    }
+    /* The first one answers what lies before it, as an index does. */
+    for (size_t i = 0; i < count; i++)
+        target->modules[i].module = (struct csn_process_module){
+            .path = str_of(target->manifest.items[i].path), .start = i ? target->manifest.items[i].start : 0,
+            .end = i + 1 < count ? target->manifest.items[i + 1].start : UINT64_MAX };
+    target->module_count = count;
+    target->is_segmented = true;
+    return true;
+}
+
+static void open_segment(struct lookup_target *target, struct target_module *module) {
+    struct csn_error err = CSN_ERROR_INIT;
+    const char *path = module->module.path.ptr;
+    csn_status status = csn_index_open_file(path, NULL, &module->owned, &err);
+    if (status < 0) cli_error_status(path, status, &err);
+    else if (!index_query_init(&module->query, module->owned, target->mode)) cli_error_memory("frames");
+}
+
+/* ---- modules ---- */
+
 static void resolve_module(struct lookup_target *target, struct target_module *module) {
     const struct csn_process_module *m = &module->module;
     struct module_names names = { .name = m->path, .id = { .size = m->build_id_size } };
     struct csn_index_info info;
-    module->is_resolved = true;
     if (m->build_id_size) memcpy(names.id.bytes, m->build_id, m->build_id_size);
     const struct csn_index *index = module_store_find(target->store, &names, false);
     if (!index || !index_query_init(&module->query, index, target->mode)) return;
@@ -129,14 +168,25 @@ static void resolve_module(struct lookup_target *target, struct target_module *m
     module->bias = csn_process_module_bias(m, info.base_address);
 }
 
+/* Its index, opened at first use. NULL: there is none. */
+static const struct csn_index *module_index(struct lookup_target *target, struct target_module *module) {
+    if (!module->is_resolved && target->is_segmented) open_segment(target, module);
+    else if (!module->is_resolved) resolve_module(target, module);
+    module->is_resolved = true;
+    return module->query.index;
+}
+
 static struct target_module *module_at(struct lookup_target *target, uint64_t pc) {
-    for (size_t i = 0; i < target->module_count; i++) {
-        struct target_module *module = &target->modules[i];
-        if (pc < module->module.start || pc >= module->module.end) continue;
-        if (!module->is_resolved) resolve_module(target, module);
-        return module;
-    }
+    if (target->is_segmented && pc >= target->manifest.items[target->module_count - 1].start)
+        return &target->modules[target->module_count - 1]; /* the last byte, too */
+    for (size_t i = 0; i < target->module_count; i++)
+        if (pc >= target->modules[i].module.start && pc < target->modules[i].module.end) return &target->modules[i];
     return NULL;
+}
+
+/* What an address of the index is more in a query. */
+static uint64_t module_slide(const struct lookup_target *target, const struct target_module *module) {
+    return target->is_process ? module->bias : target->slide;
 }
 
 /* ---- one address ---- */
@@ -153,25 +203,26 @@ static void look_up(const struct lookup_target *target, struct index_query *quer
 /* The query that answers the pc, and its slide. NULL: there is none, and *out is the answer. */
 static struct index_query *query_for(struct lookup_target *target, struct answer_printer *printer, uint64_t pc, uint64_t *slide,
                                      struct answer *out, struct csn_str *module_path) {
-    if (!target->is_process) {
+    if (!target->modules && !target->is_process) {
         *slide = target->slide;
         return &printer->query;
     }
-    struct target_module *module = module_at(target, pc - (target->return_addresses ? 1 : 0));
-    if (module && module->query.index) {
-        *slide = module->bias;
-        *module_path = module->module.path;
+    uint64_t at = pc - (target->return_addresses ? 1 : 0) - (target->is_process ? 0 : target->slide);
+    struct target_module *module = module_at(target, at);
+    if (module && module_index(target, module)) {
+        *slide = module_slide(target, module);
+        if (target->is_process) *module_path = module->module.path;
         printer->query.index = module->query.index; /* for candidates */
         return &module->query;
     }
     memset(out, 0, sizeof(*out));
     out->status = CSN_NONE;
     out->pc = pc;
-    out->has_pc = true;
+    out->has_pc = target->is_process || target->has_slide;
     out->found.reason = module ? CSN_REASON_NO_INDEX : CSN_REASON_NO_MODULE;
     if (module) {
-        out->module = module->module.path;
-        out->addr = pc - module->module.bias;
+        if (target->is_process) out->module = module->module.path;
+        out->addr = pc - module_slide(target, module);
     }
     return NULL;
 }
@@ -223,14 +274,15 @@ static bool put_range_of(struct lookup_target *target, struct answer_printer *pr
 
 static void put_range(struct lookup_target *target, struct answer_printer *printer, uint64_t start, uint64_t end, struct out_buffer *out) {
     bool found = false;
-    if (!target->is_process) found = put_range_of(target, printer, printer->query.index, target->slide, start, end, out);
+    if (!target->modules) found = put_range_of(target, printer, printer->query.index, target->slide, start, end, out);
     for (size_t i = 0; i < target->module_count; i++) {
         struct target_module *module = &target->modules[i];
-        if (module->module.end <= start || module->module.start >= end) continue;
-        if (!module->is_resolved) resolve_module(target, module);
-        uint64_t first = start > module->module.start ? start : module->module.start;
-        uint64_t last = end < module->module.end ? end : module->module.end;
-        if (module->query.index && put_range_of(target, printer, module->query.index, module->bias, first, last, out)) found = true;
+        uint64_t shift = target->is_process ? 0 : target->slide;
+        uint64_t first = start - shift, last = end - shift;
+        if (module->module.end <= first || module->module.start >= last || !module_index(target, module)) continue;
+        if (first < module->module.start) first = module->module.start;
+        if (last > module->module.end) last = module->module.end;
+        if (put_range_of(target, printer, module->query.index, module_slide(target, module), first + shift, last + shift, out)) found = true;
     }
     if (!found) put_pc(target, printer, start, out);
 }
@@ -256,19 +308,30 @@ static bool put_file_offset(struct lookup_target *target, struct answer_printer 
 
 /* ---- SYMBOL+0xOFF ---- */
 
-static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
-                       struct out_buffer *out) {
-    const struct csn_index *index = printer->query.index;
+static bool put_symbol_of(struct lookup_target *target, const struct csn_index *index, struct answer_printer *printer,
+                          struct csn_str name, uint64_t offset, struct out_buffer *out) {
     uint32_t matches[MATCHES_MAX];
     size_t count;
     uint64_t start, last = UINT64_MAX;
-    if (target->is_process || csn_index_find_name(index, name, matches, MATCHES_MAX, &count, NULL) != CSN_OK) return false;
+    if (csn_index_find_name(index, name, matches, MATCHES_MAX, &count, NULL) != CSN_OK) return false;
     for (size_t i = 0; i < count && i < MATCHES_MAX; i++) {
         if (csn_index_function_start(index, matches[i], &start, NULL) != CSN_OK || start == last) continue;
         put_pc(target, printer, start + offset + target->slide, out);
         last = start;
     }
     return true;
+}
+
+static bool put_symbol(struct lookup_target *target, struct answer_printer *printer, struct csn_str name, uint64_t offset,
+                       struct out_buffer *out) {
+    if (target->is_process) return false;
+    if (!target->is_segmented) return put_symbol_of(target, printer->query.index, printer, name, offset, out);
+    bool found = false;
+    for (size_t i = 0; i < target->module_count; i++) {
+        const struct csn_index *index = module_index(target, &target->modules[i]);
+        if (index && put_symbol_of(target, index, printer, name, offset, out)) found = true;
+    }
+    return found;
 }
 
 /* ---- any text ---- */
@@ -283,7 +346,7 @@ bool lookup_target_run(struct lookup_target *target, struct answer_printer *prin
     uint64_t a, b;
     struct csn_str name;
     if (address_parse(text, &a)) put_pc(target, printer, a, out);
-    else if (!target->is_process && answer_printer_run(printer, text, out)) return true;
+    else if (!target->is_process && !target->is_segmented && answer_printer_run(printer, text, out)) return true;
     else if (range_parse(text, &a, &b)) put_range(target, printer, a, b, out);
     else if (file_offset_parse(text, &a)) return put_file_offset(target, printer, a, out);
     else return named_address_parse(text, &name, &a) && put_symbol(target, printer, name, a, out);

@@ -1,0 +1,87 @@
+"""Lookups through the list of segments that convert --segment-size writes."""
+import json
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def indexes(callsign, classes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("segments")
+    callsign.good("convert", classes.path, "-o", folder / "whole", "-q")
+    size = (folder / "whole").stat().st_size // 3
+    callsign.good("convert", classes.path, "-o", folder / "parts", "-q", "--segment-size", size)
+    return folder / "whole", folder / "parts-manifest.json"
+
+
+def segments(manifest):
+    return json.loads(manifest.read_text())["segments"]
+
+
+def addresses(manifest):
+    """Every seventh byte from before the first function to behind the last, and each segment's border."""
+    listed = segments(manifest)
+    assert len(listed) > 2
+    first, last = int(listed[0]["start"], 16), int(listed[-1]["end"], 16)
+    return [*range(first - 20, last + 20, 7), *(int(s["start"], 16) - step for s in listed for step in (0, 1))]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["--llvm"], ["--return-addresses"], ["--slide", "1000"], ["--slide", "-10"]])
+def test_segments_answer_like_the_whole_index(callsign, indexes, options):
+    whole, manifest = indexes
+    text = "".join(f"{address:x}\n" for address in addresses(manifest))
+    want = callsign.run("lookup", whole, *options, stdin=text)
+    got = callsign.run("lookup", manifest, *options, stdin=text)
+    assert (got.returncode, got.stdout, got.stderr) == (want.returncode, want.stdout, want.stderr)
+    assert want.stdout.count("main") > 1
+
+
+def test_names_and_ranges(callsign, indexes):
+    whole, manifest = indexes
+    listed = segments(manifest)
+    over_all = f"{listed[0]['start']}-{listed[-1]['end']}"
+    for query in ["main+0x4", over_all]:
+        want = callsign.good("lookup", whole, query)
+        assert callsign.good("lookup", manifest, query) == want
+        assert "main" in want
+    got = callsign.run("lookup", manifest, "nowhere+0x4")
+    assert got.returncode == 2 and "nowhere" in got.stderr
+
+
+def test_only_segments_that_are_needed_are_opened(callsign, indexes, tmp_path):
+    _, manifest = indexes
+    listed = segments(manifest)
+    copy = tmp_path / manifest.name
+    copy.write_text(manifest.read_text())
+    present = manifest.parent / ("parts" + listed[1]["suffix"])
+    (tmp_path / present.name).write_bytes(present.read_bytes())
+    assert "+ 0" in callsign.good("lookup", copy, listed[1]["start"])
+    got = callsign.run("lookup", copy, listed[0]["start"], listed[1]["start"])
+    assert got.returncode == 1 and "parts" + listed[0]["suffix"] in got.stderr
+    assert len(got.stdout.splitlines()) >= 2
+
+
+@pytest.mark.parametrize("change, message", [
+    (lambda m: m["segments"].clear(), "lists no segments"),
+    (lambda m: m["segments"][1].pop("start"), "segment 2 has no 'start'"),
+    (lambda m: m["segments"][0].update(start="main"), "segment 1: 'start' is 'main'"),
+    (lambda m: m["segments"][0].update(suffix="/../x"), "segment 1: 'suffix' is '/../x', need '-0x"),
+    (lambda m: m["segments"].reverse(), "segment 2 starts at 0x"),
+])
+def test_a_damaged_list(callsign, indexes, tmp_path, change, message):
+    manifest = json.loads(indexes[1].read_text())
+    change(manifest)
+    path = tmp_path / "parts-manifest.json"
+    path.write_text(json.dumps(manifest, separators=(",", ":")))
+    error = callsign.bad("lookup", path, "1000")
+    assert str(path) in error and message in error
+
+
+def test_a_list_cut_short_or_renamed(callsign, indexes, tmp_path):
+    text = indexes[1].read_text()
+    path = tmp_path / "parts-manifest.json"
+    for size in range(len('{"segment_size":'), len(text.rstrip()), 11):
+        path.write_text(text[:size])
+        assert str(path) in callsign.bad("lookup", path, "1000")
+    other = tmp_path / "list.json"
+    other.write_text(text)
+    assert "OUT-manifest.json" in callsign.bad("lookup", other, "1000")
