@@ -16,8 +16,15 @@
 #endif
 
 static const char manifest_head[] = "{\"segment_size\":";
+static const char manifest_tail[] = "-manifest.json";
+
+static bool has_manifest_name(const char *path) {
+    size_t len = strlen(path), tail = strlen(manifest_tail);
+    return len > tail && strcmp(path + len - tail, manifest_tail) == 0;
+}
 
 bool segment_manifest_is(const char *path) {
+    if (!has_manifest_name(path)) return false;
     char head[sizeof(manifest_head) - 1];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return false;
@@ -33,8 +40,6 @@ void segment_manifest_deinit(struct segment_manifest *manifest) {
 }
 
 #ifdef CALLSIGN_HAVE_JANSSON
-
-static const char manifest_tail[] = "-manifest.json";
 
 /* A suffix names a file beside the manifest and nothing else: "-0x" and the start. */
 static bool suffix_fits(const char *suffix, uint64_t start) {
@@ -83,18 +88,9 @@ static bool add_segments(const char *path, const json_t *root, struct segment_ma
     return true;
 }
 
-static bool has_manifest_name(const char *path) {
-    size_t len = strlen(path), tail = strlen(manifest_tail);
-    return len > tail && strcmp(path + len - tail, manifest_tail) == 0;
-}
-
 bool segment_manifest_read(const char *path, struct segment_manifest *out) {
     json_error_t wrong;
     *out = (struct segment_manifest){ NULL, 0 };
-    if (!has_manifest_name(path)) {
-        cli_error(path, "a list of segments has to keep its name OUT%s: the segments are OUT-0xADDRESS", manifest_tail);
-        return false;
-    }
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &wrong);
     if (!root) {
         cli_error(path, "line %d: %s", wrong.line, wrong.text);

@@ -16,7 +16,7 @@ struct segment_manifest {
     size_t count;
 };
 
-/* Whether the file begins like a manifest. A file that cannot be read does not. */
+/* Whether the file has the name and the first bytes of a manifest. Its name names the segments. */
 bool segment_manifest_is(const char *path);
 /* False, with a message: what is wrong in which segment. */
 bool segment_manifest_read(const char *path, struct segment_manifest *out);
