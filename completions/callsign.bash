@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | find | explain | dump | verify | diff | stats | embed | extract | dialects | cache | help) command=$word && break ;;
+            convert | lookup | stack | find | explain | dump | verify | diff | stats | embed | extract | dialects | cache | udf | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache udf" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -100,6 +100,9 @@ _callsign() {
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
             esac
+            ;;
+        udf)
+            options="-f --format -s --store -i --index --chunk-header -C --demangle --return-addresses -h --help"
             ;;
     esac
     if [ -n "$values" ]; then

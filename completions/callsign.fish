@@ -1,6 +1,6 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack find explain dump verify diff stats embed extract dialects cache help
+set -l commands convert lookup stack find explain dump verify diff stats embed extract dialects cache udf help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -15,10 +15,11 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a embed -d 
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -d 'take the index out of a program'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dialects -d 'other symbolizers' commands that callsign stands in for'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a cache -d 'the cache of converted indexes'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a udf -d 'answer rows of a database: an executable function'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats embed extract dialects cache'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats embed extract dialects cache udf'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -212,3 +213,10 @@ complete -c callsign -n '__fish_seen_subcommand_from cache' -s j -l threads -x -
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l debug-dir -r -F -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l offline -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add'
+
+complete -c callsign -n '__fish_seen_subcommand_from udf' -s f -l format -x -d 'RowBinary, TSV or JSONEachRow'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -s s -l store -r -F -d 'a folder of indexes by build id (ab/cdef....gsym) or by name (NAME.gsym)'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -s i -l index -d 'NAME=FILE   the index of modules named NAME'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -l chunk-header -d 'a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -s C -l demangle -d 'show demangled names'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -l return-addresses -d 'addresses are return addresses'

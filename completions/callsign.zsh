@@ -16,6 +16,7 @@ commands=(
     'extract:take the index out of a program'
     'dialects:other symbolizers' commands that callsign stands in for'
     'cache:the cache of converted indexes'
+    'udf:answer rows of a database\: an executable function'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -257,6 +258,16 @@ case $state in
                     '--debug-dir[add]:dir:_files' \
                     '--offline[add]' \
                     '(-q --quiet)'{-q,--quiet}'[add]' \
+                    '*:file:_files'
+                ;;
+            udf)
+                _arguments $help \
+                    '(-f --format)'{-f,--format}'[RowBinary, TSV or JSONEachRow]:format:' \
+                    '(-s --store)'{-s,--store}'[a folder of indexes by build id (ab/cdef....gsym) or by name (NAME.gsym)]:dir:_files' \
+                    '(-i --index)'{-i,--index}'[NAME=FILE   the index of modules named NAME]' \
+                    '--chunk-header[a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)]' \
+                    '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
+                    '--return-addresses[addresses are return addresses]' \
                     '*:file:_files'
                 ;;
             help) _describe command commands ;;

@@ -16,5 +16,6 @@ extern const struct command stack_command;
 extern const struct command cache_command;
 extern const struct command find_names_command;
 extern const struct command explain_command;
+extern const struct command udf_command;
 
 #endif

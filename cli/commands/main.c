@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
     &extract_command,
     &dialects_command,
     &cache_command,
+    &udf_command,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
 

@@ -13,14 +13,17 @@ enum { ID_BYTES_MAX = 64, ID_DIGITS_MIN = 16 };
 csn_status csni_arrow_modules_add(struct csni_arrow_modules *m, const struct csn_index *index, uint32_t *out, struct csn_error *err) {
     struct csn_module module = { .index = index };
     *out = (uint32_t)m->list.count;
-    return csni_vec_push(&m->list, module) ? CSN_OK : csni_fail_memory(err, sizeof module);
+    return csni_vec_push(&m->list, module) && csni_vec_push(&m->refusals, 0) ? CSN_OK : csni_fail_memory(err, sizeof module);
 }
 
 csn_status csni_arrow_modules_init(struct csni_arrow_modules *m, const struct csn_allocator *alloc, struct csn_store *store,
                                    struct csn_error *err) {
     uint32_t none;
-    *m = (struct csni_arrow_modules){ .alloc = alloc, .store = store, .list = { .alloc = alloc }, .of_id = { .alloc = alloc } };
+    *m = (struct csni_arrow_modules){ .alloc = alloc, .store = store, .list = { .alloc = alloc }, .of_id = { .alloc = alloc },
+                                      .refusals = { .alloc = alloc }, .texts = { .alloc = alloc } };
     csni_arrow_strings_init(&m->ids, alloc);
+    if (!csni_vec_push(&m->texts, '\0')) return csni_fail_memory(err, 1);
+    if (store) CSNI_TRY(csn_store_explanation_create(alloc, &m->explanation, err));
     return csni_arrow_modules_add(m, NULL, &none, err);
 }
 
@@ -28,6 +31,9 @@ void csni_arrow_modules_deinit(struct csni_arrow_modules *m) {
     csni_vec_deinit(&m->list);
     csni_vec_deinit(&m->of_id);
     csni_arrow_strings_deinit(&m->ids);
+    csni_vec_deinit(&m->refusals);
+    csni_vec_deinit(&m->texts);
+    csn_store_explanation_destroy(m->explanation);
     csni_free(m->alloc, m->of_entry, m->entry_count * sizeof *m->of_entry);
 }
 
@@ -42,16 +48,42 @@ static bool read_hexadecimal_id(struct csn_str text, uint8_t *out, size_t *size)
     return true;
 }
 
+static csn_status add_text(struct csni_arrow_modules *m, struct csn_str text, struct csn_error *err) {
+    if (!csni_vec_reserve(&m->texts, m->texts.count + text.len)) return csni_fail_memory(err, text.len);
+    if (text.len) memcpy(m->texts.items + m->texts.count, text.ptr, text.len);
+    m->texts.count += text.len;
+    return CSN_OK;
+}
+
+/* The first index that the last search refused; *out stays where there is none. */
+static csn_status keep_refusal(struct csni_arrow_modules *m, size_t *out, struct csn_error *err) {
+    struct csn_store_location at = { .status = CSN_NONE };
+    for (size_t i = 0, count = csn_store_explanation_count(m->explanation); i < count && at.status >= 0; i++)
+        csn_store_explanation_get(m->explanation, i, &at);
+    if (at.status >= 0) return CSN_OK;
+    *out = m->texts.count;
+    CSNI_TRY(add_text(m, at.path, err));
+    CSNI_TRY(add_text(m, CSN_STR(": "), err));
+    CSNI_TRY(add_text(m, at.text, err));
+    return add_text(m, (struct csn_str){ "", 1 }, err);
+}
+
+const char *csni_arrow_modules_refusal(const struct csni_arrow_modules *m, uint32_t module) {
+    size_t at = m->refusals.items[module];
+    return at ? m->texts.items + at : NULL;
+}
+
 static csn_status find_module(struct csni_arrow_modules *m, const struct csn_store_module *module, const struct csn_index **out,
-                              struct csn_error *err) {
-    csn_status status = csn_store_find(m->store, module, out, NULL, err);
+                              size_t *refusal, struct csn_error *err) {
+    csn_status status = csn_store_find(m->store, module, out, m->explanation, err);
     if (status != CSN_OK) *out = NULL;
-    return status == CSN_E_MEMORY ? status : CSN_OK;
+    if (status == CSN_E_MEMORY) return status;
+    return *out ? CSN_OK : keep_refusal(m, refusal, err);
 }
 
 /* Bytes are an id, or else the bytes of a name: some engines have no other strings. */
 static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, const struct csn_index **out,
-                             struct csn_error *err) {
+                             size_t *refusal, struct csn_error *err) {
     struct csn_store_module by_id = CSN_STORE_MODULE_INIT, by_name = CSN_STORE_MODULE_INIT;
     uint8_t bytes[ID_BYTES_MAX];
     *out = NULL;
@@ -63,8 +95,8 @@ static csn_status find_index(struct csni_arrow_modules *m, struct csn_str id, bo
         by_id.build_id = (const uint8_t *)id.ptr;
         by_id.build_id_size = id.len < ID_BYTES_MAX ? id.len : ID_BYTES_MAX;
     }
-    if (is_binary || is_text_id) CSNI_TRY(find_module(m, &by_id, out, err));
-    return *out || is_text_id ? CSN_OK : find_module(m, &by_name, out, err);
+    if (is_binary || is_text_id) CSNI_TRY(find_module(m, &by_id, out, refusal, err));
+    return *out || is_text_id ? CSN_OK : find_module(m, &by_name, out, refusal, err);
 }
 
 static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, bool is_binary, uint32_t *out, struct csn_error *err) {
@@ -72,8 +104,10 @@ static csn_status number_of_id(struct csni_arrow_modules *m, struct csn_str id, 
     CSNI_TRY(csni_arrow_strings_add(&m->ids, id, &number, err));
     if (number == m->of_id.count) {
         const struct csn_index *index;
-        CSNI_TRY(find_index(m, id, is_binary, &index, err));
+        size_t refusal = 0;
+        CSNI_TRY(find_index(m, id, is_binary, &index, &refusal, err));
         CSNI_TRY(csni_arrow_modules_add(m, index, out, err));
+        m->refusals.items[*out] = refusal;
         m->list.items[*out].name = id; /* the caller's array outlives the batch */
         if (!csni_vec_push(&m->of_id, *out)) return csni_fail_memory(err, sizeof *out);
     }

@@ -7,6 +7,6 @@ bool csni_arrow_answer_unasked(const struct csni_arrow_session *s, int64_t k, ui
     bool has_address = csni_arrow_input_address(&s->input, k, addr);
     if (has_address && module && s->modules.list.items[module].index) return false;
     out->is_null = !has_address || !module;
-    out->reason = !has_address ? s->no_address : !module ? s->no_module : s->no_index;
+    out->reason = !has_address ? s->no_address : !module ? s->no_module : s->no_index.items[module];
     return true;
 }

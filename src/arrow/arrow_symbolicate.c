@@ -1,5 +1,7 @@
 /* csn_symbolicate_arrow(): one batch from beginning to end. */
 #include "arrow/arrow_session.h"
+#include <stdio.h>
+
 #include "base/core/fail.h"
 #include "base/core/sized.h"
 
@@ -16,6 +18,23 @@ static csn_status find_modules(struct csni_arrow_session *s, struct csn_error *e
     return CSN_OK;
 }
 
+static csn_status index_reason(struct csni_arrow_session *s, uint32_t module, uint32_t *out, struct csn_error *err) {
+    enum { TEXT_SIZE = 1024 };
+    const char *missing = csn_reason_text(CSN_REASON_NO_INDEX), *refusal = csni_arrow_modules_refusal(&s->modules, module);
+    char text[TEXT_SIZE];
+    snprintf(text, sizeof text, "%s; refused: %s", missing, refusal ? refusal : "");
+    return csni_arrow_frames_reason(&s->frames, refusal ? text : missing, out, err);
+}
+
+static csn_status make_index_reasons(struct csni_arrow_session *s, struct csn_error *err) {
+    for (uint32_t module = 0; module < s->modules.list.count; module++) {
+        uint32_t reason = CSNI_ARROW_NULL;
+        if (!s->modules.list.items[module].index) CSNI_TRY(index_reason(s, module, &reason, err));
+        if (!csni_vec_push(&s->no_index, reason)) return csni_fail_memory(err, sizeof reason);
+    }
+    return CSN_OK;
+}
+
 static csn_status prepare(struct csni_arrow_session *s, const struct ArrowSchema *schema, const struct ArrowArray *array,
                           struct csn_error *err) {
     const struct csn_arrow_options *o = s->options;
@@ -28,17 +47,18 @@ static csn_status prepare(struct csni_arrow_session *s, const struct ArrowSchema
     if (s->input.is_list && !s->symbolicator) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "stacks need a symbolicator");
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the address is null", &s->no_address, err));
     CSNI_TRY(csni_arrow_frames_reason(&s->frames, "the module is null", &s->no_module, err));
-    CSNI_TRY(csni_arrow_frames_reason(&s->frames, csn_reason_text(CSN_REASON_NO_INDEX), &s->no_index, err));
     if (o->store && csn_store_is_full(o->store)) {
         if (s->symbolicator) csn_symbolicator_forget(s->symbolicator);
         csn_store_trim(o->store);
     }
-    return find_modules(s, err);
+    CSNI_TRY(find_modules(s, err));
+    return make_index_reasons(s, err);
 }
 
 static void finish(struct csni_arrow_session *s) {
     csni_free(s->alloc, s->module_of, ((size_t)s->input.count + 1) * sizeof *s->module_of);
     csni_arrow_frames_deinit(&s->frames);
+    csni_vec_deinit(&s->no_index);
     csni_arrow_modules_deinit(&s->modules);
 }
 
@@ -52,6 +72,7 @@ csn_status csn_symbolicate_arrow(struct csn_symbolicator *symbolicator, struct A
     struct csni_arrow_session s = { .options = &known, .symbolicator = symbolicator,
                                     .alloc = csni_allocator_or_default(known.allocator),
                                     .with_dictionary = !(known.flags & CSN_ARROW_PLAIN_STRINGS) };
+    s.no_index.alloc = s.alloc;
     if (status >= 0) status = prepare(&s, schema, array, err);
     if (status >= 0) status = s.input.is_list ? csni_arrow_answer_stacks(&s, out_schema, out_array, err)
                                               : csni_arrow_answer_addresses(&s, out_schema, out_array, err);
