@@ -52,8 +52,12 @@ struct csni_conversion {
     uint64_t progress_done, progress_total;
     /* What units make of a byte of input is bounded: many functions can name one long list of ranges, one long run of rows,
      * one long directory. Counted in ranges, rows, parts of inlined calls, and bytes of names and paths. */
-    struct csni_shared_budget budget;
+    struct csni_shared_budget budget; /* but for units of split DWARF: each of its files has a budget of its own */
+    atomic_uint_least64_t split_bytes; /* of files with split DWARF, which raise `budget` when all units are done */
 };
+/* What a budget begins with, before the input's size. Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of
+ * their sections, which sources add. */
+enum { CSNI_BUDGET_BASE = 1 << 22, CSNI_BUDGET_A_BYTE = 8 };
 
 /* Whether `addr` is in executable memory, or the image tells nothing about that. */
 bool csni_in_text(const struct csni_conversion *c, uint64_t addr);

@@ -194,9 +194,6 @@ static csn_status commit_and_release(struct csni_conversion *c, struct csni_file
     return status;
 }
 
-/* Real programs take 0.13 (the Linux kernel) to 0.21 (libc) for a byte of their sections, which sources add. */
-enum { BUDGET_BASE = 1 << 22 };
-
 /* Where the output goes: one of the first two. */
 struct destination {
     const struct csni_sink *sink;
@@ -210,7 +207,7 @@ static csn_status run_conversion(const struct csni_input *input, const struct cs
                                  struct csn_error *err) {
     struct csni_conversion c = { .report = report, .options = *options, .input = *input,
                                  .segments_path = to->segments_path };
-    csni_shared_budget_init(&c.budget, BUDGET_BASE);
+    csni_shared_budget_init(&c.budget, CSNI_BUDGET_BASE);
     struct csn_convert_report unwanted;
     if (!report) c.report = &unwanted;
     *c.report = (struct csn_convert_report){ .input_bytes = input->file.size };

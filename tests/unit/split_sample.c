@@ -115,10 +115,12 @@ static void write_dies(struct split_sample *s, unsigned u) {
     wire_u8(w, 1);
     wire_u8(w, 7);
     wire_u16(w, 0); /* of the function, of the namespace */
-    wire_uleb(w, MEMBER + u);
-    wire_u32(w, declared - begin);
-    if (s->version >= 5) wire_uleb(w, 0);
-    else wire_u32(w, 16); /* after DW_AT_GNU_ranges_base */
+    for (unsigned i = 0; i <= s->more_members[u]; i++) {
+        wire_uleb(w, MEMBER + u);
+        wire_u32(w, declared - begin);
+        if (s->version >= 5) wire_uleb(w, 0);
+        else wire_u32(w, 16); /* after DW_AT_GNU_ranges_base */
+    }
     wire_u8(w, 0);
 }
 
@@ -144,7 +146,7 @@ static void write_unit(struct split_sample *s, unsigned u) {
     s->code[u].size = w->size - s->code[u].off;
 }
 
-static void write_rnglists(struct wire *w) {
+static void write_rnglists(struct wire *w, unsigned more) {
     size_t list = wire_begin_length(w, 4);
     wire_u16(w, 5);
     wire_u8(w, 8);
@@ -159,6 +161,11 @@ static void write_rnglists(struct wire *w) {
     wire_u8(w, DW_RLE_offset_pair);
     wire_uleb(w, 0x18);
     wire_uleb(w, 0x20);
+    for (unsigned i = 0; i < more; i++) {
+        wire_u8(w, DW_RLE_offset_pair);
+        wire_uleb(w, 0x18);
+        wire_uleb(w, 0x19);
+    }
     wire_u8(w, DW_RLE_end_of_list);
     wire_end_length(w, list);
 }
@@ -170,7 +177,8 @@ static void make_dwo(struct split_sample *s, unsigned u) {
     write_strings(s, u);
     write_type_unit(s, u);
     write_unit(s, u);
-    if (s->version >= 5) write_rnglists(&s->dwo[u].rnglists);
+    if (s->version >= 5) write_rnglists(&s->dwo[u].rnglists, s->more_ranges[u]);
+    wire_fill(&s->dwo[u].str, 0, s->padding[u]);
 }
 
 static struct csni_span build(struct split_sample *s, struct dwarf_sample *d, struct wire *cu_index, struct wire *tu_index,

@@ -25,6 +25,8 @@ struct split_sample {
     uint64_t ids[SPLIT_SAMPLE_UNITS]; /* of the split units */
     struct convert_sample image;
     struct dwarf_sample dwo[SPLIT_SAMPLE_UNITS];
+    unsigned more_members[SPLIT_SAMPLE_UNITS], more_ranges[SPLIT_SAMPLE_UNITS]; /* DIEs like that of ns::TU::mU; parts of its range list */
+    size_t padding[SPLIT_SAMPLE_UNITS]; /* bytes that no DIE uses */
     struct split_part code[SPLIT_SAMPLE_UNITS], type[SPLIT_SAMPLE_UNITS];
     struct wire files[SPLIT_SAMPLE_UNITS], packages[SPLIT_SAMPLE_UNITS];
 };

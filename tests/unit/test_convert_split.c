@@ -317,6 +317,24 @@ static void try_threads(struct split_sample *s) {
 }
 static void threads(void **state) { (void)state; each(try_threads); }
 
+/* A file of much work for its size is refused, whatever other files there are and when they are opened. */
+static void work_of_each_file(void **state) {
+    (void)state;
+    for (unsigned hostile = 0; hostile < SPLIT_SAMPLE_UNITS; hostile++) {
+        struct split_sample s;
+        struct csn_bytes out;
+        struct csn_error err = CSN_ERROR_INIT;
+        split_sample_init(&s, 5, false);
+        s.more_members[hostile] = s.more_ranges[hostile] = 2300;
+        s.padding[1 - hostile] = 16 << 20;
+        struct csni_span image = split_sample_image(&s, s.ids);
+        struct split_files files = { .dwo = { split_sample_dwo(&s, 0), split_sample_dwo(&s, 1) } };
+        assert_int_equal(convert(image, &files, NULL, &out, &err), CSN_E_LIMIT);
+        assert_non_null(strstr(err.text, "the limit for debug information of this size"));
+        split_sample_deinit(&s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dwo_files),
@@ -334,6 +352,7 @@ int main(void) {
         cmocka_unit_test(damaged_package),
         cmocka_unit_test(allocation_failures),
         cmocka_unit_test(threads),
+        cmocka_unit_test(work_of_each_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,6 @@ enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
 enum { PORTION = 4 << 20 };
 #endif
-enum { BUDGET_A_BYTE = 8 };
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -87,7 +86,7 @@ static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     if (!r->wants_supplement) return CSN_OK;
     CSNI_TRY(csni_supplement_open(r->conversion, r->object, &r->supplement, err));
     r->dwarf->supplement = r->supplement.dwarf;
-    csni_shared_budget_raise(&r->conversion->budget, BUDGET_A_BYTE * r->supplement.size);
+    csni_shared_budget_raise(&r->conversion->budget, CSNI_BUDGET_A_BYTE * r->supplement.size);
     return CSN_OK;
 }
 
@@ -148,7 +147,7 @@ static void count_work(const struct reading *r) {
     for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++) {
         if (r->section[i] == CSNI_NO_SECTION) continue;
         uint64_t size = r->object->sections[r->section[i]].size;
-        csni_shared_budget_raise(&c->budget, BUDGET_A_BYTE * size);
+        csni_shared_budget_raise(&c->budget, CSNI_BUDGET_A_BYTE * size);
         if (i == CSNI_DWARF_INFO || i == CSNI_DWARF_TYPES) c->progress_total += size;
     }
 }

@@ -13,7 +13,6 @@ static const struct {
 } section_names[SECTIONS] = { { "info", true },        { "types", true },    { "abbrev", true },    { "str", true },
                               { "str_offsets", true }, { "rnglists", true }, { "cu_index", false }, { "tu_index", false } };
 
-enum { BUDGET_A_BYTE = 8 };
 
 struct opening {
     struct csni_object *object;
@@ -115,7 +114,9 @@ csn_status csni_split_file_open(struct csni_split_file *file, struct csni_conver
     CSNI_TRY(csni_dwarf_prepare_all(o.dwarf, pool, err));
     CSNI_TRY(csni_split_index(o.dwarf, err));
     for (uint32_t i = 0; i < SECTIONS; i++) size += o.bytes[i].size;
-    csni_shared_budget_raise(&c->budget, BUDGET_A_BYTE * size);
+    csni_shared_budget_init(&file->budget, CSNI_BUDGET_BASE);
+    csni_shared_budget_raise(&file->budget, CSNI_BUDGET_A_BYTE * size);
+    atomic_fetch_add(&c->split_bytes, size);
     return CSN_OK;
 }
 

@@ -15,6 +15,7 @@ struct csni_split_file {
     struct csni_companion_file *companion; /* NULL: the object is the image itself */
     struct csni_dwarf *dwarf;              /* NULL: not open */
     struct csni_joined info, types;
+    struct csni_shared_budget budget;      /* of its units: by its own size, whatever else is open */
 };
 
 /* Whether an object holds split DWARF. */

@@ -258,6 +258,7 @@ void csni_split_units_destroy(struct csni_split_units *s) {
     const struct csn_allocator *alloc = s->c->alloc;
     for (uint32_t i = 0; s->scopes && i < s->c->workers; i++) csni_scopes_destroy(s->scopes[i].scopes);
     for (uint32_t i = 0; i < s->dwo_count; i++) csni_split_dwo_deinit(&s->dwos[i], s->c);
+    csni_shared_budget_raise(&s->c->budget, CSNI_BUDGET_A_BYTE * atomic_exchange(&s->c->split_bytes, 0));
     for (uint32_t i = 0; i < s->package_count; i++) csni_split_file_close_later(&s->packages[i], s->c);
     uint32_t named = 0;
     for (uint32_t i = 0; s->skeletons && i < s->skeleton_count; i++) named += !s->skeletons[i].found;
@@ -315,7 +316,7 @@ static csn_status scopes_of_package(struct csni_split_units *s, uint32_t worker,
 }
 
 static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job *job, uint32_t skeleton,
-                                const struct csni_split_file *file, const struct csni_unit *unit,
+                                struct csni_split_file *file, const struct csni_unit *unit,
                                 struct csni_scopes *scopes, struct csni_batch *out, struct csn_error *err) {
     struct csni_unit_source source = job->image;
     source.dwarf = file->dwarf;
@@ -325,7 +326,8 @@ static csn_status convert_found(struct csni_split_units *s, struct csni_unit_job
     /* Packages stay open for their strings; .dwo files do not. */
     source.damage = s->skeletons[skeleton].found ? NULL : &file->dwarf->damage; /* a package's has been told */
     source.lifetime = s->skeletons[skeleton].found ? CSNI_LIFETIME_STRING_SECTIONS : CSNI_LIFETIME_NONE;
-    csni_shared_budget_charge(&s->c->budget, (unit->end - unit->off) / BUDGET_SHARE);
+    source.budget = &file->budget;
+    csni_shared_budget_charge(source.budget, (unit->end - unit->off) / BUDGET_SHARE);
     return csni_unit_convert_from(job, &source, out, err);
 }
 
@@ -353,7 +355,7 @@ static csn_status convert_missing(struct csni_split_units *s, struct csni_unit_j
 static csn_status convert_from_package(struct csni_split_units *s, struct csni_unit_job *job, uint32_t worker,
                                        uint32_t skeleton, struct csni_batch *out, struct csn_error *err) {
     const struct skeleton *k = &s->skeletons[skeleton];
-    const struct csni_split_file *file = &s->packages[k->package];
+    struct csni_split_file *file = &s->packages[k->package];
     struct csn_error damage = CSN_ERROR_INIT;
     struct csni_scopes *scopes;
     csn_status status = bind(file, k->found, unit_of(s, skeleton), &damage);
@@ -364,7 +366,7 @@ static csn_status convert_from_package(struct csni_split_units *s, struct csni_u
 }
 
 static csn_status convert_from_dwo(struct csni_split_units *s, struct csni_unit_job *job, uint32_t skeleton,
-                                   const struct csni_split_dwo *dwo, struct csni_batch *out, struct csn_error *err) {
+                                   struct csni_split_dwo *dwo, struct csni_batch *out, struct csn_error *err) {
     const struct csni_unit *unit = unit_of(s, skeleton);
     struct csn_error damage = dwo->damage;
     struct csni_unit *found = NULL;

@@ -21,7 +21,8 @@ void csni_unit_job_init(struct csni_unit_job *job, struct csni_conversion *c, ui
 csn_status csni_unit_job_rebind(struct csni_unit_job *job, const struct csni_dwarf *dwarf, enum csni_string_lifetime lifetime,
                                 struct csn_error *err) {
     struct csni_scopes *scopes = job->image.scopes;
-    job->image = (struct csni_unit_source){ .dwarf = dwarf, .scopes = scopes, .line_dwarf = dwarf, .lifetime = lifetime };
+    job->image = (struct csni_unit_source){ .dwarf = dwarf, .scopes = scopes, .line_dwarf = dwarf, .lifetime = lifetime,
+                                           .budget = &job->conversion->budget };
     return scopes ? csni_scopes_rebind(scopes, dwarf, err) : csni_scopes_create(dwarf, &job->image.scopes, err);
 }
 

@@ -87,6 +87,7 @@ struct csni_unit_source {
     const struct csni_dwarf *line_dwarf; /* of the line table: the image's, where that of split DWARF has no rows */
     const struct csni_unit *line_unit; /* that names the line table and the compilation directory */
     enum csni_string_lifetime lifetime;
+    struct csni_shared_budget *budget; /* the conversion's, or that of the file with split DWARF */
     /* Of a split unit: where the units of its file break off. Of a skeleton whose split unit is not there: why. Code 0: it
      * was not found. */
     const struct csn_error *damage;
@@ -108,7 +109,8 @@ struct csni_unit_job {
     struct csni_scopes *scopes;
     const struct csni_unit *unit, *line_unit;
     enum csni_string_lifetime lifetime;
-    uint64_t spent;                    /* of the conversion's budget */
+    struct csni_shared_budget *budget;
+    uint64_t spent;                    /* of this budget */
     struct csni_line_table lines;
     bool ignores_codeless;             /* functions without code are of no use, nor are their inlined calls */
     bool skips_codeless;                    /* and the walk need not give them: nothing in a type is a function */
@@ -142,7 +144,7 @@ void csni_unit_job_deinit(struct csni_unit_job *job);
 /* CSN_E_LIMIT: this unit alone spends more than all may, which ends the conversion. */
 static inline csn_status csni_unit_charge(struct csni_unit_job *job, uint64_t amount) {
     job->spent += amount;
-    return job->spent <= csni_shared_budget_limit(&job->conversion->budget) ? CSN_OK : CSN_E_LIMIT;
+    return job->spent <= csni_shared_budget_limit(job->budget) ? CSN_OK : CSN_E_LIMIT;
 }
 
 /* The innermost function that is open, or NULL. */

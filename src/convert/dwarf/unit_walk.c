@@ -284,13 +284,12 @@ static csn_status walk_unit(struct csni_unit_job *job, struct csn_error *err) {
     return closing < 0 ? closing : status;
 }
 
-static bool overspent(const struct csni_unit_job *job) { return job->spent > csni_shared_budget_limit(&job->conversion->budget); }
+static bool overspent(const struct csni_unit_job *job) { return job->spent > csni_shared_budget_limit(job->budget); }
 
-/* The sum over all units: whether it is too large does not depend on which unit was read when. */
-static csn_status charge_conversion(struct csni_unit_job *job, struct csn_error *err) {
-    struct csni_conversion *c = job->conversion;
-    uint64_t max = csni_shared_budget_limit(&c->budget);
-    if (csni_shared_budget_charge(&c->budget, job->spent)) return CSN_OK;
+/* The sum over all units of the budget: whether it is too large does not depend on which unit was read when. */
+static csn_status charge_budget(struct csni_unit_job *job, struct csn_error *err) {
+    uint64_t max = csni_shared_budget_limit(job->budget);
+    if (csni_shared_budget_charge(job->budget, job->spent)) return CSN_OK;
     return csni_fail(err, CSN_E_LIMIT, NULL, 0,
                      "ranges, rows, inlined calls and names come to over %llu, the limit for debug information of this size",
                      (unsigned long long)max);
@@ -303,6 +302,7 @@ static void begin_unit(struct csni_unit_job *job, const struct csni_unit_source 
     job->unit = source->unit;
     job->line_unit = source->line_unit;
     job->lifetime = source->lifetime;
+    job->budget = source->budget;
     job->spent = 0;
     job->lines_read = job->has_lines = false;
     job->open.count = job->functions.count = job->inlined.count = job->calls.count = job->ranges.count = 0;
@@ -338,7 +338,7 @@ csn_status csni_unit_convert_from(struct csni_unit_job *job, const struct csni_u
     if (status >= 0) status = csni_unit_names_resolve(job);
     if (status >= 0) status = csni_unit_add_unclaimed(job);
     csni_unit_coverage_end(job);
-    CSNI_TRY(charge_conversion(job, err));
+    CSNI_TRY(charge_budget(job, err));
     if (status < 0) return csni_fail_memory(err, 0);
     return csni_batch_finish(job->writer, out, err);
 }
