@@ -10,8 +10,8 @@ Convert a program's debug information once, then look addresses up in the index:
     ...         print(frame.function, frame.file, frame.line)
 
 Columns of addresses are answered at once, in Arrow memory: Index.lookup_batch() for one program, symbolicate() for a table with a
-module column, Symbolicator for whole stacks, callsign.duckdb for SQL. No other package is needed; pyarrow, pandas, Polars and
-DuckDB are used where the caller already does.
+module column, Symbolicator for whole stacks, callsign.duckdb for SQL, callsign.spark on a cluster. No other package is needed; pyarrow,
+pandas, Polars, DuckDB and PySpark are used where the caller already does.
 
 All errors of the library are callsign.Error. Every object may be used from several threads; calls that take long release the GIL.
 """
@@ -24,5 +24,15 @@ from .symbolicator import Symbolicator
 from .tables import symbolicate
 
 __version__ = _version()
+
+
+def __getattr__(name: str) -> object:
+    """callsign.duckdb and callsign.spark are imported when they are used first."""
+    if name in ("duckdb", "spark"):
+        import importlib
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = ["Answers", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Report", "Stack", "StackFrame", "Store",
            "Symbolicator", "convert", "demangle", "symbolicate"]
