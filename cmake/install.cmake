@@ -3,8 +3,16 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/callsign DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+set(shared_libraries callsign-shared callsign-lookup-shared callsign-lookup-static)
+set(pc_files callsign callsign-lookup)
+if(CSN_HAS_BACKTRACE)
+    install(FILES include/backtrace.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    list(APPEND shared_libraries callsign-backtrace-shared)
+    list(APPEND pc_files callsign-backtrace)
+    install(TARGETS callsign-backtrace-static EXPORT callsign-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/callsign)
-install(TARGETS callsign-shared callsign-lookup-shared callsign-lookup-static EXPORT callsign-targets
+install(TARGETS ${shared_libraries} EXPORT callsign-targets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS callsign-static EXPORT callsign-static-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
@@ -37,7 +45,7 @@ foreach(folder INCLUDEDIR LIBDIR)
     set(CSN_PC_${folder} "\${prefix}")
     cmake_path(APPEND CSN_PC_${folder} "${CMAKE_INSTALL_${folder}}")
 endforeach()
-foreach(name callsign callsign-lookup)
+foreach(name ${pc_files})
     configure_file(cmake/package/${name}.pc.in ${name}.pc @ONLY)
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()

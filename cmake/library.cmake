@@ -31,6 +31,12 @@ csn_layer(CSN_OBJECTS
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
     process store open debug symbolicate arrow)
+# The own stack: where the dynamic linker lists the modules of a process as ELF systems do.
+set(CSN_HAS_BACKTRACE FALSE)
+if(UNIX AND NOT APPLE AND NOT CYGWIN)
+    set(CSN_HAS_BACKTRACE TRUE)
+    csn_layer(CSN_BACKTRACE_OBJECTS backtrace backtrace/convert backtrace/libbacktrace)
+endif()
 
 # A hash of the sources that decide what a conversion gives, for the entries of the cache.
 set(CSN_CONVERTER_FOLDERS src/base src/base/core src/inflate src/names src/names/itanium src/names/rust src/names/d src/names/msvc
@@ -56,8 +62,9 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/formats/gsym/write/gsym_li
                             ${PROJECT_SOURCE_DIR}/src/formats/bsym/read/bsym_accel.c PROPERTIES
     COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
 
-# csn_library(NAME OBJECTS...): NAME.a as target NAME-static, NAME.so as NAME-shared.
-function(csn_library name)
+# csn_library(NAME MAP OBJECTS...): NAME.a as target NAME-static, NAME.so as NAME-shared, which exports what the version
+# script MAP lists.
+function(csn_library name map)
     # Below 1.0 each minor version may change the interface, so the soname has it.
     set(soversion ${PROJECT_VERSION_MAJOR})
     if(PROJECT_VERSION_MAJOR EQUAL 0)
@@ -74,12 +81,12 @@ function(csn_library name)
     endforeach()
     set_target_properties(${name}-shared PROPERTIES
         VERSION ${PROJECT_VERSION} SOVERSION ${soversion}
-        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/src/callsign.map)
+        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/${map})
     # What is exported: visibility hides the rest already, so that a linker without such lists does well, too.
     if(APPLE)
         target_link_options(${name}-shared PRIVATE -Wl,-exported_symbol,_csn_*)
     elseif(NOT WIN32)
-        target_link_options(${name}-shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/src/callsign.map)
+        target_link_options(${name}-shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/${map})
     endif()
     # A sanitizer's run-time library is the program's to bring.
     if(NOT CALLSIGN_SANITIZE AND NOT APPLE)
@@ -91,19 +98,30 @@ function(csn_library name)
     endif()
 endfunction()
 
-csn_library(callsign-lookup ${CSN_LOOKUP_OBJECTS})
-csn_library(callsign ${CSN_LOOKUP_OBJECTS} ${CSN_OBJECTS})
-target_link_libraries(callsign-shared PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
-target_link_libraries(callsign-static PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
-# Of an installed library they are found by callsign-dependencies.cmake.
-foreach(dependency ${CSN_PRIVATE_DEPENDENCIES})
-    target_link_libraries(callsign-static PRIVATE $<INSTALL_INTERFACE:callsign::dependency-${dependency}>)
+csn_library(callsign-lookup src/callsign.map ${CSN_LOOKUP_OBJECTS})
+csn_library(callsign src/callsign.map ${CSN_LOOKUP_OBJECTS} ${CSN_OBJECTS})
+set(CSN_WHOLE_LIBRARIES callsign)
+set(CSN_LIBRARY_KINDS callsign lookup)
+# It stands alone, and calls its own functions: a program may have it preloaded that uses another version of the others.
+if(CSN_HAS_BACKTRACE)
+    csn_library(callsign-backtrace src/backtrace/backtrace.map ${CSN_BACKTRACE_OBJECTS} ${CSN_LOOKUP_OBJECTS} ${CSN_OBJECTS})
+    target_link_options(callsign-backtrace-shared PRIVATE -Wl,-Bsymbolic)
+    list(APPEND CSN_WHOLE_LIBRARIES callsign-backtrace)
+    list(APPEND CSN_LIBRARY_KINDS backtrace)
+endif()
+foreach(name ${CSN_WHOLE_LIBRARIES})
+    target_link_libraries(${name}-shared PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
+    target_link_libraries(${name}-static PRIVATE $<BUILD_INTERFACE:csn-dependencies>)
+    # Of an installed library they are found by callsign-dependencies.cmake.
+    foreach(dependency ${CSN_PRIVATE_DEPENDENCIES})
+        target_link_libraries(${name}-static PRIVATE $<INSTALL_INTERFACE:callsign::dependency-${dependency}>)
+    endforeach()
+    target_link_libraries(${name}-static PRIVATE $<INSTALL_INTERFACE:Threads::Threads> $<INSTALL_INTERFACE:${CMAKE_DL_LIBS}>)
 endforeach()
-target_link_libraries(callsign-static PRIVATE $<INSTALL_INTERFACE:Threads::Threads> $<INSTALL_INTERFACE:${CMAKE_DL_LIBS}>)
 
 # The names that users know, of an installation and of the tree added as a subdirectory.
-foreach(kind callsign lookup)
-    string(REPLACE "lookup" "callsign-lookup" target ${kind})
+foreach(kind ${CSN_LIBRARY_KINDS})
+    string(REGEX REPLACE "^(lookup|backtrace)$" "callsign-\\1" target ${kind})
     set_target_properties(${target}-shared PROPERTIES EXPORT_NAME ${kind})
     set_target_properties(${target}-static PROPERTIES EXPORT_NAME ${kind}-static)
     add_library(callsign::${kind} ALIAS ${target}-shared)

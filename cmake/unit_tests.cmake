@@ -67,11 +67,11 @@ foreach(file ${TEST_FILES})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${CSN_TEST_TIMEOUT})
 endforeach()
 
-if(NOT CALLSIGN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
+if(NOT CALLSIGN_SANITIZE AND NOT CMAKE_CROSSCOMPILING AND CSN_HAS_BACKTRACE)
     add_test(NAME lookup_library_needs_only_libc
              COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-lookup-library $<TARGET_FILE:callsign-lookup-shared>
                      $<TARGET_FILE:callsign-lookup-static>)
     add_test(NAME exported_symbols
              COMMAND ${PROJECT_SOURCE_DIR}/scripts/check-exports $<TARGET_FILE:callsign-shared>
-                     $<TARGET_FILE:callsign-lookup-shared>)
+                     $<TARGET_FILE:callsign-lookup-shared> $<TARGET_FILE:callsign-backtrace-shared>)
 endif()

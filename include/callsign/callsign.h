@@ -1,8 +1,9 @@
-/* Callsign: every header. */
+/* Callsign: every header. What backtrace.h declares is in libcallsign-backtrace, the rest in libcallsign. */
 #ifndef CALLSIGN_CALLSIGN_H
 #define CALLSIGN_CALLSIGN_H
 
 #include <callsign/arrow.h>
+#include <callsign/backtrace.h>
 #include <callsign/base.h>
 #include <callsign/binaries.h>
 #include <callsign/builder.h>

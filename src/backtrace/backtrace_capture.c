@@ -1,0 +1,151 @@
+/* The own stack, by unwind tables or frame pointers. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <callsign/backtrace.h>
+
+/* ---- unwind tables ---- */
+
+struct unwinding {
+    uint64_t *pcs;
+    size_t cap, count, skip;
+    uint64_t interrupted;    /* frames count from this pc on; 0: from the first on */
+};
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *given) {
+    struct unwinding *walk = given;
+    int is_exact = 0;        /* or a return address, after its call: one byte less is within */
+    uint64_t pc = _Unwind_GetIPInfo(context, &is_exact);
+    if (walk->interrupted) {
+        if (pc != walk->interrupted) return _URC_NO_REASON;
+        walk->interrupted = 0;
+        is_exact = 1;
+    }
+    if (!pc || walk->count == walk->cap) return _URC_END_OF_STACK;
+    if (walk->skip) walk->skip--;
+    else walk->pcs[walk->count++] = is_exact ? pc : pc - 1;
+    return _URC_NO_REASON;
+}
+
+__attribute__((noinline)) size_t csn_backtrace_capture(size_t skip, uint64_t *pcs, size_t cap) {
+    struct unwinding walk = { .pcs = pcs, .cap = cap, .skip = skip + 1 };
+    _Unwind_Backtrace(take_frame, &walk);
+    return walk.count;
+}
+
+/* ---- frame pointers ---- */
+
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
+
+enum { CHECK_UNIT = 1024 };  /* memory is mapped in pages, none of which is smaller */
+
+/* The kernel reads the new signal mask before it refuses the first argument: EFAULT for memory that cannot be read. */
+static bool is_readable(uintptr_t addr) {
+#ifdef SYS_rt_sigprocmask
+    int before = errno;
+    long result = syscall(SYS_rt_sigprocmask, -1, addr & ~(uintptr_t)7, NULL, (size_t)8);
+    bool is_fault = result == -1 && errno == EFAULT;
+    errno = before;
+    return !is_fault;
+#else
+    (void)addr;
+    return false;
+#endif
+}
+
+/* Return addresses may be signed (pointer authentication). */
+static uintptr_t strip_signature(uintptr_t addr) {
+#ifdef __aarch64__
+    register uintptr_t link __asm__("x30") = addr;
+    __asm__("hint #7" : "+r"(link)); /* xpaclri */
+    return link;
+#else
+    return addr;
+#endif
+}
+
+/* A frame begins with the caller's frame pointer, then the return address. is_doubtful: the register may hold something else. */
+static size_t walk_pointers(uintptr_t frame, bool is_doubtful, size_t skip, uint64_t *pcs, size_t cap) {
+    size_t count = 0;
+    uintptr_t checked = 0;
+    while (frame && frame % sizeof(uintptr_t) == 0 && count < cap) {
+        uintptr_t last = frame + 2 * sizeof(uintptr_t) - 1;
+        if (frame / CHECK_UNIT != checked && !is_readable(frame)) break;
+        if (last / CHECK_UNIT != frame / CHECK_UNIT && !is_readable(last)) break;
+        checked = last / CHECK_UNIT;
+        uintptr_t above = ((const uintptr_t *)frame)[0], pc = strip_signature(((const uintptr_t *)frame)[1]);
+        if (!pc || (is_doubtful && !is_readable(pc))) break;
+        if (skip) skip--;
+        else pcs[count++] = pc - 1;
+        if (above <= frame) break;
+        frame = above;
+    }
+    return count;
+}
+
+__attribute__((noinline)) size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) {
+    return walk_pointers((uintptr_t)__builtin_frame_address(0), false, skip, pcs, cap);
+}
+
+#else
+
+static size_t walk_pointers(uintptr_t frame, bool is_doubtful, size_t skip, uint64_t *pcs, size_t cap) {
+    (void)frame, (void)is_doubtful, (void)skip, (void)pcs, (void)cap;
+    return 0;
+}
+
+size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) { return walk_pointers(0, false, skip, pcs, cap); }
+
+#endif
+
+/* ---- an interrupted stack ---- */
+
+struct interrupted {
+    uint64_t pc;             /* 0: this machine's contexts are unknown */
+    uintptr_t frame;
+    uint64_t caller;         /* return address of a function that was called but has not begun; 0: unknown */
+};
+
+static struct interrupted read_context(const void *context) {
+    const ucontext_t *user = context;
+#if defined(__linux__) && defined(__x86_64__)
+    const greg_t *regs = user->uc_mcontext.gregs;
+    struct interrupted at = { .pc = (uint64_t)regs[REG_RIP], .frame = (uintptr_t)regs[REG_RBP] };
+    uintptr_t stack = (uintptr_t)regs[REG_RSP];
+    if (stack % sizeof stack == 0 && is_readable(stack)) at.caller = *(const uintptr_t *)stack;
+    return at;
+#elif defined(__linux__) && defined(__i386__)
+    const greg_t *regs = user->uc_mcontext.gregs;
+    return (struct interrupted){ .pc = (uint32_t)regs[REG_EIP], .frame = (uintptr_t)regs[REG_EBP] };
+#elif defined(__linux__) && defined(__aarch64__)
+    return (struct interrupted){ .pc = user->uc_mcontext.pc, .frame = (uintptr_t)user->uc_mcontext.regs[29],
+                                 .caller = strip_signature((uintptr_t)user->uc_mcontext.regs[30]) };
+#else
+    (void)user;
+    return (struct interrupted){ .pc = 0 };
+#endif
+}
+
+/* After a call through a bad pointer no unwind table covers the pc: the return address that the call left leads on. */
+static size_t walk_interrupted(const struct interrupted *at, uint64_t *pcs, size_t cap) {
+    struct unwinding walk = { .pcs = pcs, .cap = cap, .interrupted = at->pc };
+    if (at->pc) _Unwind_Backtrace(take_frame, &walk);
+    if (walk.count > 1 || !cap) return walk.count;
+    pcs[0] = at->pc;
+    size_t count = 1;
+    bool is_bad_call = at->pc < 4096 && at->caller;
+    if (is_bad_call && count < cap) pcs[count++] = at->caller - 1;
+    return count + walk_pointers(at->frame, true, 0, pcs + count, cap - count);
+}
+
+__attribute__((noinline)) size_t csn_backtrace_capture_context(const void *context, uint64_t *pcs, size_t cap) {
+    struct interrupted at = read_context(context);
+    if (!at.pc && !at.caller) return csn_backtrace_capture(1, pcs, cap);
+    return walk_interrupted(&at, pcs, cap);
+}
