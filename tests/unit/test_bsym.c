@@ -14,6 +14,7 @@
 #include "formats/bsym/read/bsym.h"
 #include "formats/bsym/write/bsym_write.h"
 #include "model_sample.h"
+#include "sweep.h"
 #include "test_alloc.h"
 
 /* ---- the specification's files ---- */
@@ -578,7 +579,7 @@ static void round_trips(void **state) {
     (void)state;
     static const uint32_t versions[] = { CSNI_BSYM_1_0, CSNI_BSYM_2_0, CSNI_BSYM_2_1, CSNI_BSYM_2_2, CSNI_BSYM_2_3 };
     static struct generated g;
-    for (uint64_t seed = 1; seed <= 60; seed++)
+    for (uint64_t seed = 1; seed <= 60; seed += SWEEP_STEP)
         for (size_t v = 0; v < 5; v++) {
             struct csn_bytes file;
             const struct csni_bsym_write_options options = { .version = versions[v], .own_tokens = true };
@@ -724,8 +725,8 @@ static void damage(void **state) {
     static const struct { const uint8_t *bytes; size_t size; } files[] = { { v1_file, sizeof v1_file }, { v23_file, sizeof v23_file } };
     for (size_t f = 0; f < 2; f++) {
         uint8_t changed[256];
-        for (size_t cut = 0; cut < files[f].size; cut++) use(files[f].bytes, cut);
-        for (size_t bit = 0; bit < 8 * files[f].size; bit++) {
+        for (size_t cut = 0; cut < files[f].size; cut += SWEEP_STEP) use(files[f].bytes, cut);
+        for (size_t bit = 0; bit < 8 * files[f].size; bit += SWEEP_STEP) {
             memcpy(changed, files[f].bytes, files[f].size);
             changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
             use(changed, files[f].size);
@@ -733,7 +734,7 @@ static void damage(void **state) {
     }
     uint8_t v3[512], changed[512];
     size_t size = make_v3(v3, true);
-    for (size_t bit = 0; bit < 8 * size; bit++) {
+    for (size_t bit = 0; bit < 8 * size; bit += SWEEP_STEP) {
         memcpy(changed, v3, size);
         changed[bit / 8] ^= (uint8_t)(1u << bit % 8);
         use(changed, size);

@@ -11,6 +11,7 @@
 #include "convert_sample.h"
 #include "model_sample.h"
 #include "object/elf/elf_layout.h"
+#include "sweep.h"
 #include "test_alloc.h"
 
 enum { PARTIAL = 1, NAMESPACE, CLASS, METHOD, FURTHER };
@@ -355,7 +356,7 @@ static void flipped_bits(void **state) {
         uint8_t *copy = malloc(whole.size);
         assert_non_null(copy);
         memcpy(copy, whole.ptr, whole.size);
-        for (size_t bit = (size_t)five; bit < 8 * whole.size; bit += 3) {
+        for (size_t bit = (size_t)five; bit < 8 * whole.size; bit += 3 * SWEEP_STEP) {
             copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
             convert_any(&p, copy, whole.size);
             copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
