@@ -3,20 +3,8 @@
 
 #include <callsign/inspect.h>
 
+#include "ui/index_row.h"
 #include "ui/path_text.h"
-
-/* The last row at or before the address. */
-static bool row_of(const struct csn_index *index, const struct csn_record *record, uint64_t addr, struct csn_row *out) {
-    struct csn_row_iter iter;
-    struct csn_row row;
-    bool found = false;
-    if (csn_row_iter_init(&iter, index, record, NULL) != CSN_OK) return false;
-    while (csn_row_iter_next(&iter, &row, NULL) == CSN_OK && row.addr <= addr) {
-        *out = row;
-        found = true;
-    }
-    return found;
-}
 
 static void put_place(const struct csn_index *index, const struct csn_row *row, struct out_buffer *out) {
     struct csn_str directory, base;
@@ -34,7 +22,7 @@ static void put_candidate(const struct csn_index *index, const struct csn_record
     else out_text(out, "(no name)");
     out_text(out, " + ");
     out_decimal(out, addr - function->start);
-    if (row_of(index, record, addr, &row)) put_place(index, &row, out);
+    if (index_row_at(index, record, addr, &row)) put_place(index, &row, out);
     out_char(out, '\n');
 }
 

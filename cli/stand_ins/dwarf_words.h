@@ -16,6 +16,7 @@ enum {
 
 enum {
     DW_AT_location = 0x02,
+    DW_AT_sibling = 0x01,
     DW_AT_name = 0x03,
     DW_AT_byte_size = 0x0b,
     DW_AT_low_pc = 0x11,
@@ -43,6 +44,7 @@ enum {
 
 enum {
     DW_FORM_addr = 0x01,
+    DW_FORM_sdata = 0x0d,
     DW_FORM_ref_addr = 0x10,
     DW_FORM_addrx = 0x1b,
     DW_FORM_ref_sup4 = 0x1c,

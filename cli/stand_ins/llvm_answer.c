@@ -172,11 +172,10 @@ static void add_chain(struct llvm_module *m, const struct llvm_request *request,
     }
 }
 
-struct llvm_frames llvm_find_inlined(struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
+struct llvm_frames llvm_find_dwarf_frames(struct llvm_module *m, const struct llvm_request *request, struct llvm_place place) {
     struct llvm_frames frames = { 0 };
-    const struct llvm_place place = llvm_module_place(m, addr);
-    struct llvm_unit *unit = llvm_module_unit(m, addr);
-    uint32_t idx = unit ? llvm_unit_function(m, unit, addr) : LLVM_NO_PARENT;
+    struct llvm_unit *unit = llvm_module_unit(m, place.addr);
+    uint32_t idx = unit ? llvm_unit_function(m, unit, place.addr) : LLVM_NO_PARENT;
     if (idx != LLVM_NO_PARENT) {
         add_chain(m, request, unit, idx, place, &frames);
     } else if (unit) {
@@ -184,6 +183,11 @@ struct llvm_frames llvm_find_inlined(struct llvm_module *m, const struct llvm_re
         if (take_row(m, request, unit, place, &f)) GROW_PUSH(&frames, f);
         else llvm_frame_free(&f);
     }
+    return frames;
+}
+
+struct llvm_frames llvm_find_inlined(struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
+    struct llvm_frames frames = llvm_find_dwarf_frames(m, request, llvm_module_place(m, addr));
     if (!frames.count) {
         const struct llvm_frame none = { 0 };
         GROW_PUSH(&frames, none);

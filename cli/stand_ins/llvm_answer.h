@@ -46,7 +46,9 @@ struct llvm_request {
 
 /* The frame at an address, with the name of the innermost function, or of the symbol. */
 struct llvm_frame llvm_find_code(struct llvm_module *module, const struct llvm_request *request, uint64_t addr);
-/* All frames at an address, at least one. */
+/* The frames that DWARF has for an address; none where it has nothing. */
+struct llvm_frames llvm_find_dwarf_frames(struct llvm_module *module, const struct llvm_request *request, struct llvm_place place);
+/* All frames at an address, at least one, with the name of the symbol. */
 struct llvm_frames llvm_find_inlined(struct llvm_module *module, const struct llvm_request *request, uint64_t addr);
 struct llvm_global llvm_find_data(struct llvm_module *module, const struct llvm_request *request, uint64_t addr);
 struct llvm_locals llvm_find_locals(struct llvm_module *module, uint64_t addr);

@@ -338,6 +338,12 @@ static csn_status resolve(void *search, const struct csn_companion_request *requ
     return request->kind == CSN_COMPANION_SUPPLEMENT ? CSN_NONE : csn_companion_search_resolve(search, request, out, err);
 }
 
+/* llvm-gsymutil looks for split DWARF alone. */
+static csn_status resolve_split(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    const bool is_split = request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP;
+    return is_split ? csn_companion_search_resolve(search, request, out, err) : CSN_NONE;
+}
+
 struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
                                      const char **message) {
     struct csn_companion_search *search = NULL;
@@ -350,7 +356,7 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
     companions.dwp_files = options->dwp ? &options->dwp : NULL;
     companions.dwp_file_count = options->dwp ? 1 : 0;
     if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
-        open.resolver = resolve;
+        open.resolver = options->only_split ? resolve_split : resolve;
         open.resolver_context = search;
     }
     open.arch = options->arch;

@@ -79,6 +79,7 @@ struct llvm_module_options {
     const char *const *debug_dirs;
     size_t debug_dir_count;
     bool untag;
+    bool only_split;         /* no debug file of its own is looked for */
 };
 
 /* Opens a module; NULL with *message: why not, in LLVM's words. */

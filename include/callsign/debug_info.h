@@ -241,6 +241,9 @@ CSN_API void csn_debug_lines_free(struct csn_debug_lines *lines); /* `lines` may
 /* A file of the table as it stands. *directory_index is that of the table. CSN_NONE: there is no such file. */
 CSN_API csn_status csn_debug_lines_file(const struct csn_debug_lines *lines, uint64_t file, struct csn_str *directory,
                                         struct csn_str *name, uint64_t *directory_index);
+/* Where the opcodes of the sequence that begins with row `row` stand in .debug_line, which DW_AT_LLVM_stmt_sequence names.
+ * CSN_NONE: no sequence begins there. */
+CSN_API csn_status csn_debug_lines_sequence(const struct csn_debug_lines *lines, size_t row, uint64_t *out);
 /* Directory `idx` as the table numbers them: directory 0 before version 5 is the compilation directory, and not listed. */
 CSN_API csn_status csn_debug_lines_directory(const struct csn_debug_lines *lines, uint64_t idx, struct csn_str *out);
 

@@ -9,12 +9,19 @@
 
 enum { DW_LNE_set_discriminator = 0x04 };
 
+/* Where the opcodes of the sequence that begins with a row stand in .debug_line. */
+struct sequence_start {
+    size_t row;
+    uint64_t off;
+};
+
 /* What csn_debug_unit_lines() gives, with what it owns. */
 struct owned_lines {
     struct csn_debug_lines lines; /* first: it is what the caller has */
     const struct csn_allocator *alloc;
     struct csni_line_table table;
     CSNI_VEC(struct csn_debug_row) rows;
+    CSNI_VEC(struct sequence_start) sequences; /* ascending by row */
 };
 
 /* A line program that is being run. */
@@ -29,6 +36,13 @@ struct program {
 static void reset_row(struct program *pr) {
     pr->row = (struct csn_debug_row){ .file = 1, .line = 1, .flags = CSN_LINE_FILE_UNSET };
     if (pr->default_is_stmt) pr->row.flags |= CSN_LINE_STATEMENT;
+}
+
+/* The next opcode begins a sequence. */
+static bool begin_sequence(struct program *pr) {
+    const struct sequence_start made = { pr->to->rows.count, csni_cursor_off(&pr->c) };
+    reset_row(pr);
+    return csni_vec_push(&pr->to->sequences, made);
 }
 
 static bool emit(struct program *pr) {
@@ -67,9 +81,7 @@ static bool run_extended(struct program *pr) {
     switch (csni_cursor_u8(&op)) {
     case DW_LNE_end_sequence: {
         pr->row.flags |= CSN_LINE_END_SEQUENCE;
-        bool has_memory = emit(pr);
-        reset_row(pr);
-        return has_memory;
+        return emit(pr) && begin_sequence(pr);
     }
     case DW_LNE_set_address: {
         uint64_t addr_size = size - 1;
@@ -113,7 +125,7 @@ static bool run_standard(struct program *pr, uint8_t opcode) {
 
 static csn_status run_program(struct program *pr, struct csn_error *err) {
     struct csni_cursor *c = &pr->c;
-    reset_row(pr);
+    if (!begin_sequence(pr)) return csni_fail_memory(err, sizeof(struct sequence_start));
     while (csni_cursor_left(c)) {
         uint8_t opcode = csni_cursor_u8(c);
         bool has_memory = opcode >= pr->h.opcode_base ? run_special(pr, opcode)
@@ -164,7 +176,7 @@ csn_status csn_debug_unit_lines(const struct csn_debug_unit *unit, struct csn_de
     const struct csn_allocator *alloc = file->info->alloc;
     struct owned_lines *made = csni_alloc_zeroed(alloc, 1, sizeof *made);
     if (!made) return csni_fail_memory(err, sizeof *made);
-    made->alloc = made->rows.alloc = alloc;
+    made->alloc = made->rows.alloc = made->sequences.alloc = alloc;
     csni_line_table_init(&made->table, alloc);
     struct program pr = { .to = made };
     csn_status status = read_header(&pr, file->dwarf, of, err);
@@ -187,8 +199,22 @@ void csn_debug_lines_free(struct csn_debug_lines *lines) {
     if (!lines) return;
     struct owned_lines *owned = (struct owned_lines *)lines;
     csni_vec_deinit(&owned->rows);
+    csni_vec_deinit(&owned->sequences);
     csni_line_table_deinit(&owned->table);
     csni_free(owned->alloc, owned, sizeof *owned);
+}
+
+csn_status csn_debug_lines_sequence(const struct csn_debug_lines *lines, size_t row, uint64_t *out) {
+    const struct owned_lines *owned = (const struct owned_lines *)lines;
+    size_t low = 0, high = owned->sequences.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (owned->sequences.items[middle].row < row) low = middle + 1;
+        else high = middle;
+    }
+    if (low == owned->sequences.count || owned->sequences.items[low].row != row || row >= lines->row_count) return CSN_NONE;
+    *out = owned->sequences.items[low].off;
+    return CSN_OK;
 }
 
 csn_status csn_debug_lines_directory(const struct csn_debug_lines *lines, uint64_t idx, struct csn_str *out) {

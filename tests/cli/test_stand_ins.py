@@ -1,5 +1,6 @@
 """The stand-ins: their names, their answers against those of the tools, and clients that hold both ends of a pipe."""
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -96,7 +97,8 @@ def gsym_files(folder, programs):
     ["cc-gcc.m.gsym", "--address=0x1500", "--merged-functions", "--merged-functions-filter=zz"], ["--zz"], [], ["nosuch.gsym"], ["demo.c"],
     ["--convert=nosuch"], ["--convert=demo.c"], ["--convert=c-gcc", "c-gcc"], ["--version"], ["--help"], ["-h"], ["c-gcc.gsym", "--address=zz"],
     ["--address"], ["--addresses-from-stdin"], ["--addresses-from-stdin", "--merged-functions"], ["--addresses-from-stdin", "--verbose"],
-    ["--addresses-from-stdin", "c-gcc.gsym"], ["--convert=c-gcc", "-o", "out.gsym", "--merged-functions"]])
+    ["--addresses-from-stdin", "c-gcc.gsym"], ["c-gcc.gsym", "--merged-functions-filter=a"], ["c-gcc.gsym", "--address=1", "--merged-functions-filter=a"],
+    ["--callsites-yaml-file="], ["--convert=c-gcc", "-o", "out.gsym", "--merged-functions"]])
 def test_gsymutil_answers_like_the_tool(arguments, gsym_files):
     pair, where = gsym_files
     lines = b"0x1205 c-gcc.gsym\n0x99 c-gcc.gsym\n0x1500 cc-gcc.gsym\nzz c-gcc.gsym\n0x1 c-gcc.gsym\n"
@@ -110,6 +112,75 @@ def test_gsymutil_addresses_one_by_one(gsym_files):
     for name in ("c-gcc.gsym", "cc-gcc.gsym", "cc-gcc.m.gsym"):
         difference = pair.compare([name, *addresses], b"", where)
         assert difference is None, stand_in_pairs.show_difference([name], b"", difference)
+
+
+@pytest.fixture(scope="session")
+def inputs(folder, programs):
+    """The programs, and more of other compilers and machines, for conversions."""
+    return programs | stand_in_programs.build(folder / "programs", set(CONVERTED))
+
+
+def converted(pair, which, where, name, arguments):
+    """What a conversion prints, and the files that it leaves."""
+    for old in where.glob("converted*"):
+        old.unlink()
+    result = pair.run(which, ["--num-threads=1", f"--convert={name}", "--out-file=converted", *arguments], b"", where)
+    return result, {path.name: path.read_bytes() for path in sorted(where.glob("converted*")) if path.stat().st_size}
+
+
+CONVERTED = ["c-gcc", "c-gcc-O0", "c-clang4", "c-obj.o", "c-sections.o", "c-shared.so", "c-arm64", "c-arm32", "c-i686", "c-s390x", "c-pe.exe", "c-pe32.exe",
+             "c-macho.o", "c-strip", "c-nodebug", "cc-gcc", "cc-clang", "cc-split", "cc-clsplit.o", "cc-obj.o", "cc-types", "cc-dwz", "cc-link", "rs",
+             "demo.c", "nosuch"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["--merged-functions", "--dwarf-callsites", "--quiet"], ["--segment-size=2000"], ["--segment-size=10"],
+                                       ["--json-summary-file=converted.json"]], ids=" ".join)
+def test_gsymutil_converts_like_the_tool(arguments, folder, inputs):
+    pair = pair_for("llvm-gsymutil", folder)
+    for name in CONVERTED:
+        if name not in inputs and name not in ("demo.c", "nosuch", "cc-clsplit.o"):
+            continue
+        theirs, ours = (converted(pair, which, folder / "programs", name, arguments) for which in ("theirs", "ours"))
+        assert theirs[0] == ours[0], stand_in_pairs.show_difference([name, *arguments], b"", (theirs[0], ours[0]))
+        assert theirs[1] == ours[1], name
+
+
+@pytest.mark.parametrize("name", ["c-gcc", "cc-gcc", "cc-split", "c-obj.o", "cc-obj.o", "rs"])
+def test_gsymutil_verifies_like_the_tool(name, folder, inputs):
+    if name not in inputs:
+        pytest.skip(f"{name} could not be built")
+    pair = pair_for("llvm-gsymutil", folder)
+    theirs, ours = (converted(pair, which, folder / "programs", name, ["--verify"]) for which in ("theirs", "ours"))
+    assert theirs[0] == ours[0], stand_in_pairs.show_difference([name], b"", (theirs[0], ours[0]))
+
+
+SITES = ["functions:\n  - name: main\n    callsites:\n      - return_offset: 0x5\n        match_regex: [top, 'die.*']\n        flags: [InternalCall]\n",
+         "", "functions: []\n", "functions: 3\n", "foo: 3\n", "functions:\n  - callsites: []\n", "functions:\n  - name: main\n    zzz: 3\n",
+         "functions:\n  - name: nosuch\n    callsites:\n      - return_offset: 1\n        match_regex: []\n",
+         "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n        match_regex: []\n        flags: [Foo]\n",
+         "functions:\n  - name: main\n    callsites:\n      - return_offset: xyz\n        match_regex: []\n",
+         "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n", "functions:\n  - name: main\n    name: x\n"]
+
+
+@pytest.mark.parametrize("text", SITES)
+def test_gsymutil_reads_call_sites_like_the_tool(text, folder, programs):
+    pair = pair_for("llvm-gsymutil", folder)
+    (folder / "programs" / "sites.yaml").write_text(text)
+    theirs, ours = (converted(pair, which, folder / "programs", "c-gcc", ["--callsites-yaml-file=sites.yaml"]) for which in ("theirs", "ours"))
+    assert theirs == ours, stand_in_pairs.show_difference([text], b"", (theirs[0], ours[0]))
+
+
+def test_gsymutil_writes_universal_files(folder, programs):
+    pair = pair_for("llvm-gsymutil", folder)
+    where = folder / "programs"
+    if not shutil.which("llvm-lipo-22"):
+        pytest.skip("llvm-lipo-22 is missing")
+    for arch in ("x86_64", "arm64"):
+        subprocess.run(["clang-22", "-target", f"{arch}-apple-macos11", "-O2", "-g", "-c", "-ffreestanding", "free.c", "-o", f"fat-{arch}.o"], cwd=where, check=True)
+    subprocess.run(["llvm-lipo-22", "-create", "fat-x86_64.o", "fat-arm64.o", "-output", "fat"], cwd=where, check=True)
+    for arguments in ([], ["--arch=arm64"], ["--arch=0x01000007"], ["--arch=x86_64", "--arch=arm64"], ["--arch=none"]):
+        theirs, ours = (converted(pair, which, where, "fat", arguments) for which in ("theirs", "ours"))
+        assert theirs == ours, stand_in_pairs.show_difference(arguments, b"", (theirs[0], ours[0]))
 
 
 def test_atos(callsign, programs):

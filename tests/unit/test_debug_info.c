@@ -126,6 +126,11 @@ static void expect_lines(const struct csn_debug_unit *unit) {
     assert_int_equal(idx, 1);
     assert_int_equal(csn_debug_lines_directory(lines, 1, &directory), CSN_OK);
     want_text(directory, "include");
+    uint64_t first, other;
+    assert_int_equal(csn_debug_lines_sequence(lines, 0, &first), CSN_OK);
+    assert_true(first > unit->line_offset);
+    assert_int_equal(csn_debug_lines_sequence(lines, 1, &other), CSN_NONE);
+    assert_int_equal(csn_debug_lines_sequence(lines, lines->row_count, &other), CSN_NONE); /* nothing follows the last end */
     assert_int_equal(csn_debug_lines_file(lines, 99, &directory, &name, &idx), CSN_NONE);
     csn_debug_lines_free(lines);
 }

@@ -1,16 +1,16 @@
 /* llvm-gsymutil 22: options, and what they do. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <callsign/convert.h>
+#include <callsign/index.h>
 
 #include "stand_ins/growth.h"
 #include "stand_ins/gnu_arguments.h"
-#include "stand_ins/gsym_lookup.h"
+#include "stand_ins/gsymutil/gsym_convert.h"
+#include "stand_ins/gsymutil/gsym_lookup.h"
 #include "stand_ins/llvm_options.h"
 #include "stand_ins/stand_ins.h"
 
@@ -59,7 +59,7 @@ static const char help_text[] =
     "  -v                     Alias for --version\n";
 
 struct gsymutil {
-    const char *program, *convert, *out, *json_summary, *call_site_yaml;
+    const char *program, *convert, *out, *json_summary, *call_site_yaml, *symbol_file;
     uint64_t threads, segment_size;
     struct llvm_texts inputs, archs, filters;
     struct { uint64_t *items; size_t count, capacity; } addresses;
@@ -106,6 +106,7 @@ static bool apply(struct gsymutil *g, enum id id, const char *value) {
     case THREADS: return take_number(g, "num-threads", "uint", value, &g->threads);
     case OUT: g->out = value; return true;
     case QUIET: g->quiet = true; return true;
+    case SYMTAB: g->symbol_file = value; return true;
     case SEGMENT: return take_number(g, "segment-size", "uint", value, &g->segment_size);
     case VERBOSE: g->verbose = true; return true;
     case VERIFY: g->verify = true; return true;
@@ -225,98 +226,30 @@ static int answer_lines(const struct gsymutil *g) {
 
 /* ---- converting ---- */
 
-static csn_status read_call_sites(const char *path, struct csn_file **file, struct csn_call_site_file *out, struct csn_error *err) {
-    csn_status status = csn_file_open(path, file, err);
-    if (status == CSN_OK) *out = (struct csn_call_site_file){ path, csn_file_bytes(*file), csn_file_size(*file) };
-    return status;
-}
-
-static csn_status convert_one(const struct gsymutil *g, const char *out, const char *arch, struct csn_convert_report *report,
-                              struct csn_error *err) {
-    struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
-    struct csn_gsym_options gsym = CSN_GSYM_OPTIONS_INIT;
-    struct csn_companion_search *search = NULL;
-    struct csn_call_site_file sites;
-    struct csn_file *file = NULL;
-    csn_status status = CSN_OK;
-    gsym.segment_size = g->segment_size;
-    options.gsym = &gsym;
-    options.threads = (uint32_t)g->threads;
-    options.arch = arch;
-    options.flags = (g->call_sites ? CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS : 0);
-    options.merged_functions = g->merged ? CSN_MERGE_LLVM : CSN_MERGE_NONE;
-    if (g->call_site_yaml) {
-        status = read_call_sites(g->call_site_yaml, &file, &sites, err);
-        options.call_site_files = &sites;
-        options.call_site_file_count = 1;
-    }
-    if (status == CSN_OK && csn_companion_search_create(NULL, &search, NULL) == CSN_OK) {
-        options.resolver = csn_companion_search_resolve;
-        options.resolver_context = search;
-    }
-    if (status == CSN_OK) status = csn_convert_file(g->convert, out, &options, report, err);
-    csn_companion_search_destroy(search);
-    csn_file_close(file);
-    return status;
-}
-
-static void write_summary(const struct gsymutil *g) {
-    FILE *file = g->json_summary ? fopen(g->json_summary, "w") : NULL;
-    if (!file) return;
-    fputs("{\"error-categories\":{},\"error-count\":0}", file);
-    fclose(file);
-}
-
-static bool is_wanted(const struct gsymutil *g, const char *arch) {
-    for (size_t i = 0; i < g->archs.count; i++)
-        if (strcmp(g->archs.items[i], arch) == 0) return true;
-    return !g->archs.count;
-}
-
-static int convert_image(const struct gsymutil *g, const char *base, const char *arch, bool is_universal) {
-    struct csn_error err = CSN_ERROR_INIT;
-    struct csn_convert_report *report = zeroed_memory(1, sizeof *report);
-    char *out = copy_text(base, strlen(base));
-    if (is_universal && asprintf(&out, "%s.%s", base, arch) < 0) out = copy_text("", 0);
-    printf("Output file (%s): %s\n", arch, out);
-    fflush(stdout);
-    csn_status status = convert_one(g, out, is_universal ? arch : NULL, report, &err);
-    if (status == CSN_OK) {
-        const uint64_t loaded = report->functions_from_dwarf + report->functions_from_symbols, kept = report->functions_written;
-        printf("Loaded %" PRIu64 " functions from DWARF.\nLoaded %" PRIu64 " functions from symbol table.\n", report->functions_from_dwarf,
-               report->functions_from_symbols);
-        printf("Pruned %" PRIu64 " functions, ended with %" PRIu64 " total\n", loaded > kept ? loaded - kept : 0, kept);
-        if (g->verify) printf("Verifying GSYM file \"%s\":\n", out);
-    } else {
-        fprintf(stderr, "%s: %s\n", g->convert, csn_error_text(&err));
-    }
-    free(out);
-    free(report);
-    return status == CSN_OK ? 0 : 1;
-}
-
 static int convert(const struct gsymutil *g) {
-    struct csn_image_info images[32];
-    struct csn_error err = CSN_ERROR_INIT;
-    size_t count = 0;
-    char *base;
-    int code = 0;
-    printf("Input file: %s\n", g->convert);
-    fflush(stdout);
-    csn_status status = csn_image_list_file(g->convert, images, 32, &count, &err);
-    if (status < 0 || !count || (count == 1 && !images[0].arch[0])) {
-        const char *why = status == CSN_E_IO && err.os_error ? strerror(err.os_error) : "The file was not recognized as a valid object file";
-        fprintf(stderr, "%s: %s\n", g->convert, why);
-        return 1;
+    const struct gsym_conversion conversion = {
+        .input = g->convert, .out = g->out, .json_summary = g->json_summary, .call_site_yaml = g->call_site_yaml, .symbol_file = g->symbol_file,
+        .segment_size = g->segment_size, .archs = g->archs.items, .arch_count = g->archs.count, .verify = g->verify, .quiet = g->quiet,
+        .merged = g->merged, .call_sites = g->call_sites,
+    };
+    return gsym_convert(&conversion);
+}
+
+/* Options that need others. */
+static bool check_options(const struct gsymutil *g) {
+    if (g->call_site_yaml && !g->call_site_yaml[0]) {
+        fprintf(stderr, "%s: --callsites-yaml-file option requires a non-empty argument.\n", g->program);
+        return false;
     }
-    if (count > 32) count = 32;
-    if (g->out) base = copy_text(g->out, strlen(g->out));
-    else if (asprintf(&base, "%s.gsym", g->convert) < 0) base = copy_text("", 0);
-    for (size_t i = 0; i < count; i++)
-        if (count == 1 || is_wanted(g, images[i].arch)) code |= convert_image(g, base, images[i].arch, count > 1);
-    free(base);
-    write_summary(g);
-    return code;
+    if (g->filters.count && !g->addresses.count && !g->from_stdin) {
+        fprintf(stderr, "%s: --merged-functions-filter can only be used with --address/--addresses-from-stdin\n", g->program);
+        return false;
+    }
+    if (g->filters.count && !g->merged) {
+        fprintf(stderr, "%s: --merged-functions-filter requires --merged-functions\n", g->program);
+        return false;
+    }
+    return true;
 }
 
 int llvm_gsymutil_main(int argc, char **argv) {
@@ -333,6 +266,9 @@ int llvm_gsymutil_main(int argc, char **argv) {
         printf("%s\nDebian LLVM version 22.1.8\n  Optimized build.\n", argv[0]);
         return 0;
     }
+    if (!check_options(&g)) return 1;
+    if (g.convert && !g.convert[0]) g.convert = NULL;
+    if (g.out && !g.out[0]) g.out = NULL;
     if (g.convert && g.inputs.count) {
         fputs("error: no input files can be specified when using the --convert option.\n", stdout);
         return 1;

@@ -1,0 +1,232 @@
+/* From an object file to its GSYM file, with what llvm-gsymutil prints on the way. */
+#define _GNU_SOURCE
+#include "stand_ins/gsymutil/gsym_convert.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <callsign/convert.h>
+
+#include "stand_ins/growth.h"
+#include "stand_ins/gsymutil/gsym_call_site_file.h"
+#include "stand_ins/gsymutil/gsym_dwarf.h"
+#include "stand_ins/gsymutil/gsym_encode.h"
+#include "stand_ins/llvm_arch.h"
+#include "stand_ins/llvm_options.h"
+
+/* ---- one image ---- */
+
+static bool is_code(const struct llvm_module *m, const struct csn_debug_section *s) {
+    enum { S_ATTR_PURE_INSTRUCTIONS = (int)0x80000000, IMAGE_SCN_CNT_CODE = 0x20 };
+    switch (m->object.container) {
+    case CSN_CONTAINER_MACHO: return s->type & (uint32_t)S_ATTR_PURE_INSTRUCTIONS;
+    case CSN_CONTAINER_PE: return s->type & IMAGE_SCN_CNT_CODE;
+    default: return s->flags & CSN_SECTION_EXEC;
+    }
+}
+
+static void take_code(struct gsym_build *build, const struct llvm_module *m) {
+    const bool is_unlinked = m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF;
+    for (uint32_t i = 0; i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !s.size || !is_code(m, &s)) continue;
+        const uint64_t addr = is_unlinked ? 0 : s.addr;
+        gsym_build_add_text(build, addr, addr + s.size);
+    }
+}
+
+static void take_identity(struct gsym_build *build, const struct llvm_module *m) {
+    const uint32_t container = m->object.container;
+    build->big_endian = m->object.big_endian;
+    build->has_base = (container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) && m->object.has_image_base && m->object.segment_count;
+    build->base = m->object.image_base;
+    if ((container == CSN_CONTAINER_ELF || container == CSN_CONTAINER_MACHO) && m->object.build_id_size <= sizeof build->uuid) {
+        build->uuid_size = m->object.build_id_size;
+        if (build->uuid_size) memcpy(build->uuid, m->object.build_id, build->uuid_size);
+    }
+}
+
+static int fail_conversion(char *why) {
+    fflush(stdout);
+    fprintf(stderr, "DWARF conversion failed: : %s\n", why);
+    free(why);
+    return 1;
+}
+
+/* Symbols and build id may be those of another file, of LLVM 23's --symtab-file. */
+static struct llvm_module *open_symbol_file(const struct gsym_conversion *c, const struct llvm_module *image, char **why) {
+    const struct llvm_module_options options = { .only_split = true };
+    const char *message;
+    printf("Using symbol table file: %s\n", c->symbol_file);
+    struct llvm_module *m = llvm_module_open(c->symbol_file, c->symbol_file, &options, &message);
+    int length = 0;
+    if (!m && strcmp(message, strerror(ENOENT)) == 0) length = asprintf(why, "failed to open symbol table file '%s'", c->symbol_file);
+    else if (!m) length = asprintf(why, "symbol table file '%s' is not a valid object file", c->symbol_file);
+    else if (m->object.container != image->object.container || m->object.machine != image->object.machine)
+        length = asprintf(why, "architecture mismatch: input file is %s but symbol table file '%s' is %s", llvm_arch_name(image), c->symbol_file,
+                          llvm_arch_name(m));
+    if (length < 0) *why = copy_text("out of memory", 13);
+    return m;
+}
+
+static int convert_module(const struct gsym_conversion *c, struct llvm_module *m, const char *out, struct gsym_report *report) {
+    struct gsym_build build;
+    struct llvm_module *symbols = m;
+    char *why = NULL;
+    gsym_build_init(&build, report, c->quiet);
+    take_code(&build, m);
+    take_identity(&build, m);
+    if (c->symbol_file && (symbols = open_symbol_file(c, m, &why)) && !why) {
+        build.uuid_size = symbols->object.build_id_size <= sizeof build.uuid ? symbols->object.build_id_size : 0;
+        if (build.uuid_size) memcpy(build.uuid, symbols->object.build_id, build.uuid_size);
+    }
+    if (!why) {
+        gsym_read_dwarf(&build, m, c->call_sites);
+        if (c->merged) gsym_build_merge(&build);
+        gsym_read_symbols(&build, symbols);
+        if (c->call_site_yaml) why = gsym_add_call_sites(&build, c->call_site_yaml);
+    }
+    if (!why) {
+        gsym_build_finish(&build);
+        fflush(stdout);
+        why = gsym_save(&build, out, c->segment_size);
+    }
+    if (!why && c->verify) {
+        const char *message = gsym_verify(m, out);
+        if (message) why = copy_text(message, strlen(message));
+    }
+    gsym_build_deinit(&build);
+    return why ? fail_conversion(why) : 0;
+}
+
+static int convert_image(const struct gsym_conversion *c, const char *path, const char *arch, const char *out, struct gsym_report *report) {
+    const struct llvm_module_options options = { .arch = arch, .only_split = true };
+    const char *message;
+    struct llvm_module *m = llvm_module_open(path, path, &options, &message);
+    if (!m) {
+        fflush(stdout);
+        fprintf(stderr, "%s: %s\n", path, message);
+        return 1;
+    }
+    printf("Output file (%s): %s\n", arch ? arch : llvm_arch_name(m), out);
+    return convert_module(c, m, out, report);
+}
+
+/* ---- files ---- */
+
+enum { MAX_IMAGES = 32 };
+
+static bool is_wanted(const struct gsym_conversion *c, const char *arch) {
+    uint64_t number;
+    for (size_t i = 0; i < c->arch_count; i++)
+        if (strcmp(c->archs[i], arch) == 0 ||
+            (llvm_read_number(c->archs[i], strlen(c->archs[i]), false, &number) && number == macho_cpu_type(arch)))
+            return true;
+    return !c->arch_count;
+}
+
+static int convert_universal(const struct gsym_conversion *c, const char *path, const char *out, const struct csn_image_info *images, size_t count,
+                             struct gsym_report *report) {
+    size_t wanted = 0;
+    int code = 0;
+    for (size_t i = 0; i < count; i++) wanted += is_wanted(c, images[i].arch);
+    if (!wanted) {
+        fflush(stdout);
+        fprintf(stderr, "%s: no matching architectures found\n", path);
+        return 1;
+    }
+    for (size_t i = 0; i < count && !code; i++) {
+        char *name = NULL;
+        if (!is_wanted(c, images[i].arch)) continue;
+        if (wanted == 1 || asprintf(&name, "%s.%s", out, images[i].arch) < 0) name = copy_text(out, strlen(out));
+        code = convert_image(c, path, images[i].arch, name, report);
+        free(name);
+    }
+    return code;
+}
+
+static bool begins_with(const char *path, const char *magic, size_t size) {
+    char bytes[8] = { 0 };
+    FILE *file = fopen(path, "rb");
+    const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    return got >= size && memcmp(bytes, magic, size) == 0;
+}
+
+static int convert_file(const struct gsym_conversion *c, const char *path, const char *out, struct gsym_report *report) {
+    struct csn_image_info images[MAX_IMAGES];
+    struct stat st;
+    size_t count = 0;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+        if (begins_with(path, "!<arch>\n", 8) || begins_with(path, "!<thin>\n", 8)) return 0; /* as LLVM: nothing */
+        const bool is_universal = begins_with(path, "\xca\xfe\xba\xbe", 4) || begins_with(path, "\xca\xfe\xba\xbf", 4);
+        if (is_universal && csn_image_list_file(path, images, MAX_IMAGES, &count, NULL) == CSN_OK && count)
+            return convert_universal(c, path, out, images, count < MAX_IMAGES ? count : MAX_IMAGES, report);
+    }
+    return convert_image(c, path, NULL, out, report);
+}
+
+/* ---- bundles and standard input ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    const size_t size = strlen(text), end_size = strlen(end);
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+/* -1: it is no bundle with files of DWARF. */
+static int convert_bundle(const struct gsym_conversion *c, const char *out, struct gsym_report *report) {
+    char *folder = NULL;
+    int code = -1;
+    size_t size = strlen(c->input);
+    while (size && c->input[size - 1] == '/') size--;
+    char *trimmed = copy_text(c->input, size);
+    if (ends_with(trimmed, ".dSYM") && asprintf(&folder, "%s/Contents/Resources/DWARF", trimmed) >= 0) {
+        struct dirent **entries = NULL;
+        const int count = scandir(folder, &entries, NULL, alphasort);
+        for (int i = 0; i < count; i++) {
+            char *path = NULL;
+            if (entries[i]->d_name[0] != '.' && code < 1 && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0)
+                code = convert_file(c, path, out, report);
+            free(path);
+            free(entries[i]);
+        }
+        free(entries);
+    }
+    free(folder);
+    free(trimmed);
+    return code;
+}
+
+/* A name for what stands on standard input, which may be a pipe. */
+static char *spool_input(void) {
+    const int fd = memfd_create("gsymutil", MFD_CLOEXEC);
+    char buffer[65536], *path = NULL;
+    for (ssize_t got; fd >= 0 && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0;)
+        for (ssize_t at = 0, put; at < got; at += put)
+            if ((put = write(fd, buffer + at, (size_t)(got - at))) <= 0) return copy_text("/dev/null", 9);
+    return asprintf(&path, "/proc/self/fd/%d", fd) < 0 ? copy_text("/dev/null", 9) : path;
+}
+
+int gsym_convert(const struct gsym_conversion *c) {
+    struct gsym_report report = { 0 };
+    char *out = NULL, *spooled = strcmp(c->input, "-") == 0 ? spool_input() : NULL;
+    printf("Input file: %s\n", c->input);
+    fflush(stdout);
+    if (c->out) out = copy_text(c->out, strlen(c->out));
+    else if (asprintf(&out, "%s.gsym", c->input) < 0) out = copy_text("", 0);
+    int code = convert_bundle(c, out, &report);
+    if (code < 0) code = convert_file(c, spooled ? spooled : c->input, out, &report);
+    if (!code) {
+        gsym_report_put_counts(&report);
+        if (c->json_summary && c->json_summary[0]) code = !gsym_report_write_json(&report, c->json_summary);
+    }
+    free(spooled);
+    free(out);
+    return code;
+}

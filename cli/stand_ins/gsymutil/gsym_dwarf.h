@@ -1,0 +1,53 @@
+/* Functions from DWARF and from symbols, as llvm-gsymutil takes them. */
+#ifndef CALLSIGN_CLI_GSYM_DWARF_H
+#define CALLSIGN_CLI_GSYM_DWARF_H
+
+#include "stand_ins/gsymutil/gsym_build.h"
+#include "stand_ins/llvm_module.h"
+
+/* A unit while its functions are read. */
+struct gsym_unit {
+    struct gsym_build *build;
+    struct llvm_module *module;
+    const struct csn_debug_unit *unit; /* of the image */
+    const struct csn_debug_unit *code; /* that has the DIEs */
+    struct llvm_lines *lines;          /* NULL: none */
+    uint32_t *files;                   /* of the line table: files of the index; UINT32_MAX: not asked for yet */
+    size_t file_count;
+    uint64_t language;
+    bool takes_call_sites;
+    /* The parents of the DIE in hand, and those of others when they are asked for. */
+    struct { uint64_t *items; size_t count, capacity; } parents; /* pairs of a DIE's offset and its parent's, ascending */
+    bool has_parents;
+};
+
+/* Reads all functions of .debug_info, and prints how many. */
+void gsym_read_dwarf(struct gsym_build *build, struct llvm_module *module, bool takes_call_sites);
+/* Adds the symbols of functions, and prints how many. */
+void gsym_read_symbols(struct gsym_build *build, struct llvm_module *module);
+
+/* The name that a function or inlined call is stored with. False: it has none. */
+bool gsym_die_name(struct gsym_unit *unit, const struct csn_debug_die *die, uint32_t *out);
+/* The index's file for one of the line table. False: there is no such file. */
+bool gsym_unit_file(struct gsym_unit *unit, uint64_t file, uint32_t *out);
+/* Rows of the function's range, or the line of its declaration. */
+void gsym_read_rows(struct gsym_unit *unit, const struct csn_debug_die *die, struct gsym_function *function);
+/* Calls inlined into the part of a function. `all`: the ranges of all its parts. */
+void gsym_read_inlined(struct gsym_unit *unit, const struct csn_debug_die *die, const struct gsym_ranges *all, struct gsym_function *function);
+bool gsym_has_inlined(const struct csn_debug_die *die);
+
+/* An unsigned constant of a DIE, or of those that it stands for. */
+bool gsym_die_constant(const struct csn_debug_die *die, uint32_t attribute, uint64_t *out);
+/* Ranges of a DIE as the object has them. The caller frees *out. False: none, or damaged. */
+bool gsym_die_ranges(const struct gsym_unit *unit, const struct csn_debug_die *die, struct csn_range **out, size_t *out_count);
+
+/* One DIE as LLVM dumps it, on standard output. */
+void gsym_put_die(const struct gsym_unit *unit, const struct csn_debug_die *die);
+
+/* Walks the children of a DIE: *offset is die->next before the first. False: there are no more. */
+bool gsym_next_child(const struct csn_debug_die *parent, uint64_t *offset, struct csn_debug_die *out);
+
+/* Compares every address of the file with what DWARF says. NULL, or why it failed. */
+const char *gsym_verify(struct llvm_module *module, const char *path);
+
+#endif
