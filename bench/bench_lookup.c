@@ -50,7 +50,7 @@ static uint64_t pass_names(const struct csn_index *index, const struct address_l
     for (size_t i = 0; i < list->count; i++) {
         struct csn_lookup found;
         size_t count;
-        if (info.accelerator_bytes) {
+        if (info.accelerator_bytes || info.stored_accelerator_bytes) {
             if (csn_index_lookup(index, list->addrs[i], frames, FRAMES_MAX, &count, NULL) != CSN_OK)
                 continue;
             for (size_t k = 0; k < count && k < FRAMES_MAX; k++)

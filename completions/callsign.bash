@@ -5,15 +5,15 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | find | explain | dump | verify | diff | stats | embed | extract | dialects | cache | udf | help) command=$word && break ;;
+            convert | lookup | stack | find | explain | dump | verify | diff | stats | accelerate | embed | extract | dialects | cache | udf | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats embed extract dialects cache udf" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --accelerate --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;
@@ -76,6 +76,12 @@ _callsign() {
             options="--json --html -n --top -C --demangle --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --arch) values="x86_64 arm64" ;;
+            esac
+            ;;
+        accelerate)
+            options="-o --out -j --threads -q --quiet -h --help"
+            case $prev in
+                -j | --threads) values="1 2 4 8" ;;
             esac
             ;;
         embed)

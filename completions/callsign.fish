@@ -1,6 +1,6 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack find explain dump verify diff stats embed extract dialects cache udf help
+set -l commands convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -11,6 +11,7 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d '
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a verify -d 'check every record of an index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a diff -d 'compare two indexes by meaning'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stats -d 'where the bytes of an index go'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a accelerate -d 'make lookups in an index faster'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a embed -d 'put an index into the program it belongs to'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -d 'take the index out of a program'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dialects -d 'other symbolizers' commands that callsign stands in for'
@@ -19,7 +20,7 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a udf -d 'a
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats embed extract dialects cache udf'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -38,6 +39,7 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l no-cfi -d 'brea
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-version -x -a '1.0 2.0 2.1 2.2 2.3' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x -a 'best reference none' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l name-table -d '--to gsym, gsym-v2'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l accelerate -d '--to gsym, gsym-v2'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -a '1G 4G 16G 64G' -d 'refuse an input whose sections inflate to more than this in total (default 64G'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l report -r -F -d 'write what was read, merged, clipped and dropped as JSON'
@@ -183,6 +185,10 @@ complete -c callsign -n '__fish_seen_subcommand_from stats' -l symbol-server -x 
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-timeout -x -d 'stop a download after this time (default'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l fetch-limit -x -d 'do not download files larger than this'
 complete -c callsign -n '__fish_seen_subcommand_from stats' -l no-companions -d 'read only the input'
+
+complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s o -l out -r -F -d 'the file to write (default'
+complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s j -l threads -x -a '1 2 4 8' -d 'number of threads (default 0'
+complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s q -l quiet -d 'print errors only'
 
 complete -c callsign -n '__fish_seen_subcommand_from embed' -s o -l out -r -F -d 'the file to write'
 complete -c callsign -n '__fish_seen_subcommand_from embed' -l revision -x -a 'A B B-script C D E F G' -d 'convert INDEX to a section GSYM of this revision first'

@@ -12,6 +12,7 @@ commands=(
     'verify:check every record of an index'
     'diff:compare two indexes by meaning'
     'stats:where the bytes of an index go'
+    'accelerate:make lookups in an index faster'
     'embed:put an index into the program it belongs to'
     'extract:take the index out of a program'
     'dialects:other symbolizers' commands that callsign stands in for'
@@ -47,6 +48,7 @@ case $state in
                     '--bsym-version[--to bsym]:v:(1.0 2.0 2.1 2.2 2.3)' \
                     '--bsym-tokens[--to bsym]:table:(best reference none)' \
                     '--name-table[--to gsym, gsym-v2]' \
+                    '--accelerate[--to gsym, gsym-v2]' \
                     '--strict[fail if anything is dropped or damaged]' \
                     '--max-inflate[refuse an input whose sections inflate to more than this in total (default 64G]:bytes:(1G 4G 16G 64G)' \
                     '--report[write what was read, merged, clipped and dropped as JSON]:file:_files' \
@@ -216,6 +218,13 @@ case $state in
                     '--fetch-timeout[stop a download after this time (default]:sec:' \
                     '--fetch-limit[do not download files larger than this]:bytes:' \
                     '--no-companions[read only the input]' \
+                    '*:file:_files'
+                ;;
+            accelerate)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[the file to write (default]:out:_files' \
+                    '(-j --threads)'{-j,--threads}'[number of threads (default 0]:n:(1 2 4 8)' \
+                    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
                     '*:file:_files'
                 ;;
             embed)

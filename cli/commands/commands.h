@@ -17,5 +17,6 @@ extern const struct command cache_command;
 extern const struct command find_names_command;
 extern const struct command explain_command;
 extern const struct command udf_command;
+extern const struct command accelerate_command;
 
 #endif

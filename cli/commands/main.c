@@ -23,6 +23,7 @@ static const struct command *const commands[] = {
     &verify_command,
     &diff_command,
     &stats_command,
+    &accelerate_command,
     &embed_command,
     &extract_command,
     &dialects_command,

@@ -46,6 +46,7 @@ void dump_json_header(struct dump *dump, const char *path) {
     json_member_number(&json, "address_size", info->address_size);
     json_member_number(&json, "functions", info->function_count);
     if (info->address_sample_count) json_member_number(&json, "guide_entries", info->address_sample_count);
+    if (info->stored_accelerator_bytes) json_member_number(&json, "accelerator_bytes", info->stored_accelerator_bytes);
     json_member_number(&json, "files", info->file_count);
     json_member_number(&json, "string_bytes", info->string_bytes);
     if (info->format == CSN_FORMAT_GSYM_V2) put_sections(dump, &json);

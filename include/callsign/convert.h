@@ -80,6 +80,9 @@ enum {
     CSN_CONVERT_LLVM_PATTERNS = 4,  /* write call sites as llvm-gsymutil does: names from DWARF without anchors and escapes,
                                      * patterns from files unchanged, flags only where a file gives them */
     CSN_CONVERT_COVERAGE = 8,       /* fill the report's coverage; costs some time and memory */
+    CSN_CONVERT_ACCELERATE = 32,    /* GSYM versions 1 and 2: store an accelerator in the file, which lookups use as soon as the index
+                                     * is open and other readers ignore (docs/formats/gsym.md). An index that is converted keeps its
+                                     * table of names then. Not with segment_size */
     CSN_CONVERT_NAME_TABLE = 16     /* GSYM versions 1 and 2: add a table of names for csn_index_find_name(), 8 bytes for each
                                      * name, which other readers ignore. Not with segment_size */
 };

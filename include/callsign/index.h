@@ -34,9 +34,11 @@ struct csn_index_options {
     const struct csn_allocator *allocator; /* NULL: malloc; must outlive the index */
     /* The memory limit, in bytes, of the accelerator: a copy of the index that is decoded when it is opened and answers most
      * lookups with two memory accesses. It suits programs that look up many addresses over a long time.
-     * 0: no accelerator; opening is then almost free. UINT64_MAX: no limit. The accelerator takes 1.3 to 8 times the file's
+     * 0: no accelerator; opening is then almost free. UINT64_MAX: no limit. The accelerator takes 0.6 to 2 times the file's
      * size, and as much again while it is built, at about 100 MB of index per second. Functions that do not fit or are
-     * damaged are looked up in the index itself: the answers are always the same. */
+     * damaged are looked up in the index itself: the answers are always the same.
+     * An index that has an accelerator in its file (CSN_CONVERT_ACCELERATE) uses that one: nothing is decoded, and processes share
+     * it. */
     uint64_t accelerator_bytes;
     const char *arch;                      /* the image of a universal file with several indexes; NULL: the only one */
     csn_name_callback *demangle;           /* for csn_index_frame_name(), such as csn_rename_demangled() of names.h. NULL: names stay as
@@ -107,6 +109,7 @@ struct csn_index_info {
     uint32_t image_checksum;     /* checksum of a ROM; 0: none */
     uint32_t member_count;       /* object files of an archive, for csn_index_binary(); 0: the index is of no archive */
     uint32_t reserved;
+    uint64_t stored_accelerator_bytes; /* of the file: an accelerator that is stored in it (CSN_CONVERT_ACCELERATE) and used; 0: none */
 };
 /* Fills *out with the properties of the index. out_size is sizeof *out; fields that the library does not know become
  * 0.

@@ -2,6 +2,7 @@
 #include "index/index_gsym.h"
 
 #include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_accel_verify.h"
 #include "formats/gsym/read/gsym_stats.h"
 
 static bool recognize_gsym(struct csni_span bytes) {
@@ -11,6 +12,7 @@ static bool recognize_gsym(struct csni_span bytes) {
 static csn_status open_gsym(struct csn_index *index, const struct csni_index_source *source,
                             const struct csn_index_options *options, struct csn_error *err) {
     CSNI_TRY(csni_gsym_parse(&index->gsym, source->bytes, err));
+    if (csni_gsym_accel_take_stored(&index->accel, &index->gsym)) return CSN_OK;
     return csni_gsym_accel_build(&index->accel, &index->gsym, options->accelerator_bytes, index->allocator, err);
 }
 
@@ -34,6 +36,7 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
         .unaccelerated_functions = index->accel.plain_functions,
         .address_sample_count = gsym->sample_count,
         .member_count = gsym->member_count,
+        .stored_accelerator_bytes = index->accel.stored_size,
     };
     if (uuid_size) memcpy(out->uuid, gsym->uuid.ptr, uuid_size);
 }
@@ -42,19 +45,17 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
 
 /* Where the accelerator has the answer for an address. False: it has none, the index itself is searched. */
 static inline bool find_accelerated(const struct csni_gsym_accel *accel, uint64_t addr,
-                                    const struct csni_accel_block **block, const struct csni_accel_segment **segment) {
-    if (!csni_accel_covers(accel, addr)) return false;
-    *block = csni_accel_block(accel, csni_accel_entry(accel, addr));
-    csni_accel_prefetch_block(*block);
-    *segment = csni_accel_segment(accel, *block, addr);
-    csni_accel_prefetch_node(accel, (*segment)->node);
-    return (*segment)->node != CSNI_ACCEL_PLAIN;
+                                    struct csni_accel_block *block, struct csni_accel_segment *segment) {
+    if (!csni_accel_covers(accel, addr) || !csni_accel_open_block(accel, csni_accel_entry(accel, addr), block)) return false;
+    *segment = csni_accel_segment(accel, block, addr);
+    csni_accel_prefetch_node(accel, segment->node);
+    return segment->node != CSNI_ACCEL_PLAIN;
 }
 
 static csn_status answer_accelerated(const struct csn_index *index, const struct csni_accel_block *block,
                                      const struct csni_accel_segment *segment, uint64_t addr, struct csn_frame_ref *frames,
                                      size_t cap, struct csn_lookup *out) {
-    csn_status status = csni_accel_answer(&index->accel, index->gsym.file_count, block, segment, addr, frames, cap, out);
+    csn_status status = csni_accel_answer(&index->accel, block, segment, addr, frames, cap, out);
     if (index->gsym.member_count && status == CSN_OK) out->binary = csni_gsym_member_at(&index->gsym, out->function_start);
     return status;
 }
@@ -62,10 +63,12 @@ static csn_status answer_accelerated(const struct csn_index *index, const struct
 static csn_status look_up_gsym_refs(const struct csn_index *index, uint64_t addr, enum csn_lookup_mode mode,
                                     struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out,
                                     struct csn_error *err) {
-    const struct csni_accel_block *block;
-    const struct csni_accel_segment *segment;
-    if (mode == CSN_LOOKUP_DEFAULT && find_accelerated(&index->accel, addr, &block, &segment))
-        return answer_accelerated(index, block, segment, addr, frames, cap, out);
+    struct csni_accel_block block;
+    struct csni_accel_segment segment;
+    if (mode == CSN_LOOKUP_DEFAULT && find_accelerated(&index->accel, addr, &block, &segment)) {
+        csn_status found = answer_accelerated(index, &block, &segment, addr, frames, cap, out);
+        if (found >= 0) return found;
+    }
     struct csni_gsym_answer answer;
     csn_status status = csni_gsym_lookup(&index->gsym, addr, mode, &answer, err);
     if (status >= 0) csni_index_fill_answer(index, &answer, status, frames, cap, out);
@@ -111,7 +114,7 @@ static csn_status resolve_accelerated(const struct csn_index *index, const struc
     struct csni_accel_walk walk = csni_accel_frames(accel, block, segment, addr);
     for (walk.done = !found; !walk.done; count++) {
         struct csn_frame_ref ref;
-        csni_accel_next(accel, index->gsym.file_count, &walk, &ref);
+        csni_accel_next(accel, &walk, &ref);
         if (count >= cap) continue;
         struct csn_frame *out = &frames[count];
         out->name = csni_accel_string(&index->gsym, ref.name, walk.length);
@@ -131,10 +134,10 @@ static csn_status resolve_accelerated(const struct csn_index *index, const struc
 
 static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
                                size_t *out_count, struct csn_error *err) {
-    const struct csni_accel_block *block;
-    const struct csni_accel_segment *segment;
+    struct csni_accel_block block;
+    struct csni_accel_segment segment;
     if (find_accelerated(&index->accel, addr, &block, &segment))
-        return resolve_accelerated(index, block, segment, addr, frames, cap, out_count);
+        return resolve_accelerated(index, &block, &segment, addr, frames, cap, out_count);
     enum { REFS = 8 }; /* deeper answers are rare */
     struct csn_frame_ref refs[REFS];
     struct csni_gsym_answer answer;
@@ -226,10 +229,31 @@ static csn_status find_gsym_part(const struct csn_index *index, const struct csn
     return csni_gsym_part_find(&index->gsym, &known, type, out, err);
 }
 
+/* The caller's callback, and whether it ended checking. */
+struct verify_context {
+    csn_verify_callback *callback;
+    void *context;
+    bool stopped;
+};
+
+static bool pass_problem(void *context, const struct csn_error *err) {
+    struct verify_context *own = context;
+    own->stopped = own->callback && !own->callback(own->context, err);
+    return !own->stopped;
+}
+
 static csn_status verify_gsym(const struct csn_index *index, csn_verify_callback *callback, void *context,
                               struct csn_verify_counts *out, struct csn_error *err) {
-    (void)err;
-    return csni_gsym_verify(&index->gsym, callback, context, out);
+    struct verify_context own = { .callback = callback, .context = context };
+    CSNI_TRY(csni_gsym_verify(&index->gsym, pass_problem, &own, out));
+    if (own.stopped) return CSN_OK;
+    struct csn_error problem = CSN_ERROR_INIT;
+    bool equal;
+    CSNI_TRY(csni_gsym_accel_verify(&index->gsym, index->allocator, &equal, &problem, err));
+    if (equal) return CSN_OK;
+    out->problems++;
+    if (callback) (void)callback(context, &problem);
+    return CSN_OK;
 }
 
 static csn_status get_gsym_part_bytes(const struct csn_index *index, uint64_t *out, struct csn_error *err) {

@@ -35,31 +35,33 @@ static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, s
 static size_t look_up_group_fast(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
                                  struct csn_batch_answer *answers) {
     const struct csni_gsym_accel *accel = &b->index->accel;
-    const struct csni_accel_block *blocks[CSNI_BATCH_GROUP];
-    const struct csni_accel_segment *segments[CSNI_BATCH_GROUP];
+    struct csni_accel_block blocks[CSNI_BATCH_GROUP];
+    struct csni_accel_segment segments[CSNI_BATCH_GROUP];
     for (size_t k = 0; k < count; k++)
         if (csni_accel_covers(accel, addrs[k])) csni_prefetch(csni_accel_entry(accel, addrs[k]));
+    for (size_t k = 0; k < count; k++)
+        if (csni_accel_covers(accel, addrs[k])) csni_accel_prefetch_block(accel, csni_accel_entry(accel, addrs[k]));
     for (size_t k = 0; k < count; k++) {
-        blocks[k] = NULL;
+        segments[k].node = CSNI_ACCEL_PLAIN;
         if (!csni_accel_covers(accel, addrs[k])) continue;
-        blocks[k] = csni_accel_block(accel, csni_accel_entry(accel, addrs[k]));
-        csni_accel_prefetch_block(blocks[k]);
-    }
-    for (size_t k = 0; k < count; k++) {
-        if (!blocks[k]) continue;
-        segments[k] = csni_accel_segment(accel, blocks[k], addrs[k]);
-        csni_accel_prefetch_node(accel, segments[k]->node);
+        if (!csni_accel_open_block(accel, csni_accel_entry(accel, addrs[k]), &blocks[k])) continue;
+        segments[k] = csni_accel_segment(accel, &blocks[k], addrs[k]);
+        csni_accel_prefetch_node(accel, segments[k].node);
     }
     size_t k;
     for (k = 0; k < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH; k++) {
-        if (!blocks[k] || segments[k]->node == CSNI_ACCEL_PLAIN) {
+        answers[k].status = segments[k].node == CSNI_ACCEL_PLAIN
+                                ? CSN_E_FORMAT
+                                : csni_accel_answer(accel, &blocks[k], &segments[k], addrs[k], b->frames + b->used,
+                                                    b->cap - b->used, &answers[k].found);
+        if (answers[k].status < 0) {
             size_t upper;
             csni_gsym_search(&b->index->gsym, &addrs[k], 1, &upper);
             look_up_plain(b, addrs[k], upper, NULL, &answers[k]);
             continue;
         }
-        answers[k].status = csni_accel_answer(accel, b->index->gsym.file_count, blocks[k], segments[k], addrs[k],
-                                              b->frames + b->used, b->cap - b->used, &answers[k].found);
+        if (b->index->gsym.member_count && answers[k].status == CSN_OK)
+            answers[k].found.binary = csni_gsym_member_at(&b->index->gsym, answers[k].found.function_start);
         answers[k].first_frame = b->used;
         answers[k].reserved = 0;
         b->used += answers[k].found.frame_count;

@@ -24,6 +24,7 @@ const char *csn_section_type_name(uint32_t type) {
         [CSNI_GSYM_SECTION_STRINGS] = "strings",         [CSNI_GSYM_SECTION_FILES] = "file_table",
         [CSNI_GSYM_SECTION_RECORDS] = "records",         [CSNI_GSYM_SECTION_UUID] = "build_id",
     };
+    if (type == CSNI_GSYM_SECTION_ACCEL) return "accelerator";
     return type < CSNI_GSYM_SECTION_KNOWN ? names[type] : NULL;
 }
 

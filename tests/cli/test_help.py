@@ -1,7 +1,7 @@
 """Help, version, and command lines that make no sense."""
 import pytest
 
-COMMANDS = ["convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "embed", "extract", "dialects", "cache", "find", "udf"]
+COMMANDS = ["convert", "lookup", "stack", "explain", "dump", "verify", "diff", "stats", "accelerate", "embed", "extract", "dialects", "cache", "find", "udf"]
 
 
 def test_version(callsign):

@@ -8,6 +8,7 @@
 #include "formats/bsym/write/bsym_write.h"
 #include "convert/outputs/output_breakpad.h"
 #include "convert/outputs/output_gsection.h"
+#include "formats/gsym/write/gsym_write_accel.h"
 #include "formats/gsym/write/gsym_write_names.h"
 
 static csn_status write_gsym(const struct csni_model *model, const struct csn_convert_options *options,
@@ -16,7 +17,9 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
     enum csni_gsym_target target = options->format == CSN_FORMAT_GSYM_V2     ? CSNI_GSYM_WRITE_V2
                                    : options->format == CSN_FORMAT_GSYM_AUTO ? CSNI_GSYM_WRITE_ANY
                                                                              : CSNI_GSYM_WRITE_V1;
-    if (options->flags & CSN_CONVERT_NAME_TABLE) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
+    bool names = options->flags & CSN_CONVERT_NAME_TABLE;
+    if (options->flags & CSN_CONVERT_ACCELERATE) return csni_gsym_write_accelerated(model, target, names, pool, sink, report, err);
+    if (names) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
     return csni_gsym_write(model, target, pool, sink, report, err);
 }
 

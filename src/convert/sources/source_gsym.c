@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/ranges.h"
 #include "convert/sources/source.h"
+#include "formats/gsym/read/gsym_names.h"
 #include "formats/gsym/read/gsym.h"
 
 /* Numbers of the batch's strings by their place in the index's table. */
@@ -299,6 +300,9 @@ static csn_status keep_members(const struct reader *r, struct csn_error *err) {
 csn_status csni_source_gsym_in(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct reader r = { .c = c, .w = &c->writers[0], .strings.slots.alloc = c->alloc, .parts.alloc = c->alloc };
     CSNI_TRY(csni_gsym_parse(&r.gsym, file, err));
+    struct csni_gsym_names names;
+    if ((c->options.flags & CSN_CONVERT_ACCELERATE) && csni_gsym_find_names(file, r.gsym.big, &names))
+        c->options.flags |= CSN_CONVERT_NAME_TABLE;
     struct csni_batch *batch = csni_add_batches(c, 1);
     if (!batch) return csni_fail_memory(err, sizeof *batch);
     c->image.exact = c->image.has_base_address = true;

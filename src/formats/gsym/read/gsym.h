@@ -22,6 +22,7 @@ struct csni_gsym {
     const uint8_t *infos;      /* address_count info offsets of info_size bytes */
     const uint8_t *files;      /* file_count pairs of strp */
     const uint8_t *sample;      /* every 1 << sample_shift'th entry of `addresses`, or so it says: see gsym_search.c */
+    struct csni_span accel;    /* the stored accelerator, or what says that it is one; empty: there is none */
     const uint8_t *members;    /* of an archive: member_count entries, whose names lie before members_end */
     const uint8_t *members_end;
     struct csni_span strings;
@@ -56,9 +57,11 @@ struct csni_gsym_entry {
 csn_status csni_gsym_directory_entry(const struct csni_gsym *gsym, uint64_t idx, struct csni_gsym_entry *out,
                                      struct csn_error *err);
 
-/* Looks for the members of an archive and the address sample, once the tables and the strings are known. */
+/* Looks for the members of an archive, the address sample and the accelerator, in this order, once the tables and the strings
+ * are known. */
 void csni_gsym_find_members(struct csni_gsym *gsym);
 void csni_gsym_find_sample(struct csni_gsym *gsym);
+void csni_gsym_find_accel(struct csni_gsym *gsym);
 static inline uint64_t csni_gsym_files_end(const struct csni_gsym *gsym) {
     return (uint64_t)(gsym->files - gsym->bytes.ptr) + (uint64_t)gsym->file_count * 2 * gsym->strp_size;
 }

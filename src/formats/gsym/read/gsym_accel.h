@@ -1,4 +1,4 @@
-/* The accelerator: everything that lookups need of an index, decoded once, in memory.
+/* The accelerator: everything that lookups need of an index, decoded once; in memory, or stored in the file.
  *
  * The code of the image is cut into buckets of the same power of two of bytes. A table gives the place of each bucket's
  * block; a block holds the functions within its bucket and its segments, stretches with one answer: row, innermost
@@ -8,76 +8,50 @@
  * What is out of the ordinary (damaged or overlapping records, nodes outside their parents, files that do not exist)
  * becomes a segment that sends the lookup to the index itself, so that every answer is the index's own. Strings stay where
  * the index has them; their lengths are kept beside their offsets, so that finding a frame's strings touches none of them.
- * Everything here was made by csni_gsym_accel_build(), nothing is foreign: lookups need no checks. */
+ *
+ * One that is stored is as foreign as the rest of the file: csni_gsym_accel_parse() checks where its tables lie, a lookup
+ * what it reads of them. A damaged one gives wrong answers, as damaged records do, or none and sends the lookup to the index
+ * itself. docs/formats/gsym.md describes the bytes. */
 #ifndef CSNI_GSYM_ACCEL_H
 #define CSNI_GSYM_ACCEL_H
 
+#include "formats/gsym/gsym_accel_layout.h"
 #include "formats/gsym/read/gsym.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
-/* The length of a string, in one byte. */
-enum { CSNI_ACCEL_LONG = 255 }; /* at least that */
-
-/* An inlined call. Chains end at node 0, which stands for none. */
-struct csni_accel_node {
-    uint32_t name;
-    uint32_t file_length; /* call file << 8 | length of the name */
-    uint32_t call_line;
-    uint32_t first;  /* lowest address, from the accelerator's first */
-    uint32_t parent;
-};
-
-enum csni_accel_special {              /* in place of a node */
-    CSNI_ACCEL_NO_NODE = 0,
-    CSNI_ACCEL_GAP = UINT32_MAX - 1,   /* after the end of its function */
-    CSNI_ACCEL_PLAIN = UINT32_MAX      /* to be looked up in the index */
-};
-
-/* A block: header, functions, a byte for each (the length of its name), `segment_count` bytes (the low address bits at
- * which segments begin; the first is 0), up to three bytes of padding, segments. */
-struct csni_accel_block {
-    uint8_t last_segment;    /* number of segments less one: a bucket has 256 bytes at most */
-    uint8_t last_function;
-    uint16_t segments_at;    /* bytes from the block's start */
-};
-struct csni_accel_function {
-    uint32_t start; /* from the accelerator's first address */
-    uint32_t size, name;
-    uint32_t index; /* in the address table */
-};
-struct csni_accel_segment {
-    uint32_t node;          /* innermost inlined call, or enum csni_accel_special */
-    uint32_t line;          /* where there is no file: the reason */
-    uint32_t file_function; /* file << 8 | function within the block */
-};
-
-/* A file of the index: offset << 8 | length, each. */
-struct csni_accel_file {
-    uint64_t directory, base;
-};
-
-enum {
-    CSNI_ACCEL_UNIT = 4,           /* table entries count these */
-    CSNI_ACCEL_SHIFT_MIN = 4, CSNI_ACCEL_SHIFT_MAX = 8,
-    CSNI_ACCEL_FILE_MAX = (1 << 24) - 1,
-    CSNI_ACCEL_SLACK = 64          /* readable bytes after the last block */
+/* A field of a node: within 64 bits from a byte on. */
+struct csni_accel_field {
+    uint32_t byte, shift;
+    uint64_t mask;
 };
 
 struct csni_gsym_accel {
-    const uint32_t *table;         /* NULL: there is no accelerator */
-    const uint8_t *blocks;
-    const struct csni_accel_node *nodes;
-    const struct csni_accel_file *files; /* as many as the index has */
+    const uint8_t *table;          /* NULL: there is no accelerator */
+    const uint8_t *blocks, *nodes, *files;
     uint64_t first;                /* address of the first function */
     uint64_t covered;              /* bytes of code from `first` on */
+    uint64_t readable;             /* bytes from `blocks` on */
     unsigned shift;                /* log2 of the size of a bucket */
+    uint32_t node_bytes, node_count, file_count, function_count;
+    struct csni_accel_field fields[CSNI_ACCEL_FIELDS];
     uint32_t plain_functions;      /* those left to the index */
-    void *memory;
+    void *memory;                  /* NULL: it is stored in the file */
     size_t memory_size;
+    size_t stored_size;
 };
+
+/* ---- gsym_accel.c ---- */
+
+/* The accelerator in `region`, after whose beginning `readable` bytes may be read. False: there is none that can be used. */
+bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, struct csni_span region,
+                           uint64_t readable);
+/* That of a file which has one: gsym->accel. */
+bool csni_gsym_accel_take_stored(struct csni_gsym_accel *out, const struct csni_gsym *gsym);
+
+/* ---- gsym_accel_build.c ---- */
 
 /* Decodes the index. max_bytes: of memory to keep, and about as much again while building; what does not fit, and what
  * is out of the ordinary, is left to the index. Work and memory are bounded by the size of the file, whatever it holds.
@@ -86,149 +60,234 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
                                  const struct csn_allocator *allocator, struct csn_error *err);
 void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_allocator *allocator); /* a zeroed one is fine */
 
+/* The bytes of an accelerator as it is stored, which are `end_in_page` bytes after a multiple of CSNI_ACCEL_PAGE long. Empty
+ * where nothing can be accelerated. The caller releases them with csn_bytes_free(). */
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint32_t end_in_page,
+                                  const struct csn_allocator *allocator, struct csn_error *err);
+
 /* ---- the steps of a lookup, apart so that a batch can take each for many addresses ---- */
 
 static inline bool csni_accel_covers(const struct csni_gsym_accel *accel, uint64_t addr) {
     return addr - accel->first < accel->covered;
 }
 
-static inline const uint32_t *csni_accel_entry(const struct csni_gsym_accel *accel, uint64_t addr) {
-    return accel->table + ((addr - accel->first) >> accel->shift);
+static inline const uint8_t *csni_accel_entry(const struct csni_gsym_accel *accel, uint64_t addr) {
+    return accel->table + ((addr - accel->first) >> accel->shift) * CSNI_ACCEL_ENTRY;
 }
 
-static inline const struct csni_accel_block *csni_accel_block(const struct csni_gsym_accel *accel,
-                                                              const uint32_t *entry) {
-    return (const struct csni_accel_block *)(const void *)(accel->blocks + (size_t)*entry * CSNI_ACCEL_UNIT);
-}
+/* A block, as far as its header tells. */
+struct csni_accel_block {
+    const uint8_t *at;
+    const uint8_t *lows;      /* the low address bits at which segments 1 to last_segment begin */
+    const uint8_t *packed;
+    unsigned last_segment, last_function;
+    unsigned node_bits, line_bits, file_bits, function_bits;
+};
 
-/* How many of the bytes lows[1..last], which ascend, are at or below `low`. */
-static inline unsigned csni_accel_count_portable(const uint8_t *lows, unsigned last, unsigned low) {
-    unsigned count = 0;
-    while (count < last && lows[1 + count] <= low) count++;
-    return count;
+static inline uint32_t csni_accel_u32(const uint8_t *p) { return csni_get32(p, false); }
+
+/* How many of the bytes lows[0..count), which ascend, are at or below `low`. */
+static inline unsigned csni_accel_count_portable(const uint8_t *lows, unsigned count, unsigned low) {
+    unsigned below = 0;
+    while (below < count && lows[below] <= low) below++;
+    return below;
 }
 
 /* The same 16 at a time; that many bytes after the last may be read. */
-static inline unsigned csni_accel_count(const uint8_t *lows, unsigned last, unsigned low) {
+static inline unsigned csni_accel_count(const uint8_t *lows, unsigned count, unsigned low) {
 #if defined(__SSE2__) && !defined(CSNI_PORTABLE)
     __m128i key = _mm_set1_epi8((char)low);
-    for (unsigned k = 0, count = 0;; k += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(lows + 1 + k));
+    for (unsigned k = 0, sum = 0;; k += 16) {
+        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(lows + k));
         unsigned below = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, key), v));
-        if (last - k <= 16) return count + (unsigned)__builtin_popcount(below & ((1u << (last - k)) - 1));
-        if (below != 0xffff) return count + (unsigned)__builtin_popcount(below);
-        count += 16;
+        if (count - k <= 16) return sum + (unsigned)__builtin_popcount(below & ((1u << (count - k)) - 1));
+        if (below != 0xffff) return sum + (unsigned)__builtin_popcount(below);
+        sum += 16;
     }
 #else
-    return csni_accel_count_portable(lows, last, low);
+    return csni_accel_count_portable(lows, count, low);
 #endif
 }
 
-static inline const struct csni_accel_segment *csni_accel_segment(const struct csni_gsym_accel *accel,
-                                                                  const struct csni_accel_block *block, uint64_t addr) {
-    const uint8_t *base = (const uint8_t *)block;
-    const uint8_t *lows = base + sizeof *block + (block->last_function + 1u) * (sizeof(struct csni_accel_function) + 1);
-    unsigned low = (unsigned)(addr - accel->first) & ((1u << accel->shift) - 1);
-    const void *segments = base + block->segments_at;
-    return (const struct csni_accel_segment *)segments + csni_accel_count(lows, block->last_segment, low);
+static inline unsigned csni_accel_segment_bits(const struct csni_accel_block *b) {
+    return b->node_bits + b->function_bits + b->line_bits + b->file_bits;
 }
 
-static inline const struct csni_accel_function *csni_accel_function(const struct csni_accel_block *block, unsigned idx) {
-    const void *functions = block + 1;
-    return (const struct csni_accel_function *)functions + idx;
+/* Whether all of a block that is near the end can be read. */
+static inline bool csni_accel_block_fits(const struct csni_gsym_accel *accel, uint64_t at, const struct csni_accel_block *b) {
+    uint64_t packed = (uint64_t)(b->packed - b->at) + ((uint64_t)csni_accel_segment_bits(b) * (b->last_segment + 1u) + 7) / 8;
+    return packed + CSNI_ACCEL_OVERREAD <= accel->readable - at;
+}
+
+/* The block of a table's entry. False: it does not lie within the file. */
+static CSNI_GSYM_INLINE bool csni_accel_open_block(const struct csni_gsym_accel *accel, const uint8_t *entry,
+                                                   struct csni_accel_block *out) {
+    uint64_t at = csni_accel_u32(entry);
+    if (at + CSNI_ACCEL_BLOCK_HEADER > accel->readable) return false;
+    const uint8_t *p = accel->blocks + at;
+    csni_prefetch(p + 64);
+    unsigned last_segment = p[CSNI_ACCEL_B_LAST_SEGMENT], last_function = p[CSNI_ACCEL_B_LAST_FUNCTION];
+    const uint8_t *lows = p + CSNI_ACCEL_BLOCK_HEADER + (last_function + 1u) * CSNI_ACCEL_FUNCTION;
+    *out = (struct csni_accel_block){ .at = p, .lows = lows, .packed = lows + last_segment, .last_segment = last_segment,
+                                      .last_function = last_function, .node_bits = p[CSNI_ACCEL_B_NODE_BITS] & 63u,
+                                      .line_bits = p[CSNI_ACCEL_B_LINE_BITS] & 63u,
+                                      .file_bits = p[CSNI_ACCEL_B_FILE_BITS] & 63u,
+                                      .function_bits = last_function ? 32u - (unsigned)__builtin_clz(last_function) : 0 };
+    return accel->readable - at >= CSNI_ACCEL_BLOCK_MOST || csni_accel_block_fits(accel, at, out);
+}
+
+/* One answer. */
+struct csni_accel_segment {
+    uint32_t node;     /* innermost inlined call; CSNI_ACCEL_NO_NODE, or CSNI_ACCEL_GAP or CSNI_ACCEL_PLAIN */
+    uint32_t line;     /* where there is no file: the reason */
+    uint32_t file;
+    uint32_t function; /* within the block */
+};
+
+static inline uint64_t csni_accel_bits(const uint8_t *base, size_t bit) {
+    return csni_get64(base + (bit >> 3), false) >> (bit & 7);
+}
+
+static CSNI_GSYM_INLINE struct csni_accel_segment csni_accel_segment(const struct csni_gsym_accel *accel,
+                                                                     const struct csni_accel_block *b, uint64_t addr) {
+    unsigned low = (unsigned)(addr - accel->first) & ((1u << accel->shift) - 1);
+    size_t bit = (size_t)csni_accel_count(b->lows, b->last_segment, low) * csni_accel_segment_bits(b);
+    uint64_t ids = csni_accel_bits(b->packed, bit);
+    uint64_t row = csni_accel_bits(b->packed, bit + b->node_bits + b->function_bits);
+    uint64_t node = ids & (((uint64_t)1 << b->node_bits) - 1);
+    struct csni_accel_segment s = {
+        .function = (uint32_t)(ids >> b->node_bits & (((uint64_t)1 << b->function_bits) - 1)),
+        .line = csni_accel_u32(b->at + CSNI_ACCEL_B_LINE) + (uint32_t)(row & (((uint64_t)1 << b->line_bits) - 1)),
+        .file = (csni_accel_u32(b->at + CSNI_ACCEL_B_FILE) & CSNI_ACCEL_FILE_MAX) +
+                (uint32_t)(row >> b->line_bits & (((uint64_t)1 << b->file_bits) - 1)),
+        .node = CSNI_ACCEL_NO_NODE,
+    };
+    if (node >= CSNI_ACCEL_NODES) {
+        node += csni_accel_u32(b->at + CSNI_ACCEL_B_NODE) - CSNI_ACCEL_NODES;
+        s.node = node < accel->node_count ? (uint32_t)node : CSNI_ACCEL_PLAIN;
+    } else if (node) {
+        s.node = node == CSNI_ACCEL_CODE_GAP ? CSNI_ACCEL_GAP : CSNI_ACCEL_PLAIN;
+    }
+    if (s.function > b->last_function || s.file >= accel->file_count) s.node = CSNI_ACCEL_PLAIN;
+    return s;
+}
+
+struct csni_accel_function {
+    uint32_t start; /* from the accelerator's first address */
+    uint32_t size, name;
+    uint32_t index; /* in the address table */
+    uint8_t length; /* of the name */
+};
+
+/* idx <= last_function */
+static inline struct csni_accel_function csni_accel_function(const struct csni_accel_block *b, unsigned idx) {
+    const uint8_t *p = b->at + CSNI_ACCEL_BLOCK_HEADER + idx * CSNI_ACCEL_FUNCTION;
+    return (struct csni_accel_function){ csni_accel_u32(p), csni_accel_u32(p + 4), csni_accel_u32(p + 8), csni_accel_u32(p + 12),
+                                         p[16] };
+}
+
+static inline const uint8_t *csni_accel_node(const struct csni_gsym_accel *accel, uint32_t node) {
+    return accel->nodes + (size_t)node * accel->node_bytes;
+}
+
+static inline uint32_t csni_accel_node_field(const struct csni_gsym_accel *accel, const uint8_t *node, unsigned field) {
+    const struct csni_accel_field *f = &accel->fields[field];
+    return (uint32_t)(csni_get64(node + f->byte, false) >> f->shift & f->mask);
 }
 
 /* Walks the frames of a segment, innermost first. */
 struct csni_accel_walk {
-    uint64_t rel;            /* address from the accelerator's first */
-    const struct csni_accel_block *block;
+    uint64_t rel;            /* address from the function's start */
     uint32_t node;
     uint32_t file, line, reason; /* of the next frame */
-    uint32_t function;       /* within the block */
+    struct csni_accel_function function;
     unsigned length;         /* of the last frame's name */
+    unsigned left;           /* inlined calls that may follow */
     bool done;
 };
 
 /* Of a segment that is not special. */
-static inline struct csni_accel_walk csni_accel_frames(const struct csni_gsym_accel *accel,
-                                                       const struct csni_accel_block *block,
-                                                       const struct csni_accel_segment *segment, uint64_t addr) {
-    uint32_t file = segment->file_function >> 8;
-    return (struct csni_accel_walk){ .rel = addr - accel->first, .block = block, .node = segment->node, .file = file,
-                                     .line = file ? segment->line : 0,
-                                     .reason = file ? CSN_REASON_COMPLETE : segment->line,
-                                     .function = segment->file_function & 0xff };
+static CSNI_GSYM_INLINE struct csni_accel_walk csni_accel_frames(const struct csni_gsym_accel *accel,
+                                                                 const struct csni_accel_block *block,
+                                                                 const struct csni_accel_segment *segment, uint64_t addr) {
+    struct csni_accel_function function = csni_accel_function(block, segment->function);
+    return (struct csni_accel_walk){ .rel = addr - accel->first - function.start, .node = segment->node, .file = segment->file,
+                                     .line = segment->file ? segment->line : 0,
+                                     .reason = segment->file ? CSN_REASON_COMPLETE : segment->line,
+                                     .function = function, .left = CSN_INLINE_DEPTH_MAX };
 }
 
 /* The frames end with the one that is not inlined. */
-static CSNI_GSYM_INLINE void csni_accel_next(const struct csni_gsym_accel *accel, uint32_t file_count,
-                                             struct csni_accel_walk *walk, struct csn_frame_ref *out) {
-    if (!walk->node) {
-        const struct csni_accel_function *function = csni_accel_function(walk->block, walk->function);
-        *out = (struct csn_frame_ref){ function->name, walk->rel - function->start, walk->file, walk->line, 0,
-                                       walk->reason };
-        walk->length = ((const uint8_t *)csni_accel_function(walk->block, walk->block->last_function + 1u))[walk->function];
+static CSNI_GSYM_INLINE void csni_accel_next(const struct csni_gsym_accel *accel, struct csni_accel_walk *walk,
+                                             struct csn_frame_ref *out) {
+    if (!walk->node || !walk->left) {
+        *out = (struct csn_frame_ref){ walk->function.name, walk->rel, walk->file, walk->line, 0, walk->reason };
+        walk->length = walk->function.length;
         walk->done = true;
         return;
     }
-    const struct csni_accel_node *node = &accel->nodes[walk->node];
-    *out = (struct csn_frame_ref){ node->name, walk->rel - node->first, walk->file, walk->line, CSN_FRAME_INLINED,
-                                   walk->reason };
-    uint32_t call_file = node->file_length >> 8;
-    walk->length = node->file_length & 0xff;
-    walk->reason = csni_gsym_call_reason(call_file, file_count);
+    const uint8_t *node = csni_accel_node(accel, walk->node);
+    *out = (struct csn_frame_ref){ csni_accel_node_field(accel, node, CSNI_ACCEL_F_NAME),
+                                   walk->rel - csni_accel_node_field(accel, node, CSNI_ACCEL_F_OFFSET), walk->file, walk->line,
+                                   CSN_FRAME_INLINED, walk->reason };
+    uint32_t call_file = csni_accel_node_field(accel, node, CSNI_ACCEL_F_FILE);
+    uint32_t outer = csni_accel_node_field(accel, node, CSNI_ACCEL_F_PARENT);
+    walk->length = csni_accel_node_field(accel, node, CSNI_ACCEL_F_LENGTH);
+    walk->reason = csni_gsym_call_reason(call_file, accel->file_count);
     walk->file = walk->reason == CSN_REASON_COMPLETE ? call_file : 0;
-    walk->line = node->call_line;
-    walk->node = node->parent;
+    walk->line = csni_accel_node_field(accel, node, CSNI_ACCEL_F_LINE);
+    walk->node = outer && outer < walk->node ? walk->node - outer : CSNI_ACCEL_NO_NODE;
+    walk->left--;
 }
 
-/* The answer of a segment that is not CSNI_ACCEL_PLAIN; of the frames, innermost first, as many as fit. */
-static inline csn_status csni_accel_answer(const struct csni_gsym_accel *accel, uint32_t file_count,
-                                           const struct csni_accel_block *block,
-                                           const struct csni_accel_segment *segment, uint64_t addr,
-                                           struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out) {
-    const struct csni_accel_function *function = csni_accel_function(block, segment->file_function & 0xff);
-    *out = (struct csn_lookup){ .function_start = accel->first + function->start, .function_size = function->size,
-                                .function_index = function->index, .reason = CSN_REASON_GAP };
-    if (segment->node == CSNI_ACCEL_GAP) return CSN_NONE;
-    out->reason = segment->file_function >> 8 ? CSN_REASON_COMPLETE : segment->line;
+/* The answer of a segment that is not CSNI_ACCEL_PLAIN; of the frames, innermost first, as many as fit. CSN_E_FORMAT: of a
+ * function that there is not. */
+static CSNI_GSYM_INLINE csn_status csni_accel_answer(const struct csni_gsym_accel *accel,
+                                                     const struct csni_accel_block *block,
+                                                     const struct csni_accel_segment *segment, uint64_t addr,
+                                                     struct csn_frame_ref *frames, size_t cap, struct csn_lookup *out) {
     struct csni_accel_walk walk = csni_accel_frames(accel, block, segment, addr);
+    if (walk.function.index >= accel->function_count) return CSN_E_FORMAT;
+    *out = (struct csn_lookup){ .function_start = accel->first + walk.function.start, .function_size = walk.function.size,
+                                .function_index = walk.function.index, .reason = CSN_REASON_GAP };
+    if (segment->node == CSNI_ACCEL_GAP) return CSN_NONE;
+    out->reason = walk.reason;
     struct csn_frame_ref ignored;
     size_t count = 0;
-    for (; !walk.done; count++) csni_accel_next(accel, file_count, &walk, count < cap ? &frames[count] : &ignored);
+    for (; !walk.done; count++) csni_accel_next(accel, &walk, count < cap ? &frames[count] : &ignored);
     out->frame_count = count;
     return CSN_OK;
 }
 
 /* The string at that offset, of which the length is known, unless it is long. */
 static inline struct csn_str csni_accel_string(const struct csni_gsym *gsym, uint64_t offset, unsigned length) {
-    if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
-    struct csn_str s = { (const char *)gsym->strings.ptr + offset, length };
-    if (length == CSNI_ACCEL_LONG) s.len += csni_gsym_string(gsym, offset + length).len;
-    return s;
+    if (offset + length >= gsym->strings.size || length == CSNI_ACCEL_LONG) return csni_gsym_string(gsym, offset);
+    return (struct csn_str){ (const char *)gsym->strings.ptr + offset, length };
 }
 
 /* As csni_gsym_file(). */
 static inline void csni_accel_file(const struct csni_gsym_accel *accel, const struct csni_gsym *gsym, uint32_t idx,
                                    struct csn_str *directory, struct csn_str *base) {
-    if (idx >= gsym->file_count) {
+    if (idx >= accel->file_count) {
         *directory = *base = (struct csn_str){ "", 0 };
         return;
     }
-    struct csni_accel_file file = accel->files[idx];
-    *directory = csni_accel_string(gsym, file.directory >> 8, file.directory & 0xff);
-    *base = csni_accel_string(gsym, file.base >> 8, file.base & 0xff);
+    const uint8_t *file = accel->files + (size_t)idx * CSNI_ACCEL_FILE;
+    uint64_t directory_word = csni_get64(file, false), base_word = csni_get64(file + 8, false);
+    *directory = csni_accel_string(gsym, directory_word >> 8, directory_word & 0xff);
+    *base = csni_accel_string(gsym, base_word >> 8, base_word & 0xff);
 }
 
 /* Asks for the lines of a block, or of a node and those before it, where its parents often are. */
-static inline void csni_accel_prefetch_block(const struct csni_accel_block *block) {
-    csni_prefetch_lines(block, 3 * 64);
+static inline void csni_accel_prefetch_block(const struct csni_gsym_accel *accel, const uint8_t *entry) {
+    uint64_t at = csni_accel_u32(entry);
+    if (at < accel->readable && accel->readable - at >= 2 * 64) csni_prefetch_lines(accel->blocks + at, 2 * 64);
 }
 static inline void csni_accel_prefetch_node(const struct csni_gsym_accel *accel, uint32_t node) {
     if (node == CSNI_ACCEL_NO_NODE || node >= CSNI_ACCEL_GAP) return;
-    const char *p = (const char *)&accel->nodes[node];
+    const uint8_t *p = csni_accel_node(accel, node);
     csni_prefetch(p);
-    csni_prefetch(p - 64);
+    if (node * (size_t)accel->node_bytes >= 64) csni_prefetch(p - 64);
 }
 
 #endif

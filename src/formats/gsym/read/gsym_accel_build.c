@@ -1,4 +1,4 @@
-/* Building an accelerator: functions to segments in address order, segments to blocks. */
+/* Building an accelerator: functions to segments in address order. */
 #include "formats/gsym/read/gsym_accel_build.h"
 
 #include "base/core/budget.h"
@@ -6,23 +6,15 @@
 #include "base/core/file_map.h"
 #include "formats/gsym/gsym_layout.h"
 
-/* A stretch of code with one answer, up to the next one. */
-struct segment {
-    uint32_t start;    /* from the accelerator's first address */
-    uint32_t function; /* index in the address table */
-    uint32_t node, file, line;
-};
-
 enum {
-    BUCKET_SEGMENTS = 6, /* at least, unless that makes a bucket too large; twice as many at most, on average */
-    BUCKET_BYTES = sizeof(uint32_t) + sizeof(struct csni_accel_block) + sizeof(struct csni_accel_function) +
-                   sizeof(struct csni_accel_segment) + 5 /* of one segment and function */
+    BUCKET_BYTES = CSNI_ACCEL_ENTRY + CSNI_ACCEL_BLOCK_HEADER + CSNI_ACCEL_FUNCTION,
+    SEGMENT_BYTES = 10, NODE_BYTES = 16 /* about */
 };
 
 struct build {
     const struct csni_gsym *gsym;
     const struct csn_allocator *allocator;
-    CSNI_VEC(struct segment) segments; /* ascending */
+    CSNI_VEC(struct csni_accel_stretch) segments; /* ascending */
     CSNI_VEC(struct csn_row) rows; /* of one function */
     struct csni_accel_trees trees;
     uint64_t first, covered;
@@ -31,9 +23,9 @@ struct build {
     uint32_t plain_functions;
 };
 
-static bool push_segment(struct build *b, const struct segment *s) {
+static bool push_segment(struct build *b, const struct csni_accel_stretch *s) {
     if (b->segments.count) {
-        const struct segment *last = &b->segments.items[b->segments.count - 1];
+        const struct csni_accel_stretch *last = &b->segments.items[b->segments.count - 1];
         if (last->function == s->function && last->node == s->node && last->file == s->file && last->line == s->line)
             return true;
     }
@@ -41,7 +33,7 @@ static bool push_segment(struct build *b, const struct segment *s) {
 }
 
 static bool push_special(struct build *b, uint64_t start, uint32_t function, uint32_t special) {
-    struct segment s = { (uint32_t)(start - b->first), function, special, 0, CSN_REASON_COMPLETE };
+    struct csni_accel_stretch s = { (uint32_t)(start - b->first), function, special, 0, CSN_REASON_COMPLETE };
     return push_segment(b, &s);
 }
 
@@ -72,7 +64,7 @@ static csn_status read_accel_rows(struct build *b, const struct csni_gsym_payloa
 }
 
 /* Where there is no file, `line` becomes the reason. */
-static void set_row(struct segment *s, const struct csn_row *row, uint32_t file_count) {
+static void set_row(struct csni_accel_stretch *s, const struct csn_row *row, uint32_t file_count) {
     s->file = row->file;
     s->line = row->file ? row->line : CSN_REASON_NO_ROW;
     if (row->file >= file_count || row->file > CSNI_ACCEL_FILE_MAX) {
@@ -90,7 +82,7 @@ static bool push_function(struct build *b, uint64_t start, uint32_t function, bo
         while (row < row_count && b->rows.items[row].addr - b->first <= rel) current = b->rows.items[row++];
         while (change < change_count && b->trees.changes.items[change].start <= rel)
             node = b->trees.changes.items[change++].node;
-        struct segment s = { rel, function, node, 0, CSN_REASON_NO_LINE_TABLE };
+        struct csni_accel_stretch s = { rel, function, node, 0, CSN_REASON_NO_LINE_TABLE };
         if (has_lines) set_row(&s, &current, b->gsym->file_count);
         if (!push_segment(b, &s)) return false;
         if (row == row_count && change == change_count) return true;
@@ -127,10 +119,8 @@ static bool charge_parts(struct build *b, const struct parts *parts) {
 
 /* What the functions so far will take in all, nearly; the rest of the limit is for buckets that hold little. */
 static bool is_full(const struct build *b, uint32_t functions) {
-    uint64_t share = BUCKET_BYTES / BUCKET_SEGMENTS + 1 + sizeof(struct csni_accel_segment);
-    uint64_t bytes = b->segments.count * share + b->trees.nodes.count * sizeof(struct csni_accel_node) +
-                     (uint64_t)functions * sizeof(struct csni_accel_function) +
-                     (uint64_t)b->gsym->file_count * sizeof(struct csni_accel_file);
+    uint64_t bytes = (uint64_t)b->segments.count * SEGMENT_BYTES + (uint64_t)b->trees.nodes.count * NODE_BYTES +
+                     (uint64_t)functions * CSNI_ACCEL_FUNCTION + (uint64_t)b->gsym->file_count * CSNI_ACCEL_FILE;
     return bytes > b->max_bytes / 4 * 3;
 }
 
@@ -184,156 +174,6 @@ static csn_status add_accel_functions(struct build *b) {
     return CSN_OK;
 }
 
-/* ---- lengths of strings ---- */
-
-static uint8_t length_at(const struct csni_gsym *gsym, uint64_t offset) {
-    if (offset >= gsym->strings.size) return 0;
-    const uint8_t *text = gsym->strings.ptr + offset;
-    uint64_t left = gsym->strings.size - offset;
-    size_t most = left < CSNI_ACCEL_LONG ? (size_t)left : CSNI_ACCEL_LONG;
-    const uint8_t *nul = memchr(text, 0, most);
-    return (uint8_t)(nul ? (size_t)(nul - text) : most);
-}
-
-static void find_name_lengths(struct build *b) {
-    enum { AHEAD = 16 }; /* names are here and there */
-    struct csni_accel_node *nodes = b->trees.nodes.items;
-    size_t count = b->trees.nodes.count;
-    for (size_t k = 1; k < count; k++) {
-        if (k + AHEAD < count) csni_gsym_prefetch_string(b->gsym, nodes[k + AHEAD].name);
-        nodes[k].file_length |= length_at(b->gsym, nodes[k].name);
-    }
-}
-
-static uint64_t with_length(const struct csni_gsym *gsym, uint64_t offset) {
-    if (offset >= gsym->strings.size) offset = gsym->strings.size; /* reads as empty, and is below 2^56 */
-    return offset << 8 | length_at(gsym, offset);
-}
-
-static void put_accel_files(const struct csni_gsym *gsym, struct csni_accel_file *out) {
-    for (uint32_t idx = 0; idx < gsym->file_count; idx++) {
-        const uint8_t *entry = csni_gsym_file_entry(gsym, idx);
-        out[idx].directory = with_length(gsym, csni_gsym_strp(gsym, entry));
-        out[idx].base = with_length(gsym, csni_gsym_strp(gsym, entry + gsym->strp_size));
-    }
-}
-
-/* ---- blocks ---- */
-
-struct layout {
-    const struct build *b;
-    unsigned shift;
-    uint64_t bucket_count;
-    uint8_t *out; /* NULL: the size is wanted */
-    uint32_t *table;
-    uint64_t size;
-    uint64_t same_at;  /* block of the bucket before, where that is one stretch without an answer of its own */
-    size_t same_segment;
-};
-
-/* How many segments of b->segments from `from` on begin before `end`. */
-static size_t segments_before(const struct build *b, size_t from, uint64_t end) {
-    size_t k = from;
-    while (k < b->segments.count && b->segments.items[k].start < end) k++;
-    return k - from;
-}
-
-static struct csni_accel_function function_of(const struct build *b, uint32_t idx) {
-    struct csni_gsym_record record;
-    struct csni_accel_function f = { (uint32_t)(csni_gsym_address(b->gsym, idx) - b->first), 0, 0, idx };
-    /* A record that cannot be read, or whose name is out of reach, is one of a segment left to the index. */
-    if (csni_gsym_record(b->gsym, idx, &record, NULL) == CSN_OK) {
-        f.size = record.size;
-        f.name = (uint32_t)record.name;
-    }
-    return f;
-}
-
-/* Writes, or only measures, the block of `count` segments, the first of which begins at or before the bucket. */
-static void put_block(struct layout *l, uint64_t bucket, const struct segment *s, size_t count) {
-    uint32_t functions = 1;
-    for (size_t k = 1; k < count; k++) functions += s[k].function != s[k - 1].function;
-    size_t lengths_at = sizeof(struct csni_accel_block) + functions * sizeof(struct csni_accel_function);
-    size_t lows_at = lengths_at + functions;
-    size_t segments_at = (size_t)csni_align_up(lows_at + count, CSNI_ACCEL_UNIT);
-    uint64_t at = l->size;
-    l->size += segments_at + count * sizeof(struct csni_accel_segment);
-    if (!l->out) return;
-    l->table[bucket] = (uint32_t)(at / CSNI_ACCEL_UNIT);
-    uint8_t *p = l->out + at;
-    struct csni_accel_block head = { (uint8_t)(count - 1), (uint8_t)(functions - 1), (uint16_t)segments_at };
-    memcpy(p, &head, sizeof head);
-    uint32_t function = 0;
-    for (size_t k = 0; k < count; k++) {
-        if (k == 0 || s[k].function != s[k - 1].function) {
-            struct csni_accel_function f = function_of(l->b, s[k].function);
-            function += k != 0;
-            memcpy(p + sizeof head + function * sizeof f, &f, sizeof f);
-            p[lengths_at + function] = length_at(l->b->gsym, f.name);
-        }
-        uint32_t low = s[k].start & (((uint32_t)1 << l->shift) - 1);
-        p[lows_at + k] = (uint8_t)(k ? low : 0);
-        struct csni_accel_segment out = { s[k].node, s[k].line, s[k].file << 8 | function };
-        memcpy(p + segments_at + k * sizeof out, &out, sizeof out);
-    }
-}
-
-static void lay_out_accel(struct layout *l) {
-    const struct build *b = l->b;
-    size_t current = 0; /* the segment at the bucket's start */
-    l->size = 0;
-    l->same_segment = SIZE_MAX;
-    for (uint64_t bucket = 0; bucket < l->bucket_count; bucket++) {
-        uint64_t start = bucket << l->shift;
-        while (current + 1 < b->segments.count && b->segments.items[current + 1].start <= start) current++;
-        size_t more = segments_before(b, current + 1, start + ((uint64_t)1 << l->shift));
-        if (!more && l->same_segment == current) { /* a long stretch: its buckets share a block */
-            if (l->out) l->table[bucket] = (uint32_t)(l->same_at / CSNI_ACCEL_UNIT);
-            continue;
-        }
-        l->same_at = l->size;
-        l->same_segment = more ? SIZE_MAX : current;
-        put_block(l, bucket, b->segments.items + current, more + 1);
-    }
-}
-
-/* Buckets that hold a few segments each: one cache line or two to a block. */
-static unsigned choose_shift(const struct build *b) {
-    unsigned shift = CSNI_ACCEL_SHIFT_MIN;
-    while (shift < CSNI_ACCEL_SHIFT_MAX && (b->covered >> shift) * BUCKET_SEGMENTS > b->segments.count) shift++;
-    return shift;
-}
-
-static csn_status finish_accel(struct build *b, struct csni_gsym_accel *out, struct csn_error *err) {
-    struct layout l = { .b = b, .shift = choose_shift(b) };
-    l.bucket_count = (b->covered + ((uint64_t)1 << l.shift) - 1) >> l.shift;
-    lay_out_accel(&l);
-    uint64_t table_size = csni_align_up(l.bucket_count * sizeof(uint32_t), CSNI_ACCEL_SLACK);
-    uint64_t blocks_size = csni_align_up(l.size + CSNI_ACCEL_SLACK, CSNI_ACCEL_SLACK);
-    uint64_t nodes_size = csni_align_up(b->trees.nodes.count * sizeof(struct csni_accel_node), CSNI_ACCEL_SLACK);
-    uint64_t size = table_size + blocks_size + nodes_size + (uint64_t)b->gsym->file_count * sizeof(struct csni_accel_file);
-    if (size > b->max_bytes || l.size / CSNI_ACCEL_UNIT > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
-    /* Huge pages where the kernel has them: a lookup's misses are then not doubled by those of the page tables. */
-    size_t align = size >= CSNI_HUGE_PAGE / 2 ? CSNI_HUGE_PAGE : CSNI_ACCEL_SLACK, capacity = (size_t)size + align;
-    void *memory = csni_alloc(b->allocator, capacity);
-    if (!memory) return csni_fail_memory(err, capacity);
-    uint8_t *base = (uint8_t *)memory + (align - (uintptr_t)memory % align) % align;
-    csni_pages_prefer_huge(base, (size_t)size);
-    l.table = (uint32_t *)(void *)base;
-    l.out = base + table_size;
-    lay_out_accel(&l);
-    memset(l.out + l.size, 0, (size_t)(blocks_size - l.size));
-    find_name_lengths(b);
-    memcpy(l.out + blocks_size, b->trees.nodes.items, b->trees.nodes.count * sizeof(struct csni_accel_node));
-    const void *nodes = l.out + blocks_size;
-    struct csni_accel_file *files = (struct csni_accel_file *)(void *)(l.out + blocks_size + nodes_size);
-    put_accel_files(b->gsym, files);
-    *out = (struct csni_gsym_accel){ .table = l.table, .blocks = l.out, .nodes = nodes, .files = files,
-                                     .first = b->first, .covered = b->covered, .shift = l.shift,
-                                     .plain_functions = b->plain_functions, .memory = memory, .memory_size = capacity };
-    return CSN_OK;
-}
-
 /* ---- all of it ---- */
 
 /* The bytes from the first function on to the end of the last, as far as a table within the limit reaches; 0 where the
@@ -358,17 +198,18 @@ static uint64_t find_covered(const struct csni_gsym *gsym, uint64_t max_bytes) {
     return covered < most ? covered : most;
 }
 
-static csn_status build(struct build *b, struct csni_gsym_accel *out, struct csn_error *err) {
+static csn_status find_segments(struct build *b, struct csn_error *err) {
     struct csni_accel_node none = { 0, 0, 0, 0, 0 };
     if (!csni_vec_push(&b->trees.nodes, none)) return csni_fail_memory(err, sizeof none);
     csn_status status = add_accel_functions(b);
-    if (status == CSN_E_MEMORY) return csni_fail_memory(err, b->segments.capacity * sizeof(struct segment) * 2);
-    return finish_accel(b, out, err);
+    if (status == CSN_E_MEMORY) return csni_fail_memory(err, b->segments.capacity * sizeof(struct csni_accel_stretch) * 2);
+    return status;
 }
 
-csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_gsym *gsym, uint64_t max_bytes,
-                                 const struct csn_allocator *allocator, struct csn_error *err) {
-    *out = (struct csni_gsym_accel){ .table = NULL };
+/* The bytes in memory; empty: nothing can be accelerated. */
+static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint64_t max_bytes, uint32_t end_in_page,
+                         const struct csn_allocator *allocator, struct csn_error *err) {
+    *out = (struct csn_bytes){ NULL, 0, allocator };
     if (!gsym->address_count || !max_bytes) return CSN_OK;
     struct build b = { .gsym = gsym, .allocator = allocator, .max_bytes = max_bytes,
                        .first = csni_gsym_address(gsym, 0), .covered = find_covered(gsym, max_bytes),
@@ -376,11 +217,36 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
     if (!b.covered) return CSN_OK;
     b.segments.alloc = b.rows.alloc = allocator;
     csni_accel_trees_init(&b.trees, allocator);
-    csn_status status = build(&b, out, err);
+    csn_status status = find_segments(&b, err);
+    if (status == CSN_OK) {
+        const struct csni_accel_content content = { .gsym = gsym, .segments = b.segments.items, .segment_count = b.segments.count,
+                                                    .nodes = b.trees.nodes.items, .node_count = (uint32_t)b.trees.nodes.count,
+                                                    .first = b.first, .covered = b.covered, .max_bytes = max_bytes,
+                                                    .plain_functions = b.plain_functions, .end_in_page = end_in_page };
+        status = csni_accel_write(out, &content, err);
+    }
     csni_vec_deinit(&b.segments);
     csni_vec_deinit(&b.rows);
     csni_accel_trees_deinit(&b.trees);
     return status;
+}
+
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint32_t end_in_page,
+                                  const struct csn_allocator *allocator, struct csn_error *err) {
+    return encode(out, gsym, UINT64_MAX, end_in_page, allocator, err);
+}
+
+csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_gsym *gsym, uint64_t max_bytes,
+                                 const struct csn_allocator *allocator, struct csn_error *err) {
+    *out = (struct csni_gsym_accel){ .table = NULL };
+    struct csn_bytes bytes;
+    CSNI_TRY(encode(&bytes, gsym, max_bytes, CSNI_ACCEL_ANY_END, allocator, err));
+    if (!bytes.size) return CSN_OK;
+    const struct csni_span region = { bytes.ptr, bytes.size };
+    (void)csni_gsym_accel_parse(out, gsym, region, region.size);
+    out->memory = bytes.ptr;
+    out->memory_size = bytes.size;
+    return CSN_OK;
 }
 
 void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_allocator *allocator) {

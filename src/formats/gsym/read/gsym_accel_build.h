@@ -5,6 +5,20 @@
 #include "base/core/vec.h"
 #include "formats/gsym/read/gsym_accel.h"
 
+/* An inlined call. Chains end at node 0, which stands for none. */
+struct csni_accel_node {
+    uint32_t name, call_file, call_line;
+    uint32_t offset; /* of its lowest address, from the function's start */
+    uint32_t parent;
+};
+
+/* A stretch of code with one answer, up to the next one: a segment of each bucket that it is in. */
+struct csni_accel_stretch {
+    uint32_t start;    /* from the accelerator's first address */
+    uint32_t function; /* index in the address table */
+    uint32_t node, file, line;
+};
+
 /* From `start` on, up to the next: addresses count from the accelerator's first. */
 struct csni_accel_change {
     uint32_t start;
@@ -34,5 +48,23 @@ void csni_accel_trees_deinit(struct csni_accel_trees *trees);
  * such that walking it would answer otherwise than nested intervals do. */
 csn_status csni_accel_tree(struct csni_accel_trees *trees, const struct csni_gsym *gsym,
                            const struct csni_gsym_payload *payload, uint64_t first, uint64_t start, uint64_t end);
+
+/* ---- gsym_accel_write.c ---- */
+
+/* What is written. */
+struct csni_accel_content {
+    const struct csni_gsym *gsym;
+    const struct csni_accel_stretch *segments; /* ascending */
+    size_t segment_count;
+    const struct csni_accel_node *nodes;       /* [0] stands for none */
+    uint32_t node_count;
+    uint64_t first, covered, max_bytes;
+    uint32_t plain_functions;
+    uint32_t end_in_page;                      /* as csni_gsym_accel_encode() has it, or: */
+};
+enum { CSNI_ACCEL_ANY_END = CSNI_ACCEL_PAGE };
+
+/* Writes the bytes. Empty where they would be more than max_bytes. */
+csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err);
 
 #endif

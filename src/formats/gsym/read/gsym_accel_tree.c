@@ -46,12 +46,12 @@ static csn_status add_tree_node(struct walk *w, const struct csni_gsym_node *nod
     uint32_t parent = depth ? w->nodes[depth - 1] : CSNI_ACCEL_NO_NODE;
     uint32_t answer = parent;
     if (csni_gsym_node_is_call(node, depth == 0)) {
-        /* An offset from an address before the image's first or 4 GB after it: not seen, not kept. */
-        if (node->first < w->first || node->first - w->first > UINT32_MAX) return CSN_NONE;
+        /* An offset from an address before the function or 4 GB after its start: not seen, not kept. */
+        if (node->first < w->start || node->first - w->start > UINT32_MAX) return CSN_NONE;
         if (w->trees->nodes.count >= CSNI_ACCEL_GAP || node->name > UINT32_MAX) return CSN_NONE;
         if (node->call_file > CSNI_ACCEL_FILE_MAX) return CSN_NONE;
-        struct csni_accel_node kept = { (uint32_t)node->name, node->call_file << 8, node->call_line,
-                                        (uint32_t)(node->first - w->first), parent };
+        struct csni_accel_node kept = { (uint32_t)node->name, node->call_file, node->call_line,
+                                        (uint32_t)(node->first - w->start), parent };
         answer = (uint32_t)w->trees->nodes.count;
         if (!csni_vec_push(&w->trees->nodes, kept)) return CSN_E_MEMORY;
     }

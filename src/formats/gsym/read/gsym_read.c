@@ -113,6 +113,7 @@ csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struc
     CSNI_TRY(parsed.version == CSNI_GSYM_VERSION_1 ? parse_v1(&parsed, err) : csni_gsym_parse_v2(&parsed, err));
     csni_gsym_find_members(&parsed);
     csni_gsym_find_sample(&parsed);
+    csni_gsym_find_accel(&parsed);
     *gsym = parsed;
     return CSN_OK;
 }
