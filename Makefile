@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Picked when a recipe runs, because `make demo` and `make check` may install CMake first.
 CMAKE ?= $$(scripts/pick-cmake)
 
-.PHONY: all demo check check-full check-corpus bench fuzz install uninstall clean help
+.PHONY: all demo check check-builds check-full check-corpus bench fuzz install uninstall clean help
 
 all:
 	@$(CMAKE) --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
@@ -20,8 +20,12 @@ demo:
 	@scripts/demo
 
 check:
-	@scripts/install-deps build demo test machines
+	@scripts/install-deps build demo test
 	@scripts/check
+
+check-builds:
+	@scripts/install-deps build demo test machines
+	@scripts/check --builds
 
 check-full:
 	@scripts/install-deps build demo test machines
@@ -57,8 +61,9 @@ clean:
 help:
 	@echo "make               the release build: build/release/callsign and the libraries beside it"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
-	@echo "make check         installs what the tests need, then all tests, plain and under sanitizers (about 18 minutes)"
-	@echo "make check-full    the same with fuzzing, every other machine and the long tests (about 40 minutes)"
+	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
+	@echo "make check-builds  the tests under sanitizers, without optional libraries, on other machines (about 13 minutes)"
+	@echo "make check-full    both, with fuzzing, every other machine and the long tests (about 40 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"
