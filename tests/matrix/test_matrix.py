@@ -1,11 +1,12 @@
 """Every cell of the support matrix (docs/support-matrix.md): container x packaging x producer."""
 import os
 import pathlib
+import shutil
 import subprocess
 
 import pytest
 
-from matrix_answers import answers, convert
+from matrix_answers import addresses_of, answers, convert, index_stacks, is_same_stack, symbolizer_stacks
 from matrix_cells import all_cells
 
 HERE = pathlib.Path(__file__).parent
@@ -51,10 +52,45 @@ def check_shape(got, want, function):
     assert len(got_lines & want_lines) * 2 >= len(got_lines | want_lines), (function, got_lines ^ want_lines)
 
 
+# What llvm-symbolizer 22 cannot judge, and why.
+NOT_JUDGED = {
+    ("elf", "zdebug"): "it no longer reads .zdebug sections",
+    ("elf", "function-sections"): "it takes addresses of relocatable objects as offsets in any section",
+    ("mach-o", "debug-map"): "it reads no debug map without a dSYM",
+    ("mach-o", "debug-map-archive"): "it reads no debug map without a dSYM",
+}
+LINES_ALONE = {
+    ("elf", "dwz-supplement"): "it gives no names that the supplement has",
+    ("elf", "dwz-supplement-5"): "it gives no names that the supplement has",
+    ("elf", "relocatable"): "it takes a symbol at that offset of any section, and knows lines of the first section alone",
+    ("wasm", "module"): "it takes offsets in the code section for offsets in the file when it reads the name section",
+}
+
+
+def check_against_symbolizer(cell, folder, index):
+    """The addresses of the index are those of the image, and the answers those of the debug information itself."""
+    kind = cell.container, cell.packaging
+    if kind in NOT_JUDGED:
+        return
+    chosen = dict(zip(cell.options, cell.options[1:]))
+    image = folder / chosen.get("--debug-file", cell.source)
+    if cell.packaging == "dsym-bundle":
+        image = image / "Contents" / "Resources" / "DWARF" / "prog"
+    options = [f"--default-arch={chosen['--arch']}"] if "--arch" in chosen else []
+    if "--debug-dir" in chosen:
+        options.append(f"--debug-file-directory={folder / chosen['--debug-dir']}")
+    addresses = addresses_of(index)
+    ours, theirs = index_stacks(index, addresses), symbolizer_stacks(image, addresses, *options)
+    wrong = [(hex(a), ours[a], theirs[a]) for a in addresses if not is_same_stack(ours[a], theirs[a], kind not in LINES_ALONE)]
+    assert len(addresses) > 100
+    assert not wrong, (len(wrong), wrong[:3])
+    assert 2 * sum(bool(theirs[a][-1][2]) for a in addresses) > len(addresses)
+
+
 @pytest.mark.parametrize("name", CELLS)
 def test_cell(name, tmp_path, baselines):
     cell = CELLS[name]
-    missing = cell.missing_tools()
+    missing = cell.missing_tools() + [tool for tool in ("llvm-symbolizer-22", "c++filt") if not shutil.which(tool)]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
     want_index = baselines(*cell.baseline)
@@ -64,6 +100,7 @@ def test_cell(name, tmp_path, baselines):
     options = [str(folder / o) if before in ("--debug-file", "--debug-dir") else o
                for before, o in zip(("", *cell.options), cell.options)]
     convert(folder / cell.source, index, "--quiet", *options)
+    check_against_symbolizer(cell, folder, index)
     if cell.mode == "exact":
         got, want = answers(index, by_address=True), answers(want_index, by_address=True)
         assert want and got == want
