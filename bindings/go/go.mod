@@ -1,0 +1,3 @@
+module callsign
+
+go 1.21

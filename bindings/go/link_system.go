@@ -1,0 +1,8 @@
+//go:build callsign_system
+
+package callsign
+
+// The installed library.
+
+// #cgo pkg-config: callsign
+import "C"
