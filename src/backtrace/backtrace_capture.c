@@ -90,7 +90,9 @@ static size_t walk_pointers(uintptr_t frame, bool is_doubtful, size_t skip, uint
 }
 
 __attribute__((noinline)) size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) {
-    return walk_pointers((uintptr_t)__builtin_frame_address(0), false, skip, pcs, cap);
+    size_t count = walk_pointers((uintptr_t)__builtin_frame_address(0), false, skip, pcs, cap);
+    __asm__ volatile("" ::: "memory"); /* no tail call, which would write over the frame that is walked */
+    return count;
 }
 
 #else
