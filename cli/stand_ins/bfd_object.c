@@ -201,14 +201,14 @@ const char *bfd_coff_file(const struct bfd_object *o, const struct bfd_section *
 static bool may_begin_name(char c) { return isalnum((unsigned char)c) || (c && strchr("_<({[*&~$.?@", c)); }
 
 bool bfd_symbol_address(struct bfd_object *o, const char *name, uint64_t *addr) {
-    if (!may_begin_name(*name)) return false;
+    if (*name && !may_begin_name(*name)) return false; /* symbols of files may have no name, and "+1" finds them */
     if (o->unknown_name && strcmp(o->unknown_name, name) == 0) return false;
     for (size_t i = 0; i < o->symbol_count; i++) {
         if (strcmp(o->symbols[i].name, name) != 0) continue;
         *addr = value_of(o, o->symbols[i].symbol);
         return true;
     }
-    for (size_t i = 0; i < o->symbol_count; i++) {
+    for (size_t i = 0; *name && i < o->symbol_count; i++) {
         char *demangled = gnu_demangle(o->symbols[i].name);
         bool found = demangled && strcmp(demangled, name) == 0;
         free(demangled);

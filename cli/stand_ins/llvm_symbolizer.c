@@ -176,6 +176,7 @@ static void answer_request(struct llvm_session *s, const char *text) {
     const char *problem = read_query(o, text, &q), *message = NULL;
     const char *name = q.module ? q.module : o->object ? o->object : o->build_id ? o->build_id : "";
     if (problem) {
+        if (!*text || q.is_build_id) name = ""; /* as LLVM: it has not come to a module */
         if (*text) llvm_print_message(&s->printer, text, problem);
         print_unknown(s, name);
         if (o->style == LLVM_STYLE_GNU) s->last_addr = 0;

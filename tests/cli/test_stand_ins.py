@@ -298,6 +298,51 @@ def test_both_generations_of_perf(programs):
     assert newer.end() == (b"", 0)
 
 
+HOSTILE = {
+    "nothing": b"", "NUL": b"\0\n", "NULs": b"0x1139\0foo\n0x11\x0039\n", "long text": b"a" * 1000000 + b"\n0x1139\n",
+    "long number": b"1" * 1000000 + b"\n0x1139\n", "long NULs": b"\0" * 1000000 + b"\n0x1139\n", "half a line": b"0x1139\n0x11",
+    "carriage returns": b"0x1139\r\n", "no text": b"\xff\xfe\n0x1139\n", "blanks": b"\t 0x1139 \t\n", "empty lines": b"\n" * 500,
+    "quotes": b'"c-gcc 0x1139\n"c-gcc" 0x1139\n"" 0x1\n', "commands": b"CODE\nCODE \nCODE c-gcc\nDATA c-gcc\nFRAME\n", "signs": b"-1\n-0x1\n+1\n",
+    "too large": b"0xffffffffffffffffffff\n99999999999999999999999\n",
+    "modules": b"/nosuch 0x1\n. 0x1\n/dev/null 0x1\nc-gcc nosuch\nFILE: 0x1\nBUILDID:zz 0x1\nBUILDID: 0x1\nFILE:c-gcc 0x1139\nBUILDID:0011 0x1\n",
+    "files": b"0x1139 nosuch\n", "second without file": b"0x1 gs/c.gsym\n\n", "two blanks": b"0x1  gs/c.gsym\n", "returns": b"0x1 gs/c.gsym\r\n0x1139 gs/c.gsym\n",
+    "markup": b"{{{pc:0x1}}}\n{{{bt:0:zz}}}\n{{{module:0:a:elf:}}}\n{{{mmap:}}}\n{{{" + b"x" * 100000 + b"}}}\n{{{reset}}}\n{{{",
+}
+HOSTILE_RUNS = [("addr2line", ["-e", "c-gcc", "-fi"]), ("addr2line", ["-e", "c-gcc", "-apf"]), ("eu-addr2line", ["-e", "c-gcc", "-fi"]),
+                ("llvm-addr2line", ["-e", "c-gcc", "-fi"]), ("llvm-symbolizer", ["--obj=c-gcc"]), ("llvm-symbolizer", []),
+                ("llvm-symbolizer", ["--output-style=JSON"]), ("llvm-symbolizer", ["--output-style=JSON", "--obj=c-gcc"]),
+                ("llvm-symbolizer", ["--filter-markup"]), ("llvm-gsymutil", ["--addresses-from-stdin"])]
+
+
+@pytest.mark.parametrize("dialect,arguments", HOSTILE_RUNS, ids=lambda value: value if isinstance(value, str) else " ".join(value))
+def test_bad_requests_are_answered_like_the_tool(dialect, arguments, folder, programs):
+    pair = pair_for(dialect, folder)
+    where = folder / "programs"
+    (where / "gs").mkdir(exist_ok=True)
+    if dialect == "llvm-gsymutil":
+        assert pair.run("theirs", ["--convert=c-gcc", "--out-file=gs/c.gsym", "--quiet"], b"", where).code == 0
+    for name, data in HOSTILE.items():
+        theirs, ours = (pair.run(which, arguments, data, where) for which in ("theirs", "ours"))
+        if theirs.code < 0:  # the tool crashes
+            assert ours.code in (0, 1) and ours.out + ours.err, name
+        else:
+            assert theirs == ours, name + "\n" + stand_in_pairs.show_difference(arguments, data, (theirs, ours))
+
+
+def test_a_client_that_dies_ends_the_stand_in(folder, programs):
+    for dialect, arguments in HOSTILE_RUNS:
+        pair = pair_for(dialect, folder)
+        command = [str(pair.ours / dialect), *arguments]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder / "programs") as child:
+            child.stdout.close()  # the reading end is gone
+            try:
+                child.stdin.write(b"0x1139 c-gcc\n" * 20000)
+                child.stdin.close()
+            except BrokenPipeError:
+                pass
+            assert child.wait(timeout=30) != 0 or dialect == "llvm-gsymutil", dialect
+
+
 def test_hostile_clients(programs):
     command = [stand_in_pairs.CALLSIGN, "addr2line", "-e", str(programs["c-gcc"]), "-f"]
     done = subprocess.run(command, input=b"1" * (1 << 20) + b"\n\0\0\n" + b"12", capture_output=True, timeout=60, check=False)

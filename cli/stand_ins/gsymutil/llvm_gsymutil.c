@@ -189,38 +189,59 @@ static int look_into(const struct gsymutil *g, const char *path) {
     return 0;
 }
 
-/* Lines "ADDRESS FILE". */
+/* Carriage returns and newlines are dropped wherever they stand. Returns the size that is left. */
+static size_t strip_line_ends(char *line, size_t size) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++)
+        if (line[i] != '\r' && line[i] != '\n') line[kept++] = line[i];
+    line[kept] = 0;
+    return kept;
+}
+
+/* The file of the lines before, or another one. */
+struct line_file {
+    struct csn_index *index;
+    char *path;              /* NULL: none yet */
+};
+
+/* False: it cannot be opened, which was printed. */
+static bool use_file(struct line_file *file, const char *path) {
+    if (file->path && strcmp(file->path, path) == 0) return true;
+    csn_index_close(file->index);
+    free(file->path);
+    file->path = copy_text(path, strlen(path));
+    file->index = open_gsym(path);
+    return file->index;
+}
+
+/* Lines "ADDRESS FILE": the file counts before the address. */
 static int answer_lines(const struct gsymutil *g) {
-    struct csn_index *index = NULL;
-    char *line = NULL, *open_path = NULL;
+    struct line_file file = { 0 };
+    char *line = NULL;
     size_t capacity = 0;
     int code = 0;
     for (ssize_t size; !code && (size = getline(&line, &capacity, stdin)) > 0;) {
-        if (line[size - 1] == '\n') line[--size] = 0;
-        char *blank = strchr(line, ' ');
+        const size_t kept = strip_line_ends(line, (size_t)size);
+        const char *blank = memchr(line, ' ', kept);
+        const size_t digits = blank ? (size_t)(blank - line) : kept;
         uint64_t addr;
-        size_t digits = blank ? (size_t)(blank - line) : strlen(line);
-        if (!llvm_read_number(line, digits, false, &addr)) {
-            printf("error: invalid address %.*s, expected: Address GsymFile.\n", (int)digits, line);
+        const bool is_number = llvm_read_number(line, digits, false, &addr);
+        if ((blank || file.path || is_number) && !use_file(&file, blank ? blank + 1 : "")) {
             code = 1;
-            break;
+        } else if (!is_number) {
+            fputs("error: invalid address ", stdout);
+            fwrite(line, 1, digits, stdout);
+            fputs(", expected: Address GsymFile.\n", stdout);
+            code = 1;
+        } else {
+            look_up(g, file.index, addr);
+            fputc('\n', stdout);
+            fflush(stdout);
         }
-        const char *path = blank ? blank + 1 : "";
-        if (!open_path || strcmp(open_path, path) != 0) {
-            csn_index_close(index);
-            free(open_path);
-            open_path = copy_text(path, strlen(path));
-            index = open_gsym(path);
-            if (!index) code = 1;
-        }
-        if (!index) break;
-        look_up(g, index, addr);
-        fputc('\n', stdout);
-        fflush(stdout);
     }
-    csn_index_close(index);
+    csn_index_close(file.index);
+    free(file.path);
     free(line);
-    free(open_path);
     return code;
 }
 
