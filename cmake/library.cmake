@@ -35,7 +35,7 @@ csn_layer(CSN_OBJECTS
 set(CSN_HAS_BACKTRACE FALSE)
 if(UNIX AND NOT APPLE AND NOT CYGWIN)
     set(CSN_HAS_BACKTRACE TRUE)
-    csn_layer(CSN_BACKTRACE_OBJECTS backtrace backtrace/convert backtrace/libbacktrace)
+    csn_layer(CSN_BACKTRACE_OBJECTS backtrace backtrace/convert backtrace/symbols backtrace/libbacktrace)
 endif()
 
 # A hash of the sources that decide what a conversion gives, for the entries of the cache.
