@@ -50,7 +50,7 @@ static char *plain_win32_name(const char *name) {
 }
 
 char *llvm_demangle_name(const char *name, bool is_win32) {
-    char *found = demangle(name);
+    char *found = is_win32 && strchr(name, '@') && name[0] != '?' ? NULL : demangle(name); /* "@8" ends no name of C++ */
     if (found) return found;
     if (!is_win32 || name[0] == '?') return copy_text(name, strlen(name));
     char *plain = plain_win32_name(name);

@@ -3,6 +3,7 @@
 #include "stand_ins/llvm_module.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,6 +120,26 @@ static void guess_sizes(struct llvm_module *m) {
     free(all.items);
 }
 
+/* On 32-bit Windows names of the C convention begin with an underscore, which the reader took off; those of fastcall ('@foo@8') and of
+ * vectorcall ('foo@@8') have none, but C++ names have theirs. */
+static bool had_underscore(struct csn_str name) {
+    if (!name.len || name.ptr[0] == '@' || name.ptr[0] == '?') return false;
+    for (size_t i = 0; i + 1 < name.len; i++)
+        if (name.ptr[i] == '@' && name.ptr[i + 1] == '@') return name.ptr[0] == 'Z';
+    return true;
+}
+
+/* Bits 56 to 63 may be a tag: all are as bit 55 is. */
+static uint64_t untagged(uint64_t addr) { return (addr & ((UINT64_C(1) << 56) - 1)) | (addr >> 55 & 1 ? UINT64_C(0xff) << 56 : 0); }
+
+static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    uint64_t addr = s->addr;
+    const bool is_unlinked = m->object.kind == CSN_OBJECT_RELOCATABLE && m->object.container == CSN_CONTAINER_ELF;
+    if (is_unlinked && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
+    return m->untag ? untagged(addr) : addr;
+}
+
 static void read_symbols(struct llvm_module *m) {
     const struct csn_debug_symbol *symbols;
     size_t count = 0;
@@ -133,16 +154,15 @@ static void read_symbols(struct llvm_module *m) {
         }
         if (!is_wanted(m, s)) continue;
         struct csn_str name = s->name;
-        if (m->object.container == CSN_CONTAINER_MACHO && name.len && name.ptr[0] == '_') name.ptr++, name.len--;
         char *plain = copy_text(name.ptr, name.len);
-        if (m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c && name.len) { /* as the table has it */
+        if (m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c && had_underscore(name)) { /* as the table has it */
             free(plain);
             plain = zeroed_memory(name.len + 2, 1);
             plain[0] = '_';
             memcpy(plain + 1, name.ptr, name.len);
         }
         bool is_local = s->bind == CSN_BIND_LOCAL && m->object.container == CSN_CONTAINER_ELF;
-        const struct llvm_symbol made = { llvm_raw_addr(m, s->addr, NULL), s->size, plain, is_local ? file : NULL,
+        const struct llvm_symbol made = { symbol_addr(m, s), s->size, plain, is_local ? file : NULL,
                                           s->section };
         GROW_PUSH(&m->all_symbols, made);
     }
@@ -333,6 +353,16 @@ static const char *file_problem(const char *path) {
     return NULL;
 }
 
+/* Of a universal file, an image has to be chosen. */
+static bool is_universal(const char *path) {
+    static const char magic[] = { '\xca', '\xfe', '\xba' };
+    char bytes[4] = { 0 };
+    FILE *file = fopen(path, "rb");
+    const size_t got = file ? fread(bytes, 1, sizeof bytes, file) : 0;
+    if (file) fclose(file);
+    return got == sizeof bytes && memcmp(bytes, magic, sizeof magic) == 0 && (bytes[3] == '\xbe' || bytes[3] == '\xbf');
+}
+
 /* LLVM does not look for the supplement that dwz makes. */
 static csn_status resolve(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
     return request->kind == CSN_COMPANION_SUPPLEMENT ? CSN_NONE : csn_companion_search_resolve(search, request, out, err);
@@ -344,13 +374,13 @@ static csn_status resolve_split(void *search, const struct csn_companion_request
     return is_split ? csn_companion_search_resolve(search, request, out, err) : CSN_NONE;
 }
 
-struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
-                                     const char **message) {
+/* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. */
+static struct csn_debug_info *open_info(const char *path, const struct llvm_module_options *options, const char *debug_file, csn_status *status) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options open = CSN_DEBUG_INFO_OPTIONS_INIT;
     struct csn_debug_info *info;
-    if ((*message = file_problem(path))) return NULL;
+    companions.debug_file = debug_file;
     companions.debug_dirs = options->debug_dirs;
     companions.debug_dir_count = options->debug_dir_count;
     companions.dwp_files = options->dwp ? &options->dwp : NULL;
@@ -360,14 +390,42 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
         open.resolver_context = search;
     }
     open.arch = options->arch;
-    csn_status status = csn_debug_info_open_file(path, &open, &info, NULL);
-    if (status != CSN_OK) {
-        csn_companion_search_destroy(search);
+    *status = csn_debug_info_open_file(path, &open, &info, NULL);
+    if (*status == CSN_OK) return info; /* the search stays: split DWARF is asked for later */
+    csn_companion_search_destroy(search);
+    return NULL;
+}
+
+/* The image with the debug information of a dSYM that was hinted at. */
+static struct csn_debug_info *use_hints(const char *path, const struct llvm_module_options *options, struct csn_debug_info *info) {
+    struct csn_debug_object object;
+    csn_status status;
+    csn_debug_info_get_object(info, &object, sizeof object);
+    for (size_t i = 0; i < options->dsym_hint_count && object.container == CSN_CONTAINER_MACHO && !object.unit_count; i++) {
+        struct csn_debug_info *other = open_info(path, options, options->dsym_hints[i], &status);
+        if (!other) continue;
+        csn_debug_info_close(info);
+        info = other;
+        csn_debug_info_get_object(info, &object, sizeof object);
+    }
+    return info;
+}
+
+struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
+                                     const char **message) {
+    csn_status status;
+    if ((*message = file_problem(path))) return NULL;
+    if ((!options->arch || !options->arch[0]) && is_universal(path)) {
+        *message = "Unknown architecture named: ";
+        return NULL;
+    }
+    struct csn_debug_info *info = open_info(path, options, NULL, &status);
+    if (!info) {
         *message = status == CSN_E_NOT_FOUND ? "Invalid data was encountered while parsing the file"
                                              : "The file was not recognized as a valid object file";
         return NULL;
     }
-    /* The search stays: split DWARF is asked for later. */
+    info = use_hints(path, options, info);
     struct llvm_module *m = zeroed_memory(1, sizeof *m);
     m->name = copy_text(name, strlen(name));
     m->info = info;

@@ -78,6 +78,8 @@ struct llvm_module_options {
     const char *dwp;
     const char *const *debug_dirs;
     size_t debug_dir_count;
+    const char *const *dsym_hints; /* bundles to look into for Mach-O images without debug information */
+    size_t dsym_hint_count;
     bool untag;
     bool only_split;         /* no debug file of its own is looked for */
 };

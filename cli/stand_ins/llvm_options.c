@@ -195,6 +195,7 @@ static void apply(struct reader *r, enum option_id id, const char *value) {
     case COLOR_VALUE:
         o->color = strcmp(value, "always") == 0 ? LLVM_COLOR_ALWAYS : strcmp(value, "never") == 0 ? LLVM_COLOR_NEVER : LLVM_COLOR_AUTO;
         break;
+    case DSYM_HINT: GROW_PUSH(&o->dsym_hints, value); break;
     case DEBUG_DIR: GROW_PUSH(&o->debug_dirs, value); break;
     case GSYM_DIR: GROW_PUSH(&o->gsym_dirs, value); break;
     case DEFAULT_ARCH: o->arch = value; break;
@@ -221,7 +222,7 @@ static void apply(struct reader *r, enum option_id id, const char *value) {
     case RELATIVE_ADDRESS: o->relative_address = true; break;
     case SKIP_ZERO: o->skip_line_zero = true; break;
     case VERBOSE: o->verbose = true; break;
-    case DEBUGINFOD: case NO_DEBUGINFOD: case DIA: case DSYM_HINT: break;
+    case DEBUGINFOD: case NO_DEBUGINFOD: case DIA: break;
     }
 }
 

@@ -20,7 +20,7 @@ struct llvm_options {
     const char *adjust_text, *context_text, *cache_text; /* numbers, checked later */
     uint64_t adjust_vma;
     int64_t context_lines;
-    struct llvm_texts debug_dirs, gsym_dirs, operands;
+    struct llvm_texts debug_dirs, dsym_hints, gsym_dirs, operands;
     enum llvm_style style;
     enum llvm_name_kind names;
     enum llvm_path_kind paths;

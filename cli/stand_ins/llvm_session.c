@@ -31,9 +31,13 @@ static bool is_arch(const char *text) {
 
 static struct llvm_module *open_module(struct llvm_session *s, const char *name, const char *path, const char *arch, const char **message) {
     const struct llvm_options *o = s->options;
-    const struct llvm_module_options options = { .arch = arch, .dwp = o->dwp, .debug_dirs = o->debug_dirs.items,
-                                                 .debug_dir_count = o->debug_dirs.count, .untag = o->untag };
+    struct { const char **items; size_t count, capacity; } dirs = { 0 };
+    for (size_t i = 0; i < o->debug_dirs.count; i++) GROW_PUSH(&dirs, o->debug_dirs.items[i]);
+    if (o->fallback_debug_path) GROW_PUSH(&dirs, o->fallback_debug_path);
+    const struct llvm_module_options options = { .arch = arch, .dwp = o->dwp, .debug_dirs = dirs.items, .debug_dir_count = dirs.count,
+                                                 .untag = o->untag, .dsym_hints = o->dsym_hints.items, .dsym_hint_count = o->dsym_hints.count };
     struct llvm_open_module made = { copy_text(name, strlen(name)), llvm_module_open(name, path, &options, message) };
+    free(dirs.items);
     GROW_PUSH(&s->modules, made);
     return made.module;
 }

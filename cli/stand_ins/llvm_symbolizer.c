@@ -71,6 +71,8 @@ static const char *read_module(const struct llvm_options *o, const char **text, 
     if (given && !has_file && !has_id) return NULL;
     if (given) return "input file has already been specified";
     if ((has_file || has_id) && !*skip_blanks(*text)) return has_file ? "must be followed by an input file" : "must be followed by a hash";
+    const char *name = skip_blanks(*text);
+    if (has_file && (*name == '"' || *name == '\'') && !strchr(name + 1, *name)) return "unbalanced quotes in input file name";
     q->module = read_name(text);
     if (has_id) {
         q->is_build_id = true;

@@ -181,6 +181,29 @@ def test_gsymutil_writes_universal_files(folder, programs):
     for arguments in ([], ["--arch=arm64"], ["--arch=0x01000007"], ["--arch=x86_64", "--arch=arm64"], ["--arch=none"]):
         theirs, ours = (converted(pair, which, where, "fat", arguments) for which in ("theirs", "ours"))
         assert theirs == ours, stand_in_pairs.show_difference(arguments, b"", (theirs[0], ours[0]))
+    symbolizer = pair_for("llvm-symbolizer", folder)
+    for arguments in (["--obj=fat", "0"], ["--obj=fat:arm64", "0"], ["--obj=fat", "--default-arch=x86_64", "0", "main"]):
+        difference = symbolizer.compare(arguments, b"", where)
+        assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
+ASSEMBLY = """
+.data
+.globl foo
+.type foo, @object
+.size foo, 4
+foo = . + 0x1100000000000000
+.4byte 1
+"""
+
+
+def test_tags_of_addresses_are_removed(folder, programs):
+    pair = pair_for("llvm-symbolizer", folder)
+    (folder / "programs" / "tagged.s").write_text(ASSEMBLY)
+    subprocess.run(["gcc", "-c", "tagged.s", "-o", "tagged.o"], cwd=folder / "programs", check=True)
+    for arguments in (["--obj=tagged.o", "DATA 0"], ["--obj=tagged.o", "--no-untag-addresses", "DATA 0"], ['FILE:"foo']):
+        difference = pair.compare(arguments, b"", folder / "programs")
+        assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
 
 
 def test_atos(callsign, programs):

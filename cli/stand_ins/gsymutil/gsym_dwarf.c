@@ -227,7 +227,6 @@ void gsym_read_symbols(struct gsym_build *build, struct llvm_module *module) {
         const uint64_t addr = symbol_addr(module, s);
         struct csn_str name = s->name;
         if (!is_function(module, s) || !gsym_build_is_text(build, addr)) continue;
-        if (container == CSN_CONTAINER_MACHO && name.len && name.ptr[0] == '_') name.ptr++, name.len--;
         struct gsym_function f = { .start = addr, .end = addr + (container == CSN_CONTAINER_ELF ? s->size : 0) };
         f.name = gsym_build_string(build, name);
         gsym_build_add(build, &f);
