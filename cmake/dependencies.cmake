@@ -42,6 +42,7 @@ csn_optional(ZSTD libzstd)
 csn_optional(LIBLZMA liblzma)
 csn_optional(PCRE2 libpcre2-8)
 csn_optional(LIBYAML yaml-0.1)
+csn_optional(ZLIB zlib)
 
 # libdebuginfod is loaded when it is needed, not linked: it brings some thirty libraries along, which take a process that
 # only looks up an address from 1.4 to 9.8 ms. With older C libraries, loading is a library of its own.

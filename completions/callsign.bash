@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | find | explain | dump | verify | diff | stats | accelerate | embed | extract | dialects | cache | udf | help) command=$word && break ;;
+            convert | lookup | stack | profile | find | explain | dump | verify | diff | stats | accelerate | embed | extract | dialects | cache | udf | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --accelerate --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -40,6 +40,13 @@ _callsign() {
             options="-i --index -s --symbols -f --format --json --in-place --explain -C --demangle -j --threads --max-frames --cache --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
+            esac
+            ;;
+        profile)
+            options="-o --out --from --to -i --index -s --symbols --no-demangle --explain -q --quiet --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
+            case $prev in
+                --from) values="pprof firefox otlp perf-script folded" ;;
+                --to) values="pprof firefox otlp perf-script folded" ;;
             esac
             ;;
         find)

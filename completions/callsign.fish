@@ -1,10 +1,11 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf help
+set -l commands convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a stack -d 'name whole call stacks, and tell merged functions apart'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a profile -d 'fill functions and lines into a profile, and convert it'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a find -d 'addresses of functions and source lines'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a explain -d 'show why the answer to an address is what it is'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dump -d 'show the contents of an index: header, files, functions'
@@ -20,7 +21,7 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a udf -d 'a
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack find explain dump verify diff stats accelerate embed extract dialects cache udf'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -97,6 +98,20 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -l debug-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l offline -d 'do not ask debuginfod servers'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache-dir -r -F -d 'folder of converted indexes (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-cache -d 'convert in memory'
+
+complete -c callsign -n '__fish_seen_subcommand_from profile' -s o -l out -r -F -d 'write the profile here'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l from -x -a 'pprof firefox otlp perf-script folded' -d 'kind of input (default'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l to -x -a 'pprof firefox otlp perf-script folded' -d 'kind of output (default'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -s i -l index -r -F -d 'an index or object file'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -s s -l symbols -r -F -d 'a folder of indexes, as for callsign stack'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l no-demangle -d 'show names as they are stored'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l explain -d 'list the modules for which no symbols were found'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -s q -l quiet -d 'no summary'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l no-search -d 'use the given indexes only'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l offline -d 'do not ask debuginfod servers'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l cache-dir -r -F -d 'folder of converted indexes (default'
+complete -c callsign -n '__fish_seen_subcommand_from profile' -l no-cache -d 'convert in memory'
 
 complete -c callsign -n '__fish_seen_subcommand_from find' -l json -d 'one JSON object for each NAME instead of text'
 complete -c callsign -n '__fish_seen_subcommand_from find' -s C -l demangle -d 'show demangled names'

@@ -6,6 +6,7 @@ commands=(
     'convert:make an index from a program, library, debug file or index'
     'lookup:function, source line and inlined calls at addresses'
     'stack:name whole call stacks, and tell merged functions apart'
+    'profile:fill functions and lines into a profile, and convert it'
     'find:addresses of functions and source lines'
     'explain:show why the answer to an address is what it is'
     'dump:show the contents of an index\: header, files, functions'
@@ -107,6 +108,23 @@ case $state in
                     '(-j --threads)'{-j,--threads}'[number of threads (default]:n:(1 2 4 8)' \
                     '--max-frames[longest stack to answer (default 65536)]:n:' \
                     '--cache[memory for cached answers (default 64M)]:size:' \
+                    '--no-search[use the given indexes only]' \
+                    '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
+                    '--offline[do not ask debuginfod servers]' \
+                    '--cache-dir[folder of converted indexes (default]:dir:_files' \
+                    '--no-cache[convert in memory]' \
+                    '*:file:_files'
+                ;;
+            profile)
+                _arguments $help \
+                    '(-o --out)'{-o,--out}'[write the profile here]:file:_files' \
+                    '--from[kind of input (default]:format:(pprof firefox otlp perf-script folded)' \
+                    '--to[kind of output (default]:format:(pprof firefox otlp perf-script folded)' \
+                    '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
+                    '(-s --symbols)'{-s,--symbols}'[a folder of indexes, as for callsign stack]:dir:_files' \
+                    '--no-demangle[show names as they are stored]' \
+                    '--explain[list the modules for which no symbols were found]' \
+                    '(-q --quiet)'{-q,--quiet}'[no summary]' \
                     '--no-search[use the given indexes only]' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
                     '--offline[do not ask debuginfod servers]' \

@@ -18,5 +18,6 @@ extern const struct command find_names_command;
 extern const struct command explain_command;
 extern const struct command udf_command;
 extern const struct command accelerate_command;
+extern const struct command profile_command;
 
 #endif

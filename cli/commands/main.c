@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
     &convert_command,
     &lookup_command,
     &stack_command,
+    &profile_command,
     &find_names_command,
     &explain_command,
     &dump_command,

@@ -19,6 +19,7 @@
 #include <callsign/names.h>
 #include <callsign/open.h>
 #include <callsign/process.h>
+#include <callsign/profile.h>
 #include <callsign/store.h>
 #include <callsign/symbolicate.h>
 

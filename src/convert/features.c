@@ -28,8 +28,13 @@
 #else
 #define WITH_YAML "no libyaml (call sites in YAML and JSON are refused)"
 #endif
+#ifdef CSNI_HAVE_ZLIB
+#define WITH_GZIP "zlib " CSNI_ZLIB_VERSION
+#else
+#define WITH_GZIP "no zlib (compressed profiles are refused)"
+#endif
 
 const char *csn_build_features(void) {
-    return WITH_CRC ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_YAML
+    return WITH_CRC ", " WITH_ZSTD ", " WITH_XZ ", " WITH_PATTERNS ", " WITH_YAML ", " WITH_GZIP
            ", libdebuginfod when it is needed";
 }

@@ -28,11 +28,23 @@ def _sites(strings, sites):
     return out
 
 
-def _record(strings, size, name, line, sites, merged):
+def _inlined(strings, size, name, calls):
+    """calls: [{offset, size, name, call_line}], none within another."""
+    def block(offset, length, called, call_file, call_line, children):
+        out = b"\x01" + _uleb(offset) + _uleb(length) + bytes([bool(children)]) + struct.pack("<I", strings.add(called))
+        return out + _uleb(call_file) + _uleb(call_line) + (children + b"\0" if children else b"")
+
+    inner = b"".join(block(c["offset"], c["size"], c["name"], 1, c["call_line"], b"") for c in calls)
+    return block(0, size, name, 0, 0, inner)
+
+
+def _record(strings, size, name, line, sites, merged, inlined=()):
     out = struct.pack("<II", size, strings.add(name))
     if line:
         rows = b"\x00\x01" + _uleb(line) + b"\x04\x00"
         out += _part(1, rows)
+    if inlined:
+        out += _part(2, _inlined(strings, size, name, inlined))
     if merged:
         children = b""
         for child in merged:
@@ -53,14 +65,16 @@ def _uleb(value):
 
 
 def write(path, functions, base=0x1000, build_id=b"", source=("/src", "main.cc")):
-    """functions: [{start, size, name, line, sites, merged: [{name, line, sites}]}], by start."""
+    """functions: [{start, size, name, line, sites, merged: [{name, line, sites}], inlined: [{offset, size, name, call_line}]}], by
+    start."""
     strings = Strings()
     directory, file = strings.add(source[0]), strings.add(source[1])
     records, offsets = b"", []
     for f in functions:
         records += b"\0" * (-len(records) % 4)
         offsets.append(len(records))
-        records += _record(strings, f["size"], f["name"], f.get("line", 0), f.get("sites", []), f.get("merged", []))
+        records += _record(strings, f["size"], f["name"], f.get("line", 0), f.get("sites", []), f.get("merged", []),
+                           f.get("inlined", []))
     tables = struct.pack(f"<{len(functions)}I", *(f["start"] - base for f in functions))
     files = struct.pack("<IIIII", 2, 0, 0, directory, file)
     head_size = 48

@@ -194,7 +194,11 @@ static void read_event(struct line_scan s, struct profile_sample *out) {
     out->event[0] = 0;
     scan_blanks(&s);
     struct line_scan before = s;
-    if (scan_number(&s, 10, &period) && scan_blanks(&s)) before = s;
+    out->period = 0;
+    if (scan_number(&s, 10, &period) && scan_blanks(&s)) {
+        before = s;
+        out->period = period;
+    }
     if (scan_word(&before, &word) && word.len > 1 && word.ptr[word.len - 1] == ':')
         copy_word(out->event, sizeof(out->event), (struct csn_str){ word.ptr, word.len - 1 });
 }

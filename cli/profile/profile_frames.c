@@ -1,0 +1,119 @@
+/* Locations of a profile, with the modules that the session knows. */
+#define _GNU_SOURCE
+#include "profile/profile_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool profile_frames_init(struct profile_frames *frames, struct csn_profile *profile, struct stack_session *session,
+                         const struct stack_dialect *dialect) {
+    *frames = (struct profile_frames){ .profile = profile, .session = session, .dialect = dialect };
+    session_use(session, false);
+    session_clear_modules(session);
+    session_begin_stack(session);
+    if (!stack_modules_init(&frames->modules, session)) return false;
+    frames->state = calloc(1, dialect->state_size ? dialect->state_size : 1);
+    if (frames->state && dialect->init) dialect->init(frames->state, session);
+    return frames->state != NULL;
+}
+
+void profile_frames_deinit(struct profile_frames *frames) {
+    stack_modules_deinit(&frames->modules);
+    free(frames->state);
+    free(frames->names);
+    free(frames->locations);
+}
+
+void profile_frames_begin(struct profile_frames *frames) {
+    session_begin_stack(frames->session);
+    frames->location_count = 0;
+}
+
+static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_str name) {
+    static const char unknown[] = "[unknown]";
+    if (frame >= frames->name_capacity) {
+        size_t capacity = frames->name_capacity ? frames->name_capacity * 2 : 64;
+        struct csn_str *names = reallocarray(frames->names, capacity, sizeof(*names));
+        if (!names) return false;
+        frames->names = names;
+        frames->name_capacity = capacity;
+    }
+    bool is_unknown = name.len == sizeof(unknown) - 1 && memcmp(name.ptr, unknown, name.len) == 0;
+    frames->names[frame] = is_unknown ? (struct csn_str){ "", 0 } : name;
+    return true;
+}
+
+bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame) {
+    size_t before = frames->session->frame_count;
+    if (!stack_modules_add_frame(&frames->modules, frames->dialect, frames->state, frame) || frames->modules.no_memory) return false;
+    return frames->session->frame_count == before || keep_name(frames, before, frame->symbol);
+}
+
+static bool add_location(struct profile_frames *frames, const struct csn_profile_location *location) {
+    if (frames->location_count == frames->location_capacity) {
+        size_t capacity = frames->location_capacity ? frames->location_capacity * 2 : 64;
+        uint32_t *locations = reallocarray(frames->locations, capacity, sizeof(*locations));
+        if (!locations) return false;
+        frames->locations = locations;
+        frames->location_capacity = capacity;
+    }
+    return csn_profile_add_location(frames->profile, location, &frames->locations[frames->location_count++], NULL) == CSN_OK;
+}
+
+bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name) {
+    const struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = name };
+    return add_location(frames, &location);
+}
+
+/* The session's module that covers a pc. NULL: none. */
+static const struct stack_module *covering_module(const struct stack_session *session, uint64_t pc) {
+    const struct stack_module *found = NULL;
+    for (uint32_t i = 0; i < session->modules->count; i++) {
+        const struct stack_module *m = &session->modules->items[i];
+        if (pc >= m->start && pc < m->end && (!found || m->start >= found->start)) found = m;
+    }
+    return found;
+}
+
+static bool place_in_module(struct profile_frames *frames, const struct stack_module *module, struct csn_profile_location *out) {
+    struct csn_profile_module own = { .build_id = module->id.bytes, .build_id_size = module->id.size };
+    if (module->name) own.path = (struct csn_str){ module->name, strlen(module->name) };
+    return csn_profile_add_module(frames->profile, &own, &out->module, NULL) == CSN_OK;
+}
+
+static bool locate_frame(struct profile_frames *frames, size_t i) {
+    enum { LOOKUP = CSN_STACK_EXACT | CSN_STACK_RETURN | CSN_STACK_BEFORE | CSN_STACK_EITHER };
+    const struct stack_session *session = frames->session;
+    const struct csn_stack_frame *frame = &session->frames[i];
+    const struct frame_symbol *symbol = frame_symbols_find(&session->frame_symbols, i);
+    struct csn_profile_location location = { .module = CSN_PROFILE_NO_MODULE, .name = frames->names[i], .flags = frame->flags & LOOKUP };
+    const struct stack_module *module = NULL;
+    if (symbol) {
+        location.name = frame_symbol_name(&session->frame_symbols, symbol);
+        location.flags = 0;
+        return add_location(frames, &location);
+    }
+    if (frame->flags & CSN_STACK_ADDRESS) module = &session->modules->items[frame->module];
+    else module = covering_module(session, frame->pc);
+    location.kind = module ? CSN_PROFILE_AT_ADDRESS : CSN_PROFILE_AT_PC;
+    location.value = frame->pc - (module && !(frame->flags & CSN_STACK_ADDRESS) ? module->bias : 0);
+    if (module && !place_in_module(frames, module, &location)) return false;
+    return add_location(frames, &location);
+}
+
+bool profile_frames_locate(struct profile_frames *frames) {
+    stack_place_rest(&frames->modules.places, frames->session);
+    for (size_t i = 0; i < frames->session->frame_count; i++)
+        if (!locate_frame(frames, i)) return false;
+    session_begin_stack(frames->session);
+    return true;
+}
+
+bool profile_frames_end(struct profile_frames *frames, bool reversed, uint32_t *out_stack) {
+    for (size_t a = 0, b = frames->location_count; reversed && a + 1 < b; a++, b--) {
+        uint32_t kept = frames->locations[a];
+        frames->locations[a] = frames->locations[b - 1];
+        frames->locations[b - 1] = kept;
+    }
+    return csn_profile_add_stack(frames->profile, frames->locations, frames->location_count, out_stack, NULL) == CSN_OK;
+}

@@ -1,0 +1,37 @@
+/* From the frames that a dialect of stacks reads to the locations of a profile. */
+#ifndef CALLSIGN_CLI_PROFILE_FRAMES_H
+#define CALLSIGN_CLI_PROFILE_FRAMES_H
+
+#include <callsign/profile.h>
+
+#include "stack/stack_modules.h"
+
+/* One stack on its way. All zeros but for the first members at first. */
+struct profile_frames {
+    struct csn_profile *profile;
+    struct stack_session *session;
+    struct stack_modules modules;
+    const struct stack_dialect *dialect;
+    void *state;                 /* of the dialect */
+    struct csn_str *names;       /* by frame of the session: what the text calls it */
+    size_t name_capacity;
+    uint32_t *locations;
+    size_t location_count, location_capacity;
+};
+
+/* False: no memory; so everywhere here. */
+bool profile_frames_init(struct profile_frames *frames, struct csn_profile *profile, struct stack_session *session,
+                         const struct stack_dialect *dialect);
+void profile_frames_deinit(struct profile_frames *frames);
+
+void profile_frames_begin(struct profile_frames *frames);
+/* A frame that the dialect has read; the text that it points into must stay until the stack ends. */
+bool profile_frames_add(struct profile_frames *frames, const struct line_frame *frame);
+/* A name without an address becomes a location at once. */
+bool profile_frames_add_name(struct profile_frames *frames, struct csn_str name);
+/* The frames of the session so far become locations, behind those that there are. */
+bool profile_frames_locate(struct profile_frames *frames);
+/* The locations, innermost first, as a stack of the profile. `reversed`: they were added outermost first. */
+bool profile_frames_end(struct profile_frames *frames, bool reversed, uint32_t *out_stack);
+
+#endif

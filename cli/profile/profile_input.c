@@ -1,0 +1,141 @@
+/* Which kind an input is. */
+#define _GNU_SOURCE
+#include "profile/profile_input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ui/cli_message.h"
+
+enum { HEAD_SIZE = 1 << 14, LINE_MAX_BYTES = 1 << 20 };
+
+struct profile_head {
+    int fd;
+    int os_error;
+    char bytes[HEAD_SIZE];
+    size_t start, end;
+};
+
+static ssize_t read_again(int fd, void *bytes, size_t size) {
+    ssize_t got;
+    do got = read(fd, bytes, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
+static bool fill_head(struct profile_head *head) {
+    while (head->end < HEAD_SIZE) {
+        ssize_t got = read_again(head->fd, head->bytes + head->end, HEAD_SIZE - head->end);
+        if (got < 0) head->os_error = errno;
+        if (got <= 0) return !head->os_error;
+        head->end += (size_t)got;
+    }
+    return true;
+}
+
+static csn_status read_input(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct profile_head *head = context;
+    size_t left = head->end - head->start;
+    (void)err;
+    if (left) {
+        *out_size = left < capacity ? left : capacity;
+        memcpy(bytes, head->bytes + head->start, *out_size);
+        head->start += *out_size;
+        return CSN_OK;
+    }
+    ssize_t got = read_again(head->fd, bytes, capacity);
+    if (got < 0) head->os_error = errno;
+    *out_size = got > 0 ? (size_t)got : 0;
+    return got < 0 ? CSN_E_IO : CSN_OK;
+}
+
+/* ---- detection ---- */
+
+/* "main;area 12": what ends in a blank and a number, and does not begin with a blank. */
+static bool is_folded_line(struct csn_str line) {
+    size_t at = line.len;
+    while (at && line.ptr[at - 1] >= '0' && line.ptr[at - 1] <= '9') at--;
+    return at < line.len && at > 1 && line.ptr[at - 1] == ' ' && line.ptr[0] != ' ' && line.ptr[0] != '\t';
+}
+
+static bool is_text(const struct profile_head *head) {
+    return head->end && !memchr(head->bytes, 0, head->end) && (unsigned char)head->bytes[0] != 0x1f && head->bytes[0] != '{';
+}
+
+static enum profile_kind detect_text(const struct profile_head *head) {
+    struct csn_str rest = { head->bytes, head->end };
+    while (rest.len) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        size_t size = end ? (size_t)(end - rest.ptr) : rest.len;
+        struct csn_str line = line_text((struct csn_str){ rest.ptr, size });
+        if (line.len && line.ptr[0] != '#') return is_folded_line(line) ? PROFILE_KIND_FOLDED : PROFILE_KIND_PERF;
+        rest = (struct csn_str){ rest.ptr + size + (end != NULL), rest.len - size - (end != NULL) };
+    }
+    return PROFILE_KIND_PERF;
+}
+
+static enum profile_kind detect_kind(const struct profile_head *head) {
+    switch (csn_profile_detect(head->bytes, head->end)) {
+    case CSN_PROFILE_FIREFOX: return PROFILE_KIND_FIREFOX;
+    case CSN_PROFILE_OTLP: return PROFILE_KIND_OTLP;
+    case CSN_PROFILE_PPROF: return is_text(head) ? detect_text(head) : PROFILE_KIND_PPROF;
+    default: return is_text(head) ? detect_text(head) : PROFILE_KIND_DETECT;
+    }
+}
+
+/* ---- reading ---- */
+
+static bool read_binary(struct csn_profile *profile, struct profile_head *head, enum profile_kind kind, const char *path) {
+    static const uint32_t formats[] = { [PROFILE_KIND_DETECT] = CSN_PROFILE_DETECT, [PROFILE_KIND_PPROF] = CSN_PROFILE_PPROF,
+                                        [PROFILE_KIND_OTLP] = CSN_PROFILE_OTLP, [PROFILE_KIND_FIREFOX] = CSN_PROFILE_FIREFOX };
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = csn_profile_read(profile, formats[kind], (struct csn_str){ path, strlen(path) }, read_input, head, &err);
+    if (head->os_error) cli_error(path, "%s", strerror(head->os_error));
+    else if (status < 0) cli_error_status(path, status, &err);
+    return status >= 0;
+}
+
+static bool read_lines(struct csn_profile *profile, struct stack_session *session, struct profile_head *head, enum profile_kind kind,
+                       const char *path) {
+    struct line_input input;
+    if (!line_input_init(&input, head->fd, LINE_MAX_BYTES)
+        || csn_profile_begin_input(profile, (struct csn_str){ path, strlen(path) }, NULL) < 0) {
+        cli_error_memory("lines");
+        return false;
+    }
+    memcpy(input.bytes, head->bytes, head->end); /* less than its first capacity */
+    input.end = head->end;
+    bool good = kind == PROFILE_KIND_PERF ? profile_read_perf(profile, session, &input, path)
+                                          : profile_read_folded(profile, session, &input, path);
+    line_input_deinit(&input);
+    return good;
+}
+
+static bool read_kind(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, struct profile_head *head,
+                      const char *path) {
+    if (!fill_head(head)) {
+        cli_error(path, "%s", strerror(head->os_error));
+        return false;
+    }
+    if (kind == PROFILE_KIND_DETECT && head->end) {
+        /* Compressed JSON is told from pprof by the library, once it is inflated. */
+        kind = head->end > 1 && (unsigned char)head->bytes[0] == 0x1f ? PROFILE_KIND_DETECT : detect_kind(head);
+    }
+    if (kind == PROFILE_KIND_PERF || kind == PROFILE_KIND_FOLDED) return read_lines(profile, session, head, kind, path);
+    return read_binary(profile, head, kind, path);
+}
+
+bool profile_input_read(struct csn_profile *profile, struct stack_session *session, enum profile_kind kind, const char *path) {
+    static struct profile_head head;
+    bool is_stdin = strcmp(path, "-") == 0;
+    head = (struct profile_head){ .fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC) };
+    if (head.fd < 0) {
+        cli_error(path, "%s", strerror(errno));
+        return false;
+    }
+    bool good = read_kind(profile, session, kind, &head, is_stdin ? "standard input" : path);
+    if (!is_stdin) close(head.fd);
+    return good;
+}

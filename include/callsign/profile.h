@@ -1,0 +1,204 @@
+/* Callsign: profiles. Read one in any of the formats below, fill in functions, files, lines and inlined calls, and write it
+ * in another. Not part of the lookup-only library. */
+#ifndef CALLSIGN_PROFILE_H
+#define CALLSIGN_PROFILE_H
+
+#include <callsign/process.h>
+#include <callsign/store.h>
+#include <callsign/symbolicate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Samples of call stacks, from one input or several. Equal strings, locations and stacks are kept once, and samples that
+ * differ in nothing are added up, so memory depends on the number of distinct stacks and not on that of samples (unless
+ * CSN_PROFILE_EVERY_SAMPLE is set). Only one thread may use a profile at a time. */
+struct csn_profile;
+
+enum csn_profile_format {
+    CSN_PROFILE_DETECT = 0,  /* input only: by the first bytes */
+    CSN_PROFILE_PPROF = 1,   /* profile.proto of github.com/google/pprof, with gzip or without */
+    CSN_PROFILE_OTLP = 2,    /* ProfilesData of OpenTelemetry's profiles/v1development, as protobuf */
+    CSN_PROFILE_FIREFOX = 3, /* the processed profile of the Firefox Profiler, as samply writes it: JSON, with gzip or without */
+    CSN_PROFILE_FOLDED = 4,  /* output only: a stack a line, outermost first, names joined by ';', with its count */
+    CSN_PROFILE_PERF_SCRIPT = 6 /* output only: the text of perf script */
+};
+
+struct csn_profile_options {
+    size_t struct_size;                    /* set by CSN_PROFILE_OPTIONS_INIT */
+    const struct csn_allocator *allocator; /* NULL: malloc; must outlive the profile */
+    uint32_t flags;                        /* CSN_PROFILE_ */
+    uint32_t reserved;
+    uint64_t max_input_bytes;              /* limit for one decompressed JSON input and for one protobuf field; 0: 4 GiB */
+};
+#define CSN_PROFILE_OPTIONS_INIT CSN_SIZED_INIT(csn_profile_options)
+CSN_API void csn_profile_options_init(struct csn_profile_options *options);
+
+enum {
+    CSN_PROFILE_EVERY_SAMPLE = 1 /* keep each sample's thread and time instead of adding samples up: for output to
+                                  * CSN_PROFILE_FIREFOX. Costs 32 bytes and one number for each value type a sample */
+};
+
+/* Creates an empty profile. `options` may be NULL. The caller releases *out with csn_profile_destroy().
+ * CSN_OK; CSN_E_UNSUPPORTED: unknown flags or fields; CSN_E_MEMORY. */
+CSN_API csn_status csn_profile_create(const struct csn_profile_options *options, struct csn_profile **out, struct csn_error *err);
+CSN_API void csn_profile_destroy(struct csn_profile *profile); /* `profile` may be NULL */
+
+/* ---- reading ---- */
+
+/* Gives the next bytes of an input: up to `capacity` of them, *out_size 0 at the end. */
+typedef csn_status csn_profile_source(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err);
+
+/* Adds a profile. pprof is read in a stream: only the largest of its fields has to fit into memory. OTLP and Firefox profiles
+ * are read whole. `name` is shown where inputs are told apart, as in the page.
+ * CSN_OK; CSN_E_TRUNCATED, CSN_E_FORMAT: the input is damaged, the error has the place; CSN_E_UNSUPPORTED: the format is
+ * not recognized, or needs zlib, which this build lacks; CSN_E_LIMIT; CSN_E_MEMORY; failures of the source. After a
+ * failure the profile holds a part of the input: destroy it.
+ * Cost: linear in the input. */
+CSN_API csn_status csn_profile_read(struct csn_profile *profile, uint32_t format, struct csn_str name, csn_profile_source *source,
+                                    void *context, struct csn_error *err);
+/* The same for a file. CSN_E_IO: it cannot be read. */
+CSN_API csn_status csn_profile_read_file(struct csn_profile *profile, uint32_t format, const char *path, struct csn_error *err);
+/* Recognizes a format by the first bytes of an input; 512 are enough. CSN_PROFILE_DETECT: unknown. */
+CSN_API uint32_t csn_profile_detect(const void *bytes, size_t size);
+
+/* ---- building ----
+ *
+ * For programs that read other formats. Strings are copied. Each function returns CSN_OK, CSN_E_LIMIT (more than 2^32 - 2
+ * things of a kind), CSN_E_ARGUMENT (a number that does not exist) or CSN_E_MEMORY. */
+
+/* Begins an input. Samples of different inputs are never added up. */
+CSN_API csn_status csn_profile_begin_input(struct csn_profile *profile, struct csn_str name, struct csn_error *err);
+
+/* What the values of samples are, such as "samples" in "count". *out is its place among a sample's values. The same type
+ * and unit get the same number. At most 32. */
+CSN_API csn_status csn_profile_add_value_type(struct csn_profile *profile, struct csn_str type, struct csn_str unit, uint32_t *out,
+                                              struct csn_error *err);
+
+/* The type that tools show first. */
+CSN_API csn_status csn_profile_set_default_type(struct csn_profile *profile, uint32_t value_type, struct csn_error *err);
+
+/* A part of an image that was mapped, or an image of which only the name is known. */
+struct csn_profile_module {
+    struct csn_str path;
+    const uint8_t *build_id;     /* NULL: unknown */
+    size_t build_id_size;        /* bytes; at most CSN_BUILD_ID_MAX */
+    uint64_t start, end;         /* pcs; both 0: unknown */
+    uint64_t file_off;           /* file offset of the byte at `start` */
+    uint64_t reserved[2];
+};
+CSN_API csn_status csn_profile_add_module(struct csn_profile *profile, const struct csn_profile_module *module, uint32_t *out,
+                                          struct csn_error *err);
+
+#define CSN_PROFILE_NO_MODULE UINT32_MAX
+enum csn_profile_location_kind {
+    CSN_PROFILE_AT_NAME = 0,     /* no address: only a name */
+    CSN_PROFILE_AT_ADDRESS = 1,  /* `value` is an image address */
+    CSN_PROFILE_AT_PC = 2,       /* `value` is a pc in the module's mapping */
+    CSN_PROFILE_AT_OFFSET = 3    /* `value` counts from the image's first byte in memory */
+};
+/* A place in a program. */
+struct csn_profile_location {
+    uint32_t module;             /* number of a module, or CSN_PROFILE_NO_MODULE */
+    uint32_t kind;               /* enum csn_profile_location_kind */
+    uint64_t value;
+    uint32_t flags;              /* how it is looked up: CSN_STACK_EXACT, _RETURN, _BEFORE or _EITHER. 0: at the value, which
+                                  * lies within the call if it is a caller's, as pprof, OTLP and Firefox profiles specify */
+    uint32_t line;               /* 0: unknown */
+    struct csn_str name, file;   /* of the function, as the input has it; empty: unknown */
+    uint64_t reserved[2];
+};
+CSN_API csn_status csn_profile_add_location(struct csn_profile *profile, const struct csn_profile_location *location, uint32_t *out,
+                                            struct csn_error *err);
+/* A stack of locations, innermost first. */
+CSN_API csn_status csn_profile_add_stack(struct csn_profile *profile, const uint32_t *locations, size_t count, uint32_t *out,
+                                         struct csn_error *err);
+
+struct csn_profile_sample {
+    uint32_t stack;
+    uint32_t value_count;
+    const int64_t *values;       /* by number of the value type; those beyond value_count are 0 */
+    int64_t time_ns;             /* of the clock of the input; used with CSN_PROFILE_EVERY_SAMPLE, as are the threads */
+    uint64_t pid, tid;
+    struct csn_str process, thread; /* names; may be empty */
+    uint64_t reserved[2];
+};
+CSN_API csn_status csn_profile_add_sample(struct csn_profile *profile, const struct csn_profile_sample *sample, struct csn_error *err);
+
+/* ---- symbolicating ---- */
+
+struct csn_profile_symbolicate_options {
+    size_t struct_size;          /* set by CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT */
+    uint32_t flags;              /* CSN_PROFILE_ */
+    uint32_t reserved;
+};
+#define CSN_PROFILE_SYMBOLICATE_OPTIONS_INIT CSN_SIZED_INIT(csn_profile_symbolicate_options)
+CSN_API void csn_profile_symbolicate_options_init(struct csn_profile_symbolicate_options *options);
+
+enum {
+    CSN_PROFILE_MANGLED = 1      /* show names as they are stored, without demangling them */
+};
+
+/* What csn_profile_symbolicate() found. */
+struct csn_profile_counts {
+    uint64_t locations;          /* distinct ones with an address */
+    uint64_t named;              /* of them: got a function */
+    uint64_t kept;               /* of them: keep the name that the input gave */
+    uint64_t unknown;            /* of them: have no name */
+    uint64_t merged;             /* of them: several functions are folded there */
+    uint64_t chosen;             /* frames of distinct stacks whose merged function the callers decided */
+    uint64_t undecided;          /* those that they did not decide */
+    uint64_t modules, modules_without; /* used by locations; those for which no index was found */
+    uint64_t reserved[4];
+};
+
+/* Fills in functions, files, lines and inlined calls. Each distinct (module, address) is looked up once, in address order;
+ * stacks with merged functions are answered whole (csn_symbolicator_answer()). What an index knows replaces what the
+ * input said; other locations stay as they are.
+ * store: finds the indexes; the profile uses them during this call only.
+ * out: may be NULL. CSN_OK, also if nothing was found; CSN_E_MEMORY. */
+CSN_API csn_status csn_profile_symbolicate(struct csn_profile *profile, struct csn_store *store,
+                                           const struct csn_profile_symbolicate_options *options, struct csn_profile_counts *out,
+                                           struct csn_error *err);
+/* Returns the path and the build id of a module for which csn_profile_symbolicate() found no index, by a number from 0 to
+ * modules_without - 1. Valid as long as the profile. */
+CSN_API struct csn_str csn_profile_module_without(const struct csn_profile *profile, size_t i, const uint8_t **build_id,
+                                                  size_t *build_id_size);
+
+/* ---- writing ---- */
+
+/* How much a profile holds. */
+struct csn_profile_sizes {
+    uint64_t samples;            /* as read */
+    uint64_t distinct_samples;   /* as kept */
+    uint64_t stacks, locations, modules, value_types, inputs;
+    uint64_t left_out;           /* things that the readers met and cannot keep: markers, counters */
+    uint64_t reserved[4];
+};
+CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
+
+struct csn_profile_write_options {
+    size_t struct_size;          /* set by CSN_PROFILE_WRITE_OPTIONS_INIT */
+    uint32_t flags;              /* CSN_PROFILE_ */
+    uint32_t reserved;
+};
+#define CSN_PROFILE_WRITE_OPTIONS_INIT CSN_SIZED_INIT(csn_profile_write_options)
+CSN_API void csn_profile_write_options_init(struct csn_profile_write_options *options);
+
+enum {
+    CSN_PROFILE_PLAIN = 1        /* pprof without gzip */
+};
+
+/* Writes the profile into a file, under a temporary name that replaces `path` at the end, or into memory. `options` may be
+ * NULL. pprof is compressed if this build has zlib. The same profile gives the same bytes.
+ * CSN_OK; CSN_E_ARGUMENT: the format cannot be written; CSN_E_IO; CSN_E_LIMIT; CSN_E_MEMORY. */
+CSN_API csn_status csn_profile_write_file(struct csn_profile *profile, uint32_t format, const char *path,
+                                          const struct csn_profile_write_options *options, struct csn_error *err);
+CSN_API csn_status csn_profile_write(struct csn_profile *profile, uint32_t format, const struct csn_profile_write_options *options,
+                                     struct csn_bytes *out, struct csn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

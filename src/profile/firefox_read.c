@@ -1,0 +1,355 @@
+/* The Firefox Profiler's processed profile: tables as arrays of columns, in each thread or shared by all. */
+#include "base/hash.h"
+#include "profile/json_scan.h"
+#include "profile/profile_read.h"
+
+enum { FRAME_COLUMNS = 5, FUNC_COLUMNS = 4 };
+enum { FRAME_ADDRESS, FRAME_DEPTH, FRAME_FUNC, FRAME_LINE, FRAME_SYMBOL };
+enum { FUNC_NAME, FUNC_RESOURCE, FUNC_FILE, FUNC_SOURCE };
+
+/* What a stack of the file is here. */
+struct firefox_stack {
+    uint32_t node, location;     /* of the profile */
+};
+/* A frame on its way: inlined calls become lines of the location that they are in. */
+struct inline_key {
+    uint32_t frame, outer;       /* frame of the file; location of the profile that it is inlined into */
+    uint32_t location;
+};
+
+struct firefox_reader {
+    struct csn_profile *p;
+    struct csn_error *err;
+    struct json_scan scan;
+    struct csni_span shared;
+    CSNI_VEC(uint32_t) modules;  /* by library */
+    CSNI_VEC(uint32_t) strings;  /* by string of the file */
+    struct json_column frame[FRAME_COLUMNS], func[FUNC_COLUMNS], resource_lib, symbol_lib, source_file, stack_frame, stack_prefix;
+    CSNI_VEC(struct firefox_stack) stacks;
+    CSNI_VEC(struct inline_key) inlines;
+    struct csni_profile_table inline_table;
+    struct csni_buffer text;
+    double interval_ms;
+};
+
+static csn_status fail_memory(struct firefox_reader *r) { return csni_fail_memory(r->err, 0); }
+
+static csn_status text_of(struct firefox_reader *r, struct csni_span value, uint32_t *out) {
+    r->text.size = 0;
+    *out = 0;
+    csn_status status = csni_json_string(&r->scan, value, &r->text);
+    if (status != CSN_OK) return status < 0 ? status : CSN_OK;
+    return csni_profile_string(r->p, (struct csn_str){ (const char *)r->text.bytes, r->text.size }, out, r->err);
+}
+
+/* ---- tables ---- */
+
+/* A table of the thread, or the one that all threads share. */
+static csn_status find_table(struct firefox_reader *r, struct csni_span thread, const char *key, struct csni_span *out) {
+    struct json_member own = { .key = key };
+    CSNI_TRY(csni_json_members(&r->scan, thread, &own, 1));
+    if (!own.value.size) CSNI_TRY(csni_json_members(&r->scan, r->shared, &own, 1));
+    *out = own.value;
+    return CSN_OK;
+}
+
+struct column_wish {
+    const char *key;
+    struct json_column *column;
+};
+
+static csn_status read_columns(struct firefox_reader *r, struct csni_span thread, const char *table, const struct column_wish *wishes,
+                               size_t count) {
+    struct json_member members[8];
+    struct csni_span object;
+    CSNI_TRY(find_table(r, thread, table, &object));
+    for (size_t i = 0; i < count; i++) members[i].key = wishes[i].key;
+    CSNI_TRY(csni_json_members(&r->scan, object, members, count));
+    for (size_t i = 0; i < count; i++) CSNI_TRY(csni_json_column(&r->scan, members[i].value, -1, wishes[i].column));
+    return CSN_OK;
+}
+
+static csn_status read_strings(struct firefox_reader *r, struct csni_span thread) {
+    struct csni_span array, item;
+    uint32_t number;
+    CSNI_TRY(find_table(r, thread, "stringArray", &array));
+    if (!array.size) CSNI_TRY(find_table(r, thread, "stringTable", &array));
+    r->strings.count = 0;
+    while (csni_json_item(&array, &item)) {
+        CSNI_TRY(text_of(r, item, &number));
+        if (!csni_vec_push(&r->strings, number)) return fail_memory(r);
+    }
+    return CSN_OK;
+}
+
+static csn_status read_tables(struct firefox_reader *r, struct csni_span thread) {
+    const struct column_wish frames[] = { { "address", &r->frame[FRAME_ADDRESS] }, { "inlineDepth", &r->frame[FRAME_DEPTH] },
+                                          { "func", &r->frame[FRAME_FUNC] }, { "line", &r->frame[FRAME_LINE] },
+                                          { "nativeSymbol", &r->frame[FRAME_SYMBOL] } };
+    const struct column_wish funcs[] = { { "name", &r->func[FUNC_NAME] }, { "resource", &r->func[FUNC_RESOURCE] },
+                                         { "fileName", &r->func[FUNC_FILE] }, { "source", &r->func[FUNC_SOURCE] } };
+    const struct column_wish resources[] = { { "lib", &r->resource_lib } }, symbols[] = { { "libIndex", &r->symbol_lib } };
+    const struct column_wish sources[] = { { "filename", &r->source_file } };
+    const struct column_wish stacks[] = { { "frame", &r->stack_frame }, { "prefix", &r->stack_prefix } };
+    CSNI_TRY(read_strings(r, thread));
+    CSNI_TRY(read_columns(r, thread, "frameTable", frames, FRAME_COLUMNS));
+    CSNI_TRY(read_columns(r, thread, "funcTable", funcs, FUNC_COLUMNS));
+    CSNI_TRY(read_columns(r, thread, "resourceTable", resources, 1));
+    CSNI_TRY(read_columns(r, thread, "nativeSymbols", symbols, 1));
+    CSNI_TRY(read_columns(r, thread, "sources", sources, 1));
+    return read_columns(r, thread, "stackTable", stacks, 2);
+}
+
+/* A value of a column; -1: there is none. */
+static int64_t cell(const struct json_column *column, int64_t row) {
+    return row >= 0 && (uint64_t)row < column->items.count ? column->items.items[row] : -1;
+}
+
+/* ---- frames and stacks ---- */
+
+static struct csn_str string_cell(const struct firefox_reader *r, const struct json_column *column, int64_t row) {
+    const int64_t number = cell(column, row);
+    if (number < 0 || (uint64_t)number >= r->strings.count) return CSN_STR("");
+    return csni_profile_str(r->p, r->strings.items[number]);
+}
+
+static uint32_t frame_module(const struct firefox_reader *r, int64_t frame, int64_t func) {
+    int64_t lib = cell(&r->resource_lib, cell(&r->func[FUNC_RESOURCE], func));
+    if (lib < 0) lib = cell(&r->symbol_lib, cell(&r->frame[FRAME_SYMBOL], frame));
+    return lib >= 0 && (uint64_t)lib < r->modules.count ? r->modules.items[lib] : CSN_PROFILE_NO_MODULE;
+}
+
+/* Samply names a function that it does not know by its address. */
+static bool is_address_name(struct csn_str name) { return name.len > 2 && name.ptr[0] == '0' && name.ptr[1] == 'x'; }
+
+static void frame_location(const struct firefox_reader *r, int64_t frame, struct csn_profile_location *out) {
+    const int64_t func = cell(&r->frame[FRAME_FUNC], frame), address = cell(&r->frame[FRAME_ADDRESS], frame);
+    const int64_t line = cell(&r->frame[FRAME_LINE], frame), source = cell(&r->func[FUNC_SOURCE], func);
+    *out = (struct csn_profile_location){ .module = CSN_PROFILE_NO_MODULE };
+    out->name = string_cell(r, &r->func[FUNC_NAME], func);
+    out->file = string_cell(r, &r->func[FUNC_FILE], func);
+    if (!out->file.len) out->file = string_cell(r, &r->source_file, source);
+    out->line = line > 0 && line <= UINT32_MAX ? (uint32_t)line : 0;
+    if (address < 0) return;
+    out->module = frame_module(r, frame, func);
+    if (out->module == CSN_PROFILE_NO_MODULE) return;
+    out->kind = CSN_PROFILE_AT_OFFSET;
+    out->value = (uint64_t)address;
+    if (is_address_name(out->name)) out->name = CSN_STR("");
+}
+
+static bool inline_equals(const void *context, uint32_t number, const void *key) {
+    const struct firefox_reader *r = context;
+    const struct inline_key *a = &r->inlines.items[number], *b = key;
+    return a->frame == b->frame && a->outer == b->outer;
+}
+
+/* The outer location with the inlined frame in front of its lines. */
+static csn_status inlined_location(struct firefox_reader *r, uint32_t frame, uint32_t outer, uint32_t *out) {
+    struct inline_key key = { frame, outer, 0 };
+    const uint64_t hash = csni_hash_u64((uint64_t)frame << 32 | outer);
+    uint32_t number, inner;
+    if (csni_profile_table_find(&r->inline_table, hash, inline_equals, r, &key, &number)) {
+        *out = r->inlines.items[number].location;
+        return CSN_OK;
+    }
+    struct csn_profile_location given;
+    frame_location(r, frame, &given);
+    CSNI_TRY(csn_profile_add_location(r->p, &given, &inner, r->err));
+    struct profile_location made = r->p->locations.items[outer];
+    const struct profile_location *first = &r->p->locations.items[inner];
+    const uint32_t from = made.first_line, count = made.line_count;
+    made.first_line = (uint32_t)r->p->lines.count;
+    made.line_count = 0;
+    if (first->line_count) {
+        struct profile_line line = r->p->lines.items[first->first_line];
+        line.inlined = true;
+        CSNI_TRY(csni_profile_push_line(r->p, &line, r->err));
+        made.line_count++;
+    }
+    for (uint32_t i = 0; i < count; i++, made.line_count++) {
+        const struct profile_line line = r->p->lines.items[from + i];
+        CSNI_TRY(csni_profile_push_line(r->p, &line, r->err));
+    }
+    CSNI_TRY(csni_profile_push_location(r->p, &made, &key.location, r->err));
+    *out = key.location;
+    number = (uint32_t)r->inlines.count;
+    return csni_vec_push(&r->inlines, key) && csni_profile_table_add(&r->inline_table, hash, number) ? CSN_OK : fail_memory(r);
+}
+
+/* Whether a frame is inlined into that of its caller: both have one address. */
+static bool is_inlined_into(const struct firefox_reader *r, int64_t frame, int64_t caller) {
+    return cell(&r->frame[FRAME_DEPTH], frame) > 0 && caller >= 0
+           && cell(&r->frame[FRAME_ADDRESS], frame) == cell(&r->frame[FRAME_ADDRESS], caller)
+           && cell(&r->frame[FRAME_DEPTH], frame) == cell(&r->frame[FRAME_DEPTH], caller) + 1;
+}
+
+static csn_status read_stack(struct firefox_reader *r, size_t i) {
+    const int64_t frame = r->stack_frame.items.items[i], prefix = cell(&r->stack_prefix, (int64_t)i);
+    struct firefox_stack stack = { 0, 0 };
+    if (prefix >= (int64_t)i || frame < 0 || (uint64_t)frame >= r->frame[FRAME_FUNC].items.count)
+        return csni_fail(r->err, CSN_E_FORMAT, "stackTable", i, "stack %zu has frame %lld and prefix %lld, there are %zu frames and %zu stacks before it",
+                         i, (long long)frame, (long long)prefix, r->frame[FRAME_FUNC].items.count, i);
+    const struct firefox_stack caller = prefix >= 0 ? r->stacks.items[prefix] : (struct firefox_stack){ PROFILE_NO_STACK, 0 };
+    uint32_t below = caller.node;
+    if (prefix >= 0 && is_inlined_into(r, frame, r->stack_frame.items.items[prefix])) {
+        CSNI_TRY(inlined_location(r, (uint32_t)frame, caller.location, &stack.location));
+        below = r->p->nodes.items[caller.node].caller;
+    } else {
+        struct csn_profile_location location;
+        frame_location(r, frame, &location);
+        CSNI_TRY(csn_profile_add_location(r->p, &location, &stack.location, r->err));
+    }
+    CSNI_TRY(csni_profile_child(r->p, below, stack.location, &stack.node, r->err));
+    return csni_vec_push(&r->stacks, stack) ? CSN_OK : fail_memory(r);
+}
+
+/* ---- samples ---- */
+
+enum { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_DELTA, SAMPLE_WEIGHT, SAMPLE_WEIGHT_TYPE, SAMPLE_MEMBERS };
+
+static csn_status weight_type(struct firefox_reader *r, struct csni_span value, uint32_t *out) {
+    uint32_t name;
+    CSNI_TRY(text_of(r, value, &name));
+    const struct csn_str text = csni_profile_str(r->p, name);
+    struct csn_str unit = CSN_STR("count");
+    if (csni_str_equal(text, CSN_STR("bytes"))) unit = CSN_STR("bytes");
+    if (csni_str_equal(text, CSN_STR("tracing-ms"))) unit = CSN_STR("milliseconds");
+    return csn_profile_add_value_type(r->p, text.len ? text : CSN_STR("samples"), unit, out, r->err);
+}
+
+static double number_or(struct csni_span value, double otherwise) {
+    double number;
+    return csni_json_number(value, &number) ? number : otherwise;
+}
+
+static csn_status read_samples(struct firefox_reader *r, struct csni_span samples, uint32_t thread) {
+    struct json_member m[SAMPLE_MEMBERS] = { { .key = "stack" }, { .key = "time" }, { .key = "timeDeltas" }, { .key = "weight" },
+                                             { .key = "weightType" } };
+    struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1, .thread = thread };
+    struct csni_span stack, item;
+    uint32_t type;
+    double time_ms = 0;
+    CSNI_TRY(csni_json_members(&r->scan, samples, m, SAMPLE_MEMBERS));
+    CSNI_TRY(weight_type(r, m[SAMPLE_WEIGHT_TYPE].value, &type));
+    while (csni_json_item(&m[SAMPLE_STACK].value, &stack)) {
+        int64_t number = -1;
+        double weight = 1;
+        if (csni_json_item(&m[SAMPLE_TIME].value, &item)) time_ms = number_or(item, time_ms);
+        else if (csni_json_item(&m[SAMPLE_DELTA].value, &item)) time_ms += number_or(item, 0);
+        if (csni_json_item(&m[SAMPLE_WEIGHT].value, &item)) weight = number_or(item, 1);
+        if (!csni_json_integer(stack, &number)) number = -1;
+        if (number >= (int64_t)r->stacks.count || (number < 0 && stack.ptr[0] != 'n'))
+            return csni_fail(r->err, CSN_E_FORMAT, "JSON", (uint64_t)(stack.ptr - r->scan.all.ptr), "a sample has stack %lld, there are %zu",
+                             (long long)number, r->stacks.count);
+        row.stack = number >= 0 ? r->stacks.items[number].node : PROFILE_NO_STACK;
+        row.time_ns = time_ms > -9e12 && time_ms < 9e12 ? (int64_t)(time_ms * 1e6) : 0;
+        int64_t *values = csni_profile_sample(r->p, &row, r->err);
+        if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
+        if (weight > -9e18 && weight < 9e18) csni_profile_add_value(&values[type], (int64_t)weight);
+    }
+    return CSN_OK;
+}
+
+/* ---- threads ---- */
+
+/* Process and thread ids are numbers or texts, of which the digits count. */
+static uint64_t id_of(struct firefox_reader *r, struct csni_span value) {
+    int64_t number = 0;
+    r->text.size = 0;
+    if (csni_json_integer(value, &number)) return (uint64_t)number;
+    if (csni_json_string(&r->scan, value, &r->text) != CSN_OK) return 0;
+    for (size_t i = 0; i < r->text.size && r->text.bytes[i] >= '0' && r->text.bytes[i] <= '9'; i++)
+        number = (int64_t)((uint64_t)number * 10 + (uint64_t)(r->text.bytes[i] - '0'));
+    return (uint64_t)number;
+}
+
+static csn_status count_markers(struct firefox_reader *r, struct csni_span markers) {
+    struct json_member m = { .key = "length" };
+    int64_t count = 0;
+    CSNI_TRY(csni_json_members(&r->scan, markers, &m, 1));
+    if (csni_json_integer(m.value, &count) && count > 0) r->p->left_out += (uint64_t)count;
+    return CSN_OK;
+}
+
+enum { THREAD_NAME, THREAD_PROCESS, THREAD_PID, THREAD_TID, THREAD_SAMPLES, THREAD_MARKERS, THREAD_MEMBERS };
+
+static csn_status read_thread(struct firefox_reader *r, struct csni_span thread) {
+    struct json_member m[THREAD_MEMBERS] = { { .key = "name" }, { .key = "processName" }, { .key = "pid" }, { .key = "tid" },
+                                             { .key = "samples" }, { .key = "markers" } };
+    struct profile_thread own = { .name = 0 };
+    uint32_t number = 0;
+    CSNI_TRY(csni_json_members(&r->scan, thread, m, THREAD_MEMBERS));
+    CSNI_TRY(text_of(r, m[THREAD_NAME].value, &own.name));
+    CSNI_TRY(text_of(r, m[THREAD_PROCESS].value, &own.process));
+    own.pid = id_of(r, m[THREAD_PID].value);
+    own.tid = id_of(r, m[THREAD_TID].value);
+    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(csni_profile_thread(r->p, &own, &number, r->err));
+    CSNI_TRY(count_markers(r, m[THREAD_MARKERS].value));
+    CSNI_TRY(read_tables(r, thread));
+    r->stacks.count = r->inlines.count = 0;
+    csni_profile_table_deinit(&r->inline_table);
+    for (size_t i = 0; i < r->stack_frame.items.count; i++) CSNI_TRY(read_stack(r, i));
+    return read_samples(r, m[THREAD_SAMPLES].value, number);
+}
+
+/* ---- the whole ---- */
+
+enum { LIB_PATH, LIB_NAME, LIB_CODE_ID, LIB_MEMBERS };
+
+static csn_status read_lib(struct firefox_reader *r, struct csni_span lib) {
+    struct json_member m[LIB_MEMBERS] = { { .key = "path" }, { .key = "name" }, { .key = "codeId" } };
+    uint32_t path, id, module;
+    CSNI_TRY(csni_json_members(&r->scan, lib, m, LIB_MEMBERS));
+    CSNI_TRY(text_of(r, m[LIB_PATH].value, &path));
+    if (!path) CSNI_TRY(text_of(r, m[LIB_NAME].value, &path));
+    CSNI_TRY(text_of(r, m[LIB_CODE_ID].value, &id));
+    CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), csni_profile_str(r->p, id), 0, 0, 0, &module, r->err));
+    return csni_vec_push(&r->modules, module) ? CSN_OK : fail_memory(r);
+}
+
+static csn_status read_meta(struct firefox_reader *r, struct csni_span meta) {
+    struct json_member m[] = { { .key = "interval" }, { .key = "startTime" }, { .key = "preprocessedProfileVersion" } };
+    CSNI_TRY(csni_json_members(&r->scan, meta, m, 3));
+    if (!m[2].value.size)
+        return csni_fail(r->err, CSN_E_UNSUPPORTED, "JSON", 0, "meta has no preprocessedProfileVersion: not a processed profile of the Firefox Profiler");
+    const double start_ms = number_or(m[1].value, 0);
+    r->interval_ms = number_or(m[0].value, 1);
+    if (start_ms > 0 && start_ms < 9e12) r->p->time_ns = (int64_t)(start_ms * 1e6);
+    if (r->interval_ms > 0 && r->interval_ms < 9e12) r->p->period = (int64_t)(r->interval_ms * 1e6);
+    CSNI_TRY(csni_profile_string(r->p, CSN_STR("wall"), &r->p->period_type, r->err));
+    return csni_profile_string(r->p, CSN_STR("nanoseconds"), &r->p->period_unit, r->err);
+}
+
+static csn_status read_root(struct firefox_reader *r) {
+    struct json_member m[] = { { .key = "meta" }, { .key = "libs" }, { .key = "shared" }, { .key = "threads" }, { .key = "counters" } };
+    struct csni_span root, item;
+    CSNI_TRY(csni_json_value(&r->scan, &root));
+    CSNI_TRY(csni_json_members(&r->scan, root, m, 5));
+    CSNI_TRY(read_meta(r, m[0].value));
+    while (csni_json_item(&m[1].value, &item)) CSNI_TRY(read_lib(r, item));
+    r->shared = m[2].value;
+    while (csni_json_item(&m[3].value, &item)) CSNI_TRY(read_thread(r, item));
+    while (csni_json_item(&m[4].value, &item)) r->p->left_out++;
+    return CSN_OK;
+}
+
+csn_status csni_firefox_read(struct csn_profile *p, struct csni_span text, struct csn_error *err) {
+    struct firefox_reader r = { .p = p, .err = err, .scan = { text, err, p->alloc } };
+    struct json_column *const others[] = { &r.resource_lib, &r.symbol_lib, &r.source_file, &r.stack_frame, &r.stack_prefix };
+    for (size_t i = 0; i < 5; i++) others[i]->items.alloc = p->alloc;
+    for (size_t i = 0; i < FRAME_COLUMNS; i++) r.frame[i].items.alloc = p->alloc;
+    for (size_t i = 0; i < FUNC_COLUMNS; i++) r.func[i].items.alloc = p->alloc;
+    r.modules.alloc = r.strings.alloc = r.stacks.alloc = r.inlines.alloc = r.inline_table.alloc = r.text.alloc = p->alloc;
+    csn_status status = read_root(&r);
+    for (size_t i = 0; i < FRAME_COLUMNS; i++) csni_vec_deinit(&r.frame[i].items);
+    for (size_t i = 0; i < FUNC_COLUMNS; i++) csni_vec_deinit(&r.func[i].items);
+    for (size_t i = 0; i < 5; i++) csni_vec_deinit(&others[i]->items);
+    csni_vec_deinit(&r.modules);
+    csni_vec_deinit(&r.strings);
+    csni_vec_deinit(&r.stacks);
+    csni_vec_deinit(&r.inlines);
+    csni_profile_table_deinit(&r.inline_table);
+    csni_buffer_deinit(&r.text);
+    return status;
+}

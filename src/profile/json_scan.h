@@ -1,0 +1,41 @@
+/* JSON where it stands: values are spans of the text, and only what is wanted is looked at. */
+#ifndef CSNI_JSON_SCAN_H
+#define CSNI_JSON_SCAN_H
+
+#include "base/buffer.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
+
+struct json_scan {
+    struct csni_span all;
+    struct csn_error *err;
+    const struct csn_allocator *alloc;
+};
+
+/* The whole text as one value, checked for nesting and ends of values. */
+csn_status csni_json_value(const struct json_scan *scan, struct csni_span *out);
+
+/* One wanted member of an object. */
+struct json_member {
+    const char *key;
+    struct csni_span value;      /* NULL: the object has none, or null */
+};
+/* Finds members of an object in one pass; the last of a name counts. A value that is no object has none. */
+csn_status csni_json_members(const struct json_scan *scan, struct csni_span object, struct json_member *members, size_t count);
+
+/* The next item of an array, from *at on, which is the array at first. False: there is no more, or `at` was no array. */
+bool csni_json_item(struct csni_span *at, struct csni_span *out);
+/* A number, rounded; false: it is none. */
+bool csni_json_integer(struct csni_span value, int64_t *out);
+bool csni_json_number(struct csni_span value, double *out);
+/* A string's bytes behind those of `out`. CSN_NONE: it is no string. */
+csn_status csni_json_string(const struct json_scan *scan, struct csni_span value, struct csni_buffer *out);
+/* All numbers of an array; null and other values are `missing`. */
+struct json_column {
+    CSNI_VEC(int64_t) items;
+};
+csn_status csni_json_column(const struct json_scan *scan, struct csni_span array, int64_t missing, struct json_column *out);
+
+csn_status csni_json_fail(const struct json_scan *scan, const uint8_t *at, const char *text);
+
+#endif

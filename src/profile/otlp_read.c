@@ -1,0 +1,362 @@
+/* OpenTelemetry's profiles: tables that everything else refers to by index, index 0 being nothing. */
+#include <string.h>
+
+#include "base/hex.h"
+#include "profile/profile_read.h"
+#include "profile/proto_wire.h"
+
+/* Numbers in the profile, by index of the table. */
+struct otlp_table {
+    CSNI_VEC(uint32_t) items;
+};
+
+struct otlp_reader {
+    struct csn_profile *p;
+    struct csn_error *err;
+    struct csni_span all;
+    struct otlp_table strings, functions, mappings, locations, stacks;
+    CSNI_VEC(struct profile_label) attributes;
+    CSNI_VEC(uint32_t) stack;    /* of locations */
+    CSNI_VEC(int64_t) values;
+    CSNI_VEC(uint64_t) times;
+    CSNI_VEC(struct profile_label) labels;
+    uint32_t executable;         /* name of the resource's process; a string */
+    uint64_t pid;
+};
+
+static const char SECTION[] = "OTLP";
+
+static csn_status fail_memory(struct otlp_reader *r) { return csni_fail_memory(r->err, 0); }
+
+static csn_status fail_message(struct otlp_reader *r, const char *what, const struct csni_cursor *c) {
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, (uint64_t)(c->begin - r->all.ptr), "%s of %zu bytes is damaged at byte %llu", what,
+                     (size_t)(c->end - c->begin), (unsigned long long)c->failed_at);
+}
+
+static csn_status fail_index(struct otlp_reader *r, struct csni_span at, const char *what, uint64_t index, size_t count) {
+    return csni_fail(r->err, CSN_E_FORMAT, SECTION, at.ptr ? (uint64_t)(at.ptr - r->all.ptr) : 0, "%s %llu does not exist, there are %zu", what,
+                     (unsigned long long)index, count);
+}
+
+/* The table's number; index 0 may be missing in an empty table. */
+static csn_status number_of(struct otlp_reader *r, const struct otlp_table *table, uint64_t index, struct csni_span at, const char *what,
+                            uint32_t *out) {
+    *out = 0;
+    if (index < table->items.count) *out = table->items.items[index];
+    else if (index) return fail_index(r, at, what, index, table->items.count);
+    return CSN_OK;
+}
+
+static csn_status string_of(struct otlp_reader *r, uint64_t index, struct csni_span at, uint32_t *out) {
+    return number_of(r, &r->strings, index, at, "string", out);
+}
+
+typedef csn_status otlp_message(struct otlp_reader *r, struct csni_span bytes);
+
+/* Calls `read` for each field `number` of a message. */
+static csn_status each_message(struct otlp_reader *r, struct csni_span bytes, uint32_t number, const char *what, otlp_message *read) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct proto_field field;
+    while (csni_proto_next(&c, &field))
+        if (field.number == number && field.type == PROTO_BYTES) CSNI_TRY(read(r, field.bytes));
+    return c.failed ? fail_message(r, what, &c) : CSN_OK;
+}
+
+/* ---- the dictionary ---- */
+
+static csn_status read_string(struct otlp_reader *r, struct csni_span bytes) {
+    uint32_t number;
+    CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)bytes.ptr, bytes.size }, &number, r->err));
+    return csni_vec_push(&r->strings.items, number) ? CSN_OK : fail_memory(r);
+}
+
+/* AnyValue: a text, or a number. */
+static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, struct profile_label *out) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct proto_field field;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1 && field.type == PROTO_BYTES)
+            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &out->text, r->err));
+        if ((field.number == 2 || field.number == 3) && field.type == PROTO_VARINT) out->number = (int64_t)field.value;
+    }
+    return c.failed ? fail_message(r, "a value", &c) : CSN_OK;
+}
+
+static csn_status read_attribute(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_label label = { .key = 0 };
+    struct proto_field field;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
+        if (field.number == 3) CSNI_TRY(string_of(r, field.value, bytes, &label.unit));
+    }
+    if (c.failed) return fail_message(r, "an attribute", &c);
+    return csni_vec_push(&r->attributes, label) ? CSN_OK : fail_memory(r);
+}
+
+/* Adds the attributes of a repeated field of indexes. */
+static csn_status take_attributes(struct otlp_reader *r, const struct proto_field *field) {
+    struct csni_cursor packed = csni_cursor_at(field->bytes, false);
+    uint64_t index = field->value;
+    bool more = field->type == PROTO_VARINT || csni_proto_next_number(&packed, &index);
+    for (; more; more = csni_proto_next_number(&packed, &index)) {
+        if (index >= r->attributes.count) return fail_index(r, field->bytes, "attribute", index, r->attributes.count);
+        if (index && !csni_vec_push(&r->labels, r->attributes.items[index])) return fail_memory(r);
+    }
+    return packed.failed ? fail_message(r, "a list of attributes", &packed) : CSN_OK;
+}
+
+static csn_status read_function(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_function function = { .name = 0 };
+    struct proto_field field;
+    uint32_t number;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1) CSNI_TRY(string_of(r, field.value, bytes, &function.name));
+        if (field.number == 2) CSNI_TRY(string_of(r, field.value, bytes, &function.system_name));
+        if (field.number == 3) CSNI_TRY(string_of(r, field.value, bytes, &function.file));
+        if (field.number == 4) function.start_line = (uint32_t)field.value;
+    }
+    if (c.failed) return fail_message(r, "a function", &c);
+    if (function.system_name == function.name) function.system_name = 0;
+    CSNI_TRY(csni_profile_function(r->p, &function, &number, r->err));
+    return csni_vec_push(&r->functions.items, number) ? CSN_OK : fail_memory(r);
+}
+
+static bool is_build_id_key(struct csn_str key) {
+    static const char gnu[] = "process.executable.build_id.gnu";
+    return key.len == sizeof gnu - 1 && memcmp(key.ptr, gnu, key.len) == 0;
+}
+
+static csn_status read_mapping(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    uint64_t numbers[5] = { 0 };
+    struct proto_field field;
+    uint32_t path, number = CSN_PROFILE_NO_MODULE;
+    struct csn_str build_id = { "", 0 };
+    r->labels.count = 0;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number < 5 && field.type == PROTO_VARINT) numbers[field.number] = field.value;
+        if (field.number == 5) CSNI_TRY(take_attributes(r, &field));
+    }
+    if (c.failed) return fail_message(r, "a mapping", &c);
+    CSNI_TRY(string_of(r, numbers[4], bytes, &path));
+    for (size_t i = 0; i < r->labels.count; i++)
+        if (is_build_id_key(csni_profile_str(r->p, r->labels.items[i].key))) build_id = csni_profile_str(r->p, r->labels.items[i].text);
+    if (r->mappings.items.count) /* the first is no mapping */
+        CSNI_TRY(csni_profile_hex_module(r->p, csni_profile_str(r->p, path), build_id, numbers[1], numbers[2], numbers[3], &number, r->err));
+    return csni_vec_push(&r->mappings.items, number) ? CSN_OK : fail_memory(r);
+}
+
+static csn_status read_line(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_line line = { .function = 0 };
+    struct proto_field field;
+    uint64_t function = 0;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1) function = field.value;
+        if (field.number == 2) line.line = (uint32_t)field.value;
+        if (field.number == 3) line.column = (uint32_t)field.value;
+    }
+    if (c.failed) return fail_message(r, "a line", &c);
+    if (function >= r->functions.items.count) return fail_index(r, bytes, "function", function, r->functions.items.count);
+    line.function = r->functions.items.items[function];
+    line.inlined = true; /* but the last of the location */
+    return csni_profile_push_line(r->p, &line, r->err);
+}
+
+static csn_status read_location(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_location location = { .module = CSN_PROFILE_NO_MODULE, .first_line = (uint32_t)r->p->lines.count };
+    struct proto_field field;
+    uint64_t mapping = 0;
+    uint32_t number;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1) mapping = field.value;
+        if (field.number == 2) location.value = field.value;
+        if (field.number == 3 && field.type == PROTO_BYTES) CSNI_TRY(read_line(r, field.bytes));
+    }
+    if (c.failed) return fail_message(r, "a location", &c);
+    if (mapping) CSNI_TRY(number_of(r, &r->mappings, mapping, bytes, "mapping", &location.module));
+    location.line_count = (uint32_t)(r->p->lines.count - location.first_line);
+    if (location.line_count) r->p->lines.items[r->p->lines.count - 1].inlined = false;
+    location.kind = location.value ? CSN_PROFILE_AT_PC : CSN_PROFILE_AT_NAME;
+    CSNI_TRY(csni_profile_push_location(r->p, &location, &number, r->err));
+    return csni_vec_push(&r->locations.items, number) ? CSN_OK : fail_memory(r);
+}
+
+static csn_status read_stack(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct proto_field field;
+    uint32_t number, stack;
+    r->stack.count = 0;
+    while (csni_proto_next(&c, &field)) {
+        struct csni_cursor packed = csni_cursor_at(field.bytes, false);
+        uint64_t index = field.value;
+        bool more = field.number == 1 && (field.type == PROTO_VARINT || csni_proto_next_number(&packed, &index));
+        for (; more; more = csni_proto_next_number(&packed, &index)) {
+            if (index >= r->locations.items.count) return fail_index(r, bytes, "location", index, r->locations.items.count);
+            number = r->locations.items.items[index];
+            if (!csni_vec_push(&r->stack, number)) return fail_memory(r);
+        }
+        if (packed.failed) return fail_message(r, "a stack", &packed);
+    }
+    if (c.failed) return fail_message(r, "a stack", &c);
+    CSNI_TRY(csn_profile_add_stack(r->p, r->stack.items, r->stack.count, &stack, r->err));
+    return csni_vec_push(&r->stacks.items, stack) ? CSN_OK : fail_memory(r);
+}
+
+/* Each table needs those before it in this order, whatever theirs is in the message. */
+static csn_status read_dictionary(struct otlp_reader *r, struct csni_span bytes) {
+    static const struct {
+        uint32_t field;
+        otlp_message *read;
+    } tables[] = { { 5, read_string }, { 6, read_attribute }, { 3, read_function }, { 1, read_mapping }, { 2, read_location }, { 7, read_stack } };
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        CSNI_TRY(each_message(r, bytes, tables[i].field, "the dictionary", tables[i].read));
+    return CSN_OK;
+}
+
+/* ---- profiles ---- */
+
+static csn_status read_numbers(struct otlp_reader *r, const struct proto_field *field, bool fixed) {
+    struct csni_cursor packed = csni_cursor_at(field->bytes, false);
+    uint64_t value = field->value;
+    if (field->type != PROTO_BYTES)
+        return (fixed ? csni_vec_push(&r->times, value) : csni_vec_push(&r->values, (int64_t)value)) ? CSN_OK : fail_memory(r);
+    while (packed.p < packed.end) {
+        value = fixed ? csni_cursor_u64(&packed) : csni_cursor_uleb(&packed);
+        if (packed.failed) return fail_message(r, "a list of numbers", &packed);
+        if (!(fixed ? csni_vec_push(&r->times, value) : csni_vec_push(&r->values, (int64_t)value))) return fail_memory(r);
+    }
+    return CSN_OK;
+}
+
+static bool key_is(const struct otlp_reader *r, const struct profile_label *label, const char *key) {
+    return csni_str_equal(csni_profile_str(r->p, label->key), csni_str(key));
+}
+
+static csn_status sample_thread(struct otlp_reader *r, uint32_t *out) {
+    struct profile_thread thread = { .process = r->executable, .pid = r->pid };
+    for (size_t i = 0; i < r->labels.count; i++) {
+        const struct profile_label *label = &r->labels.items[i];
+        if (key_is(r, label, "thread.name")) thread.name = label->text;
+        if (key_is(r, label, "thread.id")) thread.tid = (uint64_t)label->number;
+        if (key_is(r, label, "process.pid")) thread.pid = (uint64_t)label->number;
+        if (key_is(r, label, "process.executable.name")) thread.process = label->text;
+    }
+    return csni_profile_thread(r->p, &thread, out, r->err);
+}
+
+/* One observation: `value` of the type `type`. */
+static csn_status add_observation(struct otlp_reader *r, struct profile_sample_row *row, uint32_t type, int64_t value, uint64_t time) {
+    row->time_ns = (int64_t)time;
+    int64_t *values = csni_profile_sample(r->p, row, r->err);
+    if (!values) return r->err ? r->err->code : CSN_E_MEMORY;
+    csni_profile_add_value(&values[type], value);
+    return CSN_OK;
+}
+
+static csn_status read_sample(struct otlp_reader *r, struct csni_span bytes, uint32_t type) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_sample_row row = { .input = (uint32_t)r->p->inputs.count - 1 };
+    struct proto_field field;
+    uint64_t stack = 0;
+    r->values.count = r->times.count = r->labels.count = 0;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1 && field.type == PROTO_VARINT) stack = field.value;
+        if (field.number == 2) CSNI_TRY(take_attributes(r, &field));
+        if (field.number == 4 || field.number == 5) CSNI_TRY(read_numbers(r, &field, field.number == 5));
+    }
+    if (c.failed) return fail_message(r, "a sample", &c);
+    CSNI_TRY(number_of(r, &r->stacks, stack, bytes, "stack", &row.stack));
+    CSNI_TRY(csni_profile_label_set(r->p, r->labels.items, r->labels.count, &row.labels, r->err));
+    if (r->p->flags & CSN_PROFILE_EVERY_SAMPLE) CSNI_TRY(sample_thread(r, &row.thread));
+    /* Times without values count 1 each; a value without times is a sum. */
+    const size_t count = r->values.count ? r->values.count : r->times.count;
+    for (size_t i = 0; i < count; i++)
+        CSNI_TRY(add_observation(r, &row, type, r->values.count ? r->values.items[i] : 1,
+                                 i < r->times.count ? r->times.items[i] : r->times.count ? r->times.items[0] : 0));
+    return CSN_OK;
+}
+
+static csn_status read_type(struct otlp_reader *r, struct csni_span bytes, uint32_t *type, uint32_t *unit) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct proto_field field;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1) CSNI_TRY(string_of(r, field.value, bytes, type));
+        if (field.number == 2) CSNI_TRY(string_of(r, field.value, bytes, unit));
+    }
+    return c.failed ? fail_message(r, "a type of values", &c) : CSN_OK;
+}
+
+static csn_status read_profile(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct csn_profile *p = r->p;
+    struct proto_field field;
+    uint32_t type = 0, unit = 0, number;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1 && field.type == PROTO_BYTES) CSNI_TRY(read_type(r, field.bytes, &type, &unit));
+        if (field.number == 3 && field.type == PROTO_FIXED64 && !p->time_ns) p->time_ns = (int64_t)field.value;
+        if (field.number == 4 && field.type == PROTO_VARINT && !p->duration_ns) p->duration_ns = (int64_t)field.value;
+        if (field.number == 5 && field.type == PROTO_BYTES) CSNI_TRY(read_type(r, field.bytes, &p->period_type, &p->period_unit));
+        if (field.number == 6) p->period = (int64_t)field.value;
+    }
+    if (c.failed) return fail_message(r, "a profile", &c);
+    CSNI_TRY(csn_profile_add_value_type(p, csni_profile_str(p, type), csni_profile_str(p, unit), &number, r->err));
+    c = csni_cursor_at(bytes, false);
+    while (csni_proto_next(&c, &field))
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_sample(r, field.bytes, number));
+    return CSN_OK;
+}
+
+static csn_status read_scope(struct otlp_reader *r, struct csni_span bytes) {
+    return each_message(r, bytes, 2, "profiles of a scope", read_profile);
+}
+
+/* KeyValue: the key is a text here. */
+static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_span bytes) {
+    struct csni_cursor c = csni_cursor_at(bytes, false);
+    struct profile_label label = { .key = 0 };
+    struct proto_field field;
+    while (csni_proto_next(&c, &field)) {
+        if (field.number == 1 && field.type == PROTO_BYTES)
+            CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &label.key, r->err));
+        if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
+    }
+    if (c.failed) return fail_message(r, "an attribute of a resource", &c);
+    if (key_is(r, &label, "process.executable.name")) r->executable = label.text;
+    if (key_is(r, &label, "process.pid")) r->pid = (uint64_t)label.number;
+    return CSN_OK;
+}
+
+static csn_status read_resource(struct otlp_reader *r, struct csni_span bytes) {
+    return each_message(r, bytes, 1, "a resource", read_resource_attribute);
+}
+
+static csn_status read_resource_profiles(struct otlp_reader *r, struct csni_span bytes) {
+    r->executable = 0;
+    r->pid = 0;
+    CSNI_TRY(each_message(r, bytes, 1, "profiles of a resource", read_resource));
+    return each_message(r, bytes, 2, "profiles of a resource", read_scope);
+}
+
+csn_status csni_otlp_read(struct csn_profile *p, struct csni_span bytes, struct csn_error *err) {
+    struct otlp_reader r = { .p = p, .err = err, .all = bytes };
+    r.strings.items.alloc = r.functions.items.alloc = r.mappings.items.alloc = r.locations.items.alloc = r.stacks.items.alloc = p->alloc;
+    r.attributes.alloc = r.stack.alloc = r.values.alloc = r.times.alloc = r.labels.alloc = p->alloc;
+    csn_status status = each_message(&r, bytes, 2, "the input", read_dictionary);
+    if (status == CSN_OK) status = each_message(&r, bytes, 1, "the input", read_resource_profiles);
+    csni_vec_deinit(&r.strings.items);
+    csni_vec_deinit(&r.functions.items);
+    csni_vec_deinit(&r.mappings.items);
+    csni_vec_deinit(&r.locations.items);
+    csni_vec_deinit(&r.stacks.items);
+    csni_vec_deinit(&r.attributes);
+    csni_vec_deinit(&r.stack);
+    csni_vec_deinit(&r.values);
+    csni_vec_deinit(&r.times);
+    csni_vec_deinit(&r.labels);
+    return status;
+}

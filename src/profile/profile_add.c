@@ -1,0 +1,313 @@
+/* Strings, modules, locations, stacks and samples: each distinct one once. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "profile/profile_private.h"
+
+static csn_status fail_count(struct csn_error *err, const char *what) {
+    return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than %u %s in one profile", UINT32_MAX - 1, what);
+}
+
+static bool is_full(size_t count) { return count >= UINT32_MAX - 1; }
+
+static csn_status fail_number(struct csn_error *err, const char *what, uint32_t number, size_t count) {
+    return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "%s %u does not exist, there are %zu", what, number, count);
+}
+
+/* ---- strings ---- */
+
+static bool string_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct csn_str *wanted = key, own = p->strings.items[number];
+    return own.len == wanted->len && memcmp(own.ptr, wanted->ptr, own.len) == 0;
+}
+
+csn_status csni_profile_string(struct csn_profile *p, struct csn_str text, uint32_t *out, struct csn_error *err) {
+    if (!text.ptr) text = CSN_STR("");
+    const uint64_t hash = csni_hash_bytes(text.ptr, text.len);
+    if (csni_profile_table_find(&p->string_table, hash, string_equals, p, &text, out)) return CSN_OK;
+    if (is_full(p->strings.count)) return fail_count(err, "strings");
+    const struct csn_str kept = { csni_arena_copy(&p->text, text.ptr, text.len), text.len };
+    const uint32_t number = (uint32_t)p->strings.count;
+    if (!kept.ptr || !csni_vec_push(&p->strings, kept) || !csni_profile_table_add(&p->string_table, hash, number))
+        return csni_fail_memory(err, text.len);
+    *out = number;
+    return CSN_OK;
+}
+
+/* ---- inputs and value types ---- */
+
+csn_status csn_profile_begin_input(struct csn_profile *p, struct csn_str name, struct csn_error *err) {
+    uint32_t number;
+    CSNI_TRY(csni_profile_string(p, name, &number, err));
+    return csni_vec_push(&p->inputs, number) ? CSN_OK : csni_fail_memory(err, sizeof number);
+}
+
+/* Samples that were read before have 0 for the new types. */
+bool csni_profile_widen_values(struct csn_profile *p, uint32_t stride) {
+    if (stride <= p->value_stride) return true;
+    if (!csni_vec_reserve(&p->values, p->samples.count * stride)) return false;
+    for (size_t i = p->samples.count; i-- > 0;) {
+        int64_t *to = p->values.items + i * stride;
+        memmove(to, p->values.items + i * p->value_stride, p->value_stride * sizeof *to);
+        memset(to + p->value_stride, 0, (stride - p->value_stride) * sizeof *to);
+    }
+    p->values.count = p->samples.count * stride;
+    p->value_stride = stride;
+    return true;
+}
+
+csn_status csn_profile_add_value_type(struct csn_profile *p, struct csn_str type, struct csn_str unit, uint32_t *out,
+                                      struct csn_error *err) {
+    struct profile_value_type wanted;
+    CSNI_TRY(csni_profile_string(p, type, &wanted.type, err));
+    CSNI_TRY(csni_profile_string(p, unit, &wanted.unit, err));
+    for (uint32_t i = 0; i < p->value_count; i++) {
+        if (p->value_types[i].type != wanted.type || p->value_types[i].unit != wanted.unit) continue;
+        *out = i;
+        return CSN_OK;
+    }
+    if (p->value_count == PROFILE_VALUE_TYPES_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "more than %d types of values", PROFILE_VALUE_TYPES_MAX);
+    if (!csni_profile_widen_values(p, p->value_count + 1)) return csni_fail_memory(err, p->values.count * sizeof *p->values.items);
+    p->value_types[p->value_count] = wanted;
+    *out = p->value_count++;
+    return CSN_OK;
+}
+
+csn_status csn_profile_set_default_type(struct csn_profile *p, uint32_t value_type, struct csn_error *err) {
+    if (value_type >= p->value_count) return fail_number(err, "value type", value_type, p->value_count);
+    p->default_type = p->value_types[value_type].type;
+    return CSN_OK;
+}
+
+/* ---- modules ---- */
+
+static bool module_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_module *a = &p->modules.items[number], *b = key;
+    return a->path == b->path && a->start == b->start && a->end == b->end && a->file_off == b->file_off
+           && a->build_id_size == b->build_id_size && memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
+
+csn_status csn_profile_add_module(struct csn_profile *p, const struct csn_profile_module *given, uint32_t *out, struct csn_error *err) {
+    struct profile_module module = { .start = given->start, .end = given->end, .file_off = given->file_off };
+    if (given->build_id && given->build_id_size) {
+        module.build_id_size = given->build_id_size < CSN_BUILD_ID_MAX ? (uint32_t)given->build_id_size : CSN_BUILD_ID_MAX;
+        memcpy(module.build_id, given->build_id, module.build_id_size);
+    }
+    CSNI_TRY(csni_profile_string(p, given->path, &module.path, err));
+    const uint64_t hash = csni_hash_u64(module.path ^ csni_hash_u64(module.start) ^ module.file_off);
+    if (csni_profile_table_find(&p->module_table, hash, module_equals, p, &module, out)) return CSN_OK;
+    const uint32_t number = (uint32_t)p->modules.count;
+    if (is_full(number)) return fail_count(err, "modules");
+    if (!csni_vec_push(&p->modules, module) || !csni_profile_table_add(&p->module_table, hash, number))
+        return csni_fail_memory(err, sizeof module);
+    *out = number;
+    return CSN_OK;
+}
+
+/* ---- locations ---- */
+
+static bool function_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_function *a = &p->functions.items[number], *b = key;
+    return a->name == b->name && a->system_name == b->system_name && a->file == b->file && a->start_line == b->start_line;
+}
+
+csn_status csni_profile_function(struct csn_profile *p, const struct profile_function *function, uint32_t *out, struct csn_error *err) {
+    const uint64_t hash = csni_hash_u64((uint64_t)function->name << 32 | function->file) ^ csni_hash_u64(function->system_name);
+    if (csni_profile_table_find(&p->function_table, hash, function_equals, p, function, out)) return CSN_OK;
+    const uint32_t number = (uint32_t)p->functions.count;
+    if (is_full(number)) return fail_count(err, "functions");
+    if (!csni_vec_push(&p->functions, *function) || !csni_profile_table_add(&p->function_table, hash, number))
+        return csni_fail_memory(err, sizeof *function);
+    *out = number;
+    return CSN_OK;
+}
+
+csn_status csni_profile_push_line(struct csn_profile *p, const struct profile_line *line, struct csn_error *err) {
+    if (is_full(p->lines.count)) return fail_count(err, "lines");
+    return csni_vec_push(&p->lines, *line) ? CSN_OK : csni_fail_memory(err, sizeof *line);
+}
+
+csn_status csni_profile_push_location(struct csn_profile *p, const struct profile_location *location, uint32_t *out,
+                                      struct csn_error *err) {
+    if (is_full(p->locations.count)) return fail_count(err, "locations");
+    if (!csni_vec_push(&p->locations, *location)) return csni_fail_memory(err, sizeof *location);
+    *out = (uint32_t)p->locations.count - 1;
+    return CSN_OK;
+}
+
+/* A location with the one line that it has. */
+struct location_key {
+    struct profile_location location;
+    struct profile_line line;
+};
+
+static bool location_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct location_key *wanted = key;
+    const struct profile_location *a = &p->locations.items[number], *b = &wanted->location;
+    if (a->module != b->module || a->kind != b->kind || a->flags != b->flags || a->value != b->value || a->line_count != b->line_count)
+        return false;
+    if (!a->line_count) return true;
+    const struct profile_line *line = &p->lines.items[a->first_line];
+    return line->function == wanted->line.function && line->line == wanted->line.line;
+}
+
+csn_status csn_profile_add_location(struct csn_profile *p, const struct csn_profile_location *given, uint32_t *out,
+                                    struct csn_error *err) {
+    struct location_key key = { .location = { .module = given->module, .kind = given->kind, .flags = given->flags, .value = given->value } };
+    struct profile_function function = { .name = 0 };
+    if (given->module != CSN_PROFILE_NO_MODULE && given->module >= p->modules.count)
+        return fail_number(err, "module", given->module, p->modules.count);
+    if (given->kind > CSN_PROFILE_AT_OFFSET) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a location of kind %u", given->kind);
+    if (given->name.len || given->file.len) {
+        CSNI_TRY(csni_profile_string(p, given->name, &function.name, err));
+        CSNI_TRY(csni_profile_string(p, given->file, &function.file, err));
+        CSNI_TRY(csni_profile_function(p, &function, &key.line.function, err));
+        key.line.line = given->line;
+        key.location.line_count = 1;
+    }
+    const uint64_t hash = csni_hash_u64(given->value ^ (uint64_t)given->module << 40)
+                          ^ csni_hash_u64((uint64_t)key.line.function << 32 | given->flags << 4 | given->kind);
+    if (csni_profile_table_find(&p->location_table, hash, location_equals, p, &key, out)) return CSN_OK;
+    key.location.first_line = (uint32_t)p->lines.count;
+    if (key.location.line_count) CSNI_TRY(csni_profile_push_line(p, &key.line, err));
+    CSNI_TRY(csni_profile_push_location(p, &key.location, out, err));
+    return csni_profile_table_add(&p->location_table, hash, *out) ? CSN_OK : csni_fail_memory(err, sizeof key);
+}
+
+/* ---- stacks ---- */
+
+static bool node_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_node *a = &p->nodes.items[number], *b = key;
+    return a->caller == b->caller && a->location == b->location;
+}
+
+csn_status csni_profile_child(struct csn_profile *p, uint32_t caller, uint32_t location, uint32_t *out, struct csn_error *err) {
+    const struct profile_node node = { caller, location };
+    const uint64_t hash = csni_hash_u64((uint64_t)caller << 32 | location);
+    if (csni_profile_table_find(&p->node_table, hash, node_equals, p, &node, out)) return CSN_OK;
+    const uint32_t number = (uint32_t)p->nodes.count;
+    if (is_full(number)) return fail_count(err, "stacks");
+    if (!csni_vec_push(&p->nodes, node) || !csni_profile_table_add(&p->node_table, hash, number)) return csni_fail_memory(err, sizeof node);
+    *out = number;
+    return CSN_OK;
+}
+
+csn_status csn_profile_add_stack(struct csn_profile *p, const uint32_t *locations, size_t count, uint32_t *out, struct csn_error *err) {
+    uint32_t stack = PROFILE_NO_STACK;
+    for (size_t i = 0; i < count; i++)
+        if (locations[i] >= p->locations.count) return fail_number(err, "location", locations[i], p->locations.count);
+    for (size_t i = count; i-- > 0;) CSNI_TRY(csni_profile_child(p, stack, locations[i], &stack, err));
+    *out = stack;
+    return CSN_OK;
+}
+
+/* ---- samples ---- */
+
+static bool thread_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_thread *a = &p->threads.items[number], *b = key;
+    return a->pid == b->pid && a->tid == b->tid && a->name == b->name && a->process == b->process;
+}
+
+csn_status csni_profile_thread(struct csn_profile *p, const struct profile_thread *thread, uint32_t *out, struct csn_error *err) {
+    const uint64_t hash = csni_hash_u64(thread->pid << 32 ^ thread->tid) ^ csni_hash_u64((uint64_t)thread->name << 32 | thread->process);
+    if (csni_profile_table_find(&p->thread_table, hash, thread_equals, p, thread, out)) return CSN_OK;
+    const uint32_t number = (uint32_t)p->threads.count;
+    if (is_full(number)) return fail_count(err, "threads");
+    if (!csni_vec_push(&p->threads, *thread) || !csni_profile_table_add(&p->thread_table, hash, number))
+        return csni_fail_memory(err, sizeof *thread);
+    *out = number;
+    return CSN_OK;
+}
+
+struct label_key {
+    const struct profile_label *items;
+    size_t count;
+};
+
+static bool labels_equal(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_label_set *set = &p->label_sets.items[number];
+    const struct label_key *wanted = key;
+    if (set->count != wanted->count) return false;
+    for (size_t i = 0; i < wanted->count; i++) {
+        const struct profile_label *a = &p->labels.items[set->first + i], *b = &wanted->items[i];
+        if (a->key != b->key || a->text != b->text || a->unit != b->unit || a->number != b->number) return false;
+    }
+    return true;
+}
+
+csn_status csni_profile_label_set(struct csn_profile *p, const struct profile_label *labels, size_t count, uint32_t *out,
+                                  struct csn_error *err) {
+    const struct label_key key = { labels, count };
+    uint64_t hash = count;
+    *out = 0;
+    if (!count) return CSN_OK;
+    for (size_t i = 0; i < count; i++)
+        hash = csni_hash_u64(hash ^ ((uint64_t)labels[i].key << 32 | labels[i].text) ^ csni_hash_u64((uint64_t)labels[i].number));
+    if (csni_profile_table_find(&p->label_table, hash, labels_equal, p, &key, out)) return CSN_OK;
+    const struct profile_label_set set = { (uint32_t)p->labels.count, (uint32_t)count };
+    if (is_full(p->labels.count + count) || is_full(p->label_sets.count)) return fail_count(err, "labels");
+    for (size_t i = 0; i < count; i++)
+        if (!csni_vec_push(&p->labels, labels[i])) return csni_fail_memory(err, sizeof *labels);
+    const uint32_t number = (uint32_t)p->label_sets.count;
+    if (!csni_vec_push(&p->label_sets, set) || !csni_profile_table_add(&p->label_table, hash, number))
+        return csni_fail_memory(err, sizeof set);
+    *out = number;
+    return CSN_OK;
+}
+
+static bool sample_equals(const void *context, uint32_t number, const void *key) {
+    const struct csn_profile *p = context;
+    const struct profile_sample_row *a = &p->samples.items[number], *b = key;
+    return a->stack == b->stack && a->labels == b->labels && a->input == b->input;
+}
+
+int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_row *given, struct csn_error *err) {
+    struct profile_sample_row row = *given;
+    const bool every = p->flags & CSN_PROFILE_EVERY_SAMPLE;
+    const uint64_t hash = csni_hash_u64(((uint64_t)row.stack << 32 | row.labels) ^ (uint64_t)row.input << 24);
+    uint32_t number;
+    p->samples_read++;
+    if (!every) {
+        row.thread = 0;
+        row.time_ns = 0;
+        if (csni_profile_table_find(&p->sample_table, hash, sample_equals, p, &row, &number))
+            return p->values.items + (size_t)number * p->value_stride;
+    }
+    number = (uint32_t)p->samples.count;
+    if (is_full(number)) return fail_count(err, "samples"), NULL;
+    if (!csni_vec_reserve(&p->values, p->values.count + p->value_stride) || !csni_vec_push(&p->samples, row)
+        || (!every && !csni_profile_table_add(&p->sample_table, hash, number))) {
+        csni_fail_memory(err, sizeof row);
+        return NULL;
+    }
+    int64_t *values = p->values.items + p->values.count;
+    if (p->value_stride) memset(values, 0, p->value_stride * sizeof *values);
+    p->values.count += p->value_stride;
+    return values;
+}
+
+csn_status csn_profile_add_sample(struct csn_profile *p, const struct csn_profile_sample *sample, struct csn_error *err) {
+    struct profile_sample_row row = { .stack = sample->stack, .time_ns = sample->time_ns };
+    if (sample->stack >= p->nodes.count) return fail_number(err, "stack", sample->stack, p->nodes.count);
+    if (sample->value_count > p->value_count) return fail_number(err, "value type", sample->value_count - 1, p->value_count);
+    if (!p->inputs.count) CSNI_TRY(csn_profile_begin_input(p, CSN_STR(""), err));
+    row.input = (uint32_t)p->inputs.count - 1;
+    if (p->flags & CSN_PROFILE_EVERY_SAMPLE) {
+        struct profile_thread thread = { .pid = sample->pid, .tid = sample->tid };
+        CSNI_TRY(csni_profile_string(p, sample->process, &thread.process, err));
+        CSNI_TRY(csni_profile_string(p, sample->thread, &thread.name, err));
+        CSNI_TRY(csni_profile_thread(p, &thread, &row.thread, err));
+    }
+    int64_t *values = csni_profile_sample(p, &row, err);
+    if (!values) return err ? err->code : CSN_E_MEMORY;
+    for (uint32_t i = 0; i < sample->value_count; i++) csni_profile_add_value(&values[i], sample->values[i]);
+    return CSN_OK;
+}

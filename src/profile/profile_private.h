@@ -1,0 +1,122 @@
+/* The profile as its readers, the symbolication and its writers see it. */
+#ifndef CSNI_PROFILE_PRIVATE_H
+#define CSNI_PROFILE_PRIVATE_H
+
+#include <callsign/profile.h>
+
+#include "base/arena.h"
+#include "base/core/fail.h"
+#include "base/core/span.h"
+#include "base/core/vec.h"
+#include "profile/profile_table.h"
+
+enum { PROFILE_VALUE_TYPES_MAX = 32, PROFILE_NO_STACK = 0 };
+static const uint32_t PROFILE_NONE = UINT32_MAX;
+
+/* Numbers of strings: 0 is the empty one. */
+struct profile_module {
+    uint32_t path;
+    uint32_t build_id_size;
+    uint8_t build_id[CSN_BUILD_ID_MAX];
+    uint64_t start, end, file_off;
+    bool is_missing;             /* no index was found */
+};
+
+struct profile_function {
+    uint32_t name, system_name, file; /* strings; system_name: as stored, where it differs from the name */
+    uint32_t start_line;
+};
+
+struct profile_line {
+    uint32_t function, line, column;
+    bool inlined;                /* into the next one */
+};
+
+enum { LOCATION_FOLDED = 1u << 31 }; /* among the flags: several functions are merged there, and none was chosen */
+struct profile_location {
+    uint32_t module, kind, flags;
+    uint32_t first_line, line_count; /* innermost first */
+    uint64_t value;
+};
+
+/* A stack is a node: its innermost location, and the stack of its caller. Node 0 is the empty stack. */
+struct profile_node {
+    uint32_t caller, location;
+};
+
+/* Of one sample. Strings but for `number`. */
+struct profile_label {
+    uint32_t key, text, unit;
+    int64_t number;
+};
+struct profile_label_set {
+    uint32_t first, count;
+};
+
+struct profile_thread {
+    uint32_t process, name;
+    uint64_t pid, tid;
+};
+
+struct profile_sample_row {
+    uint32_t stack, labels, thread, input;
+    int64_t time_ns;
+};
+
+struct profile_value_type {
+    uint32_t type, unit;
+};
+
+struct csn_profile {
+    const struct csn_allocator *alloc;
+    uint32_t flags;
+    uint64_t max_input_bytes;
+    struct csni_arena text;
+    CSNI_VEC(struct csn_str) strings;
+    CSNI_VEC(struct profile_module) modules;
+    CSNI_VEC(struct profile_function) functions;
+    CSNI_VEC(struct profile_line) lines;
+    CSNI_VEC(struct profile_location) locations;
+    CSNI_VEC(struct profile_node) nodes;
+    CSNI_VEC(struct profile_label) labels;
+    CSNI_VEC(struct profile_label_set) label_sets; /* 0: none */
+    CSNI_VEC(struct profile_thread) threads;       /* 0: not known */
+    CSNI_VEC(struct profile_sample_row) samples;
+    CSNI_VEC(int64_t) values;                      /* value_stride for each sample */
+    CSNI_VEC(uint32_t) inputs;                     /* their names */
+    CSNI_VEC(uint32_t) missing;                    /* modules without an index */
+    struct csni_profile_table string_table, module_table, function_table, location_table, node_table, thread_table, sample_table,
+        label_table;
+    struct profile_value_type value_types[PROFILE_VALUE_TYPES_MAX];
+    uint32_t value_count, value_stride;            /* count <= stride */
+    uint32_t period_type, period_unit, default_type; /* strings */
+    int64_t time_ns, duration_ns, period;
+    CSNI_VEC(uint32_t) comments;
+    uint64_t samples_read, left_out;
+};
+
+static inline struct csn_str csni_profile_str(const struct csn_profile *profile, uint32_t string) {
+    return profile->strings.items[string];
+}
+
+/* profile_add.c: as the public functions, for strings that are numbered already. */
+csn_status csni_profile_string(struct csn_profile *profile, struct csn_str text, uint32_t *out, struct csn_error *err);
+csn_status csni_profile_function(struct csn_profile *profile, const struct profile_function *function, uint32_t *out,
+                                 struct csn_error *err);
+/* A line more of the location that is being made: its lines stand one behind the other. */
+csn_status csni_profile_push_line(struct csn_profile *profile, const struct profile_line *line, struct csn_error *err);
+/* A location of its own, even if there is an equal one. */
+csn_status csni_profile_push_location(struct csn_profile *profile, const struct profile_location *location, uint32_t *out,
+                                      struct csn_error *err);
+csn_status csni_profile_child(struct csn_profile *profile, uint32_t caller, uint32_t location, uint32_t *out, struct csn_error *err);
+csn_status csni_profile_thread(struct csn_profile *profile, const struct profile_thread *thread, uint32_t *out, struct csn_error *err);
+csn_status csni_profile_label_set(struct csn_profile *profile, const struct profile_label *labels, size_t count, uint32_t *out,
+                                  struct csn_error *err);
+/* The values of a sample with this row, all 0 if it is new. They stay where they are until the next sample. NULL: no memory, or
+ * too many samples. */
+int64_t *csni_profile_sample(struct csn_profile *profile, const struct profile_sample_row *row, struct csn_error *err);
+/* Space for `stride` values in each sample. False: no memory. */
+bool csni_profile_widen_values(struct csn_profile *profile, uint32_t stride);
+static inline void csni_profile_add_value(int64_t *sum, int64_t value) { *sum = (int64_t)((uint64_t)*sum + (uint64_t)value); }
+
+#endif

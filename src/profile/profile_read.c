@@ -1,0 +1,127 @@
+/* Which format an input has, and who reads it. */
+#include "profile/profile_read.h"
+
+#include <string.h>
+
+#include "base/core/file_map.h"
+#include "base/hex.h"
+
+csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, struct csn_str build_id, uint64_t start, uint64_t end,
+                                   uint64_t file_off, uint32_t *out, struct csn_error *err) {
+    static const char kernel[] = "[kernel";
+    struct csn_profile_module module = { .path = path, .start = start, .end = end, .file_off = file_off };
+    uint8_t bytes[CSN_BUILD_ID_MAX];
+    size_t digits = 0;
+    for (size_t i = 0; i < build_id.len && digits < 2 * sizeof bytes; i++) {
+        const unsigned digit = csni_hex_digit(build_id.ptr[i]);
+        if (build_id.ptr[i] == '-') continue;
+        if (digit >= 16) {
+            digits = 0;
+            break;
+        }
+        bytes[digits / 2] = (uint8_t)(digits % 2 ? bytes[digits / 2] << 4 | digit : digit);
+        digits++;
+    }
+    if (digits % 2 == 0) {
+        module.build_id = bytes;
+        module.build_id_size = digits / 2;
+    }
+    if (path.len >= sizeof kernel - 1 && memcmp(path.ptr, kernel, sizeof kernel - 1) == 0) module.path = CSN_STR("vmlinux");
+    return csn_profile_add_module(p, &module, out, err);
+}
+
+/* ---- formats ---- */
+
+/* A field of a message and its size, as pprof and OTLP begin: a message of fields in both. */
+static bool read_head(struct csni_span bytes, uint64_t *number, uint64_t *size, struct csni_span *rest) {
+    uint64_t values[2] = { 0, 0 };
+    size_t at = 0;
+    for (int i = 0; i < 2; i++) {
+        unsigned shift = 0;
+        do {
+            if (at >= bytes.size || shift > 56) return false;
+            values[i] |= (uint64_t)(bytes.ptr[at] & 0x7f) << shift;
+            shift += 7;
+        } while (bytes.ptr[at++] & 0x80);
+    }
+    *number = values[0] >> 3;
+    *size = values[1];
+    *rest = csni_span_from(bytes, at);
+    return (values[0] & 7) == 2;
+}
+
+/* pprof begins with a ValueType, {1: number, 2: number}; OTLP with ResourceProfiles, whose fields are messages, or its dictionary. */
+static uint32_t detect_protobuf(struct csni_span bytes) {
+    uint64_t number, size;
+    struct csni_span rest;
+    if (!read_head(bytes, &number, &size, &rest)) return CSN_PROFILE_DETECT;
+    if (number == 1 && size <= 24 && (size == 0 || (rest.size && (rest.ptr[0] == 0x08 || rest.ptr[0] == 0x10)))) return CSN_PROFILE_PPROF;
+    if (number == 1 && rest.size && (rest.ptr[0] == 0x0a || rest.ptr[0] == 0x12 || rest.ptr[0] == 0x1a)) return CSN_PROFILE_OTLP;
+    if (number == 2 && rest.size && (rest.ptr[0] & 7) == 2) {
+        struct csni_span inner = rest;
+        uint64_t first, first_size;
+        /* The dictionary's first table is of messages or strings; a sample's first field is packed numbers of a few bytes. */
+        if (read_head(inner, &first, &first_size, &rest) && first_size < size && size > 64) return CSN_PROFILE_OTLP;
+    }
+    return number <= 6 && number ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
+}
+
+uint32_t csn_profile_detect(const void *bytes, size_t size) {
+    const uint8_t *p = bytes;
+    size_t at = 0;
+    if (size >= 2 && p[0] == 0x1f && p[1] == 0x8b) return CSN_PROFILE_PPROF; /* or JSON: known once it is inflated */
+    if (size >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) at = 3;
+    while (at < size && (p[at] == ' ' || p[at] == '\t' || p[at] == '\n' || p[at] == '\r')) at++;
+    if (at < size && p[at] == '{') return CSN_PROFILE_FIREFOX;
+    return detect_protobuf((struct csni_span){ p, size });
+}
+
+static csn_status read_whole(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
+    struct csni_span bytes;
+    CSNI_TRY(csni_profile_stream_whole(stream, p->max_input_bytes, &bytes, err));
+    return format == CSN_PROFILE_OTLP ? csni_otlp_read(p, bytes, err) : csni_firefox_read(p, bytes, err);
+}
+
+static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
+    enum { DETECT_BYTES = 512 };
+    CSNI_TRY(csni_profile_stream_need(stream, DETECT_BYTES, err));
+    const size_t left = csni_profile_stream_left(stream);
+    if (!left) return csni_fail(err, CSN_E_TRUNCATED, NULL, 0, "the input is empty");
+    if (format == CSN_PROFILE_DETECT) format = csn_profile_detect(csni_profile_stream_at(stream), left);
+    switch (format) {
+    case CSN_PROFILE_PPROF: return csni_pprof_read(p, stream, err);
+    case CSN_PROFILE_OTLP: case CSN_PROFILE_FIREFOX: return read_whole(p, format, stream, err);
+    default: break;
+    }
+    return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not a pprof, OTLP or Firefox profile: it begins with 0x%02x", *csni_profile_stream_at(stream));
+}
+
+csn_status csn_profile_read(struct csn_profile *p, uint32_t format, struct csn_str name, csn_profile_source *source, void *context,
+                            struct csn_error *err) {
+    struct csni_profile_stream stream;
+    CSNI_TRY(csn_profile_begin_input(p, name, err));
+    CSNI_TRY(csni_profile_stream_open(&stream, p->alloc, source, context, err));
+    csn_status status = read_stream(p, format, &stream, err);
+    csni_profile_stream_close(&stream);
+    return status;
+}
+
+/* ---- files ---- */
+
+static csn_status read_span(void *context, void *bytes, size_t capacity, size_t *out_size, struct csn_error *err) {
+    struct csni_span *left = context;
+    (void)err;
+    *out_size = left->size < capacity ? left->size : capacity;
+    if (*out_size) memcpy(bytes, left->ptr, *out_size);
+    *left = csni_span_from(*left, *out_size);
+    return CSN_OK;
+}
+
+csn_status csn_profile_read_file(struct csn_profile *p, uint32_t format, const char *path, struct csn_error *err) {
+    struct csni_file_map map;
+    CSNI_TRY(csni_file_map_open(&map, path, err));
+    struct csni_span left = map.bytes;
+    csn_status status = csn_profile_read(p, format, (struct csn_str){ path, strlen(path) }, read_span, &left, err);
+    csni_file_map_close(&map);
+    return status;
+}

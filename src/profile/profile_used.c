@@ -1,0 +1,106 @@
+/* Numbering of what is written. */
+#include "profile/profile_used.h"
+
+#include <string.h>
+
+static uint32_t *new_numbers(struct profile_used *u, size_t i, size_t count) {
+    u->sizes[i] = count + 1;
+    return csni_alloc_zeroed(u->alloc, count + 1, sizeof(uint32_t));
+}
+
+static void use_location(struct profile_used *u, const struct csn_profile *p, uint32_t number) {
+    const struct profile_location *location = &p->locations.items[number];
+    if (u->locations[number]) return;
+    u->locations[number] = 1;
+    if (location->module != CSN_PROFILE_NO_MODULE) u->modules[location->module] = 1;
+    for (uint32_t i = 0; i < location->line_count; i++) u->functions[p->lines.items[location->first_line + i].function] = 1;
+}
+
+/* In their order in the profile: tables are written in it. */
+static size_t number_marked(uint32_t *numbers, size_t count) {
+    uint32_t next = 0;
+    for (size_t i = 0; i < count; i++)
+        if (numbers[i]) numbers[i] = ++next;
+    return next;
+}
+
+/* Callers have smaller numbers than those they call: marked downwards, numbered upwards. */
+static void use_nodes(struct profile_used *u, const struct csn_profile *p) {
+    for (size_t i = 0; i < p->samples.count; i++) u->nodes[p->samples.items[i].stack] = 1;
+    for (size_t i = p->nodes.count; i-- > 1;)
+        if (u->nodes[i]) u->nodes[p->nodes.items[i].caller] = 1;
+    u->nodes[0] = 0;
+    for (size_t i = 1; i < p->nodes.count; i++) {
+        if (!u->nodes[i]) continue;
+        u->nodes[i] = (uint32_t)++u->node_count;
+        use_location(u, p, p->nodes.items[i].location);
+    }
+}
+
+/* Readers take the first module for the program. Where no mapping tells which it is, it is the first that is no library. */
+static bool may_be_program(const struct csn_profile *p, const struct profile_module *module) {
+    const struct csn_str path = csni_profile_str(p, module->path);
+    if (!path.len || path.ptr[0] == '[' || csni_str_equal(path, CSN_STR("vmlinux"))) return false;
+    for (size_t i = 0; i + 3 <= path.len; i++)
+        if (memcmp(path.ptr + i, ".so", 3) == 0) return false;
+    return true;
+}
+
+static void number_modules(struct profile_used *u, const struct csn_profile *p) {
+    size_t first = 0;
+    while (first < p->modules.count && !(u->modules[first] && may_be_program(p, &p->modules.items[first]))) first++;
+    if (p->modules.count && p->modules.items[0].end) first = p->modules.count;
+    if (first < p->modules.count) u->modules[first] = (uint32_t)++u->module_count;
+    for (size_t i = 0; i < p->modules.count; i++)
+        if (u->modules[i] && i != first) u->modules[i] = (uint32_t)++u->module_count;
+    for (size_t i = 0; i < p->modules.count; i++)
+        if (u->modules[i]) u->module_order[u->modules[i] - 1] = (uint32_t)i;
+}
+
+csn_status csni_profile_used_init(struct profile_used *u, const struct csn_profile *p, struct csn_error *err) {
+    *u = (struct profile_used){ .alloc = p->alloc, .string_order = { .alloc = p->alloc } };
+    u->nodes = new_numbers(u, 0, p->nodes.count);
+    u->locations = new_numbers(u, 1, p->locations.count);
+    u->functions = new_numbers(u, 2, p->functions.count);
+    u->modules = new_numbers(u, 3, p->modules.count);
+    u->strings = new_numbers(u, 4, p->strings.count);
+    u->module_order = new_numbers(u, 5, p->modules.count);
+    if (!u->nodes || !u->locations || !u->functions || !u->modules || !u->strings || !u->module_order || csni_profile_used_string(u, 0) == UINT32_MAX) {
+        csni_profile_used_deinit(u);
+        return csni_fail_memory(err, p->nodes.count * sizeof *u->nodes);
+    }
+    use_nodes(u, p);
+    u->location_count = number_marked(u->locations, p->locations.count);
+    u->function_count = number_marked(u->functions, p->functions.count);
+    number_modules(u, p);
+    return CSN_OK;
+}
+
+void csni_profile_used_deinit(struct profile_used *u) {
+    uint32_t *const numbers[] = { u->nodes, u->locations, u->functions, u->modules, u->strings, u->module_order };
+    for (size_t i = 0; i < 6; i++) csni_free(u->alloc, numbers[i], u->sizes[i] * sizeof(uint32_t));
+    csni_vec_deinit(&u->string_order);
+    *u = (struct profile_used){ .alloc = u->alloc };
+}
+
+uint32_t csni_profile_used_string(struct profile_used *u, uint32_t string) {
+    if (u->strings[string]) return u->strings[string] - 1;
+    if (!csni_vec_push(&u->string_order, string)) return UINT32_MAX;
+    u->strings[string] = (uint32_t)u->string_order.count;
+    return u->strings[string] - 1;
+}
+
+uint64_t csni_profile_written_addr(const struct profile_location *location) {
+    const bool returns = location->flags & (CSN_STACK_RETURN | CSN_STACK_EITHER);
+    return location->value - (returns && location->value ? 1 : 0);
+}
+
+uint64_t csni_profile_module_end(const struct csn_profile *p, const struct profile_used *u, uint32_t module) {
+    enum { PAGE = 4096 };
+    uint64_t last = 0;
+    for (size_t i = 0; i < p->locations.count; i++) {
+        const struct profile_location *location = &p->locations.items[i];
+        if (location->module == module && u->locations[i] && location->value > last) last = location->value;
+    }
+    return last > UINT64_MAX - PAGE ? UINT64_MAX : (last / PAGE + 1) * PAGE;
+}

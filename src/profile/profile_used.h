@@ -1,0 +1,25 @@
+/* What the samples of a profile reach, numbered from 1 in order: only that is written. */
+#ifndef CSNI_PROFILE_USED_H
+#define CSNI_PROFILE_USED_H
+
+#include "profile/profile_private.h"
+
+struct profile_used {
+    const struct csn_allocator *alloc;
+    uint32_t *nodes, *locations, *functions, *modules, *strings; /* 0: not used */
+    size_t node_count, location_count, function_count, module_count; /* used ones */
+    CSNI_VEC(uint32_t) string_order; /* profile's strings by their new number, the empty one first; new numbers count from 0 */
+    uint32_t *module_order;      /* modules by their new number */
+    size_t sizes[6];
+};
+
+csn_status csni_profile_used_init(struct profile_used *used, const struct csn_profile *profile, struct csn_error *err);
+void csni_profile_used_deinit(struct profile_used *used); /* a zeroed one is fine */
+/* The new number of a string, which is given one when it is needed first. UINT32_MAX: no memory. */
+uint32_t csni_profile_used_string(struct profile_used *used, uint32_t string);
+/* Where an instruction of a location is, as pprof and OTLP have it: within the call, not behind it. */
+uint64_t csni_profile_written_addr(const struct profile_location *location);
+/* The end of a module whose mapping is not known: behind the last location of it, in whole pages. */
+uint64_t csni_profile_module_end(const struct csn_profile *profile, const struct profile_used *used, uint32_t module);
+
+#endif

@@ -1,0 +1,241 @@
+"""callsign profile: every format in and out, names and lines of each, merged functions, damaged inputs."""
+import gzip
+import json
+
+import pytest
+
+import gsym_make
+from profile_bytes import Pprof, fields, message, packed, pprof
+
+BASE = 0x55d000000000
+MAPPING = (BASE + 0x1000, BASE + 0x4000, 0x1000, "/nowhere/app", "")
+PERF = """\
+app  4242/4243 [001]    12.345678:     250000 cpu-clock:u: 
+\t            1004 f1+0x4 (/nowhere/app)
+\t            2010 main+0x10 (/nowhere/app)
+
+app  4242/4243 [001]    12.345928:     250000 cpu-clock:u: 
+\t            1004 f1+0x4 (/nowhere/app)
+\t            2010 main+0x10 (/nowhere/app)
+
+app  4242/4244 [001]    12.346178:     500000 cpu-clock:u: 
+\t            1044 f2+0x4 (/nowhere/app)
+\t            2020 main+0x20 (/nowhere/app)
+\t            9000 [unknown] (/nowhere/other.so)
+
+"""
+STACKS = {("inner", "outer", "main"): 2, ("square", "main"): 1}
+
+
+@pytest.fixture(scope="module")
+def symbols(tmp_path_factory):
+    """outer has inner inlined; area and square are one piece of code, and main's call says which."""
+    folder = tmp_path_factory.mktemp("symbols")
+    gsym_make.write(folder / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "outer", "line": 10,
+         "inlined": [{"offset": 0, "size": 0x10, "name": "inner", "call_line": 12}]},
+        {"start": 0x1040, "size": 0x40, "name": "area", "line": 20, "merged": [{"name": "square", "line": 30}]},
+        {"start": 0x2000, "size": 0x40, "name": "main", "line": 40, "sites": [(0x20, gsym_make.INTERNAL, ["^square$"])]}])
+    return folder
+
+
+def convert(callsign, symbols, tmp_path, source, name, *options):
+    path = tmp_path / "in"
+    path.write_bytes(source if isinstance(source, bytes) else source.encode())
+    callsign.good("profile", path, "-o", tmp_path / name, "--no-search", "-s", symbols, *options)
+    return (tmp_path / name).read_bytes()
+
+
+def test_perf_script_to_pprof(callsign, symbols, tmp_path):
+    """Each sample weighs 1, and its period; return addresses become addresses within the call."""
+    profile = Pprof(convert(callsign, symbols, tmp_path, PERF, "out.pb.gz"))
+    assert profile.types == [("samples", "count"), ("cpu-clock:u", "nanoseconds")]
+    names = profile.names()
+    assert names[("inner", "outer", "main")] == [2, 500000]
+    assert names[("square", "main", "0x8fff")] == [1, 500000]
+    assert sum(values[0] for values in names.values()) == 3
+    first = next(stack for stack, _, _ in profile.samples if stack[0]["address"] == 0x1004)
+    assert [location["address"] for location in first] == [0x1004, 0x200f]
+    assert first[0]["mapping"]["file"] == "/nowhere/app"
+    assert [line[2] for line in first[0]["lines"]][1] == 12
+    assert not any(location["folded"] for location in first)
+
+
+def test_undecided_functions_are_folded(callsign, symbols, tmp_path):
+    profile = Pprof(convert(callsign, symbols, tmp_path, PERF.replace("2020", "2030"), "out.pb.gz"))
+    location = next(stack[0] for stack, _, _ in profile.samples if stack[0]["address"] == 0x1044)
+    assert location["folded"] and location["lines"][0][0] == "area"
+
+
+def test_pprof_keeps_what_it_has(callsign, symbols, tmp_path):
+    """Addresses are looked up as they stand: callers' ones lie within the call."""
+    source = pprof([([BASE + 0x1004, BASE + 0x200f], [3, 30]), ([BASE + 0x1044, BASE + 0x201f], [5, 50]),
+                    ([BASE + 0x1004, BASE + 0x200f], [1, 10])], [MAPPING], types=(("samples", "count"), ("cpu", "nanoseconds")),
+                   labels={0: [("thread", "a")], 1: [("thread", "b")], 2: [("thread", "a")]})
+    for data in (source, gzip.compress(source), gzip.compress(source[:50]) + gzip.compress(source[50:])):
+        profile = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
+        assert profile.types == [("samples", "count"), ("cpu", "nanoseconds")]
+        assert profile.names() == {("inner", "outer", "main"): [4, 40], ("square", "main"): [5, 50]}
+        assert sorted(labels for _, _, labels in profile.samples) == [[("thread", "a")], [("thread", "b")]]
+        mapping = profile.samples[0][0][0]["mapping"]
+        assert (mapping["start"], mapping["end"], mapping["off"]) == MAPPING[:3]
+
+
+@pytest.mark.parametrize("middle", ["a.pb.gz", "a.pb", "a.otlp", "a.json", "a.perf", "a.folded"])
+def test_there_and_back(callsign, symbols, tmp_path, middle):
+    """Through every format, the stacks and their weights stay."""
+    source = PERF.replace("\t            9000 [unknown] (/nowhere/other.so)\n", "")
+    data = convert(callsign, symbols, tmp_path, source, middle)
+    names = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb.gz")).names()
+    assert {key: values[0] for key, values in names.items()} == STACKS
+
+
+def test_folded(callsign, symbols, tmp_path):
+    out = convert(callsign, symbols, tmp_path, "start;[app <2010>];app+0x1004 7\nstart;other 2\n", "out.folded").decode()
+    assert sorted(out.splitlines()) == ["start;main;outer;inner 7", "start;other 2"]
+
+
+def test_perf_script_text(callsign, symbols, tmp_path):
+    out = convert(callsign, symbols, tmp_path, PERF, "out.perf").decode().split("\n\n")
+    assert len(out) == 4 and out[3] == ""
+    assert out[0].splitlines() == ["app 4242/4243 12.345678000: 250000 cpu-clock:u:", "\t            1004 inner (inlined)",
+                                   "\t            1004 outer (/nowhere/app)", "\t            2010 main (/nowhere/app)"]
+
+
+def test_firefox(callsign, symbols, tmp_path):
+    """A thread each, times, inlined frames above those that they are in."""
+    profile = json.loads(convert(callsign, symbols, tmp_path, PERF, "out.json"))
+    assert [(t["name"], t["pid"], t["tid"], t["samples"]["time"]) for t in profile["threads"]] == [
+        ("app", "4242", 4243, [12345.678, 12345.928]), ("app", "4242", 4244, [12346.178])]
+    thread = profile["threads"][0]
+    stack, found = thread["samples"]["stack"][0], []
+    while stack is not None:
+        frame = thread["stackTable"]["frame"][stack]
+        func = thread["frameTable"]["func"][frame]
+        found.append((thread["stringArray"][thread["funcTable"]["name"][func]], thread["frameTable"]["address"][frame],
+                      thread["frameTable"]["inlineDepth"][frame]))
+        stack = thread["stackTable"]["prefix"][stack]
+    assert found == [("inner", 0x1004, 1), ("outer", 0x1004, 0), ("main", 0x200f, 0)]
+    for table in ("frameTable", "funcTable", "stackTable", "resourceTable", "samples"):
+        columns = {len(value) for value in thread[table].values() if isinstance(value, list)}
+        assert columns == {thread[table]["length"]}, table
+
+
+def firefox(shared):
+    tables = {
+        "stringArray": ["0x1004", "0x200f", "app", "JS"],
+        "frameTable": {"length": 3, "address": [0x1004, 0x200f, -1], "inlineDepth": [0, 0, 0], "func": [0, 1, 2],
+                       "line": [None, None, 9], "nativeSymbol": [None, None, None]},
+        "funcTable": {"length": 3, "name": [0, 1, 3], "resource": [0, 0, -1], "fileName": [None, None, None]},
+        "resourceTable": {"length": 1, "lib": [0], "name": [2]},
+        "stackTable": {"length": 3, "frame": [2, 1, 0], "prefix": [None, 0, 1]},
+        "nativeSymbols": {"length": 0, "libIndex": []}}
+    thread = {"name": "main", "processName": "app", "pid": "12", "tid": 12, "markers": {"length": 4},
+              "samples": {"length": 3, "stack": [2, None, 2], "timeDeltas": [1, 0.5, 1], "weight": [1, 1, 3], "weightType": "samples"}}
+    profile = {"meta": {"interval": 1, "startTime": 1000, "preprocessedProfileVersion": 57},
+               "libs": [{"name": "app", "path": "/nowhere/app", "codeId": None}], "threads": [thread], "counters": [{}]}
+    (profile if shared else thread).update({"shared": tables} if shared else tables)
+    return json.dumps(profile)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_firefox_in(callsign, symbols, tmp_path, shared):
+    """Tables in threads, as samply writes them, or shared by all, as newer versions have them."""
+    (tmp_path / "in.json").write_text(firefox(shared))
+    done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.folded", "--no-search", "-s", symbols)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.folded").read_text() == "JS;main;outer;inner 4\n"
+    assert "5 markers and counters of the input are left out" in done.stderr
+
+
+def test_otlp_in(callsign, symbols, tmp_path):
+    """Made by hand after profiles.proto: an attribute, a mapping with an offset, a sum, and times that count 1 each."""
+    table = [(5, text) for text in ("", "/nowhere/app", "cpu", "nanoseconds", "thread.name")]
+    table += [(1, b""), (1, message((1, BASE + 0x1000), (2, BASE + 0x4000), (3, 0x1000), (4, 1)))]
+    table += [(2, b""), (2, message((1, 1), (2, BASE + 0x1004))), (2, message((1, 1), (2, BASE + 0x200f)))]
+    table += [(6, b""), (6, message((1, 4), (2, message((1, "worker")))))]
+    table += [(7, b""), (7, message((1, packed([1, 2]))))]
+    samples = [(2, message((1, 1), (2, packed([1])), (4, packed([70])))),
+               (2, message((1, 1), (5, (10).to_bytes(8, "little") + (20).to_bytes(8, "little"))))]
+    profile = message((1, message((1, 2), (2, 3))), *samples)
+    data = message((1, message((2, message((2, profile))))), (2, message(*table)))
+    out = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
+    assert out.types == [("cpu", "nanoseconds")]
+    assert out.names() == {("inner", "outer", "main"): [72]}
+    assert [("thread.name", "worker")] in [labels for _, _, labels in out.samples]
+
+
+def test_several_inputs(callsign, symbols, tmp_path):
+    (tmp_path / "a.perf").write_text(PERF)
+    (tmp_path / "b.folded").write_text("start;other 5\n")
+    callsign.good("profile", tmp_path / "a.perf", tmp_path / "b.folded", "-o", tmp_path / "out.pb", "--no-search", "-s", symbols)
+    names = Pprof((tmp_path / "out.pb").read_bytes()).names()
+    assert names[("other", "start")] == [5, 0] and names[("inner", "outer", "main")] == [2, 500000]
+
+
+def test_standard_input(callsign, tmp_path, symbols):
+    callsign.good("profile", "-", "-o", tmp_path / "out.folded", "--no-search", "-s", symbols, stdin=PERF)
+    assert "main;outer;inner 2\n" in (tmp_path / "out.folded").read_text()
+
+
+def test_same_bytes(callsign, symbols, tmp_path):
+    for name in ("out.pb.gz", "out.json", "out.otlp"):
+        assert convert(callsign, symbols, tmp_path, PERF, name) == convert(callsign, symbols, tmp_path, PERF, name)
+
+
+GOOD = pprof([([BASE + 0x1004], [3])], [MAPPING])
+
+
+@pytest.mark.parametrize("data, text", [
+    (b"", "the input is empty"),
+    (GOOD[:-3], "has 12 bytes, but 9 are left"),
+    (gzip.compress(GOOD)[:-12], "gzip+0x"),
+    (b"\x1f\x8b" + bytes(40), "gzip+0x"),
+    (pprof([([BASE], [1, 2, 3])], [MAPPING]), "samples have 3 values, but 1 types of values are declared"),
+    (message((1, message((1, 9), (2, 1)))) + message((6, "")), "a type of values is string 9, but there are 1"),
+    (message((1, message((1, 0)))) + message((2, message((1, packed([7])), (2, packed([1])))), (6, "")), "location 7, which does not exist"),
+    (b'{"meta":{"preprocessedProfileVersion":1', "JSON+0x"),
+    (b'{"meta":{}}', "no preprocessedProfileVersion"),
+    (b"app;main\nmore\n", "no samples of perf script"),
+    (b"a;b 1\nc;d\n", "line 2: no count after the stack"),
+    (message((2, message((7, message((1, packed([5])))), (5, "x" * 80))), (1, b"\x12\x00")), "location 5 does not exist, there are 0"),
+])
+def test_damaged_inputs(callsign, tmp_path, data, text):
+    """Exit 2, the file, the place and both values; no output."""
+    (tmp_path / "in").write_bytes(data)
+    done = callsign.run("profile", tmp_path / "in", "-o", tmp_path / "out.pb")
+    assert done.returncode == 2
+    assert f"{tmp_path / 'in'}" in done.stderr and text in done.stderr, done.stderr
+    assert not (tmp_path / "out.pb").exists()
+
+
+def test_every_truncation(callsign, symbols, tmp_path):
+    """No crash, and an error or fewer samples."""
+    source = pprof([([BASE + 0x1004, BASE + 0x200f], [3])], [MAPPING])
+    for size in range(1, len(source), 7):
+        (tmp_path / "in").write_bytes(source[:size])
+        done = callsign.run("profile", "--from", "pprof", tmp_path / "in", "-o", tmp_path / "out.pb", "--no-search", "-s", symbols)
+        assert done.returncode in (0, 1, 2), (size, done.stderr)
+        assert done.returncode != 2 or str(tmp_path / "in") in done.stderr
+
+
+def test_options(callsign, tmp_path):
+    (tmp_path / "in").write_text("a;b 1\n")
+    for options, text in (((), "name the output with -o"), (("-o", tmp_path / "x.bin"), "use --to"), (("-o", "-"), "needs a file"),
+                          (("-o", tmp_path / "x", "--to", "svg"), "no output format 'svg'"),
+                          (("-o", tmp_path / "x.pb", "--from", "svg"), "no input format 'svg'"),
+                          (("-o", tmp_path / "in"), "is the output, too")):
+        if options == ("-o", tmp_path / "in"):
+            options += ("--to", "folded")
+        done = callsign.run("profile", tmp_path / "in", *options)
+        assert done.returncode == 2 and text in done.stderr, done.stderr
+
+
+def test_pprof_out_is_in_order(callsign, symbols, tmp_path):
+    """String 0 is empty, ids begin with 1: what readers of pprof insist on."""
+    data = convert(callsign, symbols, tmp_path, PERF, "out.pb")
+    parts = fields(data)
+    assert next(value for number, value in parts if number == 6) == b""
+    for table in (3, 4, 5):
+        ids = [dict(fields(value))[1] for number, value in parts if number == table]
+        assert sorted(ids) == list(range(1, len(ids) + 1))
