@@ -68,7 +68,7 @@ def test_told(callsign, pair):
         header = json.loads(callsign.good("dump", "--json", fast).splitlines()[0])["header"]
         stats = json.loads(callsign.good("stats", "--json", fast))
         size = header["accelerator_bytes"]
-        assert size > 500 and f"accelerator     {size} bytes" in callsign.good("dump", "-s", fast)
+        assert size > 200 and f"accelerator     {size} bytes" in callsign.good("dump", "-s", fast)
         assert {"name": "accelerator", "bytes": size} in stats["parts"]
         assert "accelerator" not in callsign.good("dump", "-s", plain)
     assert " accelerator at " in callsign.good("dump", "-s", pair["gsym-v2"][1])

@@ -2,7 +2,7 @@
  * whatever the byte order of the file. docs/formats/gsym.md tells the whole.
  *
  * A region that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets, a u32 each: where its block
- * begins, from the first block on; blocks; nodes; files; zero bytes; the trailer. It ends where the address sample, the members
+ * begins, from the table's end on; blocks and nodes; files; zero bytes; the trailer. It ends where the address sample, the members
  * or the string table begins, whichever is first; version 2 also has a section of its own type for it. */
 #ifndef CSNI_GSYM_ACCEL_LAYOUT_H
 #define CSNI_GSYM_ACCEL_LAYOUT_H
@@ -26,8 +26,8 @@ enum {
 enum {
     CSNI_ACCEL_T_FIRST = 0,        /* u64, address of the first function */
     CSNI_ACCEL_T_COVERED = 8,      /* u64, bytes of code from there on */
-    CSNI_ACCEL_T_BLOCK_BYTES = 16, /* u64 */
-    CSNI_ACCEL_T_NODES = 24,       /* u32, number of them; node 0 stands for none */
+    CSNI_ACCEL_T_BLOCK_BYTES = 16, /* u32, of blocks and nodes */
+    CSNI_ACCEL_T_NODES = 24,       /* u32, number of nodes */
     CSNI_ACCEL_T_FILES = 28,       /* u32, number of them, as in the file table */
     CSNI_ACCEL_T_SHIFT = 32,       /* u8, log2 of a bucket's bytes */
     CSNI_ACCEL_T_NODE_BYTES = 33,  /* u8, of a node */
@@ -39,7 +39,8 @@ enum {
     CSNI_ACCEL_TRAILER = 64
 };
 
-/* The fields of a node, an inlined call, one after the other without gaps, from the lowest bit of its first byte on. */
+/* Node n is at n times the bytes of a node after the table's end; the nodes of a function are one after the other, before its first
+ * block. Node 0 stands for none. The fields of a node, an inlined call, one after the other without gaps, from the lowest bit of its first byte on. */
 enum csni_accel_node_field {
     CSNI_ACCEL_F_NAME,
     CSNI_ACCEL_F_LENGTH,           /* of the name */

@@ -33,21 +33,21 @@ bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *
     struct csni_gsym_accel accel = {
         .first = csni_get64(trailer + CSNI_ACCEL_T_FIRST, false), .covered = csni_get64(trailer + CSNI_ACCEL_T_COVERED, false),
         .shift = trailer[CSNI_ACCEL_T_SHIFT], .node_bytes = trailer[CSNI_ACCEL_T_NODE_BYTES],
-        .node_count = csni_accel_u32(trailer + CSNI_ACCEL_T_NODES), .file_count = csni_accel_u32(trailer + CSNI_ACCEL_T_FILES),
+        .file_count = csni_accel_u32(trailer + CSNI_ACCEL_T_FILES),
         .function_count = gsym->address_count, .plain_functions = csni_accel_u32(trailer + CSNI_ACCEL_T_PLAIN),
     };
     if (accel.shift < CSNI_ACCEL_SHIFT_MIN || accel.shift > CSNI_ACCEL_SHIFT_MAX) return false;
     if (!accel.covered || accel.covered > UINT32_MAX || accel.file_count != gsym->file_count) return false;
     if (!take_accel_fields(&accel, trailer + CSNI_ACCEL_T_BITS)) return false;
     uint64_t buckets = ((accel.covered - 1) >> accel.shift) + 1, at = CSNI_ACCEL_START;
-    uint64_t block_bytes = csni_get64(trailer + CSNI_ACCEL_T_BLOCK_BYTES, false);
+    uint64_t block_bytes = csni_accel_u32(trailer + CSNI_ACCEL_T_BLOCK_BYTES);
     const uint8_t *table, *blocks;
     if (!take_accel_table(region, &at, buckets * CSNI_ACCEL_ENTRY, &table)) return false;
     if (!take_accel_table(region, &at, block_bytes, &blocks)) return false;
-    if (!take_accel_table(region, &at, (uint64_t)accel.node_count * accel.node_bytes, &accel.nodes)) return false;
     if (!take_accel_table(region, &at, (uint64_t)accel.file_count * CSNI_ACCEL_FILE, &accel.files)) return false;
     accel.table = table;
     accel.blocks = blocks;
+    accel.node_count = accel.node_bytes ? (uint32_t)(block_bytes / accel.node_bytes) : 0;
     accel.readable = readable - (uint64_t)(blocks - region.ptr);
     *out = accel;
     return true;
@@ -65,6 +65,11 @@ void csni_gsym_find_accel(struct csni_gsym *gsym) {
     uint64_t size = csni_get64(trailer + CSNI_ACCEL_T_SIZE, false);
     if (size < CSNI_ACCEL_START + CSNI_ACCEL_TRAILER || size > capacity) return;
     gsym->accel = (struct csni_span){ end - size, (size_t)size };
+}
+
+struct csni_accel_end csni_gsym_accel_end(const struct csni_gsym *gsym, uint64_t offset) {
+    uint64_t sample = gsym->sample ? (uint64_t)gsym->sample_count * gsym->address_size + CSNI_GSYM_SAMPLE_TRAILER : 0;
+    return (struct csni_accel_end){ (uint32_t)(offset % 8), sample < CSNI_ACCEL_PAGE / 2 + 16 ? (uint32_t)sample : 0 };
 }
 
 bool csni_gsym_accel_take_stored(struct csni_gsym_accel *out, const struct csni_gsym *gsym) {

@@ -30,12 +30,12 @@ struct csni_accel_field {
 
 struct csni_gsym_accel {
     const uint8_t *table;          /* NULL: there is no accelerator */
-    const uint8_t *blocks, *nodes, *files;
+    const uint8_t *blocks, *files;
     uint64_t first;                /* address of the first function */
     uint64_t covered;              /* bytes of code from `first` on */
     uint64_t readable;             /* bytes from `blocks` on */
     unsigned shift;                /* log2 of the size of a bucket */
-    uint32_t node_bytes, node_count, file_count, function_count;
+    uint32_t node_bytes, node_count /* cells */, file_count, function_count;
     struct csni_accel_field fields[CSNI_ACCEL_FIELDS];
     uint32_t plain_functions;      /* those left to the index */
     void *memory;                  /* NULL: it is stored in the file */
@@ -60,9 +60,16 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
                                  const struct csn_allocator *allocator, struct csn_error *err);
 void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_allocator *allocator); /* a zeroed one is fine */
 
-/* The bytes of an accelerator as it is stored, which are `end_in_page` bytes after a multiple of CSNI_ACCEL_PAGE long. Empty
- * where nothing can be accelerated. The caller releases them with csn_bytes_free(). */
-csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint32_t end_in_page,
+/* What follows a stored accelerator: opening reads its trailer and this, which are within one page. */
+struct csni_accel_end {
+    uint32_t low;   /* of its offset: the last three bits */
+    uint32_t bytes; /* of the address sample; 0: there is none */
+};
+struct csni_accel_end csni_gsym_accel_end(const struct csni_gsym *gsym, uint64_t offset);
+
+/* The bytes of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE. Empty where nothing can be accelerated. The
+ * caller releases them with csn_bytes_free(). */
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, struct csni_accel_end end,
                                   const struct csn_allocator *allocator, struct csn_error *err);
 
 /* ---- the steps of a lookup, apart so that a batch can take each for many addresses ---- */
@@ -187,7 +194,7 @@ static inline struct csni_accel_function csni_accel_function(const struct csni_a
 }
 
 static inline const uint8_t *csni_accel_node(const struct csni_gsym_accel *accel, uint32_t node) {
-    return accel->nodes + (size_t)node * accel->node_bytes;
+    return accel->blocks + (size_t)node * accel->node_bytes;
 }
 
 static inline uint32_t csni_accel_node_field(const struct csni_gsym_accel *accel, const uint8_t *node, unsigned field) {

@@ -35,6 +35,7 @@ struct csni_accel_interval {
 /* Scratch of the decoding of one inline tree, and what is kept of all. */
 struct csni_accel_trees {
     CSNI_VEC(struct csni_accel_node) nodes;         /* of all trees; [0] stands for none */
+    CSNI_VEC(uint32_t) ends;                        /* of each tree with nodes: number of the node after its last one */
     CSNI_VEC(struct csni_accel_interval) intervals; /* of one tree, as all below */
     CSNI_VEC(struct csni_accel_interval) spare;
     CSNI_VEC(struct csni_accel_change) changes;     /* ascending, no two at the same place */
@@ -58,11 +59,12 @@ struct csni_accel_content {
     size_t segment_count;
     const struct csni_accel_node *nodes;       /* [0] stands for none */
     uint32_t node_count;
+    const uint32_t *tree_ends;                 /* of each tree: number of the node after its last one */
+    const struct csn_allocator *allocator;
     uint64_t first, covered, max_bytes;
     uint32_t plain_functions;
-    uint32_t end_in_page;                      /* as csni_gsym_accel_encode() has it, or: */
+    struct csni_accel_end end;
 };
-enum { CSNI_ACCEL_ANY_END = CSNI_ACCEL_PAGE };
 
 /* Writes the bytes. Empty where they would be more than max_bytes. */
 csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err);

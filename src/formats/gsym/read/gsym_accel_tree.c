@@ -15,12 +15,13 @@ struct walk {
 };
 
 void csni_accel_trees_init(struct csni_accel_trees *trees, const struct csn_allocator *allocator) {
-    *trees = (struct csni_accel_trees){ .nodes.alloc = allocator };
+    *trees = (struct csni_accel_trees){ .nodes.alloc = allocator, .ends.alloc = allocator };
     trees->intervals.alloc = trees->spare.alloc = trees->changes.alloc = allocator;
 }
 
 void csni_accel_trees_deinit(struct csni_accel_trees *trees) {
     csni_vec_deinit(&trees->nodes);
+    csni_vec_deinit(&trees->ends);
     csni_vec_deinit(&trees->intervals);
     csni_vec_deinit(&trees->spare);
     csni_vec_deinit(&trees->changes);
@@ -134,6 +135,8 @@ csn_status csni_accel_tree(struct csni_accel_trees *trees, const struct csni_gsy
     csn_status status = walk_tree(&w, gsym, payload);
     if (status == CSN_OK && !sort_intervals(trees)) status = CSN_E_MEMORY;
     if (status == CSN_OK) status = find_changes(trees);
+    if (status == CSN_OK && trees->nodes.count > kept && !csni_vec_push(&trees->ends, (uint32_t)trees->nodes.count))
+        status = CSN_E_MEMORY;
     if (status != CSN_OK) trees->nodes.count = kept;
     return status;
 }

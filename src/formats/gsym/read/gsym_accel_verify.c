@@ -68,7 +68,7 @@ csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn
     }
     struct csn_bytes made;
     uint64_t end = place_in(gsym, gsym->accel.ptr) + gsym->accel.size;
-    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, (uint32_t)(end % CSNI_ACCEL_PAGE), allocator, err));
+    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, csni_gsym_accel_end(gsym, end), allocator, err));
     csn_status status = compare_accel(gsym, &made, problem);
     if (status == CSN_OK) status = check_listed(gsym, problem);
     *out_equal = status == CSN_OK;

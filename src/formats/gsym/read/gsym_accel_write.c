@@ -72,19 +72,17 @@ static struct node_plan plan_nodes(const struct csni_accel_content *c) {
     return plan;
 }
 
-static void put_nodes(const struct csni_accel_content *c, const struct node_plan *plan, uint8_t *p) {
+static void put_node(const struct csni_accel_content *c, const struct node_plan *plan, uint32_t k, uint8_t *p) {
     enum { AHEAD = 16 }; /* names are here and there */
-    for (uint32_t k = 1; k < c->node_count; k++) {
-        const struct csni_accel_node *n = &c->nodes[k];
-        if (k + AHEAD < c->node_count) csni_gsym_prefetch_string(c->gsym, c->nodes[k + AHEAD].name);
-        const uint32_t fields[CSNI_ACCEL_FIELDS] = {
-            [CSNI_ACCEL_F_NAME] = n->name, [CSNI_ACCEL_F_LENGTH] = length_at(c->gsym, n->name),
-            [CSNI_ACCEL_F_PARENT] = n->parent ? k - n->parent : 0, [CSNI_ACCEL_F_FILE] = n->call_file,
-            [CSNI_ACCEL_F_LINE] = n->call_line, [CSNI_ACCEL_F_OFFSET] = n->offset,
-        };
-        struct bit_writer w = { p + (size_t)k * plan->bytes, 0 };
-        for (unsigned f = 0; f < CSNI_ACCEL_FIELDS; f++) put_bits(&w, fields[f], plan->bits[f]);
-    }
+    const struct csni_accel_node *n = &c->nodes[k];
+    if (k + AHEAD < c->node_count) csni_gsym_prefetch_string(c->gsym, c->nodes[k + AHEAD].name);
+    const uint32_t fields[CSNI_ACCEL_FIELDS] = {
+        [CSNI_ACCEL_F_NAME] = n->name, [CSNI_ACCEL_F_LENGTH] = length_at(c->gsym, n->name),
+        [CSNI_ACCEL_F_PARENT] = n->parent ? k - n->parent : 0, [CSNI_ACCEL_F_FILE] = n->call_file,
+        [CSNI_ACCEL_F_LINE] = n->call_line, [CSNI_ACCEL_F_OFFSET] = n->offset,
+    };
+    struct bit_writer w = { p, 0 };
+    for (unsigned f = 0; f < CSNI_ACCEL_FIELDS; f++) put_bits(&w, fields[f], plan->bits[f]);
 }
 
 /* ---- blocks ---- */
@@ -95,7 +93,11 @@ struct layout {
     uint64_t bucket_count;
     uint64_t blocks_at; /* from the region's start, which is that of a page */
     uint8_t *region;    /* zeroed; NULL: the size is wanted */
-    uint64_t size;      /* of blocks */
+    uint64_t size;      /* of blocks and nodes */
+    struct node_plan nodes;
+    uint32_t *cells;    /* by node: its number in the file */
+    uint32_t next_node; /* those before it have their cells */
+    size_t next_tree;
     uint64_t same_at;   /* block of the bucket before, where that is one stretch without an answer of its own */
     size_t same_segment;
 };
@@ -116,7 +118,7 @@ static void widen(uint32_t value, uint32_t *least, uint32_t *most) {
     if (value > *most) *most = value;
 }
 
-static struct block_plan plan_block(const struct csni_accel_stretch *s, size_t count) {
+static struct block_plan plan_block(const struct layout *l, const struct csni_accel_stretch *s, size_t count) {
     struct block_plan p = { .node = UINT32_MAX, .line = UINT32_MAX, .file = UINT32_MAX, .functions = 1 };
     bool special = false;
     for (size_t k = 0; k < count; k++) {
@@ -125,7 +127,7 @@ static struct block_plan plan_block(const struct csni_accel_stretch *s, size_t c
         if (is_special(&s[k])) continue;
         widen(s[k].line, &p.line, &p.line_most);
         widen(s[k].file, &p.file, &p.file_most);
-        if (s[k].node != CSNI_ACCEL_NO_NODE) widen(s[k].node, &p.node, &p.node_most);
+        if (s[k].node != CSNI_ACCEL_NO_NODE) widen(l->cells[s[k].node], &p.node, &p.node_most);
     }
     if (p.node_most) p.node_bits = bits_of(p.node_most - p.node + CSNI_ACCEL_NODES);
     else p.node = 0;
@@ -150,10 +152,10 @@ static void put_function(const struct csni_accel_content *c, uint32_t idx, uint8
     p[16] = length_at(c->gsym, (uint32_t)record.name);
 }
 
-static uint32_t node_code(const struct block_plan *plan, uint32_t node) {
+static uint32_t node_code(const struct layout *l, const struct block_plan *plan, uint32_t node) {
     if (node == CSNI_ACCEL_NO_NODE) return 0;
     if (node == CSNI_ACCEL_GAP) return CSNI_ACCEL_CODE_GAP;
-    return node == CSNI_ACCEL_PLAIN ? CSNI_ACCEL_CODE_PLAIN : node - plan->node + CSNI_ACCEL_NODES;
+    return node == CSNI_ACCEL_PLAIN ? CSNI_ACCEL_CODE_PLAIN : l->cells[node] - plan->node + CSNI_ACCEL_NODES;
 }
 
 static void fill_block(const struct layout *l, const struct block_plan *plan, const struct csni_accel_stretch *s, size_t count,
@@ -173,7 +175,7 @@ static void fill_block(const struct layout *l, const struct block_plan *plan, co
         if (!k || s[k].function != s[k - 1].function)
             put_function(l->content, s[k].function, functions + (size_t)function * CSNI_ACCEL_FUNCTION);
         if (k) lows[k - 1] = (uint8_t)(s[k].start & (((uint32_t)1 << l->shift) - 1));
-        put_bits(&w, node_code(plan, s[k].node), plan->node_bits);
+        put_bits(&w, node_code(l, plan, s[k].node), plan->node_bits);
         put_bits(&w, function, plan->function_bits);
         put_bits(&w, is_special(&s[k]) ? 0 : s[k].line - plan->line, plan->line_bits);
         put_bits(&w, is_special(&s[k]) ? 0 : s[k].file - plan->file, plan->file_bits);
@@ -184,10 +186,26 @@ static void put_entry(const struct layout *l, uint64_t bucket, uint64_t at) {
     if (l->region) csni_put32(l->region + CSNI_ACCEL_START + bucket * CSNI_ACCEL_ENTRY, (uint32_t)at, false);
 }
 
+/* Writes, or only measures, the nodes of all functions up to that of `node` that have not been: in cells of their own size. */
+static void put_trees(struct layout *l, uint32_t node) {
+    const struct csni_accel_content *c = l->content;
+    uint32_t bytes = l->nodes.bytes;
+    if (node < l->next_node) return;
+    uint32_t cell = (uint32_t)((l->size + bytes - 1) / bytes);
+    while (l->next_node <= node)
+        for (uint32_t end = c->tree_ends[l->next_tree++]; l->next_node < end; l->next_node++, cell++) {
+            l->cells[l->next_node] = cell;
+            if (l->region) put_node(c, &l->nodes, l->next_node, l->region + l->blocks_at + (size_t)cell * bytes);
+        }
+    l->size = (uint64_t)cell * bytes;
+}
+
 /* Writes, or only measures, the block of `count` segments, the first of which begins at or before the bucket. A block that
  * fits into a page is in one. */
 static uint64_t put_block(struct layout *l, const struct csni_accel_stretch *s, size_t count) {
-    struct block_plan plan = plan_block(s, count);
+    for (size_t k = 0; k < count; k++)
+        if (!is_special(&s[k])) put_trees(l, s[k].node);
+    struct block_plan plan = plan_block(l, s, count);
     uint64_t in_page = (l->blocks_at + l->size) % CSNI_ACCEL_PAGE;
     if (in_page + plan.bytes > CSNI_ACCEL_PAGE && plan.bytes <= CSNI_ACCEL_PAGE) l->size += CSNI_ACCEL_PAGE - in_page;
     uint64_t at = l->size;
@@ -206,7 +224,9 @@ static size_t segments_before(const struct csni_accel_content *c, size_t from, u
 static void lay_out_accel(struct layout *l) {
     const struct csni_accel_content *c = l->content;
     size_t current = 0; /* the segment at the bucket's start */
-    l->size = 0;
+    l->size = l->nodes.bytes; /* node 0 */
+    l->next_node = 1;
+    l->next_tree = 0;
     l->same_segment = SIZE_MAX;
     for (uint64_t bucket = 0; bucket < l->bucket_count; bucket++) {
         uint64_t start = bucket << l->shift;
@@ -229,16 +249,16 @@ static unsigned choose_shift(const struct csni_accel_content *c) {
 
 /* ---- all of it ---- */
 
-static void put_trailer(const struct layout *l, const struct node_plan *nodes, uint8_t *t, uint64_t size) {
+static void put_trailer(const struct layout *l, uint8_t *t, uint64_t size) {
     const struct csni_accel_content *c = l->content;
     csni_put64(t + CSNI_ACCEL_T_FIRST, c->first, false);
     csni_put64(t + CSNI_ACCEL_T_COVERED, c->covered, false);
-    csni_put64(t + CSNI_ACCEL_T_BLOCK_BYTES, l->size, false);
+    csni_put32(t + CSNI_ACCEL_T_BLOCK_BYTES, (uint32_t)l->size, false);
     csni_put32(t + CSNI_ACCEL_T_NODES, c->node_count, false);
     csni_put32(t + CSNI_ACCEL_T_FILES, c->gsym->file_count, false);
     t[CSNI_ACCEL_T_SHIFT] = (uint8_t)l->shift;
-    t[CSNI_ACCEL_T_NODE_BYTES] = (uint8_t)nodes->bytes;
-    memcpy(t + CSNI_ACCEL_T_BITS, nodes->bits, sizeof nodes->bits);
+    t[CSNI_ACCEL_T_NODE_BYTES] = (uint8_t)l->nodes.bytes;
+    memcpy(t + CSNI_ACCEL_T_BITS, l->nodes.bits, sizeof l->nodes.bits);
     csni_put32(t + CSNI_ACCEL_T_PLAIN, c->plain_functions, false);
     csni_put64(t + CSNI_ACCEL_T_SIZE, size, false);
     csni_put32(t + CSNI_ACCEL_T_REVISION, CSNI_ACCEL_REVISION, false);
@@ -246,32 +266,42 @@ static void put_trailer(const struct layout *l, const struct node_plan *nodes, u
 }
 
 /* The least size from `used` on that ends where it is wanted. */
-static uint64_t region_size(uint64_t used, uint32_t end_in_page) {
-    uint64_t least = used + CSNI_ACCEL_TRAILER;
-    if (end_in_page == CSNI_ACCEL_ANY_END) return csni_align_up(least, 8);
-    return least + (end_in_page + CSNI_ACCEL_PAGE - least % CSNI_ACCEL_PAGE) % CSNI_ACCEL_PAGE;
+static uint64_t region_size(uint64_t used, struct csni_accel_end end) {
+    uint64_t size = csni_align_up(used + CSNI_ACCEL_TRAILER - end.low, 8) + end.low;
+    uint64_t page = (size - CSNI_ACCEL_TRAILER) / CSNI_ACCEL_PAGE;
+    if (end.bytes && (size + end.bytes - 1) / CSNI_ACCEL_PAGE != page)
+        size = (page + 1) * CSNI_ACCEL_PAGE + CSNI_ACCEL_TRAILER + end.low;
+    return size;
 }
 
-csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err) {
-    struct layout l = { .content = content, .shift = choose_shift(content) };
-    struct node_plan nodes = plan_nodes(content);
-    l.bucket_count = ((content->covered - 1) >> l.shift) + 1;
-    l.blocks_at = CSNI_ACCEL_START + l.bucket_count * CSNI_ACCEL_ENTRY;
-    lay_out_accel(&l);
-    uint64_t nodes_at = l.blocks_at + l.size, files_at = nodes_at + (uint64_t)content->node_count * nodes.bytes;
-    uint64_t size = region_size(files_at + (uint64_t)content->gsym->file_count * CSNI_ACCEL_FILE, content->end_in_page);
-    if (size > content->max_bytes || l.size > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
+static csn_status write_layout(struct layout *l, struct csn_bytes *out, struct csn_error *err) {
+    const struct csni_accel_content *c = l->content;
+    lay_out_accel(l);
+    uint64_t files_at = l->blocks_at + l->size;
+    uint64_t size = region_size(files_at + (uint64_t)c->gsym->file_count * CSNI_ACCEL_FILE, c->end);
+    if (size > c->max_bytes || l->size > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
     uint8_t *region = csni_alloc_zeroed(out->allocator, 1, (size_t)size);
     if (!region) return csni_fail_memory(err, size);
     csni_pages_prefer_huge(region, (size_t)size);
     csni_put32(region, CSNI_ACCEL_MAGIC, false);
     csni_put32(region + 4, CSNI_ACCEL_REVISION, false);
-    l.region = region;
-    lay_out_accel(&l);
-    put_nodes(content, &nodes, region + nodes_at);
-    put_accel_files(content->gsym, region + files_at);
-    put_trailer(&l, &nodes, region + size - CSNI_ACCEL_TRAILER, size);
+    l->region = region;
+    lay_out_accel(l);
+    put_accel_files(c->gsym, region + files_at);
+    put_trailer(l, region + size - CSNI_ACCEL_TRAILER, size);
     out->ptr = region;
     out->size = (size_t)size;
     return CSN_OK;
+}
+
+csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err) {
+    struct layout l = { .content = content, .shift = choose_shift(content), .nodes = plan_nodes(content) };
+    size_t cells_size = content->node_count * sizeof *l.cells;
+    l.bucket_count = ((content->covered - 1) >> l.shift) + 1;
+    l.blocks_at = CSNI_ACCEL_START + l.bucket_count * CSNI_ACCEL_ENTRY;
+    l.cells = csni_alloc(content->allocator, cells_size);
+    if (!l.cells) return csni_fail_memory(err, cells_size);
+    csn_status status = write_layout(&l, out, err);
+    csni_free(content->allocator, l.cells, cells_size);
+    return status;
 }

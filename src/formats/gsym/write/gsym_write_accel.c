@@ -17,7 +17,7 @@ struct splice {
     const struct csn_allocator *alloc;
     uint64_t cut;             /* file offset of the address sample, the members or the strings */
     uint64_t grown;           /* bytes that the part before grows by: an entry of the directory */
-    uint64_t region_at, moved; /* what is after the cut moves by whole pages: the sample stays within one */
+    uint64_t region_at, moved; /* what is after the cut moves by a multiple of 8 */
 };
 
 static uint64_t cut_of(const struct csni_gsym *g) {
@@ -30,7 +30,7 @@ static csn_status plan_splice(struct splice *s, struct csn_error *err) {
     s->cut = cut_of(&s->plain);
     s->grown = s->plain.version == CSNI_GSYM_VERSION_1 ? 0 : GROWN;
     s->region_at = csni_align_up(s->cut + s->grown, CSNI_ACCEL_PAGE);
-    CSNI_TRY(csni_gsym_accel_encode(&s->region, &s->plain, (uint32_t)(s->cut % CSNI_ACCEL_PAGE), s->alloc, err));
+    CSNI_TRY(csni_gsym_accel_encode(&s->region, &s->plain, csni_gsym_accel_end(&s->plain, s->cut), s->alloc, err));
     s->moved = s->region_at + s->region.size - s->cut;
     return CSN_OK;
 }
