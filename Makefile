@@ -31,6 +31,11 @@ check-full:
 	@scripts/install-deps build demo test machines
 	@scripts/check --full
 
+check-engines:
+	@scripts/install-deps build demo test engines
+	@$(MAKE) --no-print-directory all
+	@scripts/check-engines
+
 check-corpus:
 	@scripts/install-deps build demo test bench
 	@$(MAKE) --no-print-directory all
@@ -64,6 +69,7 @@ help:
 	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
 	@echo "make check-builds  the tests under sanitizers, without optional libraries, on other machines (about 13 minutes)"
 	@echo "make check-full    both, with fuzzing, every other machine and the long tests (about 40 minutes)"
+	@echo "make check-engines Spark, ClickHouse, DuckDB, Polars, notebooks, Rust and Go, from their registries (about 4 minutes)"
 	@echo "make check-corpus  checks on real input: glibc, the Linux kernel, Ceph (fetched once, some 3 GB)"
 	@echo "make bench         times conversion and lookup against the rivals that are installed (QUICK=1: a minute)"
 	@echo "make fuzz          each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)"

@@ -235,7 +235,7 @@ complete -c callsign -n '__fish_seen_subcommand_from cache' -l debug-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l offline -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add'
 
-complete -c callsign -n '__fish_seen_subcommand_from udf' -s f -l format -x -d 'RowBinary, TSV or JSONEachRow'
+complete -c callsign -n '__fish_seen_subcommand_from udf' -s f -l format -x -d 'RowBinary, TSV, JSONEachRow or Arrow (IPC stream or file)'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -s s -l store -r -F -d 'a folder of indexes by build id (ab/cdef....gsym) or by name (NAME.gsym)'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -s i -l index -d 'NAME=FILE   the index of modules named NAME'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -l chunk-header -d 'a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)'

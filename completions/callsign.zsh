@@ -289,7 +289,7 @@ case $state in
                 ;;
             udf)
                 _arguments $help \
-                    '(-f --format)'{-f,--format}'[RowBinary, TSV or JSONEachRow]:format:' \
+                    '(-f --format)'{-f,--format}'[RowBinary, TSV, JSONEachRow or Arrow (IPC stream or file)]:format:' \
                     '(-s --store)'{-s,--store}'[a folder of indexes by build id (ab/cdef....gsym) or by name (NAME.gsym)]:dir:_files' \
                     '(-i --index)'{-i,--index}'[NAME=FILE   the index of modules named NAME]' \
                     '--chunk-header[a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)]' \

@@ -18,7 +18,7 @@ struct udf_values {
 
 static const struct option_spec options[] = {
     { .name = "format", .letter = 'f', .kind = OPTION_TEXT, .offset = offsetof(struct udf_values, format), .value_name = "FORMAT",
-      .help = "RowBinary, TSV or JSONEachRow" },
+      .help = "RowBinary, TSV, JSONEachRow or Arrow (IPC stream or file)" },
     { .name = "store", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct udf_values, stores), .value_name = "DIR",
       .help = "a folder of indexes by build id (ab/cdef....gsym) or by name\n(NAME.gsym); can be repeated" },
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct udf_values, indexes), .value_name = "NAME=FILE",
@@ -31,7 +31,9 @@ static const struct option_spec options[] = {
       .help = "addresses are return addresses: look up the byte before" },
 };
 
-static const struct udf_format *const formats[] = { &udf_row_binary, &udf_tsv, &udf_json_each_row };
+/* Batches, not rows: it has a loop of its own. */
+static const struct udf_format udf_arrow = { .name = "Arrow" };
+static const struct udf_format *const formats[] = { &udf_row_binary, &udf_tsv, &udf_json_each_row, &udf_arrow };
 
 static const struct udf_format *find_format(const char *name) {
     struct near_word word = { .given = name, .size = strlen(name) };
@@ -40,8 +42,9 @@ static const struct udf_format *find_format(const char *name) {
         near_word_try(&word, formats[i]->name);
     }
     if (strcmp(name, "TabSeparated") == 0) return &udf_tsv;
+    if (strcmp(name, "ArrowStream") == 0) return &udf_arrow;
     if (word.best) cli_error(NULL, "--format: unknown format '%s': did you mean '%s'?", name, word.best);
-    else cli_error(NULL, "--format: unknown format '%s': need RowBinary, TSV or JSONEachRow", name);
+    else cli_error(NULL, "--format: unknown format '%s': need RowBinary, TSV, JSONEachRow or Arrow", name);
     return NULL;
 }
 
@@ -50,7 +53,7 @@ static enum exit_code answer_all(struct udf_stream *stream) {
         cli_error_memory("rows");
         return EXIT_FAILED;
     }
-    bool good = udf_stream_run(stream);
+    bool good = stream->format == &udf_arrow ? udf_arrow_run(stream) : udf_stream_run(stream);
     if (!out_finish_stdout(&stream->out) || !good) return EXIT_FAILED;
     return stream->is_cut ? EXIT_PARTIAL : EXIT_WORKED;
 }

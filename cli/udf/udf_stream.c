@@ -36,6 +36,19 @@ bool udf_window_fill(struct udf_window *window) {
     return got > 0;
 }
 
+bool udf_window_need(struct udf_window *window, size_t size) {
+    while (window->end - window->start < size) {
+        if (size > window->capacity) {
+            char *grown = realloc(window->bytes, size + size / 2);
+            if (!grown) return false;
+            window->bytes = grown;
+            window->capacity = size + size / 2;
+        }
+        if (!udf_window_fill(window)) return false;
+    }
+    return true;
+}
+
 static bool parse_count(struct csn_str text, uint64_t *out) {
     uint64_t value = 0;
     if (text.len && text.ptr[text.len - 1] == '\r') text.len--;

@@ -66,11 +66,10 @@ pub fn convert(input: impl AsRef<Path>, output: impl AsRef<Path>, options: &Conv
     let format = CString::new(options.format.as_str())?;
     let mut search = Search(std::ptr::null_mut());
     let mut report = MaybeUninit::zeroed();
-    // SAFETY: the pointers live during the call; options are all zeros but for what is set.
+    // SAFETY: the pointers live during the call; all zeros are the default options.
     unsafe {
-        let mut raw = MaybeUninit::zeroed();
-        sys::csn_convert_options_init(raw.as_mut_ptr());
-        let mut raw: sys::csn_convert_options = raw.assume_init();
+        let mut raw: sys::csn_convert_options = std::mem::zeroed();
+        raw.struct_size = std::mem::size_of_val(&raw);
         raw.format = sys::csn_convert_format_find(format.as_ptr());
         if raw.format == 0 {
             return Err(Error::argument(format!("'{}' is not an output format", options.format)));

@@ -50,12 +50,11 @@ impl Index {
         let path = path.as_ref();
         let text = c_path(path)?;
         let arch = options.arch.as_deref().map(CString::new).transpose()?;
-        let mut raw_options = MaybeUninit::zeroed();
         let mut raw = std::ptr::null_mut();
-        // SAFETY: the pointers live during the call; options are all zeros but for what is set.
+        // SAFETY: the pointers live during the call; all zeros are the default options.
         unsafe {
-            sys::csn_index_options_init(raw_options.as_mut_ptr());
-            let mut raw_options: sys::csn_index_options = raw_options.assume_init();
+            let mut raw_options: sys::csn_index_options = std::mem::zeroed();
+            raw_options.struct_size = std::mem::size_of_val(&raw_options);
             raw_options.accelerator_bytes = options.accelerator_bytes;
             raw_options.arch = arch.as_ref().map_or(std::ptr::null(), |arch| arch.as_ptr());
             check(path, |err| sys::csn_index_open_any(text.as_ptr(), &raw_options, &mut raw, err))?;

@@ -260,7 +260,6 @@ extern "C" {
     pub fn csn_reason_text(reason: u32) -> *const c_char;
     pub fn csn_demangle(name: csn_str, out: *mut c_char, cap: usize, out_len: *mut usize, err: *mut csn_error) -> csn_status;
 
-    pub fn csn_index_options_init(options: *mut csn_index_options);
     pub fn csn_index_open_file(path: *const c_char, options: *const csn_index_options, out: *mut *mut csn_index, err: *mut csn_error) -> csn_status;
     pub fn csn_index_open_any(path: *const c_char, options: *const csn_index_options, out: *mut *mut csn_index, err: *mut csn_error) -> csn_status;
     pub fn csn_index_close(index: *mut csn_index);
@@ -275,7 +274,6 @@ extern "C" {
     pub fn csn_companion_search_create(options: *const c_void, out: *mut *mut csn_companion_search, err: *mut csn_error) -> csn_status;
     pub fn csn_companion_search_destroy(search: *mut csn_companion_search);
     pub fn csn_companion_search_resolve(context: *mut c_void, request: *const c_void, out: *mut c_void, err: *mut csn_error) -> csn_status;
-    pub fn csn_convert_options_init(options: *mut csn_convert_options);
     pub fn csn_convert_format_find(name: *const c_char) -> u32;
     pub fn csn_convert_file(
         path: *const c_char, out_path: *const c_char, options: *const csn_convert_options, report: *mut csn_convert_report, err: *mut csn_error,
@@ -297,7 +295,7 @@ mod tests {
     use core::mem::{offset_of, size_of};
 
     extern "C" {
-        static callsign_sys_layout: [usize; 27];
+        static callsign_sys_layout: [usize; 26];
         static callsign_sys_layout_count: usize;
     }
 
@@ -305,14 +303,14 @@ mod tests {
     #[test]
     fn layout() {
         let ours = [
-            size_of::<csn_str>(), size_of::<csn_error>(), offset_of!(csn_error, text), size_of::<csn_index_options>(), size_of::<csn_index_info>(),
+            size_of::<csn_str>(), size_of::<csn_error>(), offset_of!(csn_error, text), offset_of!(csn_index_options, demangle_context),
             offset_of!(csn_index_info, uuid_bytes), offset_of!(csn_index_info, member_count), size_of::<csn_frame>(), offset_of!(csn_frame, reason),
             size_of::<csn_frame_ref>(), offset_of!(csn_frame_ref, reason), size_of::<csn_lookup>(), offset_of!(csn_lookup, frame_count),
-            size_of::<csn_convert_options>(), offset_of!(csn_convert_options, resolver), offset_of!(csn_convert_options, merged_functions),
+            offset_of!(csn_convert_options, input), offset_of!(csn_convert_options, resolver), offset_of!(csn_convert_options, merged_functions),
             offset_of!(csn_convert_options, format), size_of::<csn_convert_report>(), offset_of!(csn_convert_report, uuid_size),
             offset_of!(csn_convert_report, events), size_of::<csn_module>(), offset_of!(csn_module, bias), size_of::<csn_stack_frame>(),
             size_of::<csn_stack_answer>(), offset_of!(csn_stack_answer, candidate_count), offset_of!(csn_stack_answer, notes),
-            size_of::<csn_symbolicator_options>(),
+            offset_of!(csn_symbolicator_options, cache_bytes),
         ];
         let (theirs, count) = unsafe { (callsign_sys_layout, callsign_sys_layout_count) };
         assert_eq!(count, ours.len());
