@@ -38,6 +38,10 @@ if(UNIX AND NOT APPLE AND NOT CYGWIN)
     csn_layer(CSN_BACKTRACE_OBJECTS backtrace backtrace/convert backtrace/symbols backtrace/libbacktrace)
 endif()
 
+# The page of profiles is a part of the library.
+csn_embed(CSN_PROFILE_PAGE ${PROJECT_SOURCE_DIR}/src/profile/profile_page.html csni_profile_page profile/profile_page.h)
+target_sources(csn-profile PRIVATE ${CSN_PROFILE_PAGE})
+
 # A hash of the sources that decide what a conversion gives, for the entries of the cache.
 set(CSN_CONVERTER_FOLDERS src/base src/base/core src/inflate src/names src/names/itanium src/names/rust src/names/d src/names/msvc
     src/names/plain src/object src/object/elf src/object/macho src/object/pe src/object/wasm src/dwarf src/go src/pdb src/model

@@ -43,10 +43,10 @@ _callsign() {
             esac
             ;;
         profile)
-            options="-o --out --from --to -i --index -s --symbols --no-demangle --explain -q --quiet --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
+            options="-o --out --from --to -i --index -s --symbols --no-demangle --title --explain -q --quiet --no-search --debug-dir --offline --cache-dir --no-cache -h --help"
             case $prev in
                 --from) values="pprof firefox otlp perf-script folded" ;;
-                --to) values="pprof firefox otlp perf-script folded" ;;
+                --to) values="pprof firefox otlp perf-script folded html" ;;
             esac
             ;;
         find)

@@ -119,10 +119,11 @@ case $state in
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[write the profile here]:file:_files' \
                     '--from[kind of input (default]:format:(pprof firefox otlp perf-script folded)' \
-                    '--to[kind of output (default]:format:(pprof firefox otlp perf-script folded)' \
+                    '--to[kind of output (default]:format:(pprof firefox otlp perf-script folded html)' \
                     '(-i --index)'{-i,--index}'[an index or object file]:file:_files' \
                     '(-s --symbols)'{-s,--symbols}'[a folder of indexes, as for callsign stack]:dir:_files' \
                     '--no-demangle[show names as they are stored]' \
+                    '--title[title of the page (html)]:text:' \
                     '--explain[list the modules for which no symbols were found]' \
                     '(-q --quiet)'{-q,--quiet}'[no summary]' \
                     '--no-search[use the given indexes only]' \

@@ -12,7 +12,7 @@ enum { CACHE_BYTES = 1 << 20, MAX_FRAMES = 1 << 20 };
 
 struct profile_values {
     struct text_list indexes, folders;
-    const char *out, *from, *to;
+    const char *out, *from, *to, *title;
     bool mangled, explain, quiet;
     struct search_values search;
 };
@@ -23,13 +23,15 @@ static const struct option_spec options[] = {
     { .name = "from", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, from), .value_name = "FORMAT",
       .help = "kind of input (default: detected): pprof, firefox, otlp,\nperf-script, folded" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, to), .value_name = "FORMAT",
-      .help = "kind of output (default: by its name: .pb.gz .pprof .json\n.otlp .perf .folded): pprof, firefox, otlp, perf-script, folded" },
+      .help = "kind of output (default: by its name: .pb.gz .pprof .json\n.otlp .perf .folded .html): pprof, firefox, otlp, perf-script,\nfolded, html" },
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct profile_values, indexes),
       .value_name = "FILE", .help = "an index or object file; NAME=FILE: the one of modules\nnamed NAME; can be repeated" },
     { .name = "symbols", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct profile_values, folders),
       .value_name = "DIR", .help = "a folder of indexes, as for callsign stack" },
     { .name = "no-demangle", .kind = OPTION_FLAG, .offset = offsetof(struct profile_values, mangled),
       .help = "show names as they are stored" },
+    { .name = "title", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, title), .value_name = "TEXT",
+      .help = "title of the page (html)" },
     { .name = "explain", .kind = OPTION_FLAG, .offset = offsetof(struct profile_values, explain),
       .help = "list the modules for which no symbols were found" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct profile_values, quiet),
@@ -51,6 +53,7 @@ static const struct profile_format formats[] = {
     { "otlp", PROFILE_KIND_OTLP, CSN_PROFILE_OTLP, { ".otlp" } },
     { "perf-script", PROFILE_KIND_PERF, CSN_PROFILE_PERF_SCRIPT, { ".perf" } },
     { "folded", PROFILE_KIND_FOLDED, CSN_PROFILE_FOLDED, { ".folded" } },
+    { "html", PROFILE_KIND_DETECT, CSN_PROFILE_HTML, { ".html" } },
 };
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
 
@@ -82,8 +85,8 @@ static bool find_formats(const struct profile_values *values, enum profile_kind 
     *from = given ? given->input : PROFILE_KIND_DETECT;
     *to = values->to ? format_named(values->to) : format_of_path(values->out);
     if (*to) return true;
-    if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, perf-script, folded)", values->to);
-    else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, perf-script, folded)");
+    if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, perf-script, folded, html)", values->to);
+    else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, perf-script, folded, html)");
     return false;
 }
 
@@ -123,6 +126,7 @@ static bool convert_profile(struct csn_profile *profile, struct stack_session *s
     struct csn_profile_counts counts;
     struct csn_error err = CSN_ERROR_INIT;
     how.flags = values->mangled ? CSN_PROFILE_MANGLED : 0;
+    write.title = values->title;
     write.flags = ends_in(values->out, ".pb") ? CSN_PROFILE_PLAIN : 0;
     csn_status status = csn_profile_symbolicate(profile, session->store, &how, &counts, &err);
     if (status == CSN_OK) status = csn_profile_write_file(profile, to->output, values->out, &write, &err);
@@ -187,8 +191,9 @@ const struct command profile_command = {
         "  otlp          OpenTelemetry's profiles, as protobuf\n"
         "  perf-script   the text of perf script\n"
         "  folded        a stack a line, NAME;NAME;... COUNT, as flame graph scripts have it\n"
+        "  html          one page: flame graph, search, table of functions, heat by file and line. Output only\n"
         "\n"
-        "Several inputs become one profile.\n"
+        "Several inputs become one profile. A page keeps them apart, and shows the difference of any two.\n"
         "\n"
         "Each distinct address is looked up once. Merged functions are chosen by whole stacks; those that the callers do not\n"
         "decide are marked as folded. Names are demangled. docs/profiles.md has what each format keeps.\n"

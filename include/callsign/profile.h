@@ -22,6 +22,7 @@ enum csn_profile_format {
     CSN_PROFILE_OTLP = 2,    /* ProfilesData of OpenTelemetry's profiles/v1development, as protobuf */
     CSN_PROFILE_FIREFOX = 3, /* the processed profile of the Firefox Profiler, as samply writes it: JSON, with gzip or without */
     CSN_PROFILE_FOLDED = 4,  /* output only: a stack a line, outermost first, names joined by ';', with its count */
+    CSN_PROFILE_HTML = 5,    /* output only: one page with a flame graph, which needs no network. Inputs stay apart */
     CSN_PROFILE_PERF_SCRIPT = 6 /* output only: the text of perf script */
 };
 
@@ -182,6 +183,7 @@ struct csn_profile_write_options {
     size_t struct_size;          /* set by CSN_PROFILE_WRITE_OPTIONS_INIT */
     uint32_t flags;              /* CSN_PROFILE_ */
     uint32_t reserved;
+    const char *title;           /* of a page; NULL: the name of the input */
 };
 #define CSN_PROFILE_WRITE_OPTIONS_INIT CSN_SIZED_INIT(csn_profile_write_options)
 CSN_API void csn_profile_write_options_init(struct csn_profile_write_options *options);

@@ -38,5 +38,6 @@ csn_status csni_otlp_write(struct csn_profile *profile, struct profile_out *out,
 csn_status csni_firefox_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
 csn_status csni_folded_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
 csn_status csni_perf_script_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
+csn_status csni_html_write(struct csn_profile *profile, struct profile_out *out, const char *title, struct csn_error *err);
 
 #endif

@@ -7,11 +7,11 @@
 
 static csn_status write_format(struct csn_profile *p, uint32_t format, const struct csn_profile_write_options *options,
                                struct profile_out *out, struct csn_error *err) {
-    (void)options;
     switch (format) {
     case CSN_PROFILE_PPROF: return csni_pprof_write(p, out, err);
     case CSN_PROFILE_OTLP: return csni_otlp_write(p, out, err);
     case CSN_PROFILE_FIREFOX: return csni_firefox_write(p, out, err);
+    case CSN_PROFILE_HTML: return csni_html_write(p, out, options->title, err);
     case CSN_PROFILE_PERF_SCRIPT: return csni_perf_script_write(p, out, err);
     case CSN_PROFILE_FOLDED: return csni_folded_write(p, out, err);
     default: return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "no output format %u", format);

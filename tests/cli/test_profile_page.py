@@ -1,0 +1,97 @@
+"""The page of callsign profile --to html, in a real browser: drawn, zoomed, searched, compared, with nothing asked of a network."""
+import json
+import re
+
+import pytest
+
+from chromium import page  # noqa: F401
+from test_profile import PERF, symbols  # noqa: F401
+
+SCRIPT = "</script><b id=broken>&"
+
+
+@pytest.fixture(scope="module")
+def pages(callsign, symbols, tmp_path_factory):  # noqa: F811
+    folder = tmp_path_factory.mktemp("pages")
+    (folder / "before.perf").write_text(PERF)
+    (folder / "after.folded").write_text(f"main;outer;inner 2\nmain;square 4\nmain;{SCRIPT} 2\n")
+    for name, inputs in (("one", ["before.perf"]), ("two", ["before.perf", "after.folded"])):
+        callsign.good("profile", *(folder / i for i in inputs), "-o", folder / f"{name}.html", "--no-search", "-s", symbols, "--title", SCRIPT)
+    return folder
+
+
+def data_of(path):
+    return json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', path.read_text(), re.S).group(1))
+
+
+def test_data(pages):
+    data = data_of(pages / "one.html")
+    assert data["title"] == SCRIPT and data["unit"] == "count" and data["parent"][0] == 0
+    assert sum(value[0] for value in data["self"]) == 3
+    assert all(parent < i for i, parent in enumerate(data["parent"]) if i)
+    inlined = [data["strings"][data["functions"][f][0]] for f, i in zip(data["func"], data["inlined"]) if i]
+    assert inlined == ["inner"]
+    files = {data["strings"][file]: (own, total) for file, own, total in data["files"]}
+    assert files["/src/main.cc"] == ([3], [3])
+    assert [12, [0], [2]] in [line[1:] for line in data["lines"]]  # the call of inner
+
+
+def rows(page, table):  # noqa: F811
+    return page.eval(f"[...document.querySelectorAll('#{table} tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+
+
+def frames(page):  # noqa: F811
+    return page.eval("[...document.querySelectorAll('.frame')].map(f => [f.textContent, f.className, f.offsetTop / 17])")
+
+
+def click(page, name):  # noqa: F811
+    x, y = page.eval(f"(() => {{ const b = [...document.querySelectorAll('.frame')].find(f => f.textContent === '{name}').getBoundingClientRect();"
+                     "return [b.left + b.width / 2, b.top + b.height / 2]; })()")
+    page.click(x, y)
+
+
+def test_flame_graph(page, pages):  # noqa: F811
+    page.open(pages / "one.html")
+    assert page.complaints() == [] and len(page.requests()) == 1
+    assert page.eval("document.title") == SCRIPT and page.eval("document.querySelector('#broken')") is None
+    drawn = {name: (kind, depth) for name, kind, depth in frames(page)}
+    assert drawn["inner"] == ("frame inlined", 3) and drawn["outer"][1] == 2 and drawn["all"][1] == 0
+    assert rows(page, "top")[0][:3] == ["2 66.67%", "2 66.67%", "inner"]
+    click(page, "outer")
+    assert "main" in [name for name, kind, _ in frames(page) if "outside" in kind]
+    assert "square" not in [name for name, _, _ in frames(page)]
+    assert page.eval("document.getElementById('hint').textContent").startswith("outer: 2 (66.67%), self 0")
+    page.eval("document.getElementById('reset').click()")
+    assert "square" in [name for name, _, _ in frames(page)]
+
+
+def test_search(page, pages):  # noqa: F811
+    page.open(pages / "one.html")
+    page.eval("(s => { s.value = 'INN'; s.oninput(); })(document.getElementById('search'))")
+    assert [name for name, kind, _ in frames(page) if "found" in kind] == ["inner"]
+    assert page.eval("document.getElementById('matches').textContent") == "found: 2 (66.67%)"
+    assert [row[2] for row in rows(page, "top")] == ["inner"]
+    page.eval("(s => { s.value = '/^(square|outer)$/'; s.oninput(); })(document.getElementById('search'))")
+    assert sorted(name for name, kind, _ in frames(page) if "found" in kind) == ["outer", "square"]
+    assert page.complaints() == []
+
+
+def test_heat(page, pages):  # noqa: F811
+    page.open(pages / "one.html")
+    assert rows(page, "heat")[0][0] == "/src/main.cc"
+    page.eval("document.querySelector('#heat tr.file').click()")
+    assert "line 12" in [row[0] for row in rows(page, "heat")]
+    page.eval("document.querySelector('#heat tr.file').click()")
+    assert "line 12" not in [row[0] for row in rows(page, "heat")]
+
+
+def test_difference(page, pages):  # noqa: F811
+    """Two inputs are compared: what the second has more than the first."""
+    page.open(pages / "two.html")
+    assert page.complaints() == []
+    assert page.eval("document.getElementById('view').selectedOptions[0].textContent").endswith("before.perf")
+    top = {row[2]: row[0] for row in rows(page, "top")}
+    assert top["square"].startswith("+3 ") and top["inner"].startswith("0 ") and top[SCRIPT].startswith("+2 ")
+    assert page.eval("[...document.getElementById('view').options].length") == 5
+    page.eval("(v => { v.value = 1; v.onchange(); })(document.getElementById('view'))")
+    assert rows(page, "top")[0][:3] == ["2 66.67%", "2 66.67%", "inner"]
