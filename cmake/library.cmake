@@ -27,7 +27,7 @@ csn_layer(CSN_LOOKUP_OBJECTS
 csn_layer(CSN_OBJECTS
     base inflate names names/itanium names/rust names/d names/msvc names/swift names/plain
     object object/elf object/macho object/pe object/wasm
-    dwarf go pdb model unwind
+    dwarf go btf pdb model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
     process store open debug symbolicate arrow profile)
@@ -44,9 +44,9 @@ target_sources(csn-profile PRIVATE ${CSN_PROFILE_PAGE})
 
 # A hash of the sources that decide what a conversion gives, for the entries of the cache.
 set(CSN_CONVERTER_FOLDERS src/base src/base/core src/inflate src/names src/names/itanium src/names/rust src/names/d src/names/msvc
-    src/names/plain src/object src/object/elf src/object/macho src/object/pe src/object/wasm src/dwarf src/go src/pdb src/model
-    src/formats/gsym src/formats/gsym/write src/formats/breakpad src/formats/symbian src/formats/symbols src/convert src/convert/sources
-    src/convert/dwarf src/convert/call_sites src/convert/outputs src/open)
+    src/names/swift src/names/plain src/object src/object/elf src/object/macho src/object/pe src/object/wasm src/dwarf src/go src/btf src/pdb src/model
+    src/unwind src/embed src/formats/gsym src/formats/gsym/write src/formats/breakpad src/formats/symbian src/formats/symbols src/convert src/convert/sources
+    src/convert/dwarf src/convert/pdb src/convert/call_sites src/convert/outputs src/open)
 list(TRANSFORM CSN_CONVERTER_FOLDERS APPEND "/*.[ch]")
 list(TRANSFORM CSN_CONVERTER_FOLDERS PREPEND "${PROJECT_SOURCE_DIR}/")
 file(GLOB CSN_CONVERTER_SOURCES CONFIGURE_DEPENDS ${CSN_CONVERTER_FOLDERS})

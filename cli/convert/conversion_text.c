@@ -29,7 +29,7 @@ bool conversion_is_partial(const struct csn_convert_report *report) {
 }
 
 bool conversion_has_symbols_only(const struct csn_convert_report *report) {
-    return !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb;
+    return !report->functions_from_dwarf && !report->functions_from_go && !report->functions_from_pdb && !report->functions_from_btf;
 }
 
 static const char *class_name(uint32_t event) {
@@ -90,6 +90,7 @@ static void put_counts(const struct csn_convert_report *report, struct json_out 
         { "functions_from_symbols", report->functions_from_symbols },
         { "functions_from_go", report->functions_from_go },
         { "functions_from_pdb", report->functions_from_pdb },
+        { "functions_from_btf", report->functions_from_btf },
         { "segments_written", report->segments_written },
         { "functions_written", report->functions_written },
         { "functions_pruned", report->functions_pruned },

@@ -233,7 +233,8 @@ struct csn_convert_report {
     /* CSN_CONVERT_COVERAGE: bytes of the input's executable sections; of these, bytes for which the input has a name, a line
      * and inlined calls. The rest of a row behind the function that it belongs to is padding and not counted. */
     uint64_t coverage_code, coverage_name, coverage_line, coverage_inlined;
-    uint64_t reserved[6];
+    uint64_t functions_from_btf;                       /* BTF of an eBPF program */
+    uint64_t reserved[5];
     struct csn_event_count events[CSN_EVENT_CAPACITY];
 };
 

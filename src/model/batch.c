@@ -119,6 +119,19 @@ uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, ui
     return number;
 }
 
+uint32_t csni_batch_add_path(struct csni_batch_writer *w, struct csn_str path) {
+    size_t cut = path.len;
+    while (cut && path.ptr[cut - 1] != '/') cut--;
+    bool is_windows = !cut;
+    if (is_windows)
+        for (cut = path.len; cut && path.ptr[cut - 1] != '\\';) cut--;
+    size_t directory = cut > 1 && path.ptr[cut - 2] != path.ptr[cut - 1] ? cut - 1 : cut;
+    bool has_slash = memchr(path.ptr, '/', directory), has_backslash = memchr(path.ptr, '\\', directory);
+    if (is_windows ? !has_backslash : has_backslash && !has_slash) directory = cut;
+    uint32_t directory_string = csni_batch_add_string(w, (struct csn_str){ path.ptr, directory });
+    return csni_batch_add_file(w, directory_string, csni_batch_add_string(w, (struct csn_str){ path.ptr + cut, path.len - cut }));
+}
+
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,
                                enum csni_source source) {
     struct csni_function f = { .start = start, .size = size, .name = name, .binary = w->binary, .source = (uint8_t)source };

@@ -44,7 +44,7 @@ enum {
 
 enum csni_source {
     CSNI_SOURCE_DWARF, CSNI_SOURCE_SYMBOL, CSNI_SOURCE_BUILDER, CSNI_SOURCE_GO, CSNI_SOURCE_BREAKPAD, CSNI_SOURCE_INDEX,
-    CSNI_SOURCE_PDB,
+    CSNI_SOURCE_PDB, CSNI_SOURCE_BTF,
     CSNI_SOURCE_FOLDED /* DWARF of a function that the linker folded into another: see csni_batch_mark_unplaced() */
 };
 
@@ -141,6 +141,9 @@ csn_status csni_batch_finish(struct csni_batch_writer *w, struct csni_batch *out
 /* A string of the batch. The bytes are not copied and not compared with others; empty gives 0. */
 uint32_t csni_batch_add_string(struct csni_batch_writer *w, struct csn_str s);
 uint32_t csni_batch_add_file(struct csni_batch_writer *w, uint32_t directory, uint32_t base);
+/* A path is cut at its last '/', else at its last '\'. The separator goes unless the path could not be put together again without
+ * it: an index has a '\' between parts only where all others are. */
+uint32_t csni_batch_add_path(struct csni_batch_writer *w, struct csn_str path);
 
 /* What follows until the next one belongs to this function. */
 void csni_batch_begin_function(struct csni_batch_writer *w, uint64_t start, uint32_t size, uint32_t name,

@@ -5,21 +5,6 @@
 
 /* ---- files ---- */
 
-/* A path is cut at its last '/', else at its last '\'. The separator goes unless the path could not be put together again without
- * it: an index has a '\' between parts only where all others are. */
-static uint32_t add_path(struct csni_batch_writer *w, struct csn_str path) {
-    size_t cut = path.len;
-    while (cut && path.ptr[cut - 1] != '/') cut--;
-    bool is_windows = !cut;
-    if (is_windows)
-        for (cut = path.len; cut && path.ptr[cut - 1] != '\\';) cut--;
-    size_t directory = cut > 1 && path.ptr[cut - 2] != path.ptr[cut - 1] ? cut - 1 : cut;
-    bool has_slash = memchr(path.ptr, '/', directory), has_backslash = memchr(path.ptr, '\\', directory);
-    if (is_windows ? !has_backslash : has_backslash && !has_slash) directory = cut;
-    uint32_t directory_string = csni_batch_add_string(w, (struct csn_str){ path.ptr, directory });
-    return csni_batch_add_file(w, directory_string, csni_batch_add_string(w, (struct csn_str){ path.ptr + cut, path.len - cut }));
-}
-
 /* The batch's number of a file of the module; 0: there is none. File names outlive the module. */
 static uint32_t batch_file(struct csni_pdb_job *job, uint32_t file) {
     struct csn_str path;
@@ -28,7 +13,7 @@ static uint32_t batch_file(struct csni_pdb_job *job, uint32_t file) {
     if (job->files.items[at]) return job->files.items[at] - 1;
     uint32_t number = 0;
     if (csni_pdb_file_path(job->reading->pdb, &job->lines, file, &path) && csni_pdb_charge(job, path.len))
-        number = add_path(job->writer, path);
+        number = csni_batch_add_path(job->writer, path);
     else
         csni_batch_note(job->writer, CSN_EVENT_LINE_BAD_FILE, "file 0x%x", file);
     job->files.items[at] = number + 1;

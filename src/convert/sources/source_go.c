@@ -143,12 +143,7 @@ static csn_status batch_file(struct go_reading *r, uint32_t key, uint32_t *out) 
         return CSN_OK;
     }
     if (key == CSNI_GO_NO_FILE || csni_go_file(&r->table, key, &path, NULL) != CSN_OK || !path.len) return CSN_NONE;
-    size_t cut = path.len;
-    while (cut && path.ptr[cut - 1] != '/') cut--;
-    struct csn_str directory = { path.ptr, cut > 1 ? cut - 1 : cut }, base = { path.ptr + cut, path.len - cut };
-    uint32_t directory_string = csni_batch_add_string(r->writer, directory);
-    *slot = (struct file_slot){ key, csni_batch_add_file(r->writer, directory_string, csni_batch_add_string(r->writer, base)),
-                                true };
+    *slot = (struct file_slot){ key, csni_batch_add_path(r->writer, path), true };
     *out = slot->file;
     return CSN_OK;
 }

@@ -123,6 +123,7 @@ static csn_status read_sources(struct csni_conversion *c, const struct csni_debu
     else CSNI_TRY(csni_source_dwarf(c, &input, err));
     if (!debug && !csni_has_dwarf(c->object)) CSNI_TRY(csni_source_debug_map(c, err));
     c->claims_rows = c->batch_count > 0;
+    if (!debug && !csni_has_dwarf(c->object)) CSNI_TRY(csni_source_btf(c, err));
     csn_status from_index = CSN_NONE;
     if (!c->batch_count) from_index = csni_source_gsection(c, err);
     if (from_index < 0) return from_index;

@@ -46,11 +46,3 @@ bool csni_lines_look_like(struct csni_span file, bool (*is_kind)(struct csn_str 
     }
     return of_kind > count / 2;
 }
-
-uint32_t csni_batch_add_path(struct csni_batch_writer *w, struct csn_str path) {
-    size_t cut = path.len;
-    while (cut && path.ptr[cut - 1] != '/' && path.ptr[cut - 1] != '\\') cut--;
-    struct csn_str directory = { path.ptr, cut > 1 ? cut - 1 : cut }, base = { path.ptr + cut, path.len - cut };
-    uint32_t number = csni_batch_add_string(w, directory);
-    return csni_batch_add_file(w, number, csni_batch_add_string(w, base));
-}

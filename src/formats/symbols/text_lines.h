@@ -11,9 +11,6 @@ struct csn_str csni_line_field(struct csn_str *line);
 /* A number of hexadecimal digits, with or without 0x in front. False: it is none, or does not fit 64 bits. */
 bool csni_text_hex(struct csn_str text, uint64_t *out);
 
-/* The file of the batch at a path, with / or \\ between its parts. */
-uint32_t csni_batch_add_path(struct csni_batch_writer *w, struct csn_str path);
-
 /* Counts a line that is none. */
 void csni_note_line(struct csni_batch_writer *w, uint64_t number, struct csn_str line, const char *what);
 
