@@ -16,6 +16,7 @@ pandas, Polars, DuckDB and PySpark are used where the caller already does.
 All errors of the library are callsign.Error. Every object may be used from several threads; calls that take long release the GIL.
 """
 from ._native import Answers, Error, Frame, demangle, version as _version
+from .comparison import Change, Diff, diff
 from .conversion import Report, convert
 from .index import Function, Index
 from .stack import Stack, StackFrame
@@ -34,5 +35,5 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Answers", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Report", "Stack", "StackFrame", "Store",
-           "Symbolicator", "convert", "demangle", "symbolicate"]
+__all__ = ["Answers", "Change", "Diff", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Report", "Stack", "StackFrame", "Store",
+           "Symbolicator", "convert", "demangle", "diff", "symbolicate"]

@@ -179,3 +179,21 @@ def test_store(folder, index_path):
     assert not callsign.Store(indexes=[index_path]).find("orders", bytes(20))
     with pytest.raises(callsign.Error):
         callsign.Store(indexes=[folder / "absent.gsym"])
+
+
+def test_diff(program, index_path, tmp_path):
+    import shutil
+    import subprocess
+    assert not callsign.diff(index_path, index_path)
+    shutil.copy(program, tmp_path / "other")
+    source = program.parent / "orders.cc"
+    text = source.read_text().replace("report_stack", "report_calls")
+    (tmp_path / "orders.cc").write_text("\n" + text)
+    subprocess.run(["g++", "-g", "-O2", "-ffile-prefix-map=" + str(tmp_path) + "=/src", tmp_path / "orders.cc", "-o", tmp_path / "other"], check=True)
+    callsign.convert(tmp_path / "other", tmp_path / "other.gsym")
+    with callsign.Index(tmp_path / "other.gsym") as other:
+        diff = callsign.diff(index_path, other)
+        assert not other.closed
+    assert diff and [f.name for f in diff.removed] == ["_ZN4shop12report_stackEv"] and [f.name for f in diff.added] == ["_ZN4shop12report_callsEv"]
+    assert {change.what for change in diff.changed} == {"line"} and diff.same > 0
+    assert "1 added, 1 removed" in repr(diff) and "report_calls" in diff._repr_html_()
