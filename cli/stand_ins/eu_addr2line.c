@@ -11,6 +11,7 @@
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/gnu_demangle.h"
 #include "stand_ins/growth.h"
+#include "stand_ins/kept_answers.h"
 #include "stand_ins/libdw_module.h"
 #include "stand_ins/stand_ins.h"
 
@@ -446,34 +447,60 @@ static int take_option(struct eu *e, int option, const char *word) {
     return -1;
 }
 
-static int answer_lines(struct eu *e) {
+/* False: the file cannot be opened, which is printed. */
+static bool open_module(struct eu *e) {
+    const char *message;
+    e->module = libdw_module_open(e->path, e->debuginfo_path, &message);
+    if (!e->module) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->path, message);
+    return e->module;
+}
+
+/* Answers of earlier runs are given before the object is opened. Returns the exit code. */
+static int answer_lines(struct eu *e, struct kept_answers *kept) {
     char *line = NULL;
     size_t capacity = 0;
     int result = 0;
+    if (!kept_answers_exist(kept) && !open_module(e)) return 1;
     for (ssize_t size; (size = getline(&line, &capacity, stdin)) >= 0;) {
+        char *end;
         if (size && line[size - 1] == '\n') line[size - 1] = 0;
+        const uint64_t addr = strtoumax(line, &end, 16);
+        const bool may_keep = end != line && !*end && !e->section;
+        if (may_keep && kept_answers_put(kept, addr)) {
+            result = 0;
+            fflush(stdout);
+            continue;
+        }
+        if (!e->module && !open_module(e)) {
+            result = 1;
+            break;
+        }
+        if (may_keep) kept_answers_begin(kept);
         result = answer(e, line);
+        if (may_keep) kept_answers_end(kept, addr, result == 0); /* the last answer gives the exit code */
         fflush(stdout);
     }
     free(line);
+    kept_answers_close(kept, e->module ? e->module->info : NULL);
     return result;
 }
 
 int eu_addr2line_main(int argc, char **argv) {
     static struct eu e;
-    const char *slash = strrchr(argv[0], '/'), *message;
+    const char *slash = strrchr(argv[0], '/');
     e = (struct eu){ .program = argv[0], .short_name = slash ? slash + 1 : argv[0] };
     for (int option; optopt = 0, (option = getopt_long(argc, argv, "e:kK::M:p:j:asAfSxFiC::b:?V", long_options, NULL)) != -1;) {
         int code = take_option(&e, option, argv[optind > 1 ? optind - 1 : 1]);
         if (code >= 0) return code;
     }
     if (!e.path) e.path = "a.out";
-    e.module = libdw_module_open(e.path, e.debuginfo_path, &message);
-    if (!e.module) {
-        fprintf(stderr, "%s: %s: %s\n", e.short_name, e.path, message);
-        return 1;
+    if (optind == argc) {
+        const int code = answer_lines(&e, kept_answers_open(e.path, argc, argv));
+        if (e.module) libdw_module_close(e.module);
+        return code;
     }
-    int result = optind == argc ? answer_lines(&e) : 0;
+    if (!open_module(&e)) return 1;
+    int result = 0;
     for (int i = optind; i < argc; i++) result = answer(&e, argv[i]);
     libdw_module_close(e.module);
     return result;

@@ -12,6 +12,7 @@
 #include "stand_ins/bfd_dwarf.h"
 #include "stand_ins/gnu_arguments.h"
 #include "stand_ins/gnu_demangle.h"
+#include "stand_ins/kept_answers.h"
 #include "stand_ins/stand_ins.h"
 
 enum { LINE_BYTES = 100 }; /* of standard input: what is longer counts as several lines */
@@ -238,9 +239,36 @@ static bool open_file(struct addr2line *a) {
     return true;
 }
 
-static void answer_lines(struct addr2line *a) {
+/* Whether a line is an address and no more. */
+static bool is_address(const char *line, uint64_t *out) {
+    char *end;
+    while (isspace((unsigned char)*line)) line++;
+    if (!isdigit((unsigned char)*line)) return false;
+    *out = strtoul(line, &end, 16);
+    return *end == '\n' && !end[1];
+}
+
+/* Answers of earlier runs are given before the object is opened. Returns the exit code. */
+static int answer_lines(struct addr2line *a, struct kept_answers *kept) {
     char line[LINE_BYTES];
-    while (fgets(line, sizeof line, stdin)) answer(a, line);
+    bool is_open = !kept_answers_exist(kept);
+    if (is_open && !open_file(a)) return 1;
+    while (fgets(line, sizeof line, stdin)) {
+        uint64_t addr;
+        const bool may_keep = is_address(line, &addr);
+        if (may_keep && kept_answers_put(kept, addr)) {
+            fflush(stdout);
+            continue;
+        }
+        if (!is_open && !open_file(a)) return 1;
+        is_open = true;
+        if (may_keep) kept_answers_begin(kept);
+        answer(a, line);
+        if (may_keep) kept_answers_end(kept, addr, true);
+        fflush(stdout);
+    }
+    kept_answers_close(kept, is_open ? a->object.info : NULL);
+    return 0;
 }
 
 /* -1: go on; else the exit code. */
@@ -277,8 +305,8 @@ int gnu_addr2line_main(int argc, char **argv) {
         int code = take_option(&a, option);
         if (code >= 0) return code;
     }
+    if (optind == argc) return answer_lines(&a, kept_answers_open(a.path, argc, argv));
     if (!open_file(&a)) return 1;
-    if (optind == argc) answer_lines(&a);
     for (int i = optind; i < argc; i++) answer(&a, argv[i]);
     bfd_dwarf_close(a.dwarf);
     bfd_object_close(&a.object);

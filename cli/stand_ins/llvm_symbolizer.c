@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "stand_ins/growth.h"
+#include "stand_ins/kept_answers.h"
 #include "stand_ins/llvm_markup.h"
 #include "stand_ins/llvm_options.h"
 #include "stand_ins/llvm_session.h"
@@ -196,21 +197,54 @@ static void answer_request(struct llvm_session *s, const char *text) {
     free(q.symbol);
 }
 
-static void answer_lines(struct llvm_session *s) {
-    char line[LINE_BYTES];
-    while (fgets(line, sizeof line, stdin)) {
-        size_t kept = 0;
-        for (const char *p = line; *p; p++)
-            if (*p != '\r' && *p != '\n') line[kept++] = *p;
-        line[kept] = 0;
-        answer_request(s, line);
-        fflush(stdout);
-    }
+/* Whether a request is an address of the only object and no more. */
+static bool is_address(const struct llvm_options *o, const char *line, uint64_t *out) {
+    const bool has_prefix = o->is_addr2line && line[0] == '0' && (line[1] == 'x' || line[1] == 'X');
+    const char *digits = line + (has_prefix ? 2 : 0);
+    return isdigit((unsigned char)*line) && llvm_read_number(digits, strlen(digits), o->is_addr2line, out);
 }
 
-static int run(const struct llvm_options *o) {
-    static struct llvm_session session;
+/* False: the only object cannot be opened, which is printed. */
+static bool open_object(struct llvm_session *s) {
+    const struct llvm_asked asked = { .module = s->options->object, .has_addr = true };
     const char *message = NULL;
+    if (!s->options->object) return true;
+    llvm_session_module(s, s->options->object, &message);
+    if (message) llvm_print_error(&s->printer, &asked, message);
+    return !message;
+}
+
+/* Answers of earlier runs are given before the object is opened. Returns the exit code. */
+static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
+    char line[LINE_BYTES];
+    bool is_open = !kept_answers_exist(kept);
+    if (is_open && !open_object(s)) return 1;
+    while (fgets(line, sizeof line, stdin)) {
+        size_t kept_size = 0;
+        uint64_t addr;
+        for (const char *p = line; *p; p++)
+            if (*p != '\r' && *p != '\n') line[kept_size++] = *p;
+        line[kept_size] = 0;
+        const bool may_keep = kept && is_address(s->options, line, &addr);
+        if (may_keep && kept_answers_put(kept, addr)) {
+            s->last_addr = addr;
+            fflush(stdout);
+            continue;
+        }
+        if (!is_open && !open_object(s)) return 1;
+        is_open = true;
+        if (may_keep) kept_answers_begin(kept);
+        answer_request(s, line);
+        if (may_keep) kept_answers_end(kept, addr, true);
+        fflush(stdout);
+    }
+    const struct llvm_module *m = kept && is_open && s->modules.count ? s->modules.items[0].module : NULL;
+    kept_answers_close(kept, m ? m->info : NULL);
+    return 0;
+}
+
+static int run(const struct llvm_options *o, int argc, char **argv) {
+    static struct llvm_session session;
     llvm_session_init(&session, o);
     if (o->object && o->build_id) {
         fputs("error: cannot specify both --build-id and --obj\n", stderr);
@@ -221,18 +255,8 @@ static int run(const struct llvm_options *o) {
         return 1;
     }
     if (o->filter_markup) return llvm_filter_markup(&session);
-    if (o->object) {
-        const struct llvm_asked asked = { .module = o->object, .has_addr = true };
-        llvm_session_module(&session, o->object, &message);
-        if (message) {
-            llvm_print_error(&session.printer, &asked, message);
-            return 1;
-        }
-    }
-    if (!o->operands.count) {
-        answer_lines(&session);
-        return 0;
-    }
+    if (!o->operands.count) return answer_lines(&session, o->object ? kept_answers_open(o->object, argc, argv) : NULL);
+    if (!open_object(&session)) return 1;
     llvm_list_begin(&session.printer);
     for (size_t i = 0; i < o->operands.count; i++) answer_request(&session, o->operands.items[i]);
     llvm_list_end(&session.printer);
@@ -242,11 +266,11 @@ static int run(const struct llvm_options *o) {
 int llvm_symbolizer_main(int argc, char **argv) {
     static struct llvm_options options;
     int code = llvm_options_read(&options, argc, argv, false);
-    return code >= 0 ? code : run(&options);
+    return code >= 0 ? code : run(&options, argc, argv);
 }
 
 int llvm_addr2line_main(int argc, char **argv) {
     static struct llvm_options options;
     int code = llvm_options_read(&options, argc, argv, true);
-    return code >= 0 ? code : run(&options);
+    return code >= 0 ? code : run(&options, argc, argv);
 }

@@ -84,21 +84,22 @@ def test_eu_addr2line_fails_like_the_tool(arguments, folder, programs):
 @pytest.fixture(scope="session")
 def gsym_files(folder, programs):
     pair = pair_for("llvm-gsymutil", folder)
-    where = folder / "programs"
+    where = folder / "programs" / "indexes"  # not beside the programs, where LLVM's symbolizer would read them
+    where.mkdir()
     for name in ("c-gcc", "cc-gcc"):
-        assert pair.run("theirs", [f"--convert={name}", "-o", f"{name}.gsym", "--quiet"], b"", where).code == 0
-        assert pair.run("theirs", [f"--convert={name}", "-o", f"{name}.m.gsym", "--merged-functions", "--dwarf-callsites"], b"", where).code == 0
+        assert pair.run("theirs", [f"--convert=../{name}", "-o", f"{name}.gsym", "--quiet"], b"", where).code == 0
+        assert pair.run("theirs", [f"--convert=../{name}", "-o", f"{name}.m.gsym", "--merged-functions", "--dwarf-callsites"], b"", where).code == 0
     return pair, where
 
 
 @pytest.mark.parametrize("arguments", [
     ["c-gcc.gsym"], ["cc-gcc.gsym"], ["cc-gcc.m.gsym"], ["c-gcc.gsym", "cc-gcc.gsym", "--address=0x1205", "--address", "4096"],
     ["cc-gcc.gsym", "--address=0x99", "--address=0x1500", "--verbose"], ["cc-gcc.m.gsym", "--address=0x1500", "--address=0x99", "--merged-functions"],
-    ["cc-gcc.m.gsym", "--address=0x1500", "--merged-functions", "--merged-functions-filter=zz"], ["--zz"], [], ["nosuch.gsym"], ["demo.c"],
-    ["--convert=nosuch"], ["--convert=demo.c"], ["--convert=c-gcc", "c-gcc"], ["--version"], ["--help"], ["-h"], ["c-gcc.gsym", "--address=zz"],
+    ["cc-gcc.m.gsym", "--address=0x1500", "--merged-functions", "--merged-functions-filter=zz"], ["--zz"], [], ["nosuch.gsym"], ["../demo.c"],
+    ["--convert=nosuch"], ["--convert=../demo.c"], ["--convert=../c-gcc", "c-gcc"], ["--version"], ["--help"], ["-h"], ["c-gcc.gsym", "--address=zz"],
     ["--address"], ["--addresses-from-stdin"], ["--addresses-from-stdin", "--merged-functions"], ["--addresses-from-stdin", "--verbose"],
     ["--addresses-from-stdin", "c-gcc.gsym"], ["c-gcc.gsym", "--merged-functions-filter=a"], ["c-gcc.gsym", "--address=1", "--merged-functions-filter=a"],
-    ["--callsites-yaml-file="], ["--convert=c-gcc", "-o", "out.gsym", "--merged-functions"]])
+    ["--callsites-yaml-file="], ["--convert=../c-gcc", "-o", "out.gsym", "--merged-functions"]])
 def test_gsymutil_answers_like_the_tool(arguments, gsym_files):
     pair, where = gsym_files
     lines = b"0x1205 c-gcc.gsym\n0x99 c-gcc.gsym\n0x1500 cc-gcc.gsym\nzz c-gcc.gsym\n0x1 c-gcc.gsym\n"
@@ -204,6 +205,52 @@ def test_tags_of_addresses_are_removed(folder, programs):
     for arguments in (["--obj=tagged.o", "DATA 0"], ["--obj=tagged.o", "--no-untag-addresses", "DATA 0"], ['FILE:"foo']):
         difference = pair.compare(arguments, b"", folder / "programs")
         assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
+@pytest.fixture
+def large_program(folder, programs, tmp_path):
+    """One whose answers are kept: it has 8 MiB."""
+    path = tmp_path / "large"
+    (tmp_path / "padding").write_bytes(b"x" * (9 << 20))
+    subprocess.run(["objcopy", "--add-section", f".padding={tmp_path / 'padding'}", str(programs["c-gcc"]), str(path)], check=True)
+    return path
+
+
+@pytest.mark.parametrize("dialect,arguments", [("addr2line", ["-fi", "-e", "large"]), ("eu-addr2line", ["-fi", "-e", "large"]),
+                                               ("llvm-addr2line", ["-fi", "-e", "large"]), ("llvm-symbolizer", ["--obj=large"])])
+def test_answers_are_kept(dialect, arguments, folder, large_program, tmp_path):
+    pair = pair_for(dialect, folder)
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    start = stand_in_pairs.code_addresses(large_program)[0][0]
+    lines = "".join(f"0x{addr:x}\n" for addr in range(start & ~0xfff, (start & ~0xfff) + 0x1400, 5)).encode() + b"main\nzz\n"
+    theirs = pair.run("theirs", arguments, lines, tmp_path)
+    first = pair.run("ours", arguments, lines, tmp_path, environment)
+    assert first == theirs
+    kept = list((tmp_path / "cache/answers").iterdir())
+    assert len(kept) == 1 and kept[0].stat().st_size > 1000
+    assert pair.run("ours", arguments, lines, tmp_path, environment) == theirs
+    only_kept = b"\n".join(lines.split(b"\n")[:-3]) + b"\n"
+    expected = pair.run("theirs", arguments, only_kept, tmp_path)
+    assert pair.run("ours", arguments, only_kept, tmp_path, environment) == expected  # the object is not opened
+    again = pair.run("ours", arguments, lines + b"0x1\n", tmp_path, environment)
+    assert again == pair.run("theirs", arguments, lines + b"0x1\n", tmp_path)
+    for damage in (lambda data: data[:100], lambda data: b"", lambda data: data[:40] + b"\xff" * 8 + data[48:], lambda data: data[:-700]):
+        kept[0].write_bytes(damage(kept[0].read_bytes()))
+        assert pair.run("ours", arguments, lines, tmp_path, environment) == theirs
+
+
+def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):
+    pair = pair_for("addr2line", folder)
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    lines = b"".join(b"0x%x\n" % addr for addr in range(0x1100, 0x1300))
+    assert pair.run("ours", ["-f", "-e", "large"], lines, tmp_path, environment).code == 0
+    subprocess.run(["strip", str(large_program)], check=True)
+    (tmp_path / "more").write_bytes(b"y" * (9 << 20))
+    subprocess.run(["objcopy", "--add-section", f".more={tmp_path / 'more'}", str(large_program)], check=True)
+    expected = pair.run("theirs", ["-f", "-e", "large"], lines, tmp_path)
+    assert pair.run("ours", ["-f", "-e", "large"], lines, tmp_path, environment) == expected
+    without = dict(os.environ, CALLSIGN_CACHE="")
+    assert pair.run("ours", ["-f", "-e", "large"], lines, tmp_path, without) == expected
 
 
 def test_atos(callsign, programs):
