@@ -44,7 +44,7 @@ static void get_gsym_info(const struct csn_index *index, struct csn_index_info *
 /* ---- lookups ---- */
 
 /* Where the accelerator has the answer for an address. False: it has none, the index itself is searched. */
-static inline bool find_accelerated(const struct csni_gsym_accel *accel, uint64_t addr,
+static CSNI_GSYM_INLINE bool find_accelerated(const struct csni_gsym_accel *accel, uint64_t addr,
                                     struct csni_accel_block *block, struct csni_accel_segment *segment) {
     if (!csni_accel_covers(accel, addr) || !csni_accel_open_block(accel, csni_accel_entry(accel, addr), block)) return false;
     *segment = csni_accel_segment(accel, block, addr);
@@ -136,6 +136,7 @@ static csn_status look_up_gsym(const struct csn_index *index, uint64_t addr, str
                                size_t *out_count, struct csn_error *err) {
     struct csni_accel_block block;
     struct csni_accel_segment segment;
+    if (csni_accel_covers(&index->accel, addr)) csni_accel_prefetch_name(&index->gsym, csni_accel_entry(&index->accel, addr));
     if (find_accelerated(&index->accel, addr, &block, &segment))
         return resolve_accelerated(index, &block, &segment, addr, frames, cap, out_count);
     enum { REFS = 8 }; /* deeper answers are rare */

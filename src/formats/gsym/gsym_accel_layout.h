@@ -1,8 +1,8 @@
 /* The stored accelerator as it lies in a GSYM file of version 1 or 2: ours, and may be missing. All numbers are little-endian,
  * whatever the byte order of the file. docs/formats/gsym.md tells the whole.
  *
- * A region that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets, a u32 each: where its block
- * begins, from the table's end on; blocks and nodes; files; zero bytes; the trailer. It ends where the address sample, the members
+ * A region that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets: where its block begins, from the
+ * table's end on, and the name of its first function; blocks and nodes; files; zero bytes; the trailer. It ends where the address sample, the members
  * or the string table begins, whichever is first; version 2 also has a section of its own type for it. */
 #ifndef CSNI_GSYM_ACCEL_LAYOUT_H
 #define CSNI_GSYM_ACCEL_LAYOUT_H
@@ -14,7 +14,7 @@ enum {
     CSNI_ACCEL_REVISION = 1,
     CSNI_ACCEL_PAGE = 4096,
     CSNI_ACCEL_START = 16,         /* bytes before the table */
-    CSNI_ACCEL_ENTRY = 4,          /* of the table */
+    CSNI_ACCEL_ENTRY = 8,          /* of the table: u32 block, u32 name of its first function, which can be asked for with it */
     CSNI_ACCEL_FILE = 16,          /* u64 directory, u64 base name: offset << 8 | length, each */
     CSNI_ACCEL_FUNCTION = 17,      /* u32 start, u32 size, u32 name, u32 index, u8 length of the name */
     CSNI_ACCEL_LONG = 255,         /* the length of a string: at least that */

@@ -78,6 +78,11 @@ static inline bool csni_accel_covers(const struct csni_gsym_accel *accel, uint64
     return addr - accel->first < accel->covered;
 }
 
+/* The name of the first function of a bucket: where the names of the bucket's functions begin. */
+static inline void csni_accel_prefetch_name(const struct csni_gsym *gsym, const uint8_t *entry) {
+    csni_gsym_prefetch_string(gsym, csni_get32(entry + 4, false));
+}
+
 static inline const uint8_t *csni_accel_entry(const struct csni_gsym_accel *accel, uint64_t addr) {
     return accel->table + ((addr - accel->first) >> accel->shift) * CSNI_ACCEL_ENTRY;
 }
@@ -89,6 +94,7 @@ struct csni_accel_block {
     const uint8_t *packed;
     unsigned last_segment, last_function;
     unsigned node_bits, line_bits, file_bits, function_bits;
+    uint32_t file;            /* what is added to a segment's */
 };
 
 static inline uint32_t csni_accel_u32(const uint8_t *p) { return csni_get32(p, false); }
@@ -100,16 +106,15 @@ static inline unsigned csni_accel_count_portable(const uint8_t *lows, unsigned c
     return below;
 }
 
-/* The same 16 at a time; that many bytes after the last may be read. */
+/* The same 16 at a time; that many bytes after the last may be read. Of bytes that do not ascend: any number up to count. */
 static inline unsigned csni_accel_count(const uint8_t *lows, unsigned count, unsigned low) {
 #if defined(__SSE2__) && !defined(CSNI_PORTABLE)
     __m128i key = _mm_set1_epi8((char)low);
-    for (unsigned k = 0, sum = 0;; k += 16) {
+    for (unsigned k = 0;; k += 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(lows + k));
-        unsigned below = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, key), v));
-        if (count - k <= 16) return sum + (unsigned)__builtin_popcount(below & ((1u << (count - k)) - 1));
-        if (below != 0xffff) return sum + (unsigned)__builtin_popcount(below);
-        sum += 16;
+        unsigned above = ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(v, key), v));
+        unsigned below = k + (unsigned)__builtin_ctz(above); /* the upper bits are set */
+        if (below < k + 16 || below >= count) return below < count ? below : count;
     }
 #else
     return csni_accel_count_portable(lows, count, low);
@@ -132,13 +137,14 @@ static CSNI_GSYM_INLINE bool csni_accel_open_block(const struct csni_gsym_accel 
     uint64_t at = csni_accel_u32(entry);
     if (at + CSNI_ACCEL_BLOCK_HEADER > accel->readable) return false;
     const uint8_t *p = accel->blocks + at;
-    csni_prefetch(p + 64);
-    unsigned last_segment = p[CSNI_ACCEL_B_LAST_SEGMENT], last_function = p[CSNI_ACCEL_B_LAST_FUNCTION];
+    for (unsigned line = 1; line < 4; line++) csni_prefetch(p + line * 64);
+    uint64_t head = csni_get64(p, false);
+    unsigned last_segment = head & 0xff, last_function = head >> 8 & 0xff;
     const uint8_t *lows = p + CSNI_ACCEL_BLOCK_HEADER + (last_function + 1u) * CSNI_ACCEL_FUNCTION;
     *out = (struct csni_accel_block){ .at = p, .lows = lows, .packed = lows + last_segment, .last_segment = last_segment,
-                                      .last_function = last_function, .node_bits = p[CSNI_ACCEL_B_NODE_BITS] & 63u,
-                                      .line_bits = p[CSNI_ACCEL_B_LINE_BITS] & 63u,
-                                      .file_bits = p[CSNI_ACCEL_B_FILE_BITS] & 63u,
+                                      .last_function = last_function, .node_bits = head >> 16 & 63u,
+                                      .line_bits = head >> 24 & 63u, .file_bits = head >> 56 & 63u,
+                                      .file = head >> 32 & CSNI_ACCEL_FILE_MAX,
                                       .function_bits = last_function ? 32u - (unsigned)__builtin_clz(last_function) : 0 };
     return accel->readable - at >= CSNI_ACCEL_BLOCK_MOST || csni_accel_block_fits(accel, at, out);
 }
@@ -165,8 +171,7 @@ static CSNI_GSYM_INLINE struct csni_accel_segment csni_accel_segment(const struc
     struct csni_accel_segment s = {
         .function = (uint32_t)(ids >> b->node_bits & (((uint64_t)1 << b->function_bits) - 1)),
         .line = csni_accel_u32(b->at + CSNI_ACCEL_B_LINE) + (uint32_t)(row & (((uint64_t)1 << b->line_bits) - 1)),
-        .file = (csni_accel_u32(b->at + CSNI_ACCEL_B_FILE) & CSNI_ACCEL_FILE_MAX) +
-                (uint32_t)(row >> b->line_bits & (((uint64_t)1 << b->file_bits) - 1)),
+        .file = b->file + (uint32_t)(row >> b->line_bits & (((uint64_t)1 << b->file_bits) - 1)),
         .node = CSNI_ACCEL_NO_NODE,
     };
     if (node >= CSNI_ACCEL_NODES) {
@@ -268,8 +273,9 @@ static CSNI_GSYM_INLINE csn_status csni_accel_answer(const struct csni_gsym_acce
 
 /* The string at that offset, of which the length is known, unless it is long. */
 static inline struct csn_str csni_accel_string(const struct csni_gsym *gsym, uint64_t offset, unsigned length) {
-    if (offset + length >= gsym->strings.size || length == CSNI_ACCEL_LONG) return csni_gsym_string(gsym, offset);
-    return (struct csn_str){ (const char *)gsym->strings.ptr + offset, length };
+    if (offset + length < gsym->strings.size && length != CSNI_ACCEL_LONG)
+        return (struct csn_str){ (const char *)gsym->strings.ptr + offset, length };
+    return csni_gsym_string(gsym, offset);
 }
 
 /* As csni_gsym_file(). */

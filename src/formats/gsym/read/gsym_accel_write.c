@@ -183,7 +183,10 @@ static void fill_block(const struct layout *l, const struct block_plan *plan, co
 }
 
 static void put_entry(const struct layout *l, uint64_t bucket, uint64_t at) {
-    if (l->region) csni_put32(l->region + CSNI_ACCEL_START + bucket * CSNI_ACCEL_ENTRY, (uint32_t)at, false);
+    if (!l->region) return;
+    uint8_t *entry = l->region + CSNI_ACCEL_START + bucket * CSNI_ACCEL_ENTRY;
+    csni_put32(entry, (uint32_t)at, false);
+    memcpy(entry + 4, l->region + l->blocks_at + at + CSNI_ACCEL_BLOCK_HEADER + 8, 4);
 }
 
 /* Writes, or only measures, the nodes of all functions up to that of `node` that have not been: in cells of their own size. */
