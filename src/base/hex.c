@@ -1,5 +1,17 @@
-/* Bytes as hexadecimal digits. */
+/* Hexadecimal digits. */
 #include "base/hex.h"
+
+bool csni_hex_value(struct csn_str digits, uint64_t *out) {
+    uint64_t value = 0;
+    if (!digits.len || digits.len > 16) return false;
+    for (size_t i = 0; i < digits.len; i++) {
+        unsigned digit = csni_hex_digit(digits.ptr[i]);
+        if (digit > 15) return false;
+        value = value << 4 | digit;
+    }
+    *out = value;
+    return true;
+}
 
 void csni_hex_text(const uint8_t *bytes, size_t size, char *out) {
     static const char digits[] = "0123456789abcdef";

@@ -2,8 +2,7 @@
 #ifndef CSNI_HEX_H
 #define CSNI_HEX_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/core/span.h"
 
 /* The value of a digit of either case; 16 and more: it is none. */
 static inline unsigned csni_hex_digit(char c) {
@@ -14,6 +13,9 @@ static inline unsigned csni_hex_digit(char c) {
     };
     return value_and_1[(uint8_t)c] - 1u;
 }
+
+/* A number of 1 to 16 digits and nothing else. */
+bool csni_hex_value(struct csn_str digits, uint64_t *out);
 
 /* Digits and a NUL: 2 * size + 1 bytes. */
 void csni_hex_text(const uint8_t *bytes, size_t size, char *out);

@@ -57,16 +57,8 @@ static struct csn_str next_word(struct csn_str *rest) {
 }
 
 static bool parse_hex_word(struct csn_str text, uint64_t *out) {
-    uint64_t value = 0;
     if (csni_str_starts(text, "0x")) text = (struct csn_str){ text.ptr + 2, text.len - 2 };
-    if (!text.len || text.len > 16) return false;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = csni_hex_digit(text.ptr[i]);
-        if (digit > 15) return false;
-        value = value << 4 | digit;
-    }
-    *out = value;
-    return true;
+    return csni_hex_value(text, out);
 }
 
 static bool parse_decimal_word(struct csn_str text, uint64_t *out) {

@@ -363,27 +363,15 @@ static bool take_until(struct csn_str *rest, char end, struct csn_str *out) {
     return true;
 }
 
-static bool hex_value(struct csn_str text, uint64_t *out) {
-    uint64_t value = 0;
-    if (!text.len || text.len > 16) return false;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned digit = csni_hex_digit(text.ptr[i]);
-        if (digit > 15) return false;
-        value = value << 4 | digit;
-    }
-    *out = value;
-    return true;
-}
-
 /* "55d000000000-55d000002000 r-xp 00001000 08:01 1234      /path/app" */
 static bool parse_line(struct csn_str rest, struct csn_process_mapping *out) {
     struct csn_str start, end, access, offset, device, inode;
     if (!take_until(&rest, '-', &start) || !take_until(&rest, 0, &end)) return false;
-    if (!hex_value(start, &out->start) || !hex_value(end, &out->end)) return false;
+    if (!csni_hex_value(start, &out->start) || !csni_hex_value(end, &out->end)) return false;
     skip_blanks(&rest);
     if (!take_until(&rest, 0, &access) || access.len != 4) return false;
     skip_blanks(&rest);
-    if (!take_until(&rest, 0, &offset) || !hex_value(offset, &out->file_off)) return false;
+    if (!take_until(&rest, 0, &offset) || !csni_hex_value(offset, &out->file_off)) return false;
     skip_blanks(&rest);
     if (!take_until(&rest, 0, &device)) return false;
     skip_blanks(&rest);
