@@ -8,11 +8,15 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Picked when a recipe runs, because `make demo` and `make check` may install CMake first.
 CMAKE ?= $$(scripts/pick-cmake)
 
-.PHONY: all demo check check-builds check-full check-corpus bench fuzz install uninstall clean help
+.PHONY: all npm demo check check-builds check-full check-corpus bench fuzz install uninstall clean help
 
 all:
 	@$(CMAKE) --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@$(CMAKE) --build --preset release -j $(JOBS)
+
+npm:
+	@scripts/install-deps web
+	@scripts/build-npm
 
 demo:
 	@scripts/install-deps build demo
@@ -20,7 +24,7 @@ demo:
 	@scripts/demo
 
 check:
-	@scripts/install-deps build demo test
+	@scripts/install-deps build demo test web
 	@scripts/check
 
 check-builds:
@@ -28,7 +32,7 @@ check-builds:
 	@scripts/check --builds
 
 check-full:
-	@scripts/install-deps build demo test machines
+	@scripts/install-deps build demo test machines web
 	@scripts/check --full
 
 check-engines:
@@ -65,6 +69,7 @@ clean:
 
 help:
 	@echo "make               the release build: build/release/callsign and the libraries beside it"
+	@echo "make npm           the npm package (the lookup library as WebAssembly): build/npm/"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
 	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"
 	@echo "make check-builds  the tests under sanitizers, without optional libraries, on other machines (about 13 minutes)"
