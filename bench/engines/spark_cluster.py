@@ -111,13 +111,15 @@ def make_frames(spark, count, modules, functions, path):
         16).write.mode("overwrite").parquet(path)
 
 
-def shuffle_bytes(spark, since):
-    """Bytes written to shuffles by the stages from number `since` on, and the next number."""
+def stage_sums(spark, since):
+    """Of the stages from number `since` on: bytes written to shuffles, and seconds of processor time of the executors' JVMs (their Python
+    processes do not count). And the next number."""
     base = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}/stages"
     with urllib.request.urlopen(base, timeout=30) as answer:
         stages = json.load(answer)
-    written = sum(stage["shuffleWriteBytes"] for stage in stages if stage["stageId"] >= since)
-    return written, max((stage["stageId"] for stage in stages), default=-1) + 1
+    ours = [stage for stage in stages if stage["stageId"] >= since]
+    written, cpu = sum(stage["shuffleWriteBytes"] for stage in ours), sum(stage["executorCpuTime"] for stage in ours) / 1e9
+    return written, cpu, max((stage["stageId"] for stage in stages), default=-1) + 1
 
 
 def summary_of(named):
@@ -129,15 +131,21 @@ def summary_of(named):
 
 def timed(spark, what, frames, make):
     """Runs make() and gives a row of results."""
-    _, since = shuffle_bytes(spark, 0)
+    _, _, since = stage_sums(spark, 0)
     start = time.monotonic()
     found = summary_of(make())
     seconds = time.monotonic() - start
     time.sleep(1)
-    written, _ = shuffle_bytes(spark, since)
-    row = {"what": what, "frames": frames, "seconds": round(seconds, 2), "frames_per_second": round(frames / seconds), "shuffle_bytes": written, **found}
-    print(f"{what:34} {frames:>11,} frames {seconds:8.1f} s {written / 1e6:10.1f} MB shuffled  {found['rows']:,} rows, {found['named']:,} named", flush=True)
+    written, cpu, _ = stage_sums(spark, since)
+    row = {"what": what, "frames": frames, "seconds": round(seconds, 2), "frames_per_second": round(frames / seconds), "shuffle_bytes": written,
+           "jvm_cpu_seconds": round(cpu, 2), **found}
+    print(line_of(row), flush=True)
     return row
+
+
+def line_of(row):
+    return (f"{row['what']:34} {row['frames']:>11,} frames {row['seconds']:8.1f} s {row['jvm_cpu_seconds']:8.1f} s JVM {row['shuffle_bytes'] / 1e6:10.1f} MB "
+            f"shuffled  {row['rows']:,} rows, {row['named']:,} named")
 
 
 def function_per_row(spark, df, store):
@@ -174,6 +182,13 @@ def addr2line_per_partition(df, object_path):
             yield pa.RecordBatch.from_arrays([batch.column(0), batch.column(1), pa.array(out, pa.list_(pa.string())), pa.nulls(batch.num_rows, pa.string())],
                                              ["module", "address", "frames", "reason"])
     return df.mapInArrow(answer, "module string, address bigint, frames array<string>, reason string")
+
+
+def warm_up(spark, arguments, folder):
+    """Starts the executors and their Python processes, and lets them copy the indexes."""
+    df = spark.range(arguments.modules * 20).selectExpr(f"format_string('module%03d', id % {arguments.modules} + 1) AS module", "id AS address")
+    for join in ("broadcast", "merge"):
+        summary_of(callsign.spark.symbolicate(df, store=folder / "store", join=join, cache=folder / "node"))
 
 
 def run_sizes(spark, sizes, arguments, folder, functions, results):
@@ -260,6 +275,7 @@ def main():
         functions = make_store(arguments, folder)
         cluster = None if arguments.local else Cluster(folder)
         spark = session(f"local[{arguments.local}]" if arguments.local else cluster.url, folder)
+        warm_up(spark, arguments, folder)
         run_sizes(spark, sizes, arguments, folder, functions, results)
         if arguments.rivals:
             run_rivals(spark, arguments.rivals, arguments, folder, functions, results)
@@ -278,6 +294,9 @@ def main():
                  "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), "load": round(os.getloadavg()[2], 1), "modules": arguments.modules,
                  "ranks_a_module": RANKS, "object": os.path.basename(str(arguments.object)), "runs": results}
         Path(arguments.out).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+        lines = [f"Spark {pyspark.__version__}, one master, two workers of one core; load average {facts['load']} on {facts['cores']} cores"]
+        lines += [f"{row['master']:6} {line_of(row)}" for row in results]
+        Path(arguments.out).with_suffix(".txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     sys.exit(0 if good else 1)
 
 

@@ -83,7 +83,7 @@ CSN_API void csn_arrow_options_init(struct csn_arrow_options *options);
  * what is missing, and is null if nothing is. Of a stack: list<struct<frames, reason, chosen, confidence, candidates>>;
  * `chosen` is the merged function that the callers decide for, `confidence` one of "none", "low", "medium", "high",
  * "certain", and `candidates` the names at the address if there are several. Strings are dictionaries with 32-bit indices, but for
- * `chosen` and `candidates`, unless CSN_ARROW_PLAIN_STRINGS is set.
+ * `chosen` and `candidates`, unless CSN_ARROW_PLAIN_STRINGS is set. They are UTF-8: each byte of a name or path that is not becomes U+FFFD.
  *
  * symbolicator: needed for stacks, otherwise may be NULL. Its modules are replaced. Indexes that `store` opened stay open
  * until csn_store_trim(); when the store is full, this function calls csn_symbolicator_forget() and csn_store_trim() before it begins.

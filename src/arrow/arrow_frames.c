@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arrow/arrow_utf8.h"
 #include "base/core/fail.h"
 #include "base/hash.h"
 
@@ -59,7 +60,8 @@ static csn_status known_add(struct csni_arrow_frames *f, unsigned what, uint32_t
 csn_status csni_arrow_frames_init(struct csni_arrow_frames *f, const struct csn_arrow_options *options, const struct csn_allocator *alloc,
                                   struct csn_error *err) {
     *f = (struct csni_arrow_frames){ .alloc = alloc, .demangle = options->demangle, .demangle_context = options->demangle_context,
-                                     .rows = { .alloc = alloc }, .text = { .alloc = alloc }, .pieces = { .alloc = alloc } };
+                                     .rows = { .alloc = alloc }, .text = { .alloc = alloc }, .pieces = { .alloc = alloc },
+                                     .clean = { .alloc = alloc } };
     csni_arrow_strings_init(&f->functions, alloc);
     csni_arrow_strings_init(&f->files, alloc);
     csni_arrow_strings_init(&f->reasons, alloc);
@@ -75,12 +77,21 @@ void csni_arrow_frames_deinit(struct csni_arrow_frames *f) {
     csni_vec_deinit(&f->rows);
     csni_vec_deinit(&f->text);
     csni_vec_deinit(&f->pieces);
+    csni_vec_deinit(&f->clean);
     for (unsigned what = 0; what < KINDS; what++)
         if (f->known[what]) csni_free(f->alloc, f->known[what], known_size(f->known[what]->capacity));
 }
 
 static csn_status reserve_text(struct csni_arrow_frames *f, size_t size, struct csn_error *err) {
     return csni_vec_reserve(&f->text, size) ? CSN_OK : csni_fail_memory(err, size);
+}
+
+static csn_status add_text(struct csni_arrow_frames *f, struct csni_arrow_strings *strings, struct csn_str text, uint32_t *out,
+                           struct csn_error *err) {
+    if (csni_arrow_is_utf8(text)) return csni_arrow_strings_add(strings, text, out, err);
+    size_t size = text.len * CSNI_ARROW_UTF8_GROWTH;
+    if (!csni_vec_reserve(&f->clean, size)) return csni_fail_memory(err, size);
+    return csni_arrow_strings_add(strings, (struct csn_str){ f->clean.items, csni_arrow_to_utf8(text, f->clean.items) }, out, err);
 }
 
 csn_status csni_arrow_frames_name(struct csni_arrow_frames *f, struct csn_str name, uint32_t *out, struct csn_error *err) {
@@ -94,7 +105,7 @@ csn_status csni_arrow_frames_name(struct csni_arrow_frames *f, struct csn_str na
         }
         if (status == CSN_OK) name = (struct csn_str){ f->text.items, size };
     }
-    return csni_arrow_strings_add(&f->functions, name, out, err);
+    return add_text(f, &f->functions, name, out, err);
 }
 
 static csn_status number_of_path(struct csni_arrow_frames *f, const struct csn_frame *frame, uint32_t *out, struct csn_error *err) {
@@ -104,11 +115,11 @@ static csn_status number_of_path(struct csni_arrow_frames *f, const struct csn_f
     }
     CSNI_TRY(reserve_text(f, frame->directory.len + frame->base.len + 2, err));
     size_t size = csn_frame_path(frame, f->text.items, f->text.capacity);
-    return csni_arrow_strings_add(&f->files, (struct csn_str){ f->text.items, size }, out, err);
+    return add_text(f, &f->files, (struct csn_str){ f->text.items, size }, out, err);
 }
 
 csn_status csni_arrow_frames_reason(struct csni_arrow_frames *f, const char *text, uint32_t *out, struct csn_error *err) {
-    return csni_arrow_strings_add(&f->reasons, (struct csn_str){ text, strlen(text) }, out, err);
+    return add_text(f, &f->reasons, (struct csn_str){ text, strlen(text) }, out, err);
 }
 
 static csn_status push_frame(struct csni_arrow_frames *f, struct csni_arrow_frame row, struct csn_error *err) {

@@ -27,6 +27,7 @@ struct csni_arrow_frames {
     struct csni_arrow_strings functions, files, reasons;
     CSNI_VEC(struct csni_arrow_frame) rows;
     CSNI_VEC(char) text, pieces;       /* of the string being made */
+    CSNI_VEC(char) clean;              /* the same as UTF-8 */
     struct csni_arrow_known *known[3]; /* names and files by where an index has them, frames of stacks by address and generation */
 };
 

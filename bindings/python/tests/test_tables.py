@@ -155,3 +155,25 @@ def test_duckdb(store, rows, index, addresses):
     counts = connection.sql("SELECT symbolicate('orders', range % 4096 + 4096).frames[1].function AS f, count(*) AS c FROM range(100000) "
                             "GROUP BY f ORDER BY c DESC").fetchall()
     assert sum(count for _, count in counts) == 100000 and len(counts) > 5
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_names_that_are_not_utf8(tmp_path, plain):
+    """Arrow's strings are UTF-8; a name in Latin-1, cut code points, surrogates and overlong forms are not."""
+    bad = [b"caf\xe9", b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xe2\x82", b"a\xffb"]
+    good = ["gr\u00f6\u00dfe", "\U0001f600", "\u20ac"]
+    names = bad + [name.encode() for name in good]
+    lines = [b"MODULE Linux x86_64 0 app", b"FILE 0 /src/\xe9.c"]
+    for number, name in enumerate(names):
+        lines += [b"FUNC %x 10 0 %s" % (0x1000 + 16 * number, name), b"%x 10 3 0" % (0x1000 + 16 * number)]
+    (tmp_path / "app.sym").write_bytes(b"\n".join(lines) + b"\n")
+    callsign.convert(tmp_path / "app.sym", tmp_path / "app.gsym")
+    with callsign.Index(tmp_path / "app.gsym") as index:
+        answer = pa.array(index.lookup_batch([0x1000 + 16 * number for number in range(len(names))], plain_strings=plain))
+    answer.validate(full=True)
+    found = [row["frames"][0] for row in answer.to_pylist()]
+    assert [frame["function"] for frame in found[len(bad):]] == good
+    assert all("\ufffd" in frame["function"] for frame in found[:len(bad)])
+    assert found[0]["function"] == "caf\ufffd" and found[0]["file"] == "/src/\ufffd.c"
+    stack = pa.array([[{"module": "app", "address": 0x1000}]])
+    pa.array(callsign.Symbolicator(tmp_path).batch(stack, plain_strings=plain)).validate(full=True)

@@ -1,0 +1,16 @@
+/* Arrow's strings are UTF-8; names and paths of an index are any bytes. */
+#ifndef CSNI_ARROW_UTF8_H
+#define CSNI_ARROW_UTF8_H
+
+#include <stdbool.h>
+
+#include <callsign/base.h>
+
+enum { CSNI_ARROW_UTF8_GROWTH = 3 }; /* bytes that one byte becomes at most */
+
+bool csni_arrow_is_utf8(struct csn_str text);
+/* Copies the text with U+FFFD for each byte that is not part of UTF-8, and returns its length. `out` has
+ * CSNI_ARROW_UTF8_GROWTH * text.len bytes. */
+size_t csni_arrow_to_utf8(struct csn_str text, char *out);
+
+#endif
