@@ -60,8 +60,11 @@ static bool is_folded_line(struct csn_str line) {
     return at < line.len && at > 1 && line.ptr[at - 1] == ' ' && line.ptr[0] != ' ' && line.ptr[0] != '\t';
 }
 
+/* Protobuf begins with a line feed, and may have no NUL for long; but it has other control characters. */
 static bool is_text(const struct profile_head *head) {
-    return head->end && !memchr(head->bytes, 0, head->end) && (unsigned char)head->bytes[0] != 0x1f && head->bytes[0] != '{';
+    for (size_t i = 0; i < head->end; i++)
+        if ((unsigned char)head->bytes[i] < ' ' && !(head->bytes[i] && strchr("\t\n\v\f\r\033", head->bytes[i]))) return false;
+    return head->end && head->bytes[0] != '{';
 }
 
 static enum profile_kind detect_text(const struct profile_head *head) {

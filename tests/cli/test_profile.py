@@ -81,6 +81,14 @@ def test_pprof_keeps_what_it_has(callsign, symbols, tmp_path):
         assert (mapping["start"], mapping["end"], mapping["off"]) == MAPPING[:3]
 
 
+def test_pprof_without_nul(callsign, symbols, tmp_path):
+    """Samples come first, and may be the only thing in the bytes that tell a text from others."""
+    source = pprof([([BASE + 0x1004 + i, BASE + 0x200f], [3]) for i in range(8)] * 400, [MAPPING])
+    assert b"\0" not in source[:1 << 14]
+    names = Pprof(convert(callsign, symbols, tmp_path, source, "out.pb")).names()
+    assert names == {("inner", "outer", "main"): [9600]}
+
+
 @pytest.mark.parametrize("middle", ["a.pb.gz", "a.pb", "a.otlp", "a.json", "a.perf", "a.folded"])
 def test_there_and_back(callsign, symbols, tmp_path, middle):
     """Through every format, the stacks and their weights stay."""
