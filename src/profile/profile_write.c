@@ -64,7 +64,8 @@ csn_status csn_profile_write(struct csn_profile *p, uint32_t format, const struc
     CSNI_TRY(copy_write_options(&options, given, err));
     csn_status status = write_to(p, format, &options, sink, err);
     uint8_t *bytes = status == CSN_OK ? csni_realloc(p->alloc, buffer.bytes, buffer.capacity, buffer.size) : NULL;
-    if (!bytes) {
+    if (status == CSN_OK && !buffer.size) buffer = (struct csni_buffer){ .alloc = p->alloc }; /* freed by then */
+    if (!bytes && (status < 0 || buffer.size)) {
         csni_buffer_deinit(&buffer);
         return status < 0 ? status : csni_fail_memory(err, buffer.size);
     }
