@@ -1,0 +1,121 @@
+"""What callsign profile writes, opened by others: go tool pprof, and names and lines against llvm-symbolizer; OTLP by OpenTelemetry's
+own Python package where it is installed."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from profile_bytes import Pprof, pprof
+from programs import need
+
+START = 0x7f1200000000
+SOURCE = r"""
+#include <cmath>
+namespace shapes {
+struct Shape {
+    static inline __attribute__((always_inline)) double area(double r) {
+        double sum = 0;
+        for (int i = 0; i < 7; i++)
+            sum += std::sqrt(r * i);
+        return sum;
+    }
+};
+template <typename T> __attribute__((noinline)) T twice(T value) {
+    return Shape::area(value) +
+           Shape::area(value + 1);
+}
+}
+extern "C" __attribute__((noinline)) double plain(double r) { return shapes::twice(r) * 2; }
+int main(int argc, char **) { return plain(argc) + shapes::twice<float>(argc) > 3; }
+"""
+
+
+@pytest.fixture(scope="module")
+def judged(callsign, tmp_path_factory):
+    """(program, pprof that was written, {address of the image: place in the process})"""
+    folder = tmp_path_factory.mktemp("judges")
+    (folder / "shapes.cc").write_text(SOURCE)
+    program = folder / "shapes"
+    subprocess.run([need("g++"), "-O2", "-g", "-pie", "-fPIE", folder / "shapes.cc", "-o", program], check=True)
+    segments = subprocess.run([need("readelf"), "-lW", program], check=True, capture_output=True, text=True).stdout
+    off, addr, size = (int(field, 16) for field in re.search(r"LOAD\s+(0x\w+)\s+(0x\w+)\s+0x\w+\s+(0x\w+)\s+0x\w+\s+R E", segments).groups())
+    symbols = [line.split() for line in subprocess.run([need("nm"), "-S", program], check=True, capture_output=True, text=True).stdout.splitlines()]
+    ours = [(int(s[0], 16), int(s[1], 16)) for s in symbols if len(s) == 4 and ("shapes" in s[3] or s[3] in ("plain", "main"))]
+    assert len(ours) == 4, symbols
+    places = {a: START + a - addr for start, size_ in ours for a in range(start, start + size_, 3)}
+    samples = [([pc, START + 1 + ours[-1][0] - addr], [1]) for pc in places.values()]
+    (folder / "in.pb").write_bytes(pprof(samples, [(START, START + size + 4096, off, str(program), "")]))
+    callsign.good("profile", folder / "in.pb", "-o", folder / "out.pb.gz", "--offline", "--no-cache")
+    return program, folder / "out.pb.gz", places
+
+
+def symbolized(program, addresses):
+    """{address: [(name, line)]} by llvm-symbolizer, innermost first."""
+    tool = need("llvm-symbolizer-22")
+    out = subprocess.run([tool, "--output-style=JSON", "-i", "-e", program, *map(hex, addresses)], check=True, capture_output=True, text=True).stdout
+    answers = json.loads(out) if out.startswith("[") else [json.loads(line) for line in out.splitlines()]
+    return {int(a["Address"], 16): [(s["FunctionName"], s["Line"]) for s in a["Symbol"]] for a in answers}
+
+
+def test_names_and_lines(judged):
+    program, path, places = judged
+    wanted = symbolized(program, places)
+    found = {location["address"]: [(name, line) for name, _, line in location["lines"]]
+             for stack, _, _ in Pprof(path.read_bytes()).samples for location in stack}
+    assert len(places) > 50 and any(len(frames) > 1 for frames in wanted.values())
+    assert {a: found[pc] for a, pc in places.items()} == wanted
+
+
+def find_pprof():
+    """github.com/google/pprof, or the copy that comes with Go; newer versions of Go would have to compile theirs first."""
+    installed = shutil.which("pprof") or shutil.which(str(pathlib.Path.home() / "go/bin/pprof"))
+    if installed:
+        return [installed]
+    go = need("go")
+    root = subprocess.run([go, "env", "GOTOOLDIR"], capture_output=True, text=True, check=True).stdout.strip()
+    if not (pathlib.Path(root) / "pprof").is_file():
+        pytest.skip("pprof (go install github.com/google/pprof@latest) is not installed")
+    return [go, "tool", "pprof"]
+
+
+def go_pprof(tmp_path, *arguments):
+    done = subprocess.run([*find_pprof(), *map(str, arguments)], capture_output=True, text=True, check=False,
+                          env={**os.environ, "GOTOOLCHAIN": "local", "HOME": str(tmp_path), "PPROF_TMPDIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_go_tool_pprof(judged, tmp_path):
+    """It finds what we wrote: mappings, locations with inlined calls as lines, functions."""
+    program, path, places = judged
+    raw = go_pprof(tmp_path, "-raw", "-symbolize=none", path)
+    assert f"{program}" in raw and "[FN][FL][LN][IN]" in raw
+    wanted = symbolized(program, places)
+    lines, found = [], {}
+    for line in raw.split("Locations\n")[1].split("Mappings\n")[0].splitlines():
+        head = re.match(r"\s+\d+: (0x\w+) M=\d+ (.*)", line)
+        if head:
+            lines = found.setdefault(int(head.group(1), 16), [])
+        place = re.match(r"(.*) \S+:(\d+):\d+ s=\d+", head.group(2) if head else line.strip())
+        lines.append((place.group(1), int(place.group(2))))
+    assert {a: found[pc] for a, pc in places.items()} == wanted
+    top = go_pprof(tmp_path, "-top", "-symbolize=none", path)
+    assert "shapes::Shape::area" in top and "(inline)" in top
+
+
+def test_opentelemetry_reads_ours(callsign, judged, tmp_path):
+    pytest.importorskip("opentelemetry.proto.profiles.v1development.profiles_pb2", reason="opentelemetry-proto (PyPI) is not installed")
+    from opentelemetry.proto.profiles.v1development import profiles_pb2
+    callsign.good("profile", judged[1], "-o", tmp_path / "out.otlp", "--no-search")
+    data = profiles_pb2.ProfilesData.FromString((tmp_path / "out.otlp").read_bytes())
+    tables, profile = data.dictionary, data.resource_profiles[0].scope_profiles[0].profiles[0]
+    names = {tables.string_table[tables.function_table[line.function_index].name_strindex]
+             for sample in profile.samples for location in tables.stack_table[sample.stack_index].location_indices
+             for line in tables.location_table[location].lines}
+    assert {"plain", "main", "shapes::Shape::area(double)"} <= names
+    assert tables.string_table[0] == "" and not tables.mapping_table[0].memory_limit
+    assert sum(value for sample in profile.samples for value in sample.values) == len(judged[2])
