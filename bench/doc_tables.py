@@ -139,8 +139,19 @@ def lookup_headline(results):
     return markdown(["one lookup, against LLVM's reader", "from the file", "faster", "with an accelerator in memory", "faster"], rows)
 
 
+def first_backtrace(results):
+    rows, facts = [], results["machine"]
+    for row in results["rows"]:
+        theirs = by(results["rows"], input=row["input"], tool="libbacktrace")
+        rows.append([f"{row['input']}, {row['tool']}", f"{row['first_s']:.4f}", times(theirs["first_s"] / row["first_s"]), f"{row['all_s']:.4f}",
+                     f"{max(row['cpu_s'], 0):.2f}", f"{row['peak_mb']:.0f}", f"{row['peak_mb'] / theirs['peak_mb']:.2f}"])
+    return (f"{facts['date']}, {facts['cores']} cores with a load of {facts['load_before']:.0f} before, commit {facts['commit']}, medians of "
+            f"{results['rounds']} rounds.\n\n") + markdown(
+        ["debug information of", "first lookup, s", "faster", "40 lookups, s", "CPU, s", "memory, MB", "of libbacktrace's"], rows)
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, headline,
-                                lookup_headline)}
+                                lookup_headline, first_backtrace)}
 
 
 def render(match):

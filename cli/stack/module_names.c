@@ -124,11 +124,21 @@ static void report_places(const struct module_names *names, const struct csn_sto
     if (!count) cli_report("  nowhere: its path and build id are unknown");
 }
 
+/* "./orders" and "build/orders" are files of the folder that the log is read in, if they are there: a program that was started by
+ * such a path prints it. NULL: it is none; the caller frees it. */
+static char *relative_file(struct csn_str name) {
+    if (!name.len || name.ptr[0] == '/' || !memchr(name.ptr, '/', name.len) || memchr(name.ptr, 0, name.len)) return NULL;
+    char *path = strndup(name.ptr, name.len), *found = path ? realpath(path, NULL) : NULL;
+    free(path);
+    return found;
+}
+
 const struct csn_index *module_store_find(struct csn_store *store, const struct module_names *names, bool explain) {
     struct csn_store_module module = CSN_STORE_MODULE_INIT;
+    char *file = relative_file(names->name);
     struct csn_store_explanation *explanation = NULL;
     const struct csn_index *index = NULL;
-    module.name = names->name;
+    module.name = file ? (struct csn_str){ file, strlen(file) } : names->name;
     module.index = names->index;
     module.build_id = names->id.bytes;
     module.build_id_size = names->id.size;
@@ -136,5 +146,6 @@ const struct csn_index *module_store_find(struct csn_store *store, const struct 
     csn_status status = csn_store_find(store, &module, &index, explanation, NULL);
     if (status == CSN_NONE && explanation) report_places(names, explanation);
     csn_store_explanation_destroy(explanation);
+    free(file);
     return status == CSN_OK ? index : NULL;
 }

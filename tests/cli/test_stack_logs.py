@@ -69,6 +69,24 @@ SAMPLES = {
         4: f"=#3  0x00007ffff7fbc161 in orders_load () at {L}21",
         5: "=#4  0x0000555555555461 in main () at /opt/app/orders.c:31",
         6: "=#5{rest}", 7: "=#6{rest}", 8: "=#7  0x0000555555555131 in _start ()"}, (2, 8, 6)),
+    "lldb": Sample(BOTH, "lldb 14.0.6, run and bt, without symbols", {
+        4: "=  * frame #0: 0x000055555555527b orders`on_check at /opt/app/orders.c:23",
+        5: f"=    frame #1: 0x00007ffff7fbc13b liborders.so`parse_line [inlined] check at {L}9\n"
+           f"    frame #2: 0x00007ffff7fbc13b liborders.so`parse_line at {L}16",
+        6: f"=    frame #3: 0x00007ffff7fbc161 liborders.so`orders_load at {L}21",
+        7: "=    frame #4: 0x0000555555555461 orders`main at /opt/app/orders.c:31",
+        8: "=    frame #5{rest}", 9: "=    frame #6{rest}", 10: "=    frame #7: 0x0000555555555131 orders`_start + 33"}, (1, 7, 5)),
+    "perf brstack": Sample(BOTH, "tools/perf/Documentation/perf-script.txt and builtin-script.c, perf_sample__fprintf_brstack()", {
+        2: "=orders  4242 12.345678:          1 cycles:u:  on_check+0x82/on_check+0x22d/P/-/-/3  main+0x34/on_check+0x27/M/-/-/1",
+        3: "=\ton_check+0x82/on_check+0x22d/P/-/-/3/CALL/-"}, (2, 6, 6),
+        "orders  4242 12.345678: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /opt/app/orders\n"
+        "orders  4242 12.345678:          1 cycles:u:  0x55d00000127b/0x55d000001426/P/-/-/3  0x55d000001460/0x55d000001220/M/-/-/1\n"
+        "\t0x55d00000127b/0x55d000001426/P/-/-/3/CALL/-\n"),
+    "asan unindented": Sample(LIB, "clang 22's run-time library, ASAN_OPTIONS=stack_trace_format='#%n %p %F %L', of asan.txt", {
+        1: f"=#1 0x7f71e124213a in check {L}9\n#2 0x7f71e124213a in parse_line {L}16", 2: f"=#3 0x7f71e1242160 in orders_load {L}21"},
+        (1, 2, 2),
+        "#1 0x7f71e124213a  (/opt/app/liborders.so+0x113a) (BuildId: e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e)\n"
+        "#2 0x7f71e1242160  (/opt/app/liborders.so+0x1160) (BuildId: e94d6cf35a16f9fe17e170306ed6b2ccb6944b8e)\n"),
     "valgrind": Sample(BOTH, "Valgrind 3.19.0, without symbols", {
         2: "===23276==    at 0x10927B: on_check (/opt/app/orders.c:23)",
         3: f"===23276==    by 0x485313A: check ({L}9)\n==23276==    by 0x485313A: parse_line ({L}16)",
@@ -237,7 +255,7 @@ def filled(name):
     for number, change in SAMPLES[name].lines.items():
         line = lines[number - 1]
         if change.endswith("{rest}"):  # the frame's number alone changes
-            lines[number - 1] = change[1:-len("{rest}")] + re.sub(r"^ *#\d+", "", line)
+            lines[number - 1] = change[1:-len("{rest}")] + re.sub(r"^ *(frame )?#\d+", "", line)
         else:
             lines[number - 1] = change[1:] if change[0] == "=" else line + change
     return "\n".join(lines)

@@ -157,3 +157,15 @@ def test_why_nothing_was_found(callsign, app, env, tmp_path):
     assert f"  the image: {app.path}: refused: has another build id" in text
     assert "  debug file: debug folders: nothing" in text
     assert "libnone.so: no symbols; searched:\n  nowhere: its path and build id are unknown\n" in text
+
+
+@pytest.mark.parametrize("path", ["./sub/app", "sub/app"])
+@pytest.mark.parametrize("line", ["{path}(+{addr})[0x55d000001139]", "    #1 0x55d000001139  ({path}+{addr})"])
+def test_module_with_a_relative_path(callsign, shapes, tmp_path, path, line):
+    """A program that was started as ./app prints that path: it is a file of the folder that the log is read in."""
+    (tmp_path / "sub").mkdir()
+    shutil.copy(shapes.path, tmp_path / "sub" / "app")
+    text = line.format(path=path, addr=hex(shapes.mark("outer"))) + "\n"
+    assert "outer" in callsign.good("stack", "--in-place", stdin=text, cwd=tmp_path)
+    assert "outer" not in callsign.run("stack", "--in-place", "--no-search", stdin=text, cwd=tmp_path).stdout
+    assert "outer" not in callsign.run("stack", "--in-place", stdin=text, cwd=tmp_path / "sub").stdout

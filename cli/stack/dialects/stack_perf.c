@@ -4,6 +4,7 @@
  *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
  *                 1139 (/path/app)                               the same with -F ip,dso
  *       main.c:12                                                with -F +srcline, of the frame above
+ *     0x55d000001139/0x55d000001161/P/-/-/3                          of the branches of -F brstack: from, to
  *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
  *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
@@ -164,6 +165,44 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     stack_modules_add_mapping(modules, pid, &mapping);
 }
 
+/* ---- branches ---- */
+
+/* "0x55d000001139/0x55d000001161/P/-/-/3": the next address from `from` on, the branch's own or its target. */
+static bool read_branch(void *state, struct csn_str line, size_t from, struct line_frame *out) {
+    struct line_scan s = { line, from };
+    (void)state;
+    for (size_t at; scan_find(&s, "0x", &at); s.at = at + 1) {
+        struct line_scan number = { line, at };
+        uint64_t value, target;
+        bool is_target = at && line.ptr[at - 1] == '/', is_branch = !at || line.ptr[at - 1] == ' ' || line.ptr[at - 1] == '\t';
+        if ((!is_target && !is_branch) || !scan_hex(&number, &value) || !scan_char(&number, '/')) continue;
+        struct line_scan next = number;
+        if (is_branch && (!scan_hex(&next, &target) || !scan_char(&next, '/'))) continue;
+        if (!strchr("PMX-", scan_peek(&next)) || scan_at_end(&next)) continue;
+        *out = (struct line_frame){ .value = value, .pc = value, .by_maps = true, .fill_at = at, .fill_end = number.at - 1 };
+        out->end = out->fill_end;
+        place_frame(out, false);
+        return true;
+    }
+    return false;
+}
+
+static bool read_next_branch(void *state, struct csn_str line, size_t from, struct line_frame *out) {
+    const struct perf_state *perf = state;
+    if (!read_branch(state, line, from, out)) return false;
+    out->pid = perf->sample.pid;
+    return true;
+}
+
+/* The branches of a sample, newest first: a stack of its own. */
+static enum line_kind read_branches(struct perf_state *perf, struct csn_str line, struct line_frame *out) {
+    if (!read_next_branch(perf, line, 0, out)) return KIND_NONE;
+    if (perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
+    perf->sample_used = true;
+    perf->after_head = perf->after_frame = false;
+    return KIND_FIRST;
+}
+
 /* "12.345678:" */
 static bool is_time(struct csn_str word) {
     struct line_scan s = scan_on(word);
@@ -290,6 +329,15 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     struct perf_state *perf = state;
     struct line_scan s = scan_on(line);
     if (read_mmap_record(perf, modules, &s)) return KIND_CONTEXT;
+    struct profile_sample head;
+    if (memchr(line.ptr, '/', line.len) && read_branch(perf, line, 0, out)) {
+        if (read_head(&s, &head)) {
+            perf->sample = head;
+            perf->sample_used = false;
+        }
+        return read_branches(perf, line, out);
+    }
+    s.at = 0;
     /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
     if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || perf->after_head))) {
         scan_blanks(&s);
@@ -345,8 +393,23 @@ static uint64_t kernel_address(void *state, struct stack_session *session, const
 
 /* ---- writing ---- */
 
+/* "area+0x19", as -F brstacksym has it. */
+static void fill_branch(struct line_filler *f) {
+    uint32_t own = f->answer->frame_count - 1;
+    fill_part(f, 0, f->at->fill_at);
+    fill_name(f, own);
+    out_text(f->out, "+");
+    out_hex(f->out, f->answer->frames[own].offset);
+    fill_part(f, f->at->fill_end, f->text.len);
+    fill_ending(f);
+}
+
 /* As perf writes them: inlined calls first, "(inlined)" for their image. */
 static void fill_perf(struct line_filler *f) {
+    if (f->text.len - f->at->fill_at > 2 && memcmp(f->text.ptr + f->at->fill_at, "0x", 2) == 0) {
+        fill_branch(f);
+        return;
+    }
     for (uint32_t k = 0; k + 1 < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
         if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
@@ -364,5 +427,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON }, .state_size = sizeof(struct perf_state), .read = read_perf_line,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
                                             .address = kernel_address, .fill = fill_perf };

@@ -69,14 +69,24 @@ static enum line_kind read_map(struct stack_modules *modules, struct line_scan *
     return KIND_CONTEXT;
 }
 
+/* Of a frame without blanks before it, after the '#': LLVM's tools print return addresses so, as "#1 0x00005581c0de1139 main
+ * (/path/app+0x1139)", and gdb has two blanks after the number. */
+static bool is_sanitizers(struct line_scan s) {
+    uint64_t number;
+    size_t plus;
+    if (!scan_number(&s, 10, &number) || !scan_char(&s, ' ') || !scan_hex(&s, &number)) return false;
+    if (!scan_text(&s, "  (") && !scan_text(&s, " in ")) return false;
+    return scan_find(&s, "+0x", &plus);
+}
+
 static enum line_kind read_sanitizer_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
                                           struct line_frame *out) {
     (void)state, (void)open;
     struct line_scan s = scan_on(line);
     scan_blanks(&s);
-    bool indented = s.at > 1 || (s.at && line.ptr[0] == '\t'); /* one blank: LLVM's tools, which print return addresses */
+    bool indented = s.at > 1 || (s.at && line.ptr[0] == '\t');
     out->by_maps = true;
-    if (scan_char(&s, '#')) return indented ? read_frame(&s, out) : KIND_NONE;
+    if (scan_char(&s, '#')) return indented || is_sanitizers(s) ? read_frame(&s, out) : KIND_NONE;
     return read_map(modules, &s);
 }
 

@@ -1,0 +1,118 @@
+/* The stacks of lldb's `bt`.
+ *
+ *     Current executable set to '/opt/app/orders' (x86_64).                         the program
+ *     Process 4242 launched: '/opt/app/orders' (x86_64)
+ *       * frame #0: 0x0000555555555040 orders`hidden.cold
+ *         frame #1: 0x0000555555555165 orders`outer + 5
+ *         frame #2: 0x0000555555555058 orders`___lldb_unnamed_symbol9 + 8           no symbol covers it
+ *         frame #3: 0x00007ffff7df824a libc.so.6`start(main=(orders`main), argc=1) at start.h:58:16      complete
+ *         frame #4: 0x0000555555555165 orders`outer [inlined] area(a=3) at orders.c:2:80                 the next frame's call
+ *
+ * Modules have no folder. lldb starts programs without address space randomization, as gdb does. */
+#include "stack/dialects/dialects.h"
+#include "stack/dialects/line_scan.h"
+#include "stack/stack_fill.h"
+
+static const uint64_t LLDB_BASE = 0x555555554000;
+
+struct lldb_state {
+    char program[256]; /* its path; empty: not known */
+};
+
+/* The path between quotes. */
+static bool read_program(struct lldb_state *lldb, struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    uint64_t pid;
+    size_t close;
+    if (!scan_text(&s, "Current executable set to '")) {
+        if (!scan_text(&s, "Process ") || !scan_number(&s, 10, &pid) || !scan_text(&s, " launched: '")) return false;
+    }
+    if (!scan_find(&s, "'", &close) || close == s.at || close - s.at >= sizeof(lldb->program)) return false;
+    memcpy(lldb->program, line.ptr + s.at, close - s.at);
+    lldb->program[close - s.at] = 0;
+    return true;
+}
+
+/* "outer + 5", "main(argc=1) at orders.c:3:5", "hidden.cold" */
+static void read_lldb_function(struct line_scan *s, struct line_frame *out) {
+    static const char unnamed[] = "___lldb_unnamed_symbol";
+    size_t end = s->line.len, bracket, plus = 0;
+    struct line_scan rest = *s;
+    bool has_offset = scan_find(s, " + ", &plus);
+    if (scan_find(s, "(", &bracket)) end = bracket;
+    if (has_offset && plus < end) {
+        struct line_scan offset = { s->line, plus + 3 };
+        end = plus;
+        out->has_symbol_offset = scan_number(&offset, 10, &out->symbol_offset);
+    }
+    if (scan_text(&rest, unnamed)) out->has_symbol_offset = false;
+    else out->symbol = (struct csn_str){ s->line.ptr + s->at, end - s->at };
+}
+
+/* "orders`outer + 5"; the program's own path is known, perhaps. */
+static bool read_lldb_module(const struct lldb_state *lldb, struct line_scan *s, struct line_frame *out) {
+    size_t tick;
+    if (!scan_char(s, ' ') || !scan_find(s, "`", &tick) || tick == s->at) return false;
+    out->module = (struct csn_str){ s->line.ptr + s->at, tick - s->at };
+    struct csn_str program = { lldb->program, strlen(lldb->program) }, base = base_name_of(program);
+    if (base.len == out->module.len && memcmp(base.ptr, out->module.ptr, base.len) == 0) out->module = program;
+    s->at = tick + 1;
+    out->fill_at = s->at;
+    out->fill_end = s->line.len;
+    read_lldb_function(s, out);
+    return true;
+}
+
+static enum line_kind read_lldb_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                     struct line_frame *out) {
+    struct lldb_state *lldb = state;
+    struct line_scan s = scan_on(line);
+    size_t inlined;
+    (void)modules;
+    if (read_program(lldb, line)) return KIND_CONTEXT;
+    scan_blanks(&s);
+    if (scan_text(&s, "* ")) scan_blanks(&s);
+    if (!scan_text(&s, "frame #")) return KIND_NONE;
+    out->number_at = s.at;
+    if (!scan_number(&s, 10, &out->number)) return KIND_NONE;
+    out->number_end = s.at;
+    if (!scan_text(&s, ": ") || !scan_hex(&s, &out->value) || !read_lldb_module(lldb, &s, out)) return KIND_NONE;
+    if (scan_find(&s, " [inlined] ", &inlined)) return open && out->number ? KIND_INSIDE : KIND_NONE;
+    out->pc = out->value;
+    out->usual_base = LLDB_BASE;
+    out->by_maps = true;
+    out->flags = out->number ? 0 : CSN_STACK_EXACT;
+    return out->number ? KIND_FRAME : KIND_FIRST;
+}
+
+/* "hidden [inlined] square at orders.c:2"; each inlined call is a line of its own. What lldb knew stays. */
+static void fill_lldb(struct line_filler *f) {
+    struct line_scan s = { f->text, f->at->fill_at };
+    size_t at;
+    if (scan_find(&s, ") at ", &at)) {
+        f->kept = true;
+        fill_numbered(f, 0, f->text.len);
+        fill_ending(f);
+        return;
+    }
+    for (uint32_t k = 0; k < f->answer->frame_count; k++) {
+        uint32_t own = f->answer->frame_count - 1;
+        fill_numbered(f, k, f->at->fill_at);
+        fill_name(f, own);
+        if (k < own) {
+            out_text(f->out, " [inlined] ");
+            fill_name(f, k);
+        }
+        if (fill_has_file(f, k)) {
+            out_text(f->out, " at ");
+            fill_file(f, k, false);
+        } else if (k == own) {
+            out_text(f->out, " + ");
+            out_decimal(f->out, f->answer->frames[own].offset);
+        }
+        fill_ending(f);
+    }
+}
+
+const struct stack_dialect lldb_dialect = { .name = "lldb", .marks = { MARK_HEX | MARK_INDENT, MARK_EVENT }, .state_size = sizeof(struct lldb_state),
+                                            .read = read_lldb_line, .fill = fill_lldb };
