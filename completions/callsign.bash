@@ -5,13 +5,13 @@ _callsign() {
     COMPREPLY=()
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case $word in
-            convert | lookup | stack | profile | find | explain | dump | verify | diff | stats | accelerate | embed | extract | dialects | cache | udf | help) command=$word && break ;;
+            convert | lookup | stack | profile | find | explain | dump | verify | diff | stats | accelerate | embed | extract | dialects | cache | udf | store | serve | help) command=$word && break ;;
         esac
     done
 
     case $command in
-        '') COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf help --help --version" -- "$cur")) && return ;;
-        help) COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf" -- "$cur")) && return ;;
+        '') COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve help --help --version" -- "$cur")) && return ;;
+        help) COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve" -- "$cur")) && return ;;
         convert)
             options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --accelerate --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
@@ -116,6 +116,15 @@ _callsign() {
             ;;
         udf)
             options="-f --format -s --store -i --index --chunk-header -C --demangle --return-addresses -h --help"
+            ;;
+        store)
+            options="--store --json --layout --max-bytes --max-age --keep --dry-run --cache-dir -q --quiet -h --help"
+            ;;
+        serve)
+            options="--store --listen --config --upload-token-file --read-token-file --upstream --allow-source --web --source-root --layout --cache-dir --tls-certificate --tls-key -j --threads --log-level --set --demo -h --help"
+            case $prev in
+                -j | --threads) values="1 2 4 8" ;;
+            esac
             ;;
     esac
     if [ -n "$values" ]; then

@@ -1,6 +1,6 @@
 # fish completion for callsign; made by scripts/make-completions
 
-set -l commands convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf help
+set -l commands convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve help
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -f
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a convert -d 'make an index from a program, library, debug file or index'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a lookup -d 'function, source line and inlined calls at addresses'
@@ -18,10 +18,12 @@ complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a extract -
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a dialects -d 'other symbolizers' commands that callsign stands in for'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a cache -d 'the cache of converted indexes'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a udf -d 'answer rows of a database: an executable function'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a store -d 'fill, list and check a symbol store'
+complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a serve -d 'serve a store of symbols over HTTP'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -a help -d 'tell about a command'
 complete -c callsign -n "not __fish_seen_subcommand_from $commands" -l version -d 'show the version and what is built in'
 complete -c callsign -s h -l help -d 'show a short help'
-complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf'
+complete -c callsign -n '__fish_seen_subcommand_from help' -f -a 'convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve'
 
 complete -c callsign -n '__fish_seen_subcommand_from convert' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l to -x -a 'gsym gsym-v2 gsym-auto gsym-section bsym breakpad' -d 'format of the index'
@@ -242,3 +244,31 @@ complete -c callsign -n '__fish_seen_subcommand_from udf' -s i -l index -d 'NAME
 complete -c callsign -n '__fish_seen_subcommand_from udf' -l chunk-header -d 'a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -s C -l demangle -d 'show demangled names'
 complete -c callsign -n '__fish_seen_subcommand_from udf' -l return-addresses -d 'addresses are return addresses'
+
+complete -c callsign -n '__fish_seen_subcommand_from store' -l store -r -F -d 'the store'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l json -d 'one JSON object a line'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l layout -x -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l max-bytes -x -d 'prune'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l max-age -x -d 'prune'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l keep -r -F -d 'prune'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l dry-run -d 'prune'
+complete -c callsign -n '__fish_seen_subcommand_from store' -l cache-dir -r -F -d 'of a bucket'
+complete -c callsign -n '__fish_seen_subcommand_from store' -s q -l quiet -d 'print errors only'
+
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l store -r -F -d 'the store'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l listen -x -d 'ADDRESSPORT or unixPATH'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l config -r -F -d 'settings, one KEY = VALUE a line'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l upload-token-file -r -F -d 'tokens, one a line, that may upload'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l read-token-file -r -F -d 'tokens, one a line, that may read'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l upstream -x -d 'server that is asked for what the store does not have'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l allow-source -x -d 'beginning of URLs that a requests sources may have'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l web -r -F -d 'folder of the page and its static files'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l source-root -r -F -d 'folder below which source files stand under their paths'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l layout -x -d 'tree to write'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l cache-dir -r -F -d 'of a bucket'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l tls-certificate -r -F -d 'PEM file of the certificate'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l tls-key -r -F -d 'PEM file of its private key'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -s j -l threads -x -a '1 2 4 8' -d 'threads that serve connections (default'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l log-level -x -d 'info (default), error or none'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l set -d 'KEY=VALUE     any setting of the configuration file'
+complete -c callsign -n '__fish_seen_subcommand_from serve' -l demo -d 'fill an empty store with examples'

@@ -19,6 +19,8 @@ commands=(
     'dialects:other symbolizers' commands that callsign stands in for'
     'cache:the cache of converted indexes'
     'udf:answer rows of a database\: an executable function'
+    'store:fill, list and check a symbol store'
+    'serve:serve a store of symbols over HTTP'
     'help:tell about a command'
 )
 help=('(-h --help)'{-h,--help}'[show a short help]')
@@ -296,6 +298,40 @@ case $state in
                     '--chunk-header[a line with the number of rows is before each chunk (send_chunk_header of ClickHouse)]' \
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
                     '--return-addresses[addresses are return addresses]' \
+                    '*:file:_files'
+                ;;
+            store)
+                _arguments $help \
+                    '--store[the store]:dir:_files' \
+                    '--json[one JSON object a line]' \
+                    '--layout[add]:tree:' \
+                    '--max-bytes[prune]:size:' \
+                    '--max-age[prune]:days:' \
+                    '--keep[prune]:file:_files' \
+                    '--dry-run[prune]' \
+                    '--cache-dir[of a bucket]:dir:_files' \
+                    '(-q --quiet)'{-q,--quiet}'[print errors only]' \
+                    '*:file:_files'
+                ;;
+            serve)
+                _arguments $help \
+                    '--store[the store]:dir:_files' \
+                    '--listen[ADDRESSPORT or unixPATH]:addr:' \
+                    '--config[settings, one KEY = VALUE a line]:file:_files' \
+                    '--upload-token-file[tokens, one a line, that may upload]:file:_files' \
+                    '--read-token-file[tokens, one a line, that may read]:file:_files' \
+                    '--upstream[server that is asked for what the store does not have]:url:' \
+                    '--allow-source[beginning of URLs that a requests sources may have]:url:' \
+                    '--web[folder of the page and its static files]:dir:_files' \
+                    '--source-root[folder below which source files stand under their paths]:dir:_files' \
+                    '--layout[tree to write]:tree:' \
+                    '--cache-dir[of a bucket]:dir:_files' \
+                    '--tls-certificate[PEM file of the certificate]:file:_files' \
+                    '--tls-key[PEM file of its private key]:file:_files' \
+                    '(-j --threads)'{-j,--threads}'[threads that serve connections (default]:n:(1 2 4 8)' \
+                    '--log-level[info (default), error or none]:level:' \
+                    '--set[KEY=VALUE     any setting of the configuration file]' \
+                    '--demo[fill an empty store with examples]' \
                     '*:file:_files'
                 ;;
             help) _describe command commands ;;

@@ -19,5 +19,7 @@ extern const struct command explain_command;
 extern const struct command udf_command;
 extern const struct command accelerate_command;
 extern const struct command profile_command;
+extern const struct command serve_command;
+extern const struct command store_command;
 
 #endif

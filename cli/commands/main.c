@@ -30,6 +30,8 @@ static const struct command *const commands[] = {
     &dialects_command,
     &cache_command,
     &udf_command,
+    &store_command,
+    &serve_command,
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), SUMMARY_COLUMN = 12, HELP_COLUMN = 26 };
 
@@ -129,6 +131,11 @@ static enum exit_code show_version(void) {
     out_text(&out, ", jansson " CALLSIGN_JANSSON_VERSION);
 #else
     out_text(&out, ", no jansson (JSON is not read)");
+#endif
+#ifdef CALLSIGN_HAVE_SERVER
+    out_text(&out, CALLSIGN_SERVER_FOUND);
+#else
+    out_text(&out, ", no server (" CALLSIGN_SERVER_MISSING ")");
 #endif
     out_char(&out, '\n');
     return out_finish_stdout(&out) ? EXIT_WORKED : EXIT_FAILED;

@@ -13,6 +13,7 @@
 #include <callsign/debug_info.h>
 #include <callsign/embed.h>
 #include <callsign/error.h>
+#include <callsign/identity.h>
 #include <callsign/index.h>
 #include <callsign/inspect.h>
 #include <callsign/line_table.h>

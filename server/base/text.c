@@ -1,0 +1,129 @@
+/* A growing buffer of text, and JSON written into it. */
+#define _GNU_SOURCE
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_CAPACITY = 512 };
+
+void text_free(struct text *text) {
+    free(text->ptr);
+    *text = (struct text){ 0 };
+}
+
+bool text_reserve(struct text *text, size_t more) {
+    if (text->failed || more > SIZE_MAX / 4 - text->size) return false;
+    if (text->size + more <= text->cap) return true;
+    size_t cap = text->cap ? text->cap * 2 : FIRST_CAPACITY;
+    if (cap < text->size + more) cap = text->size + more;
+    char *grown = realloc(text->ptr, cap);
+    text->failed = !grown;
+    if (!grown) return false;
+    text->ptr = grown;
+    text->cap = cap;
+    return true;
+}
+
+void text_bytes(struct text *text, const void *bytes, size_t size) {
+    if (!size || !text_reserve(text, size)) return;
+    memcpy(text->ptr + text->size, bytes, size);
+    text->size += size;
+}
+
+void text_put(struct text *text, const char *s) { text_bytes(text, s, strlen(s)); }
+
+void text_char(struct text *text, char c) { text_bytes(text, &c, 1); }
+
+void text_format(struct text *text, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int need = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (need >= 0 && text_reserve(text, (size_t)need + 1)) {
+        vsnprintf(text->ptr + text->size, (size_t)need + 1, format, again);
+        text->size += (size_t)need;
+    }
+    va_end(again);
+}
+
+void text_hex(struct text *text, uint64_t value) {
+    char digits[2 + 16];
+    size_t at = sizeof(digits);
+    do digits[--at] = "0123456789abcdef"[value & 15];
+    while (value >>= 4);
+    digits[--at] = 'x';
+    digits[--at] = '0';
+    text_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+void text_decimal(struct text *text, uint64_t value) {
+    char digits[20];
+    size_t at = sizeof(digits);
+    do digits[--at] = (char)('0' + value % 10);
+    while (value /= 10);
+    text_bytes(text, digits + at, sizeof(digits) - at);
+}
+
+/* Bytes of the UTF-8 sequence at `s`; 0: it is not one (Unicode 15, table 3-7). */
+static size_t utf8_length(const unsigned char *s, size_t size) {
+    unsigned lead = s[0];
+    size_t need = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
+    if (need > size || need == 0) return 0;
+    for (size_t i = 1; i < need; i++)
+        if ((s[i] & 0xc0) != 0x80) return 0;
+    if ((lead == 0xe0 && s[1] < 0xa0) || (lead == 0xed && s[1] > 0x9f) || (lead == 0xf0 && s[1] < 0x90) || (lead == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return need;
+}
+
+static void put_escaped(struct text *text, unsigned char c) {
+    switch (c) {
+    case '"': text_put(text, "\\\""); return;
+    case '\\': text_put(text, "\\\\"); return;
+    case '\n': text_put(text, "\\n"); return;
+    case '\r': text_put(text, "\\r"); return;
+    case '\t': text_put(text, "\\t"); return;
+    default: text_format(text, "\\u%04x", c);
+    }
+}
+
+void text_json(struct text *text, const char *s, size_t size) {
+    const unsigned char *at = (const unsigned char *)s, *end = at + size, *plain = at;
+    text_char(text, '"');
+    while (at < end) {
+        if (*at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
+            at++;
+            continue;
+        }
+        size_t length = utf8_length(at, (size_t)(end - at));
+        if (length > 1) {
+            at += length;
+            continue;
+        }
+        text_bytes(text, plain, (size_t)(at - plain));
+        if (length == 0) text_put(text, "\xef\xbf\xbd");
+        else put_escaped(text, *at);
+        plain = ++at;
+    }
+    text_bytes(text, plain, (size_t)(at - plain));
+    text_char(text, '"');
+}
+
+void text_json_cstr(struct text *text, const char *s) { text_json(text, s, strlen(s)); }
+
+void text_json_member(struct text *text, const char *key, const char *value) {
+    if (text->size && text->ptr[text->size - 1] != '{') text_char(text, ',');
+    text_json_cstr(text, key);
+    text_char(text, ':');
+    text_json_cstr(text, value);
+}
+
+const char *text_cstr(struct text *text) {
+    if (!text_reserve(text, 1)) return "";
+    text->ptr[text->size] = 0;
+    return text->ptr;
+}

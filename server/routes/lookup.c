@@ -1,0 +1,80 @@
+/* Looking up addresses in the symbols of an image. */
+#include "routes/lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct lookup *lookup_create(void) {
+    struct lookup *lookup = malloc(sizeof(*lookup));
+    if (lookup) lookup->scratch = (struct name_scratch){ 0 };
+    return lookup;
+}
+
+void lookup_destroy(struct lookup *lookup) {
+    if (lookup) free(lookup->scratch.ptr);
+    free(lookup);
+}
+
+csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, uint64_t addr) {
+    lookup->found = (struct csn_lookup){ 0 };
+    csn_error_init(&lookup->error);
+    csn_status status = csn_index_lookup_refs(symbols->index, addr, CSN_LOOKUP_DEFAULT, lookup->refs, CSN_INLINE_DEPTH_MAX + 1, &lookup->found,
+                                              &lookup->error);
+    if (status != CSN_OK) lookup->found.frame_count = 0;
+    for (size_t i = 0; i < lookup->found.frame_count; i++)
+        csn_index_resolve_into(symbols->index, &lookup->refs[i], lookup->piece, sizeof(lookup->piece), &lookup->frames[i]);
+    return status;
+}
+
+struct csn_str lookup_path(struct lookup *lookup, size_t i) {
+    size_t size = csn_frame_path(&lookup->frames[i], lookup->path, sizeof(lookup->path));
+    return (struct csn_str){ lookup->path, size < sizeof(lookup->path) ? size : 0 };
+}
+
+struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_t i) {
+    return symbols_name(symbols, &lookup->frames[i], &lookup->scratch);
+}
+
+static void put_frame(struct lookup *lookup, struct symbols *symbols, size_t i, struct text *out) {
+    const struct csn_frame *frame = &lookup->frames[i];
+    struct csn_str name = lookup_name(lookup, symbols, i), path = lookup_path(lookup, i);
+    text_put(out, i ? ",{" : "{");
+    if (name.len) {
+        text_put(out, "\"function\":");
+        text_json(out, name.ptr, name.len);
+        text_char(out, ',');
+    }
+    text_put(out, "\"offset\":");
+    text_decimal(out, frame->offset);
+    if (path.len) {
+        text_put(out, ",\"file\":");
+        text_json(out, path.ptr, path.len);
+        if (frame->line) text_format(out, ",\"line\":%u", frame->line);
+    }
+    text_put(out, frame->flags & CSN_FRAME_INLINED ? ",\"inlined\":true" : ",\"inlined\":false");
+    if (frame->flags & CSN_FRAME_UNCERTAIN) text_put(out, ",\"uncertain\":true");
+    text_char(out, '}');
+}
+
+void lookup_put_frames(struct lookup *lookup, struct symbols *symbols, struct text *out) {
+    text_char(out, '[');
+    for (size_t i = 0; i < lookup->found.frame_count; i++) put_frame(lookup, symbols, i, out);
+    text_char(out, ']');
+}
+
+static uint32_t reason_to_show(const struct lookup *lookup) {
+    uint32_t reason = lookup->found.reason;
+    for (size_t i = 0; reason == CSN_REASON_COMPLETE && i < lookup->found.frame_count; i++) reason = lookup->frames[i].reason;
+    return reason;
+}
+
+void lookup_put_json(struct lookup *lookup, struct symbols *symbols, uint64_t addr, csn_status status, struct text *out) {
+    text_put(out, "{\"address\":\"");
+    text_hex(out, addr);
+    text_put(out, "\",\"frames\":");
+    lookup_put_frames(lookup, symbols, out);
+    uint32_t reason = reason_to_show(lookup);
+    if (status < 0) text_json_member(out, "reason", csn_error_text(&lookup->error));
+    else if (reason != CSN_REASON_COMPLETE) text_json_member(out, "reason", csn_reason_text(reason));
+    text_char(out, '}');
+}

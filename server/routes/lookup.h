@@ -1,0 +1,29 @@
+/* Looking up addresses in the symbols of an image, for all protocols. */
+#ifndef CALLSIGN_SERVER_LOOKUP_H
+#define CALLSIGN_SERVER_LOOKUP_H
+
+#include "http/http.h"
+#include "store/index_pool.h"
+
+/* Memory that is kept from one address to the next. */
+struct lookup {
+    struct csn_frame_ref refs[CSN_INLINE_DEPTH_MAX + 1];
+    struct csn_frame frames[CSN_INLINE_DEPTH_MAX + 1]; /* found.frame_count of them, innermost first */
+    struct csn_lookup found;
+    struct csn_error error;
+    char path[4096];
+    char piece[64 * 1024]; /* of a name that the index keeps in pieces */
+    struct name_scratch scratch;
+};
+struct lookup *lookup_create(void); /* NULL: no memory */
+void lookup_destroy(struct lookup *lookup); /* NULL is fine */
+csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, uint64_t addr);
+/* The source file of frame `i`; empty: unknown. */
+struct csn_str lookup_path(struct lookup *lookup, size_t i);
+struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_t i);
+
+/* The object of `callsign lookup --json`: {"address":...,"frames":[...],"reason":...}. */
+void lookup_put_json(struct lookup *lookup, struct symbols *symbols, uint64_t addr, csn_status status, struct text *out);
+void lookup_put_frames(struct lookup *lookup, struct symbols *symbols, struct text *out);
+
+#endif

@@ -1,0 +1,128 @@
+/* Files that come into the store. */
+#define _GNU_SOURCE
+#include "store/archive_intake.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/file_sync.h"
+
+enum { PORTION = 64 * 1024, MOST_ENTRIES = 1000000, DEEPEST = 3 };
+static const uint64_t MOST_BYTES = (uint64_t)256 << 30; /* of one archive, unpacked */
+
+struct intake {
+    struct symbol_store *store;
+    const char *source;
+    intake_note *note;
+    void *context;
+    uint64_t bytes, entries, stored;
+    char *why;
+    size_t why_size;
+};
+
+static enum store_status take(struct intake *intake, struct incoming *incoming, const char *name, int depth);
+
+static const char *last_part(const char *path) {
+    const char *last = strrchr(path, '/');
+    return last && last[1] ? last + 1 : path;
+}
+
+/* Archives by their first bytes; a file that is none of these is not given to libarchive, which guesses. */
+static bool looks_like_archive(int fd) {
+    unsigned char head[264] = { 0 };
+    static const struct { const char *bytes; size_t size, at; } signs[] = {
+        { "PK\3\4", 4, 0 }, { "!<arch>\ndebian", 14, 0 }, { "\xed\xab\xee\xdb", 4, 0 }, { "ustar", 5, 257 }, { "\x1f\x8b", 2, 0 },
+        { "\xfd" "7zXZ", 5, 0 }, { "\x28\xb5\x2f\xfd", 4, 0 }, { "BZh", 3, 0 }, { "070701", 6, 0 }, { "MSCF", 4, 0 }, { "7z\xbc\xaf", 4, 0 },
+    };
+    if (pread(fd, head, sizeof(head), 0) < 4) return false;
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (memcmp(head + signs[i].at, signs[i].bytes, signs[i].size) == 0) return true;
+    return false;
+}
+
+static enum store_status copy_entry(struct intake *intake, struct archive *reader, struct incoming *out) {
+    char portion[PORTION];
+    for (;;) {
+        la_ssize_t got = archive_read_data(reader, portion, sizeof(portion));
+        if (got == 0) return STORE_OK;
+        if (got < 0) {
+            snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader));
+            return STORE_REJECTED;
+        }
+        intake->bytes += (uint64_t)got;
+        if (intake->bytes > MOST_BYTES) {
+            snprintf(intake->why, intake->why_size, "the archive has more than %llu bytes", (unsigned long long)MOST_BYTES);
+            return STORE_REJECTED;
+        }
+        if (write_all(out->fd, portion, (size_t)got) < 0) {
+            snprintf(intake->why, intake->why_size, "%s", strerror(errno));
+            return errno == ENOSPC || errno == EDQUOT ? STORE_FULL : STORE_UNREACHABLE;
+        }
+    }
+}
+
+static enum store_status take_entry(struct intake *intake, struct archive *reader, const char *path, int depth) {
+    struct incoming part;
+    if (incoming_create(intake->store, &part, intake->why, intake->why_size) < 0) return STORE_UNREACHABLE;
+    enum store_status status = copy_entry(intake, reader, &part);
+    if (status == STORE_OK) return take(intake, &part, last_part(path), depth + 1);
+    incoming_discard(&part);
+    return status;
+}
+
+static enum store_status take_entries(struct intake *intake, struct archive *reader, const char *name, int depth) {
+    struct archive_entry *entry;
+    int code;
+    while ((code = archive_read_next_header(reader, &entry)) == ARCHIVE_OK || code == ARCHIVE_WARN) {
+        const char *path = archive_entry_pathname(entry);
+        if (++intake->entries > MOST_ENTRIES) break;
+        if (archive_entry_filetype(entry) != AE_IFREG && archive_entry_filetype(entry) != 0) continue;
+        /* A compressed file that is no archive is one entry called "data". */
+        bool is_raw = !path || strcmp(path, "data") == 0;
+        enum store_status status = take_entry(intake, reader, is_raw ? name : path, depth);
+        if (status < 0) return status;
+    }
+    if (code != ARCHIVE_EOF && !intake->stored) {
+        snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader) ? archive_error_string(reader) : "too many entries");
+        return STORE_REJECTED;
+    }
+    return intake->stored ? STORE_OK : STORE_REJECTED;
+}
+
+static enum store_status take_archive(struct intake *intake, struct incoming *incoming, const char *name, int depth) {
+    struct archive *reader = archive_read_new();
+    enum store_status status = STORE_UNREACHABLE;
+    if (!reader) return status;
+    archive_read_support_filter_all(reader);
+    archive_read_support_format_all(reader);
+    archive_read_support_format_raw(reader);
+    lseek(incoming->fd, 0, SEEK_SET);
+    if (archive_read_open_fd(reader, incoming->fd, PORTION) == ARCHIVE_OK) {
+        status = take_entries(intake, reader, name, depth);
+    } else {
+        snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader));
+        status = STORE_REJECTED;
+    }
+    archive_read_free(reader);
+    incoming_discard(incoming);
+    return status;
+}
+
+static enum store_status take(struct intake *intake, struct incoming *incoming, const char *name, int depth) {
+    struct artifact artifact;
+    if (depth < DEEPEST && looks_like_archive(incoming->fd)) return take_archive(intake, incoming, name, depth);
+    enum store_status status = symbol_store_put(intake->store, incoming, name, intake->source, &artifact, intake->why, intake->why_size);
+    intake->stored += status == STORE_OK;
+    intake->note(intake->context, name, status, &artifact, intake->why);
+    return status;
+}
+
+enum store_status store_take_file(struct symbol_store *store, struct incoming *incoming, const char *name, const char *source,
+                                  intake_note *note, void *context, char *why, size_t why_size) {
+    struct intake intake = { .store = store, .source = source, .note = note, .context = context, .why = why, .why_size = why_size };
+    return take(&intake, incoming, name, 0);
+}

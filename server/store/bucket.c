@@ -1,0 +1,304 @@
+/* A bucket of S3. */
+#define _GNU_SOURCE
+#include "store/bucket.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/remote_http.h"
+
+enum { TIMEOUT_S = 30, KEY_SIZE = 2 * STORE_PATH_SIZE };
+
+struct bucket {
+    char base[1024];      /* ENDPOINT/BUCKET */
+    char prefix[512];     /* ends in '/' unless it is empty */
+    char signature[128];  /* aws:amz:REGION:s3 */
+    char *user;           /* KEY:SECRET; NULL: requests are not signed */
+    char *token_header;   /* NULL: none */
+};
+
+static const char *first_variable(const char *a, const char *b) {
+    const char *value = getenv(a);
+    if (value && *value) return value;
+    value = b ? getenv(b) : NULL;
+    return value && *value ? value : NULL;
+}
+
+static bool take_credentials(struct bucket *bucket) {
+    const char *key = first_variable("AWS_ACCESS_KEY_ID", NULL), *secret = first_variable("AWS_SECRET_ACCESS_KEY", NULL);
+    const char *token = first_variable("AWS_SESSION_TOKEN", NULL);
+    if (key && secret && asprintf(&bucket->user, "%s:%s", key, secret) < 0) return false;
+    return !token || asprintf(&bucket->token_header, "x-amz-security-token: %s", token) >= 0;
+}
+
+int bucket_open(const char *url, struct bucket **out, char *why, size_t why_size) {
+    const char *name = url + strlen("s3://"), *slash = strchr(name, '/');
+    const char *region = first_variable("AWS_REGION", "AWS_DEFAULT_REGION"), *endpoint = first_variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
+    int size = slash ? (int)(slash - name) : (int)strlen(name);
+    struct bucket *bucket = calloc(1, sizeof(*bucket));
+    if (!bucket) return -1;
+    if (!region) region = "us-east-1";
+    if (endpoint) snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s", (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
+    else snprintf(bucket->base, sizeof(bucket->base), "https://%.*s.s3.%s.amazonaws.com", size, name, region);
+    if (slash && slash[1]) snprintf(bucket->prefix, sizeof(bucket->prefix), "%s/", slash + 1);
+    snprintf(bucket->signature, sizeof(bucket->signature), "aws:amz:%s:s3", region);
+    if (size > 0 && take_credentials(bucket)) {
+        *out = bucket;
+        return 0;
+    }
+    snprintf(why, why_size, "%s: must be s3://BUCKET or s3://BUCKET/PREFIX", url);
+    bucket_close(bucket);
+    return -1;
+}
+
+void bucket_close(struct bucket *bucket) {
+    if (!bucket) return;
+    free(bucket->user);
+    free(bucket->token_header);
+    free(bucket);
+}
+
+/* ---- requests ---- */
+
+struct bucket_request {
+    CURL *curl;
+    struct curl_slist *headers;
+};
+
+static bool begin_request(struct bucket *bucket, const char *path, const char *query, struct bucket_request *out) {
+    struct text url = { 0 };
+    text_put(&url, bucket->base);
+    text_char(&url, '/');
+    if (path) {
+        http_put_path(&url, bucket->prefix);
+        http_put_path(&url, path);
+    }
+    if (query) text_put(&url, query);
+    *out = (struct bucket_request){ .curl = http_handle(text_cstr(&url), TIMEOUT_S) };
+    text_free(&url);
+    if (!out->curl) return false;
+    curl_easy_setopt(out->curl, CURLOPT_FOLLOWLOCATION, 0L);
+    if (bucket->user) {
+        curl_easy_setopt(out->curl, CURLOPT_AWS_SIGV4, bucket->signature);
+        curl_easy_setopt(out->curl, CURLOPT_USERPWD, bucket->user);
+    }
+    if (bucket->token_header) out->headers = curl_slist_append(out->headers, bucket->token_header);
+    return true;
+}
+
+static enum store_status run_request(struct bucket_request *request, char *why, size_t why_size) {
+    if (request->headers) curl_easy_setopt(request->curl, CURLOPT_HTTPHEADER, request->headers);
+    enum store_status status = http_status(request->curl, curl_easy_perform(request->curl), why, why_size);
+    curl_easy_cleanup(request->curl);
+    curl_slist_free_all(request->headers);
+    return status;
+}
+
+/* What a bucket says in words: NoSuchBucket is a 404 that means no bucket. */
+static enum store_status bucket_is_missing(enum store_status status, struct text *body, char *why, size_t why_size) {
+    if (status != STORE_NONE || !strstr(text_cstr(body), "NoSuchBucket")) return status;
+    snprintf(why, why_size, "the bucket does not exist");
+    return STORE_UNREACHABLE;
+}
+
+enum store_status bucket_fetch_key(struct bucket *bucket, const char *path, int fd, char *why, size_t why_size) {
+    struct bucket_request request;
+    char head[512] = "";
+    if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0 || !begin_request(bucket, path, NULL, &request)) return STORE_UNREACHABLE;
+    curl_easy_setopt(request.curl, CURLOPT_WRITEFUNCTION, http_write_file);
+    curl_easy_setopt(request.curl, CURLOPT_WRITEDATA, &fd);
+    enum store_status status = run_request(&request, why, why_size);
+    if (status != STORE_NONE) return status;
+    struct text body = { 0 };
+    ssize_t got = pread(fd, head, sizeof(head) - 1, 0);
+    text_bytes(&body, head, got > 0 ? (size_t)got : 0);
+    status = bucket_is_missing(status, &body, why, why_size);
+    text_free(&body);
+    return status;
+}
+
+static size_t read_file(char *bytes, size_t size, size_t count, void *file) { return fread(bytes, size, count, file); }
+
+enum store_status bucket_put(struct bucket *bucket, const struct artifact *artifact, const char *path, char *why, size_t why_size) {
+    struct bucket_request request;
+    struct text answer = { 0 };
+    struct stat st;
+    FILE *file = fopen(path, "re");
+    if (!file || fstat(fileno(file), &st) < 0 || !begin_request(bucket, artifact->path, NULL, &request)) {
+        if (file) fclose(file);
+        return STORE_UNREACHABLE;
+    }
+    request.headers = curl_slist_append(request.headers, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
+    request.headers = curl_slist_append(request.headers, "Expect:");
+    struct text name = { 0 };
+    text_put(&name, "x-amz-meta-callsign-name: ");
+    http_put_path(&name, *artifact->name ? artifact->name : "-");
+    request.headers = curl_slist_append(request.headers, text_cstr(&name));
+    text_free(&name);
+    curl_easy_setopt(request.curl, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(request.curl, CURLOPT_READFUNCTION, read_file);
+    curl_easy_setopt(request.curl, CURLOPT_READDATA, file);
+    curl_easy_setopt(request.curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)st.st_size);
+    curl_easy_setopt(request.curl, CURLOPT_WRITEFUNCTION, http_write_text);
+    curl_easy_setopt(request.curl, CURLOPT_WRITEDATA, &answer);
+    enum store_status status = run_request(&request, why, why_size);
+    if (status == STORE_NONE) snprintf(why, why_size, "the bucket does not exist");
+    text_free(&answer);
+    fclose(file);
+    return status == STORE_NONE ? STORE_UNREACHABLE : status;
+}
+
+enum store_status bucket_remove(struct bucket *bucket, const char *path, char *why, size_t why_size) {
+    struct bucket_request request;
+    struct text answer = { 0 };
+    if (!begin_request(bucket, path, NULL, &request)) return STORE_UNREACHABLE;
+    curl_easy_setopt(request.curl, CURLOPT_CUSTOMREQUEST, "DELETE");
+    curl_easy_setopt(request.curl, CURLOPT_WRITEFUNCTION, http_write_text);
+    curl_easy_setopt(request.curl, CURLOPT_WRITEDATA, &answer);
+    enum store_status status = run_request(&request, why, why_size);
+    text_free(&answer);
+    return status;
+}
+
+/* ---- lists ---- */
+
+/* The text of <NAME>...</NAME> from *at on, which moves behind it. Keys have no markup but these references. */
+static bool next_element(const char **at, const char *end, const char *name, char *out, size_t out_size) {
+    char open[64], close[64];
+    int open_size = snprintf(open, sizeof(open), "<%s>", name), close_size = snprintf(close, sizeof(close), "</%s>", name);
+    const char *start = memmem(*at, (size_t)(end - *at), open, (size_t)open_size);
+    const char *stop = start ? memmem(start, (size_t)(end - start), close, (size_t)close_size) : NULL;
+    if (!stop) return false;
+    start += open_size;
+    size_t used = 0;
+    while (start < stop && used + 1 < out_size) {
+        static const struct { const char *reference; char c; } references[] = {
+            { "&amp;", '&' }, { "&lt;", '<' }, { "&gt;", '>' }, { "&quot;", '"' }, { "&apos;", '\'' }, { "&#39;", '\'' } };
+        size_t skip = 0;
+        for (size_t i = 0; i < 6 && !skip; i++) {
+            size_t size = strlen(references[i].reference);
+            if ((size_t)(stop - start) < size || memcmp(start, references[i].reference, size) != 0) continue;
+            out[used++] = references[i].c;
+            skip = size;
+        }
+        if (!skip) out[used++] = *start;
+        start += skip ? skip : 1;
+    }
+    out[used] = 0;
+    *at = stop + close_size;
+    return true;
+}
+
+static void put_argument(struct text *out, const char *value) {
+    for (; *value; value++) {
+        if (isalnum((unsigned char)*value) || strchr("-._~", *value)) text_char(out, *value);
+        else text_format(out, "%%%02X", (unsigned char)*value);
+    }
+}
+
+static enum store_status list_page(struct bucket *bucket, const char *prefix, const char *token, struct text *page, char *why, size_t why_size) {
+    struct bucket_request request;
+    struct text query = { 0 };
+    text_put(&query, "?"); /* arguments in the order in which signatures want them */
+    if (*token) {
+        text_put(&query, "continuation-token=");
+        put_argument(&query, token);
+        text_char(&query, '&');
+    }
+    text_put(&query, "list-type=2&prefix=");
+    put_argument(&query, bucket->prefix);
+    put_argument(&query, prefix);
+    bool worked = begin_request(bucket, NULL, text_cstr(&query), &request);
+    text_free(&query);
+    if (!worked) return STORE_UNREACHABLE;
+    curl_easy_setopt(request.curl, CURLOPT_WRITEFUNCTION, http_write_text);
+    curl_easy_setopt(request.curl, CURLOPT_WRITEDATA, page);
+    enum store_status status = run_request(&request, why, why_size);
+    if (status == STORE_NONE) snprintf(why, why_size, "the bucket does not exist");
+    return status == STORE_NONE ? STORE_UNREACHABLE : status;
+}
+
+static bool visit_page(struct bucket *bucket, const struct text *page, bucket_visit *visit, void *context) {
+    const char *at = page->ptr, *end = page->ptr + page->size;
+    char key[KEY_SIZE], size[32];
+    size_t skip = strlen(bucket->prefix);
+    while (next_element(&at, end, "Key", key, sizeof(key))) {
+        const char *after = at;
+        uint64_t bytes = next_element(&after, end, "Size", size, sizeof(size)) ? strtoull(size, NULL, 10) : 0;
+        if (strncmp(key, bucket->prefix, skip) == 0 && !visit(context, key + skip, bytes)) return false;
+    }
+    return true;
+}
+
+enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_visit *visit, void *context, char *why, size_t why_size) {
+    char token[2048] = "";
+    for (;;) {
+        struct text page = { 0 };
+        enum store_status status = list_page(bucket, prefix, token, &page, why, why_size);
+        if (status != STORE_OK) {
+            text_free(&page);
+            return status;
+        }
+        const char *at = page.ptr;
+        bool goes_on = page.size && visit_page(bucket, &page, visit, context) &&
+                       next_element(&at, page.ptr + page.size, "NextContinuationToken", token, sizeof(token));
+        text_free(&page);
+        if (!goes_on) return STORE_OK;
+    }
+}
+
+/* ---- by debug id ---- */
+
+struct found_keys {
+    uint32_t kinds;
+    char path[STORE_PATH_SIZE];
+    size_t count;
+};
+
+static bool key_has_kind(const char *path, uint32_t kinds) {
+    struct tree_query query;
+    return tree_query_parse(path, &query) && (query.kinds & kinds);
+}
+
+static bool note_key(void *context, const char *path, uint64_t bytes) {
+    struct found_keys *found = context;
+    (void)bytes;
+    size_t size = strlen(path);
+    if (!key_has_kind(path, found->kinds) || size >= STORE_PATH_SIZE) return true;
+    memcpy(found->path, path, size + 1);
+    return ++found->count < 2;
+}
+
+/* The 16 first bytes of a build id, from a debug id of ELF. The conversion is its own reverse. */
+static bool build_id_prefix(const char *debug_id, char out[DEBUG_ID_SIZE]) {
+    char guid[33];
+    if (strlen(debug_id) != 33 || debug_id[32] != '0') return false;
+    snprintf(guid, sizeof(guid), "%.32s", debug_id);
+    if (!debug_id_of_build_id(guid, out)) return false;
+    out[32] = 0;
+    for (char *c = out; *c; c++) *c = (char)tolower((unsigned char)*c);
+    return true;
+}
+
+static enum store_status fetch_by_prefix(struct bucket *bucket, const struct tree_query *query, int fd, char *why, size_t why_size) {
+    char id[DEBUG_ID_SIZE], prefix[128];
+    struct found_keys found = { .kinds = query->kinds };
+    if (!build_id_prefix(query->debug_id, id)) return STORE_NONE;
+    snprintf(prefix, sizeof(prefix), ".build-id/%.2s/%s", id, id + 2);
+    enum store_status status = bucket_list(bucket, prefix, note_key, &found, why, why_size);
+    if (status != STORE_OK) return status;
+    if (!found.count) return STORE_NONE;
+    return bucket_fetch_key(bucket, found.path, fd, why, why_size);
+}
+
+enum store_status bucket_fetch(struct bucket *bucket, const struct tree_query *query, const char (*paths)[STORE_PATH_SIZE], size_t count,
+                               int fd, char *why, size_t why_size) {
+    enum store_status status = STORE_NONE;
+    for (size_t i = 0; i < count && status == STORE_NONE; i++) status = bucket_fetch_key(bucket, paths[i], fd, why, why_size);
+    if (status == STORE_NONE && *query->debug_id) status = fetch_by_prefix(bucket, query, fd, why, why_size);
+    return status;
+}

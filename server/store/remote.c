@@ -1,0 +1,74 @@
+/* Remotes, through libcurl: HTTP trees, and buckets with its AWS signatures. */
+#define _GNU_SOURCE
+#include "store/remote.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <callsign/base.h>
+
+#include "store/bucket.h"
+#include "store/remote_http.h"
+
+struct remote {
+    char url[1024];          /* without a '/' at its end */
+    struct bucket *bucket;   /* NULL: a server */
+    uint64_t timeout_s;
+};
+
+static pthread_once_t curl_ready = PTHREAD_ONCE_INIT;
+static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+int remote_open(const char *url, struct remote **out, char *why, size_t why_size) {
+    struct remote *remote = calloc(1, sizeof(*remote));
+    size_t size = strlen(url);
+    if (!remote) return -1;
+    pthread_once(&curl_ready, start_curl);
+    while (size && url[size - 1] == '/') size--;
+    snprintf(remote->url, sizeof(remote->url), "%.*s", (int)size, url);
+    remote->timeout_s = 30;
+    bool is_bucket = strncmp(url, "s3://", 5) == 0, is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+    if (is_http || (is_bucket && bucket_open(remote->url, &remote->bucket, why, why_size) == 0)) {
+        *out = remote;
+        return 0;
+    }
+    if (!is_bucket) snprintf(why, why_size, "%s: must begin with http://, https:// or s3://", url);
+    remote_close(remote);
+    return -1;
+}
+
+void remote_close(struct remote *remote) {
+    if (!remote) return;
+    bucket_close(remote->bucket);
+    free(remote);
+}
+
+const char *remote_url(const struct remote *remote) { return remote->url; }
+
+static void set_name(const struct tree_query *query, char name[NAME_SIZE]) { snprintf(name, NAME_SIZE, "%s", query->name); }
+
+enum store_status remote_fetch(struct remote *remote, const struct tree_query *query, struct incoming *incoming, char name[NAME_SIZE],
+                               char *why, size_t why_size) {
+    char paths[MOST_TREE_PATHS][STORE_PATH_SIZE];
+    size_t count = tree_query_paths(query, paths);
+    enum store_status status = STORE_NONE;
+    set_name(query, name);
+    if (remote->bucket) return bucket_fetch(remote->bucket, query, (const char (*)[STORE_PATH_SIZE])paths, count, incoming->fd, why, why_size);
+    for (size_t i = 0; i < count && status == STORE_NONE; i++) {
+        char url[2 * STORE_PATH_SIZE];
+        snprintf(url, sizeof(url), "%s/%s", remote->url, paths[i]);
+        status = http_fetch(url, remote->timeout_s, incoming->fd, why, why_size);
+    }
+    return status;
+}
+
+enum store_status remote_put(struct remote *remote, const struct artifact *artifact, const char *path, char *why, size_t why_size) {
+    return remote->bucket ? bucket_put(remote->bucket, artifact, path, why, why_size) : STORE_NONE;
+}
+
+struct bucket *remote_bucket(struct remote *remote) { return remote->bucket; }

@@ -1,0 +1,22 @@
+/* HTTP through libcurl: no redirect to another kind of address, no wait without an end. */
+#ifndef CALLSIGN_SERVER_REMOTE_HTTP_H
+#define CALLSIGN_SERVER_REMOTE_HTTP_H
+
+#include <curl/curl.h>
+
+#include "base/text.h"
+#include "store/symbol_store.h"
+
+/* An easy handle with the limits that every request has. NULL: no memory. */
+CURL *http_handle(const char *url, uint64_t timeout_s);
+/* Characters of a path that a URL does not have, percent-encoded; '/' stays. */
+void http_put_path(struct text *out, const char *path);
+/* STORE_OK: the body is in the file. STORE_NONE: 404 or 410. */
+enum store_status http_fetch(const char *url, uint64_t timeout_s, int fd, char *why, size_t why_size);
+/* What a finished transfer means. */
+enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_size);
+/* For CURLOPT_WRITEFUNCTION: into the file whose descriptor `fd` points to; into a struct text. */
+size_t http_write_file(char *bytes, size_t size, size_t count, void *fd);
+size_t http_write_text(char *bytes, size_t size, size_t count, void *text);
+
+#endif

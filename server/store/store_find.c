@@ -1,0 +1,174 @@
+/* Finding a file in the catalogue, else at remotes. */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/remote.h"
+#include "store/store_private.h"
+
+enum { MOST_CANDIDATES = 16, MISS_SLOTS = 4096, MISS_KEY_SIZE = 256 };
+
+/* ---- what remotes did not have ---- */
+
+struct misses {
+    pthread_mutex_t lock;
+    struct { char key[MISS_KEY_SIZE]; time_t until; } slots[MISS_SLOTS];
+};
+
+static size_t miss_slot(const char *key) {
+    uint64_t hash = 14695981039346656037u;
+    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 1099511628211u;
+    return (size_t)(hash >> 32) % MISS_SLOTS;
+}
+
+static time_t clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+bool store_miss_is_known(struct symbol_store *store, const char *key) {
+    struct misses *misses = store->misses;
+    if (!misses) return false;
+    size_t slot = miss_slot(key);
+    pthread_mutex_lock(&misses->lock);
+    bool known = misses->slots[slot].until > clock_s() && strcmp(misses->slots[slot].key, key) == 0;
+    pthread_mutex_unlock(&misses->lock);
+    return known;
+}
+
+void store_miss_remember(struct symbol_store *store, const char *key) {
+    if (!store->misses && (store->misses = calloc(1, sizeof(*store->misses)))) pthread_mutex_init(&store->misses->lock, NULL);
+    struct misses *misses = store->misses;
+    if (!misses) return;
+    size_t slot = miss_slot(key);
+    pthread_mutex_lock(&misses->lock);
+    snprintf(misses->slots[slot].key, MISS_KEY_SIZE, "%s", key);
+    misses->slots[slot].until = clock_s() + store->options.negative_s;
+    pthread_mutex_unlock(&misses->lock);
+}
+
+void store_misses_forget(struct symbol_store *store) {
+    struct misses *misses = store->misses;
+    if (!misses) return;
+    pthread_mutex_lock(&misses->lock);
+    for (size_t i = 0; i < MISS_SLOTS; i++) misses->slots[i].until = 0;
+    pthread_mutex_unlock(&misses->lock);
+}
+
+void store_misses_free(struct symbol_store *store) {
+    if (store->misses) pthread_mutex_destroy(&store->misses->lock);
+    free(store->misses);
+}
+
+/* ---- the catalogue ---- */
+
+static int find_candidates(struct symbol_store *store, const struct tree_query *query, struct artifact *out) {
+    if (*query->build_id) {
+        int count = catalogue_find(store->catalogue, CATALOGUE_BUILD_ID, query->build_id, query->kinds, out, MOST_CANDIDATES);
+        return count ? count : catalogue_find(store->catalogue, CATALOGUE_HTLHASH, query->build_id, query->kinds, out, MOST_CANDIDATES);
+    }
+    if (*query->debug_id) return catalogue_find(store->catalogue, CATALOGUE_DEBUG_ID, query->debug_id, query->kinds, out, MOST_CANDIDATES);
+    if (*query->code_id) return catalogue_find(store->catalogue, CATALOGUE_CODE_ID, query->code_id, query->kinds, out, MOST_CANDIDATES);
+    return catalogue_find(store->catalogue, CATALOGUE_NAME, query->name, query->kinds, out, MOST_CANDIDATES);
+}
+
+static bool is_there(struct symbol_store *store, const struct artifact *artifact) {
+    char path[2 * STORE_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/%s", store->dir, artifact->path);
+    return access(path, R_OK) == 0;
+}
+
+/* Of several files, one that is what was asked for and nothing else is better: a debug file without code. */
+static int rank(const struct artifact *artifact, const struct tree_query *query) {
+    int points = artifact->kind == query->kinds ? 2 : 0;
+    if (*query->name && strcasecmp(artifact->name, query->name) == 0) points += 4;
+    return points;
+}
+
+static enum store_status choose(struct symbol_store *store, const struct tree_query *query, struct artifact *found, int count,
+                                struct artifact *out, char *why, size_t why_size) {
+    int best = -1;
+    for (int i = 0; i < count; i++) {
+        if (!is_there(store, &found[i])) {
+            catalogue_remove(store->catalogue, found[i].path);
+            continue;
+        }
+        if (best >= 0 && rank(&found[best], query) == rank(&found[i], query) && *found[i].build_id &&
+            strcmp(found[best].build_id, found[i].build_id) != 0) {
+            snprintf(why, why_size, "several images share this id: %.80s and %.80s", found[best].build_id, found[i].build_id);
+            return STORE_AMBIGUOUS;
+        }
+        if (best < 0 || rank(&found[i], query) > rank(&found[best], query)) best = i;
+    }
+    if (best >= 0) *out = found[best];
+    return best >= 0 ? STORE_OK : STORE_NONE;
+}
+
+static enum store_status find_locally(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
+                                      size_t why_size) {
+    struct artifact *found = malloc(MOST_CANDIDATES * sizeof(*found));
+    int count = found ? find_candidates(store, query, found) : -1;
+    enum store_status status = STORE_UNREACHABLE;
+    if (count < 0) snprintf(why, why_size, "the catalogue cannot be read");
+    else status = choose(store, query, found, count, out, why, why_size);
+    free(found);
+    return status;
+}
+
+/* ---- remotes ---- */
+
+static bool has_wanted_id(const struct artifact *artifact, const struct tree_query *query) {
+    if (*query->build_id) return strcmp(artifact->build_id, query->build_id) == 0 || strcmp(artifact->htlhash, query->build_id) == 0;
+    if (*query->debug_id) return strcmp(artifact->debug_id, query->debug_id) == 0;
+    return *query->code_id && strcmp(artifact->code_id, query->code_id) == 0;
+}
+
+static enum store_status fetch_from(struct symbol_store *store, struct remote *remote, const struct tree_query *query, char *why,
+                                    size_t why_size) {
+    struct incoming incoming;
+    struct artifact artifact;
+    char name[NAME_SIZE] = "";
+    if (incoming_create(store, &incoming, why, why_size) < 0) return STORE_UNREACHABLE;
+    enum store_status status = remote_fetch(remote, query, &incoming, name, why, why_size);
+    if (status == STORE_OK) {
+        /* Servers lie: pages of proxies come with status 200. */
+        int kind = artifact_identify(incoming.path, name, &artifact, why, why_size);
+        if (kind == 0 && !has_wanted_id(&artifact, query)) snprintf(why, why_size, "%s: it has another id", remote_url(remote));
+        if (kind == 0 && has_wanted_id(&artifact, query))
+            return symbol_store_put(store, &incoming, *query->name ? query->name : name, remote_url(remote), &artifact, why, why_size);
+        status = STORE_NONE;
+    }
+    incoming_discard(&incoming);
+    return status;
+}
+
+static enum store_status fetch(struct symbol_store *store, const struct tree_query *query, char *why, size_t why_size) {
+    enum store_status result = STORE_NONE;
+    for (size_t i = 0; i < store->options.remote_count; i++) {
+        enum store_status status = fetch_from(store, store->options.remotes[i], query, why, why_size);
+        if (status == STORE_OK) return STORE_OK;
+        if (status < 0) result = status;
+    }
+    return result;
+}
+
+enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
+                                    size_t why_size) {
+    char key[MISS_KEY_SIZE];
+    enum store_status status = find_locally(store, query, out, why, why_size);
+    if (status != STORE_NONE || store->options.remote_count == 0) return status;
+    snprintf(key, sizeof(key), "%u/%s%s%s", query->kinds, query->build_id, query->debug_id, query->code_id);
+    if (store_miss_is_known(store, key)) return STORE_NONE;
+    pthread_mutex_lock(&store->fetching);
+    status = find_locally(store, query, out, why, why_size);
+    if (status == STORE_NONE && !store_miss_is_known(store, key)) {
+        status = fetch(store, query, why, why_size);
+        if (status == STORE_NONE) store_miss_remember(store, key);
+    }
+    pthread_mutex_unlock(&store->fetching);
+    return status == STORE_OK ? find_locally(store, query, out, why, why_size) : status;
+}

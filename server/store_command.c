@@ -1,0 +1,413 @@
+/* callsign store: add, list, prune, fsck. */
+#define _GNU_SOURCE
+#include "store_command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <callsign/inspect.h>
+
+#include "base/text.h"
+#include "store/archive_intake.h"
+#include "store/bucket.h"
+#include "store/file_sync.h"
+#include "store/open_store.h"
+
+enum { WHY_SIZE = 512, WORKED = 0, PARTIAL = 1, FAILED = 2 };
+
+struct store_run {
+    struct opened_store opened;
+    bool is_json, is_quiet, is_dry;
+    uint64_t max_bytes, max_age_s;  /* 0: no limit */
+    const char *keep_file;
+    uint64_t stored, rejected, damaged;
+    bool failed;
+};
+
+static void complain(const char *path, const char *why) { fprintf(stderr, "callsign: %s: %s\n", path, why); }
+
+/* ---- add ---- */
+
+static void put_artifact_json(const struct artifact *a) {
+    struct text line = { 0 };
+    text_char(&line, '{');
+    text_json_member(&line, "build_id", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash);
+    text_json_member(&line, "name", a->name);
+    text_json_member(&line, "kind", artifact_kind_name(a->kind));
+    text_format(&line, ",\"bytes\":%llu", (unsigned long long)a->bytes);
+    text_json_member(&line, "path", a->path);
+    if (*a->debug_id) text_json_member(&line, "debug_id", a->debug_id);
+    if (*a->code_id) text_json_member(&line, "code_id", a->code_id);
+    if (*a->htlhash) text_json_member(&line, "htlhash", a->htlhash);
+    if (*a->arch) text_json_member(&line, "arch", a->arch);
+    text_json_member(&line, "source", a->source);
+    text_put(&line, "}\n");
+    fwrite(line.ptr, 1, line.size, stdout);
+    text_free(&line);
+}
+
+static void put_artifact_text(const struct artifact *a) {
+    printf("%-40s %-10s %12llu %s (%s)\n", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash, artifact_kind_name(a->kind),
+           (unsigned long long)a->bytes, *a->name ? a->name : "-", a->path);
+}
+
+static void note_added(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+    struct store_run *run = context;
+    (void)why, (void)name;
+    if (status != STORE_OK) return;
+    run->stored++;
+    if (run->is_quiet) return;
+    if (run->is_json) put_artifact_json(artifact);
+    else put_artifact_text(artifact);
+}
+
+static int copy_into(int from, struct incoming *to) {
+    char portion[1 << 16];
+    ssize_t got;
+    while ((got = read(from, portion, sizeof(portion))) > 0)
+        if (write_all(to->fd, portion, (size_t)got) < 0) return -1;
+    return got < 0 ? -1 : 0;
+}
+
+static void add_file(struct store_run *run, const char *path, bool is_named) {
+    struct incoming incoming;
+    char why[WHY_SIZE] = "";
+    const char *last = strrchr(path, '/');
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || incoming_create(run->opened.store, &incoming, why, sizeof(why)) < 0) {
+        complain(path, *why ? why : strerror(errno));
+        run->failed = true;
+        if (fd >= 0) close(fd);
+        return;
+    }
+    enum store_status status = STORE_UNREACHABLE;
+    if (copy_into(fd, &incoming) < 0) {
+        snprintf(why, sizeof(why), "%s", strerror(errno));
+        incoming_discard(&incoming);
+    } else {
+        status = store_take_file(run->opened.store, &incoming, last ? last + 1 : path, "add", note_added, run, why, sizeof(why));
+    }
+    close(fd);
+    if (status == STORE_REJECTED && (is_named || !run->is_quiet) && is_named) complain(path, why);
+    if (status == STORE_REJECTED) run->rejected++;
+    else if (status != STORE_OK) {
+        complain(path, why);
+        run->failed = true;
+    }
+}
+
+static void add_path(struct store_run *run, const char *path, bool is_named, int depth);
+
+static void add_folder(struct store_run *run, const char *path, int depth) {
+    DIR *folder = opendir(path);
+    if (!folder) {
+        complain(path, strerror(errno));
+        run->failed = true;
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char inner[4096];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name) < (int)sizeof(inner)) add_path(run, inner, false, depth + 1);
+    }
+    closedir(folder);
+}
+
+/* Symbolic links in folders are not followed. */
+static void add_path(struct store_run *run, const char *path, bool is_named, int depth) {
+    enum { DEEPEST = 64 };
+    struct stat st;
+    if ((is_named ? stat(path, &st) : lstat(path, &st)) < 0) {
+        complain(path, strerror(errno));
+        run->failed = true;
+    } else if (S_ISDIR(st.st_mode)) {
+        if (depth < DEEPEST) add_folder(run, path, depth);
+    } else if (S_ISREG(st.st_mode)) {
+        add_file(run, path, is_named);
+    }
+}
+
+static int add_paths(struct store_run *run, char **paths, int count) {
+    if (count == 0) {
+        fprintf(stderr, "callsign: store add: no file given\n");
+        return FAILED;
+    }
+    for (int i = 0; i < count; i++) add_path(run, paths[i], true, 0);
+    if (run->failed) return FAILED;
+    return run->stored ? WORKED : PARTIAL;
+}
+
+/* ---- list ---- */
+
+static bool list_artifact(void *context, const struct artifact *artifact) {
+    struct store_run *run = context;
+    if (run->is_json) put_artifact_json(artifact);
+    else put_artifact_text(artifact);
+    return !ferror(stdout);
+}
+
+/* A bucket is listed by its keys: they have the ids. */
+static bool list_key(void *context, const char *path, uint64_t bytes) {
+    struct artifact artifact = { .bytes = bytes, .source = "s3" };
+    struct tree_query query;
+    size_t size = strlen(path);
+    if (size >= sizeof(artifact.path) || !tree_query_parse(path, &query)) return true;
+    memcpy(artifact.path, path, size + 1);
+    memcpy(artifact.build_id, query.build_id, sizeof(artifact.build_id));
+    memcpy(artifact.debug_id, query.debug_id, sizeof(artifact.debug_id));
+    memcpy(artifact.name, query.name, sizeof(artifact.name));
+    artifact.kind = query.kinds & ARTIFACT_ANY;
+    return list_artifact(context, &artifact);
+}
+
+static int list_store(struct store_run *run, char **paths, int count) {
+    char why[WHY_SIZE] = "";
+    (void)paths, (void)count;
+    int result = run->opened.bucket ? bucket_list(run->opened.bucket, "", list_key, run, why, sizeof(why)) != STORE_OK
+                                    : symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
+                                          catalogue_walk(symbol_store_catalogue(run->opened.store), list_artifact, run) < 0;
+    if (!result && fflush(stdout) == 0) return WORKED;
+    fprintf(stderr, "callsign: store list: %s\n", *why ? why : "the output cannot be written");
+    return FAILED;
+}
+
+/* ---- prune ---- */
+
+struct prunable { char path[STORE_PATH_SIZE]; uint64_t bytes; int64_t modified_ns; bool is_kept; };
+struct prune {
+    struct prunable *items;
+    size_t count, cap;
+    char **keep;
+    size_t keep_count;
+    uint64_t bytes;
+};
+
+static bool is_on_list(const struct prune *prune, const struct artifact *a) {
+    for (size_t i = 0; i < prune->keep_count; i++)
+        if (strcasecmp(prune->keep[i], a->build_id) == 0 || strcasecmp(prune->keep[i], a->debug_id) == 0 || strcmp(prune->keep[i], a->name) == 0 ||
+            strcmp(prune->keep[i], a->path) == 0)
+            return true;
+    return false;
+}
+
+static bool note_prunable(void *context, const struct artifact *a) {
+    struct prune *prune = context;
+    if (prune->count == prune->cap) {
+        size_t cap = prune->cap ? prune->cap * 2 : 1024;
+        struct prunable *grown = reallocarray(prune->items, cap, sizeof(*grown));
+        if (!grown) return false;
+        prune->items = grown;
+        prune->cap = cap;
+    }
+    struct prunable *item = &prune->items[prune->count++];
+    memcpy(item->path, a->path, sizeof(item->path));
+    item->bytes = a->bytes;
+    item->modified_ns = a->modified_ns;
+    item->is_kept = is_on_list(prune, a);
+    prune->bytes += a->bytes;
+    return true;
+}
+
+static int compare_ages(const void *a, const void *b) {
+    int64_t x = ((const struct prunable *)a)->modified_ns, y = ((const struct prunable *)b)->modified_ns;
+    return x < y ? -1 : x > y;
+}
+
+static bool read_keep_list(struct prune *prune, const char *path) {
+    char *line = NULL;
+    size_t cap = 0;
+    ssize_t size;
+    FILE *file = path ? fopen(path, "re") : NULL;
+    if (path && !file) return false;
+    while (file && (size = getline(&line, &cap, file)) >= 0) {
+        while (size && (line[size - 1] == '\n' || line[size - 1] == ' ' || line[size - 1] == '\r')) line[--size] = 0;
+        if (size == 0 || line[0] == '#') continue;
+        char **grown = reallocarray(prune->keep, prune->keep_count + 1, sizeof(*grown));
+        if (!grown) break;
+        prune->keep = grown;
+        if ((prune->keep[prune->keep_count] = strdup(line))) prune->keep_count++;
+    }
+    free(line);
+    if (file) fclose(file);
+    return true;
+}
+
+static void remove_file(struct store_run *run, const char *relative) {
+    char path[2 * STORE_PATH_SIZE], meta[2 * STORE_PATH_SIZE + 8];
+    snprintf(path, sizeof(path), "%s/%s", symbol_store_dir(run->opened.store), relative);
+    snprintf(meta, sizeof(meta), "%s.meta", path);
+    if (unlink(path) < 0 && errno != ENOENT) {
+        complain(path, strerror(errno));
+        run->failed = true;
+        return;
+    }
+    unlink(meta);
+    catalogue_remove(symbol_store_catalogue(run->opened.store), relative);
+}
+
+static void prune_items(struct store_run *run, struct prune *prune) {
+    int64_t oldest = run->max_age_s ? ((int64_t)time(NULL) - (int64_t)run->max_age_s) * 1000000000 : INT64_MIN;
+    qsort(prune->items, prune->count, sizeof(*prune->items), compare_ages);
+    for (size_t i = 0; i < prune->count; i++) {
+        const struct prunable *item = &prune->items[i];
+        bool is_old = item->modified_ns < oldest, is_too_much = run->max_bytes && prune->bytes > run->max_bytes;
+        if (item->is_kept || (!is_old && !is_too_much)) continue;
+        if (!run->is_dry) remove_file(run, item->path);
+        prune->bytes -= item->bytes;
+        run->stored++;
+        if (!run->is_quiet) printf("%s\n", item->path);
+    }
+}
+
+static int prune_store(struct store_run *run, char **paths, int count) {
+    struct prune prune = { .items = NULL };
+    char why[WHY_SIZE] = "";
+    (void)paths, (void)count;
+    if (run->opened.bucket || (!run->max_bytes && !run->max_age_s)) {
+        fprintf(stderr, run->opened.bucket ? "callsign: store prune: a bucket is pruned by its own lifecycle rules\n"
+                                           : "callsign: store prune: --max-bytes or --max-age is needed\n");
+        return FAILED;
+    }
+    if (!read_keep_list(&prune, run->keep_file)) {
+        complain(run->keep_file, strerror(errno));
+        return FAILED;
+    }
+    if (symbol_store_scan(run->opened.store, NULL, why, sizeof(why)) < 0 ||
+        catalogue_walk(symbol_store_catalogue(run->opened.store), note_prunable, &prune) < 0) {
+        fprintf(stderr, "callsign: store prune: %s\n", why);
+        return FAILED;
+    }
+    prune_items(run, &prune);
+    for (size_t i = 0; i < prune.keep_count; i++) free(prune.keep[i]);
+    free(prune.keep);
+    free(prune.items);
+    return run->failed ? FAILED : WORKED;
+}
+
+/* ---- fsck ---- */
+
+struct fsck {
+    struct store_run *run;
+    char why[WHY_SIZE];
+};
+
+static void name_damaged(struct store_run *run, const char *path, const char *why) {
+    run->damaged++;
+    if (run->is_json) {
+        struct text line = { 0 };
+        text_char(&line, '{');
+        text_json_member(&line, "path", path);
+        text_json_member(&line, "error", why);
+        text_put(&line, "}\n");
+        fwrite(line.ptr, 1, line.size, stdout);
+        text_free(&line);
+    } else {
+        printf("%s: %s\n", path, why);
+    }
+}
+
+struct first_problem {
+    char *why;
+    size_t why_size;
+    bool is_one;
+};
+
+static bool note_problem(void *context, const struct csn_error *err) {
+    struct first_problem *problem = context;
+    problem->is_one = true;
+    snprintf(problem->why, problem->why_size, "%s", csn_error_text(err));
+    return false;
+}
+
+static bool index_is_sound(const char *path, char *why, size_t why_size) {
+    struct csn_index *index;
+    struct csn_error err = CSN_ERROR_INIT;
+    struct first_problem problem = { .why = why, .why_size = why_size };
+    csn_status status = csn_index_open_file(path, NULL, &index, &err);
+    if (status == CSN_OK) {
+        struct csn_verify_counts result;
+        status = csn_index_verify(index, note_problem, &problem, &result, &err);
+        csn_index_close(index);
+    }
+    if (status < 0) snprintf(why, why_size, "%s", csn_error_text(&err));
+    return status >= 0 && !problem.is_one;
+}
+
+/* Whether the file still is what the catalogue says. */
+static bool check_artifact(void *context, const struct artifact *known) {
+    struct fsck *fsck = context;
+    struct artifact found;
+    char path[2 * STORE_PATH_SIZE], why[WHY_SIZE] = "";
+    snprintf(path, sizeof(path), "%s/%s", symbol_store_dir(fsck->run->opened.store), known->path);
+    if (artifact_identify(path, known->name, &found, why, sizeof(why)) != 0) name_damaged(fsck->run, known->path, why);
+    else if (found.bytes != known->bytes || strcmp(found.htlhash, known->htlhash) != 0) {
+        snprintf(why, sizeof(why), "changed since it was stored: %llu bytes instead of %llu", (unsigned long long)found.bytes,
+                 (unsigned long long)known->bytes);
+        name_damaged(fsck->run, known->path, why);
+    } else if (strcmp(found.build_id, known->build_id) != 0) name_damaged(fsck->run, known->path, "it has another build id than the catalogue says");
+    else if (known->kind & ARTIFACT_GSYM && !index_is_sound(path, why, sizeof(why))) name_damaged(fsck->run, known->path, why);
+    return true;
+}
+
+static int fsck_store(struct store_run *run, char **paths, int count) {
+    struct fsck fsck = { .run = run };
+    struct scan_counts counts;
+    (void)paths, (void)count;
+    /* First against what is known, then what is not known yet. */
+    if (catalogue_walk(symbol_store_catalogue(run->opened.store), check_artifact, &fsck) < 0 ||
+        symbol_store_scan(run->opened.store, &counts, fsck.why, sizeof(fsck.why)) < 0) {
+        fprintf(stderr, "callsign: store fsck: %s\n", *fsck.why ? fsck.why : "the catalogue cannot be read");
+        return FAILED;
+    }
+    if (counts.added && !run->is_quiet) fprintf(stderr, "callsign: store fsck: %llu files were not in the catalogue\n", (unsigned long long)counts.added);
+    return run->damaged ? PARTIAL : WORKED;
+}
+
+/* ---- the command ---- */
+
+static const struct verb {
+    const char *name;
+    int (*run)(struct store_run *run, char **paths, int count);
+} verbs[] = { { "add", add_paths }, { "list", list_store }, { "prune", prune_store }, { "fsck", fsck_store } };
+
+static void read_flag(struct store_run *run, const char *flag) {
+    if (strcmp(flag, "json") == 0) run->is_json = true;
+    else if (strcmp(flag, "quiet") == 0) run->is_quiet = true;
+    else if (strcmp(flag, "dry-run") == 0) run->is_dry = true;
+    else if (strncmp(flag, "max-bytes:", 10) == 0) run->max_bytes = strtoull(flag + 10, NULL, 10);
+    else if (strncmp(flag, "max-age:", 8) == 0) run->max_age_s = strtoull(flag + 8, NULL, 10);
+    else if (strncmp(flag, "keep:", 5) == 0) run->keep_file = flag + 5;
+}
+
+int store_command(struct settings *settings, int argc, char **argv, int first) {
+    struct store_run run = { .is_json = false };
+    char why[WHY_SIZE] = "";
+    const struct verb *verb = NULL;
+    struct stat st;
+    for (int i = 2; i < first; i++) read_flag(&run, argv[i]);
+    const char *name = first + 1 < argc ? argv[first + 1] : "";
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+        if (strcmp(verbs[i].name, name) == 0) verb = &verbs[i];
+    if (!verb) {
+        fprintf(stderr, "callsign: store: '%s' is not add, list, prune or fsck\n", name);
+        return FAILED;
+    }
+    if (strcmp(name, "add") != 0 && strncmp(settings->store, "s3://", 5) != 0 && (stat(settings->store, &st) < 0 || !S_ISDIR(st.st_mode))) {
+        complain(settings->store, "there is no such store");
+        return FAILED;
+    }
+    if (open_store_of_settings(settings, &run.opened, why, sizeof(why)) < 0) {
+        fprintf(stderr, "callsign: store %s: %s\n", name, why);
+        return FAILED;
+    }
+    int code = verb->run(&run, argv + first + 2, argc - first - 2);
+    close_store(&run.opened);
+    return fflush(stdout) == 0 ? code : FAILED;
+}

@@ -1,0 +1,483 @@
+"""The symbol server and its store, as clients see them."""
+import gzip
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import pytest
+
+from programs import need
+
+SOURCE = """#include <stdio.h>
+static inline __attribute__((always_inline)) int leaf(int x) { return printf("%d\\n", x * x + 3); }
+static inline __attribute__((always_inline)) int mid(int x) { return leaf(x + 1) + 2; }
+__attribute__((noinline)) int top(int x) { return mid(x * 3); }
+int main(int c, char **v) { (void)v; return top(c); }
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def has_server(callsign):
+    if "no server" in callsign.good("--version"):
+        pytest.skip("built without the server's libraries")
+
+
+class Image:
+    def __init__(self, path):
+        self.path = path
+        notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+        self.id = re.search(r"Build ID: ([0-9a-f]+)", notes)[1]
+        b = bytes.fromhex(self.id)[:16]
+        self.debug_id = (b[3::-1] + b[5:3:-1] + b[7:5:-1] + b[8:]).hex().upper() + "0"
+        symbols = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+        self.top = int(re.search(r"^([0-9a-f]+) T top$", symbols, re.M)[1], 16)
+
+
+@pytest.fixture(scope="module")
+def images(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("images")
+    (folder / "demo.c").write_text(SOURCE)
+    made = {}
+    for name, options in (("libshop.so", ["-shared", "-fPIC"]), ("app", ["-no-pie"])):
+        subprocess.run([need("gcc"), "-g", "-O2", "-Wl,--build-id=sha1", *options, "-o", folder / name, folder / "demo.c"], check=True)
+        made[name] = Image(folder / name)
+    return made
+
+
+class Server:
+    def __init__(self, callsign, store, *options, env=None):
+        self.process = subprocess.Popen([callsign.path, "serve", "--store", str(store), "--listen", "127.0.0.1:0", *map(str, options)],
+                                        stdout=subprocess.PIPE, stderr=open(os.path.join(str(store) + ".log"), "a"), text=True,
+                                        env={**os.environ, **(env or {})})
+        self.log_path = pathlib.Path(str(store) + ".log")
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on http://127.0.0.1:"), (line, self.log_path.read_text())
+        self.url = line.split()[-1]
+        self.port = urllib.parse.urlsplit(self.url).port
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.process.poll() is None:
+            self.process.terminate()
+            assert self.process.wait(30) == 0
+        self.process.stdout.close()
+
+    def ask(self, method, path, body=None, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        finally:
+            connection.close()
+
+    def json(self, method, path, body=None, status=200, **headers):
+        got, _, text = self.ask(method, path, json.dumps(body) if isinstance(body, (dict, list)) else body, **headers)
+        assert got == status, (got, text)
+        return json.loads(text)
+
+    def logged(self):
+        return [json.loads(line) for line in self.log_path.read_text().splitlines()]
+
+
+@pytest.fixture
+def store(callsign, images, tmp_path):
+    callsign.good("store", "add", "--store", tmp_path / "store", images["libshop.so"].path, images["app"].path)
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def server(callsign, store, tmp_path):
+    (tmp_path / "tokens").write_text("first\nsecond token\n")
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens") as server:
+        yield server
+
+
+def job(images, stacks):
+    names = ["libshop.so", "app"]
+    return {"memoryMap": [[name, images[name].debug_id] for name in names] + [["libc.so.6", ""], ["gone", "0" * 31 + "10"]], "stacks": stacks}
+
+
+# ---- Mozilla ----
+
+def test_v5(server, images):
+    shop, app = images["libshop.so"], images["app"]
+    answer = server.json("POST", "/symbolicate/v5", {"jobs": [job(images, [[[0, shop.top + 6], [1, app.top - 0x400000 + 6], [2, 99], [-1, 4096], [3, 7]]])]})
+    frames = answer["results"][0]["stacks"][0]
+    for frame, image, base in ((frames[0], shop, 0), (frames[1], app, 0x400000)):
+        assert frame["function"] == "top" and frame["function_offset"] == "0x6"
+        assert int(frame["module_offset"], 16) == image.top + 6 - base
+        assert frame["file"].endswith("demo.c")
+    assert frames[2] == {"frame": 2, "module": "libc.so.6", "module_offset": "0x63"}
+    assert frames[3] == {"frame": 3, "module": "<unknown>", "module_offset": "0x1000"}
+    found = answer["results"][0]["found_modules"]
+    assert found == {f"libshop.so/{shop.debug_id}": True, f"app/{app.debug_id}": True, "libc.so.6/": None, "gone/" + "0" * 31 + "10": False}
+    assert answer["results"][0]["module_errors"]["gone/" + "0" * 31 + "10"][0]["message"]
+
+
+def test_v5_inlined_calls_are_those_of_lookup(server, callsign, images):
+    shop = images["libshop.so"]
+    for offset in range(0, 40, 4):
+        looked = json.loads(callsign.good("lookup", shop.path, hex(shop.top + offset), "--json"))["frames"]
+        frame = server.json("POST", "/symbolicate/v5", job(images, [[[0, shop.top + offset]]]))["results"][0]["stacks"][0][0]
+        names = [inlined["function"] for inlined in frame.get("inlines", [])] + ([frame["function"]] if "function" in frame else [])
+        assert names == [f["function"] for f in looked]
+
+
+def test_v5_legacy_and_v4(server, images):
+    shop = images["libshop.so"]
+    frame = server.json("POST", "/symbolicate/v5-legacy", job(images, [[[0, shop.top]]]))["results"][0]["stacks"][0][0]
+    assert frame["function"] == "top" and "file" not in frame and "inlines" not in frame
+    answer = server.json("POST", "/symbolicate/v4", {**job(images, [[[0, shop.top], [2, 99]]]), "version": 4})
+    assert answer == {"symbolicatedStacks": [["top (in libshop.so)", "0x63 (in libc.so.6)"]], "knownModules": [True, None, None, None]}
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"{", b"[]", b"{}", b'{"jobs":[]}', b'{"jobs":{}}', b'{"memoryMap":[],"stacks":[]}', b'{"memoryMap":[["a"]],"stacks":[[]]}',
+    b'{"memoryMap":[["../a","00"]],"stacks":[[]]}', b'{"memoryMap":[["a","zz"]],"stacks":[[]]}', b'{"memoryMap":[],"stacks":[[[0,1]]]}',
+    b'{"memoryMap":[],"stacks":[[[-2,1]]]}', b'{"memoryMap":[],"stacks":[[[-1,-2]]]}', b'{"memoryMap":[],"stacks":[[[-1,"1"]]]}'])
+def test_v5_refuses(server, body):
+    assert server.json("POST", "/symbolicate/v5", body, status=400)["title"]
+
+
+def test_bodies_over_64_mib(server):
+    large = b" " * (64 * 1024 * 1024 + 1)
+    assert server.ask("POST", "/symbolicate/v5", large)[0] == 413
+    assert server.ask("POST", "/symbolicate/v5", gzip.compress(large, 1), Content_Encoding="gzip")[0] == 413
+
+
+def test_compressed_bodies(server, images):
+    body = gzip.compress(json.dumps(job(images, [[[0, images["libshop.so"].top]]])).encode())
+    assert server.json("POST", "/symbolicate/v5", body, Content_Encoding="gzip")["results"]
+    assert server.ask("POST", "/symbolicate/v5", b"x", Content_Encoding="gzip")[0] == 400
+    assert server.ask("POST", "/symbolicate/v5", b"x", Content_Encoding="br")[0] == 415
+
+
+def test_cors(server):
+    status, headers, _ = server.ask("OPTIONS", "/symbolicate/v5", Origin="https://profiler.firefox.com", Access_Control_Request_Headers="content-type,debug")
+    assert status == 204 and headers["Access-Control-Allow-Origin"] == "*" and headers["Access-Control-Max-Age"] == "86400"
+    assert headers["Access-Control-Allow-Methods"] == "POST, GET, OPTIONS" and headers["Access-Control-Allow-Headers"] == "content-type,debug"
+    assert server.ask("GET", "/nothing")[1]["Access-Control-Allow-Origin"] == "*"
+
+
+# ---- debuginfod and trees ----
+
+def test_debuginfod(server, images, callsign, tmp_path):
+    shop = images["libshop.so"]
+    whole = shop.path.read_bytes()
+    base = f"/buildid/{shop.id}/"
+    for kind in ("debuginfo", "executable"):
+        status, headers, body = server.ask("GET", base + kind)
+        assert status == 200 and body == whole and headers["X-DEBUGINFOD-SIZE"] == str(len(whole)) and headers["X-DEBUGINFOD-FILE"] == "libshop.so"
+    status, headers, body = server.ask("HEAD", base + "debuginfo")
+    assert (status, body, headers["Content-Length"]) == (200, b"", str(len(whole)))
+    assert server.ask("GET", base + "debuginfo", If_None_Match=headers["ETag"])[0] == 304
+    assert server.ask("GET", base + "debuginfo", If_Modified_Since=headers["Last-Modified"])[0] == 304
+    for given, part in (("bytes=0-3", whole[:4]), ("bytes=100-", whole[100:]), ("bytes=-7", whole[-7:])):
+        status, headers, body = server.ask("GET", base + "debuginfo", Range=given)
+        assert status == 206 and body == part and headers["Content-Range"].endswith(f"/{len(whole)}")
+    assert server.ask("GET", base + "debuginfo", Range=f"bytes={len(whole)}-")[0] == 416
+    assert server.ask("GET", "/buildid/xyz/debuginfo")[0] == 400
+    assert server.ask("DELETE", base + "debuginfo")[0] == 405
+    status, _, body = server.ask("GET", "/buildid/" + "00" * 20 + "/debuginfo")
+    assert status == 404 and body.startswith(b"not found")
+    (tmp_path / "x.gsym").write_bytes(server.ask("GET", base + "gsym")[2])
+    assert json.loads(callsign.good("lookup", tmp_path / "x.gsym", hex(shop.top), "--json"))["frames"]
+    answer = server.json("GET", base + f"symbolize?addr={shop.top:#x}&addr=0x1")
+    assert answer[0]["frames"][-1]["function"] == "top" and answer[1]["reason"]
+
+
+def test_debuginfod_find(server, images, tmp_path):
+    need("debuginfod-find")
+    done = subprocess.run(["debuginfod-find", "debuginfo", images["app"].id], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "DEBUGINFOD_URLS": server.url, "DEBUGINFOD_CACHE_PATH": str(tmp_path / "cache")})
+    assert pathlib.Path(done.stdout.strip()).read_bytes() == images["app"].path.read_bytes(), done.stderr
+
+
+def test_all_trees(server, images):
+    shop = images["libshop.so"]
+    b, d, whole = shop.id, shop.debug_id, shop.path.read_bytes()
+    for path in (f".build-id/{b[:2]}/{b[2:]}.debug", f".build-id/{b[:2]}/{b[2:]}", f".build-id/{b[:2]}/{b[2:]}/elf", f"{b[:2]}/{b[2:]}/debuginfo",
+                 f"{b[:2]}/{b[2:]}/executable", f"libshop.so/elf-buildid-{b}/libshop.so", f"_.debug/elf-buildid-sym-{b}/_.debug",
+                 f"li/libshop.so/elf-buildid-{b}/libshop.so", f"proxy/libshop.so/elf-buildid-{b}/libshop.so"):
+        assert server.ask("GET", "/" + path)[::2] == (200, whole), path
+    gsym = server.ask("GET", f"/buildid/{b}/gsym")[2]
+    for path in (f".build-id/{b[:2]}/{b[2:]}.gsym", f"libshop.so/{d}/libshop.so.gsym", f"{b[:2]}/{b[2:]}/gsym"):
+        assert server.ask("GET", "/" + path)[::2] == (200, gsym), path
+    sym = server.ask("GET", f"/libshop.so/{d}/libshop.so.sym")[2].decode()
+    assert sym.splitlines()[0] == f"MODULE Linux x86_64 {d} libshop.so"
+    assert server.json("GET", f"/{b[:2]}/{b[2:]}/meta")["name"] == "libshop.so"
+
+
+@pytest.mark.parametrize("path", ["/../../etc/passwd", "/..%2f..%2fetc/passwd", "/.callsign/catalogue.db", "/.build-id/..%2f..%2fx/y.debug",
+                                  "/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/a/b/c/d/e/f/g/h/i/j", "//etc/passwd", "/proxy/../tokens"])
+def test_nothing_else_is_served(server, path):
+    assert server.ask("GET", path)[0] in (400, 404)
+
+
+def test_metadata(server, images):
+    answer = server.json("GET", "/metadata?key=glob&value=/usr/lib/libsh*")
+    assert answer["complete"] and {r["type"] for r in answer["results"]} == {"executable", "debuginfo"}
+    assert {r["buildid"] for r in answer["results"]} == {images["libshop.so"].id}
+
+
+# ---- uploads ----
+
+def test_uploads_need_a_token(callsign, store, server, images):
+    body = images["app"].path.read_bytes()
+    assert server.ask("PUT", "/v1/store/app", body)[0] == 403
+    assert server.ask("PUT", "/v1/store/app", body, Authorization="Bearer wrong")[0] == 403
+    for token in ("first", "second token"):
+        assert server.ask("PUT", "/v1/store/app", body, Authorization=f"Bearer {token}")[0] == 201
+    with Server(callsign, store) as closed:
+        assert closed.ask("PUT", "/v1/store/app", body, Authorization="Bearer first")[0] == 403
+
+
+def test_an_upload_is_served_at_once(callsign, images, tmp_path):
+    (tmp_path / "tokens").write_text("t\n")
+    options = ["--upload-token-file", tmp_path / "tokens"]
+    shop = images["libshop.so"]
+    body = {"memoryMap": [["libshop.so", shop.debug_id]], "stacks": [[[0, shop.top]]]}
+    with Server(callsign, tmp_path / "s", *options) as one, Server(callsign, tmp_path / "s", *options) as two:
+        for server in (one, two):
+            assert "function" not in server.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0]
+        answer = one.json("PUT", "/v1/store/libshop.so", shop.path.read_bytes(), status=201, Authorization="Bearer t")
+        assert answer["build_id"] == shop.id
+        assert one.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0]["function"] == "top"
+        deadline = time.monotonic() + 30
+        while "function" not in two.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0]:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+
+
+def test_what_is_no_symbol_file(server, tmp_path):
+    for name, body in (("x", b"hello"), ("x", b""), ("..", b"x"), ("a%2fb", b"x")):
+        assert server.ask("PUT", f"/v1/store/{name}", body, Authorization="Bearer first")[0] in (400, 404, 422)
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(server, store, images):
+    body = images["app"].path.read_bytes()
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"PUT /v1/store/half HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer first\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:1000])
+        time.sleep(0.3)
+    deadline = time.monotonic() + 10
+    while list((store / ".callsign" / "incoming").iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_kills_during_uploads(callsign, images, tmp_path):
+    """What was acknowledged is there after kill -9; what was not is there whole or not at all."""
+    (tmp_path / "tokens").write_text("t\n")
+    store = tmp_path / "s"
+    text = "MODULE Linux x86_64 {0:032X}0 kill{0}\nFUNC 1000 10 0 work\n" + "PUBLIC 2000 0 x\n" * 2000
+    acknowledged = []
+    for attempt in range(6):
+        server = Server(callsign, store, "--upload-token-file", tmp_path / "tokens")
+        sender = subprocess.Popen([need("python3"), "-c", f"""
+import http.client
+connection = http.client.HTTPConnection("127.0.0.1", {server.port})
+for number in range({attempt} * 1000 + 1, {attempt} * 1000 + 1000):
+    body = {text!r}.format(number)
+    connection.request("PUT", "/v1/store/kill%d.sym" % number, body, {{"Authorization": "Bearer t"}})
+    answer = connection.getresponse(); answer.read()
+    if answer.status == 201: print(number, flush=True)
+"""], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        acknowledged.append(int(sender.stdout.readline()))
+        time.sleep(0.037 * attempt)
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+        server.process.stdout.close()
+        acknowledged += [int(line) for line in sender.communicate()[0].split()]
+    assert len(acknowledged) > 6
+    with Server(callsign, store) as server:
+        for number in acknowledged:
+            assert server.ask("GET", f"/kill{number}/{number:032X}0/kill{number}.sym")[::2] == (200, text.format(number).encode())
+    assert callsign.run("store", "fsck", "--store", store).returncode == 0
+
+
+# ---- the store ----
+
+def test_list_and_fsck(callsign, store, images):
+    listed = [json.loads(line) for line in callsign.good("store", "list", "--store", store, "--json").splitlines()]
+    assert {(e["build_id"], e["name"], e["kind"]) for e in listed} == {(images[n].id, n, "debuginfo") for n in ("app", "libshop.so")}
+    assert all((store / e["path"]).stat().st_size == e["bytes"] for e in listed)
+    assert callsign.good("store", "fsck", "--store", store) == ""
+    path = store / listed[0]["path"]
+    path.write_bytes(path.read_bytes()[:5000])
+    done = callsign.run("store", "fsck", "--store", store)
+    assert done.returncode == 1 and listed[0]["path"] in done.stdout
+    assert callsign.run("store", "fsck", "--store", store / "gone").returncode == 2
+
+
+@pytest.mark.parametrize("damage", ["lost", "damaged"])
+def test_the_catalogue_is_made_anew(callsign, store, damage):
+    before = callsign.good("store", "list", "--store", store, "--json")
+    for path in (store / ".callsign").glob("catalogue.db*"):
+        if damage == "lost":
+            path.unlink()
+        else:
+            path.write_bytes(b"nonsense" * 1000)
+    assert callsign.good("store", "list", "--store", store, "--json") == before
+
+
+@pytest.mark.parametrize("layout", ["debuginfod", "unified", "breakpad", "ssqp"])
+def test_every_layout_reads_back(callsign, images, tmp_path, layout):
+    store = tmp_path / layout
+    callsign.good("store", "add", "--store", store, "--layout", layout, images["libshop.so"].path)
+    shutil.rmtree(store / ".callsign")
+    with Server(callsign, store) as server:
+        assert server.ask("GET", f"/buildid/{images['libshop.so'].id}/debuginfo")[::2] == (200, images["libshop.so"].path.read_bytes())
+
+
+def test_archives(callsign, images, tmp_path):
+    need("tar")
+    folder = images["app"].path.parent
+    subprocess.run(["tar", "-czf", tmp_path / "all.tgz", "-C", folder, "app", "libshop.so", "demo.c"], check=True)
+    shutil.make_archive(str(tmp_path / "all"), "zip", folder)
+    for name in ("all.tgz", "all.zip"):
+        listed = callsign.good("store", "add", "--store", tmp_path / name.replace(".", "-"), "--json", tmp_path / name)
+        assert {json.loads(line)["name"] for line in listed.splitlines()} == {"app", "libshop.so"}
+
+
+def test_prune(callsign, store, images, tmp_path):
+    (tmp_path / "keep").write_text("app\n")
+    callsign.good("store", "prune", "--store", store, "--max-bytes", "1", "--keep", tmp_path / "keep")
+    listed = callsign.good("store", "list", "--store", store, "--json").splitlines()
+    assert [json.loads(line)["name"] for line in listed] == ["app"]
+
+
+# ---- operation ----
+
+def test_logs_have_the_trace_id(server):
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    server.ask("GET", "/healthz", traceparent=f"00-{trace}-b7ad6b7169203331-01")
+    time.sleep(0.2)
+    line = [entry for entry in server.logged() if entry.get("path") == "/healthz"][-1]
+    assert line["trace_id"] == trace and line["status"] == 200 and line["request_id"]
+
+
+def test_health_and_metrics(server):
+    for path in ("/healthz", "/readyz", "/__heartbeat__", "/__lbheartbeat__", "/__version__", "/healthcheck"):
+        assert server.ask("GET", path)[0] == 200
+    text = server.ask("GET", "/metrics")[2].decode()
+    assert re.search(r'callsign_requests_total\{route="health",status="2xx"\} 5', text)
+
+
+def test_sigterm_loses_no_request(callsign, store, images):
+    body = json.dumps(job(images, [[[0, images["libshop.so"].top]]]))
+    server = Server(callsign, store)
+    done = 0
+    stop = time.monotonic() + 1
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+    while True:
+        if time.monotonic() > stop and server.process.poll() is None and stop:
+            server.process.terminate()
+            stop = float("inf")
+        connection.request("POST", "/symbolicate/v5", body)
+        answer = connection.getresponse()
+        assert answer.status == 200 and b"top" in answer.read()
+        done += 1
+        if answer.getheader("Connection") == "close":
+            break
+    connection.close()
+    assert server.process.wait(20) == 0
+    server.process.stdout.close()
+    assert done
+
+
+def test_slow_heads_are_ended(callsign, store):
+    with Server(callsign, store, "--set", "header-timeout=1") as server, socket.create_connection(("127.0.0.1", server.port)) as slow:
+        slow.settimeout(20)
+        slow.sendall(b"GET / HTTP/1.1\r\nX: ")
+        try:
+            while True:
+                slow.sendall(b"a")
+                time.sleep(0.3)
+        except OSError:
+            pass
+        assert server.ask("GET", "/healthz")[0] == 200
+
+
+def test_large_heads_are_refused(server):
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        try:
+            client.sendall(b"GET / HTTP/1.1\r\n" + b"".join(b"X-%d: %s\r\n" % (i, b"a" * 1000) for i in range(1000)) + b"\r\n")
+        except OSError:
+            pass
+        client.settimeout(10)
+        try:
+            assert client.recv(100).split()[1] in (b"431", b"413", b"414", b"400")
+        except ConnectionError:
+            pass
+    assert server.ask("GET", "/healthz")[0] == 200
+
+
+def test_unix_socket_and_static_files(callsign, store, tmp_path):
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "index.html").write_text("<p>page")
+    (tmp_path / "web" / ".secret").write_text("x")
+    path = f"/tmp/callsign-test-{os.getpid()}.sock"
+    process = subprocess.Popen([callsign.path, "serve", "--store", store, "--listen", f"unix:{path}", "--web", tmp_path / "web", "--log-level", "none"],
+                               stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == f"listening on unix:{path}\n"
+        for asked, wanted in ((b"/", b"<p>page"), (b"/.secret", b"not found")):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(path)
+                client.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" % asked)
+                assert wanted in b"".join(iter(lambda: client.recv(4096), b""))
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+        process.stdout.close()
+
+
+def test_configuration(callsign, store, tmp_path):
+    config = tmp_path / "c"
+    config.write_text(f"# a comment\nstore = {store}\nlisten = 127.0.0.1:0\nrate-limit = 1\nrate-burst = 2\n")
+    process = subprocess.Popen([callsign.path, "serve", "--config", config, "--log-level", "none"], stdout=subprocess.PIPE, text=True)
+    try:
+        port = urllib.parse.urlsplit(process.stdout.readline().split()[-1]).port
+        statuses = []
+        for _ in range(6):
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            connection.request("GET", "/buildid/" + "00" * 20 + "/gsym")
+            statuses.append(connection.getresponse().status)
+            connection.close()
+        assert statuses[:2] == [404, 404] and 429 in statuses
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+        process.stdout.close()
+    for text, word in (("colour = red\n", "colour"), ("threads = many\n", "threads"), ("store\n", "KEY = VALUE"), ("[tenant]\n", "tenant")):
+        config.write_text(text)
+        assert word in callsign.bad("serve", "--config", config)
+        assert "line 1" in callsign.bad("serve", "--config", config)
+
+
+def test_start_failures_are_one_line(callsign, tmp_path, server):
+    assert "--store" in callsign.bad("serve")
+    assert "layout" in callsign.bad("serve", "--store", tmp_path / "x", "--layout", "round")
+    assert "cannot listen" in callsign.bad("serve", "--store", tmp_path / "x", "--listen", f"127.0.0.1:{server.port}")
+    assert "http" in callsign.bad("serve", "--store", tmp_path / "x", "--upstream", "ftp://x/")
+    assert "tokens-gone" in callsign.bad("serve", "--store", tmp_path / "x", "--upload-token-file", tmp_path / "tokens-gone")
+
+
+def test_upstream_callsign_server(callsign, server, images, tmp_path):
+    shop = images["libshop.so"]
+    with Server(callsign, tmp_path / "empty", "--upstream", server.url) as near:
+        assert near.ask("GET", f"/buildid/{shop.id}/debuginfo")[::2] == (200, shop.path.read_bytes())
+        assert near.ask("GET", "/buildid/" + "11" * 20 + "/debuginfo")[0] == 404
+    with Server(callsign, tmp_path / "empty2", "--upstream", "http://127.0.0.1:9/") as near:
+        assert near.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] in (502, 503)
