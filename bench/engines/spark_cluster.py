@@ -125,7 +125,7 @@ def stage_sums(spark, since):
 def summary_of(named):
     """(rows, rows with names, sum of hashes): equal if and only if, but for a collision, the answers are."""
     row = named.selectExpr("count(*) AS n", "sum(int(size(frames) > 0)) AS found",
-                           "sum(cast(xxhash64(module, address, frames, reason) AS decimal(38,0))) AS hash").collect()[0]
+                           "sum(cast(xxhash64(module, address, frames) AS decimal(38,0))) AS hash").collect()[0]
     return {"rows": row["n"], "named": row["found"], "hash": str(row["hash"])}
 
 
