@@ -13,6 +13,8 @@
 #include "http/rate_limit.h"
 #include "http/server.h"
 #include "routes/routes.h"
+#include "store/archive_intake.h"
+#include "store/file_sync.h"
 #include "store/open_store.h"
 #include "store/remote.h"
 
@@ -118,6 +120,36 @@ static void reload(struct server *server) {
     free(next);
 }
 
+/* ---- examples ---- */
+
+static void forget_note(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
+    (void)context, (void)name, (void)status, (void)artifact, (void)why;
+}
+
+/* Takes a copy of the bytes into the store. */
+static int add_example(struct server *server, const char *name, const void *bytes, size_t size, char *why, size_t why_size) {
+    struct incoming incoming;
+    if (incoming_create(server->store, &incoming, why, why_size) < 0) return -1;
+    if (write_all(incoming.fd, bytes, size) == 0)
+        return store_take_file(server->store, &incoming, name, "demo", forget_note, NULL, why, why_size) == STORE_OK ? 0 : -1;
+    snprintf(why, why_size, "%s: cannot be written", incoming.path);
+    incoming_discard(&incoming);
+    return -1;
+}
+
+/* An empty store gets this program, and a symbol file that is easy to ask about. */
+static int add_examples(struct server *server, char *why, size_t why_size) {
+    static const char example[] = "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 libexample.so\nFILE 0 /src/example.c\n"
+                                  "FUNC 1000 20 0 open_door\n1000 10 12 0\n1010 10 14 0\nFUNC 1020 30 0 ring_bell\n1020 30 21 0\n";
+    struct csn_file *self = NULL;
+    if (catalogue_count(symbol_store_catalogue(server->store)) != 0) return 0;
+    if (add_example(server, "libexample.so.sym", example, sizeof(example) - 1, why, why_size) < 0) return -1;
+    if (csn_file_open("/proc/self/exe", &self, NULL) < 0) return 0;
+    int result = add_example(server, "callsign-server", csn_file_bytes(self), csn_file_size(self), why, why_size);
+    csn_file_close(self);
+    return result;
+}
+
 static void announce(struct server *server) {
     char url[512];
     listen_url(server->listen_fd, server->settings.listen, *server->settings.tls_certificate != 0, url, sizeof(url));
@@ -137,6 +169,7 @@ static int run(struct server *server, const sigset_t *signals, char *why, size_t
     struct housekeeping house = { .server = server };
     atomic_store(&house.is_over, false);
     if (symbol_store_is_new(server->store)) scan_store(server);
+    if (server->settings.demo && add_examples(server, why, why_size) < 0) return -1;
     queue_start(server);
     if (server_start(server, why, why_size) < 0) {
         queue_stop(server);

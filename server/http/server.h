@@ -11,7 +11,6 @@
 #include "store/index_pool.h"
 
 struct MHD_Daemon;
-struct sentry_requests;
 
 struct server {
     struct settings settings;
@@ -26,7 +25,6 @@ struct server {
     atomic_bool is_draining, is_scanned;
     atomic_uint active;              /* requests between their first line and the end of their answer */
     atomic_uint_least64_t body_bytes; /* held by all requests */
-    struct sentry_requests *sentry;
     struct rate_limit *rates;
     /* Workers, for requests that wait. */
     pthread_mutex_t queue_lock;

@@ -231,6 +231,68 @@ def test_metadata(server, images):
     assert {r["buildid"] for r in answer["results"]} == {images["libshop.so"].id}
 
 
+# ---- other protocols ----
+
+def sentry_body(images, **options):
+    shop = images["libshop.so"]
+    return {"signal": 11, "stacktraces": [{"thread_id": 7, "frames": [
+        {"instruction_addr": hex(0x7f0000000000 + shop.top + 6)}, {"instruction_addr": hex(shop.top + 6), "addr_mode": "rel:0"},
+        {"instruction_addr": "0x10"}, {"instruction_addr": "0x7f0000004fff"}]}],
+        "modules": [{"type": "elf", "code_id": shop.id, "code_file": "/opt/libshop.so", "image_addr": "0x7f0000000000", "image_size": 0x5000},
+                    {"type": "elf", "debug_id": "00000000-0000-0000-0000-000000000001", "image_addr": "0x7e0000000000"}],
+        "sources": [{"id": "evil", "type": "http", "url": "http://169.254.169.254/"}], "options": options}
+
+
+def test_sentry(server, images, callsign):
+    answer = server.json("POST", "/symbolicate?timeout=5", sentry_body(images))
+    assert answer["status"] == "completed" and answer["signal"] == 11
+    frames = answer["stacktraces"][0]["frames"]
+    assert [m["debug_status"] for m in answer["modules"]] == ["found", "unused"]
+    assert answer["modules"][0]["features"]["has_symbols"] and answer["modules"][0]["arch"] == "x86_64"
+    by_index = {i: [f for f in frames if f["original_index"] == i] for i in range(4)}
+    looked = json.loads(callsign.good("lookup", images["libshop.so"].path, hex(images["libshop.so"].top + 6), "--json"))["frames"]
+    assert [f["function"] for f in by_index[0]] == [f["function"] for f in looked]
+    assert by_index[0][-1]["lineno"] == looked[-1]["line"] and by_index[0][-1]["abs_path"] == looked[-1]["file"]
+    assert by_index[0][0]["package"] == "/opt/libshop.so" and by_index[0][0]["status"] == "symbolicated"
+    assert by_index[1][-1]["function"] == "top" and by_index[2][0]["status"] == "unknown_image"
+    turned = server.json("POST", "/symbolicate", sentry_body(images, frame_order="caller_first"))["stacktraces"][0]["frames"]
+    assert [f["original_index"] for f in turned] == sorted(f["original_index"] for f in turned)
+    assert server.ask("GET", "/requests/00000000-0000-0000-0000-000000000000")[0] == 404
+    assert server.json("POST", "/symbolicate", b"{}", status=400)["detail"]
+
+
+def test_own_symbolicate(server, images):
+    shop = images["libshop.so"]
+    body = {"modules": [{"name": "shop", "build_id": shop.id, "start": "0x7f0000000000", "end": "0x7f0000005000", "bias": "0x7f0000000000"},
+                        {"name": "gone", "build_id": "00" * 20}],
+            "frames": [{"pc": hex(0x7f0000000000 + shop.top + 6)}, {"module": "shop", "address": hex(shop.top + 6), "exact": True},
+                       {"module": "gone", "address": "0x10"}, {"pc": "0x1"}]}
+    text = json.dumps(body) + "\n" + json.dumps({"frames": body["frames"][:1]}) + "\n" + json.dumps({"frames": 3}) + "\n"
+    status, _, answer = server.ask("POST", "/v1/symbolicate", text)
+    lines = [json.loads(line) for line in answer.splitlines()]
+    assert status == 200 and len(lines) == 3
+    frames = lines[0]["frames"]
+    assert frames[0]["module"] == "shop" and frames[0]["address"] == hex(shop.top + 6) and frames[0]["frames"][-1]["function"] == "top"
+    assert frames[1]["frames"] == frames[0]["frames"] and frames[2]["reason"] and frames[3]["reason"]
+    assert lines[1]["frames"][0] == frames[0] and lines[2]["error"]
+    assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
+
+
+def test_symbolz(server, images):
+    shop = images["libshop.so"]
+    assert server.ask("GET", f"/m/{shop.debug_id}/symbolz")[2] == b"num_symbols: 1\n"
+    for path in (f"/m/{shop.debug_id}/symbolz", f"/m/{shop.id}/symbolz", f"/symbolz?module={shop.id}"):
+        assert server.ask("POST", path, f"{shop.top:#x}+0x1".encode())[2].decode() == f"{shop.top:#x}\ttop\n"
+    assert server.ask("GET", "/m/" + "00" * 20 + "/symbolz")[2] == b"num_symbols: 0\n"
+
+
+def test_demo(callsign, tmp_path):
+    with Server(callsign, tmp_path / "empty", "--demo") as server:
+        answer = server.json("POST", "/symbolicate/v5", {"memoryMap": [["libexample.so", "00112233445566778899AABBCCDDEEFF0"]], "stacks": [[[0, 0x1011]]]})
+        frame = answer["results"][0]["stacks"][0][0]
+        assert (frame["function"], frame["file"], frame["line"]) == ("open_door", "/src/example.c", 14)
+
+
 # ---- uploads ----
 
 def test_uploads_need_a_token(callsign, store, server, images):

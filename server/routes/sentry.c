@@ -1,0 +1,252 @@
+/* Sentry's Symbolicator API: client-protocols 11. The sources of a request are not used: a server that fetches what a request names
+ * can be made to reach what only it can reach. */
+#define _GNU_SOURCE
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http/server.h"
+#include "routes/lookup.h"
+#include "routes/routes.h"
+
+enum { WHY_SIZE = 256 };
+
+enum debug_status { DEBUG_UNUSED, DEBUG_FOUND, DEBUG_MISSING, DEBUG_MALFORMED, DEBUG_FETCHING_FAILED };
+
+struct sentry_module {
+    const json_t *json;
+    uint64_t addr, size;
+    bool has_addr;
+    struct symbols *symbols;
+    enum debug_status status;
+};
+struct sentry_run {
+    struct http_request *http;
+    struct sentry_module *modules;
+    size_t module_count;
+    struct lookup *lookup;
+    bool is_caller_first;
+    json_int_t signal;
+};
+
+static bool take_number(const json_t *value, uint64_t *out) {
+    const char *text = json_string_value(value);
+    char *end;
+    *out = (uint64_t)json_integer_value(value);
+    if (!text) return json_is_integer(value);
+    *out = strtoull(text, &end, 0);
+    return *text && !*end;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* ---- modules ---- */
+
+static void take_modules(struct sentry_run *run, json_t *list) {
+    size_t i;
+    json_t *value;
+    run->modules = calloc(json_array_size(list) + 1, sizeof(*run->modules));
+    if (!run->modules) return;
+    json_array_foreach(list, i, value) {
+        struct sentry_module *module = &run->modules[run->module_count++];
+        module->json = value;
+        module->has_addr = take_number(json_object_get(value, "image_addr"), &module->addr) && module->addr;
+        if (!take_number(json_object_get(value, "image_size"), &module->size)) module->size = 0;
+    }
+}
+
+static struct sentry_module *module_at(struct sentry_run *run, uint64_t pc) {
+    struct sentry_module *best = NULL;
+    for (size_t i = 0; i < run->module_count; i++) {
+        struct sentry_module *module = &run->modules[i];
+        if (!module->has_addr || pc < module->addr || (module->size && pc - module->addr >= module->size)) continue;
+        if (!best || module->addr > best->addr) best = module;
+    }
+    return best;
+}
+
+static void open_module(struct sentry_run *run, struct sentry_module *module) {
+    struct symbols_key key = { .name = "" };
+    char why[WHY_SIZE] = "";
+    const char *code_id = text_of(module->json, "code_id"), *type = text_of(module->json, "type");
+    if (module->status != DEBUG_UNUSED) return;
+    bool has_id = strcmp(type, "elf") == 0 && build_id_canonical(code_id, strlen(code_id), key.build_id) && strlen(code_id) >= 32;
+    if (!has_id) key.build_id[0] = 0;
+    if (!has_id && !debug_id_canonical(text_of(module->json, "debug_id"), key.debug_id)) {
+        module->status = *text_of(module->json, "debug_id") ? DEBUG_MALFORMED : DEBUG_MISSING;
+        return;
+    }
+    switch (pool_acquire(run->http->server->pool, &key, true, &module->symbols, why, sizeof(why))) {
+    case POOL_OK: module->status = DEBUG_FOUND; break;
+    case POOL_NONE: case POOL_WOULD_BLOCK: module->status = DEBUG_MISSING; break;
+    case POOL_FAILED: module->status = DEBUG_MALFORMED; break;
+    case POOL_UNREACHABLE: module->status = DEBUG_FETCHING_FAILED; break;
+    }
+}
+
+static json_t *module_answer(const struct sentry_module *module) {
+    static const char *const words[] = { "unused", "found", "missing", "malformed", "fetching_failed" };
+    json_t *out = json_copy((json_t *)(uintptr_t)module->json), *features = json_object();
+    bool is_found = module->status == DEBUG_FOUND;
+    json_object_set_new(features, "has_debug_info", json_boolean(is_found && module->symbols->has_lines));
+    json_object_set_new(features, "has_unwind_info", json_false());
+    json_object_set_new(features, "has_symbols", json_boolean(is_found));
+    json_object_set_new(features, "has_sources", json_false());
+    json_object_set_new(out, "debug_status", json_string(words[module->status]));
+    json_object_set_new(out, "features", features);
+    json_object_set_new(out, "arch", json_string(is_found && *module->symbols->artifact.arch ? module->symbols->artifact.arch : "unknown"));
+    return out;
+}
+
+/* ---- frames ---- */
+
+static json_t *new_frame(const json_t *given, const char *status, size_t index) {
+    json_t *out = json_copy((json_t *)(uintptr_t)given);
+    json_object_set_new(out, "status", json_string(status));
+    json_object_set_new(out, "original_index", json_integer((json_int_t)index));
+    return out;
+}
+
+static void set_str(json_t *object, const char *key, struct csn_str value) {
+    json_t *text = value.len ? json_stringn(value.ptr, value.len) : NULL;
+    if (text) json_object_set_new(object, key, text);
+}
+
+static void set_address(json_t *object, const char *key, uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
+    json_object_set_new(object, key, json_string(text));
+}
+
+static void put_inline_frame(struct sentry_run *run, struct sentry_module *module, const json_t *given, size_t index, size_t i, uint64_t sym_addr,
+                             json_t *out) {
+    json_t *frame = new_frame(given, "symbolicated", index);
+    const struct csn_frame *found = &run->lookup->frames[i];
+    set_str(frame, "symbol", found->name);
+    set_str(frame, "function", lookup_name(run->lookup, module->symbols, i));
+    set_address(frame, "sym_addr", sym_addr);
+    set_str(frame, "abs_path", lookup_path(run->lookup, i));
+    set_str(frame, "filename", found->base);
+    if (found->line) json_object_set_new(frame, "lineno", json_integer(found->line));
+    json_object_set_new(frame, "package", json_string(text_of(module->json, "code_file")));
+    json_array_append_new(out, frame);
+}
+
+struct placed { struct sentry_module *module; uint64_t offset, given; bool is_malformed; };
+
+static struct placed place_frame(struct sentry_run *run, const json_t *frame) {
+    struct placed placed = { .module = NULL };
+    const char *mode = text_of(frame, "addr_mode");
+    if (!take_number(json_object_get(frame, "instruction_addr"), &placed.given)) placed.is_malformed = true;
+    if (strncmp(mode, "rel:", 4) == 0) {
+        char *end;
+        unsigned long index = strtoul(mode + 4, &end, 10);
+        if (*end || index >= run->module_count) placed.is_malformed = true;
+        else placed.module = &run->modules[index];
+        placed.offset = placed.given;
+    } else if (*mode && strcmp(mode, "abs") != 0) {
+        placed.is_malformed = true;
+    } else if ((placed.module = module_at(run, placed.given))) {
+        placed.offset = placed.given - placed.module->addr;
+    }
+    return placed;
+}
+
+/* Whether the address is one behind a call. */
+static bool is_adjusted(const struct sentry_run *run, const json_t *thread, const json_t *frame, size_t number, bool has_field) {
+    static const json_int_t crashes[] = { 4, 5, 6, 7, 8, 11 };
+    const json_t *given = json_object_get(frame, "adjust_instruction_addr"), *registers = json_object_get(thread, "registers");
+    static const char *const names[] = { "rip", "eip", "pc" };
+    if (json_is_boolean(given)) return json_is_true(given);
+    if (has_field || number) return true;
+    for (size_t i = 0; i < 6; i++)
+        if (run->signal == crashes[i]) return false;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t ip, addr;
+        if (take_number(json_object_get(registers, names[i]), &ip) && take_number(json_object_get(frame, "instruction_addr"), &addr)) return ip != addr;
+    }
+    return false;
+}
+
+static void put_frame(struct sentry_run *run, const json_t *given, size_t index, bool adjust, json_t *out) {
+    struct placed placed = place_frame(run, given);
+    run->http->frames++;
+    if (placed.is_malformed || !placed.module) {
+        json_array_append_new(out, new_frame(given, placed.is_malformed ? "malformed" : "unknown_image", index));
+        return;
+    }
+    struct sentry_module *module = placed.module;
+    open_module(run, module);
+    uint64_t addr = placed.offset + (module->symbols ? module->symbols->image_base : 0) - (adjust && placed.offset ? 1 : 0);
+    bool is_found = module->symbols && lookup_address(run->lookup, module->symbols, addr) == CSN_OK && run->lookup->found.frame_count;
+    if (!is_found) {
+        const char *status = module->symbols ? "missing_symbol" : module->status == DEBUG_MALFORMED ? "malformed" : "missing";
+        json_t *frame = new_frame(given, status, index);
+        json_object_set_new(frame, "package", json_string(text_of(module->json, "code_file")));
+        json_array_append_new(out, frame);
+        return;
+    }
+    size_t count = run->lookup->found.frame_count;
+    uint64_t start = run->lookup->found.function_start - module->symbols->image_base + (module->has_addr ? module->addr : 0);
+    for (size_t i = 0; i < count; i++) put_inline_frame(run, module, given, index, run->is_caller_first ? count - 1 - i : i, start, out);
+}
+
+static json_t *answer_thread(struct sentry_run *run, json_t *thread) {
+    json_t *frames = json_object_get(thread, "frames"), *out = json_copy(thread), *list = json_array(), *frame;
+    size_t i, count = json_array_size(frames);
+    bool has_field = false;
+    json_array_foreach(frames, i, frame) has_field = has_field || json_object_get(frame, "adjust_instruction_addr");
+    for (i = 0; i < count; i++) {
+        frame = json_array_get(frames, i);
+        size_t number = run->is_caller_first ? count - 1 - i : i; /* from the innermost */
+        put_frame(run, frame, i, is_adjusted(run, thread, frame, number, has_field), list);
+    }
+    json_object_set_new(out, "frames", list);
+    return out;
+}
+
+/* ---- the request ---- */
+
+static enum http_done answer(struct sentry_run *run, const json_t *root) {
+    json_t *stacks = json_object_get(root, "stacktraces"), *modules = json_object_get(root, "modules"), *out = json_object(), *list, *thread;
+    size_t i;
+    if (!stacks) stacks = json_object_get(root, "threads");
+    if (!json_is_array(stacks) || (modules && !json_is_array(modules))) {
+        json_decref(out);
+        return respond_error(run->http, 400, "stacktraces or modules is missing or not an array");
+    }
+    run->signal = json_integer_value(json_object_get(root, "signal"));
+    run->is_caller_first = strcmp(text_of(json_object_get(root, "options"), "frame_order"), "caller_first") == 0;
+    take_modules(run, modules);
+    json_object_set_new(out, "status", json_string("completed"));
+    if (json_object_get(root, "signal")) json_object_set(out, "signal", json_object_get(root, "signal"));
+    json_object_set_new(out, "stacktraces", list = json_array());
+    json_array_foreach(stacks, i, thread) json_array_append_new(list, answer_thread(run, thread));
+    json_object_set_new(out, "modules", list = json_array());
+    for (i = 0; i < run->module_count; i++) json_array_append_new(list, module_answer(&run->modules[i]));
+    char *text = json_dumps(out, JSON_COMPACT);
+    json_decref(out);
+    if (!text) return respond_error(run->http, 500, "out of memory");
+    text_put(&run->http->response.body, text);
+    free(text);
+    return respond_json(run->http, 200);
+}
+
+enum http_done sentry_symbolicate(struct http_request *request) {
+    struct sentry_run run = { .http = request, .lookup = lookup_create() };
+    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL);
+    enum http_done done = !run.lookup ? respond_error(request, 503, "out of memory")
+                          : json_is_object(root) ? answer(&run, root) : respond_error(request, 400, "the body is not a JSON object");
+    for (size_t i = 0; i < run.module_count; i++) pool_release(request->server->pool, run.modules[i].symbols);
+    free(run.modules);
+    lookup_destroy(run.lookup);
+    json_decref(root);
+    return done;
+}
+
+/* Every request is answered at once, so that none is left to be fetched. */
+enum http_done sentry_request(struct http_request *request) { return respond_error(request, 404, "no such request, or its answer was delivered"); }
