@@ -10,6 +10,7 @@
 #include "ui/cli_message.h"
 #include "ui/line_input.h"
 #include "ui/turns.h"
+#include "stack/jvm_libraries.h"
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/stack_json.h"
 #include "stack/stack_text.h"
@@ -194,6 +195,11 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     if (!stack_text_init(&text, &run->session, &run->output, run->values->in_place, stack_dialects,
                          DIALECT_COUNT, run->values->format)) {
         cli_error_memory("lines");
+        return false;
+    }
+    if (!jvm_libraries_read(&text.modules, input->fd, line)) {
+        cli_error_memory("modules");
+        stack_text_deinit(&text);
         return false;
     }
     if (thread_count(run) > 1) {

@@ -461,3 +461,17 @@ def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
     answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", index, stdin=text))
     assert [f.get("address") for f in answer["frames"]] == [None, "0x1148", "0x1248"]
     assert [f["frames"][0]["function"] if f["frames"] else None for f in answer["frames"]] == [None, mangled, "other"]
+
+
+def test_libraries_that_a_jvm_lists_after_the_frames(callsign, tmp_path):
+    """OpenJDK 17.0.15's hs_err file, of which lines were cut: "Dynamic libraries" is read ahead from a file, without an option. A
+    pipe cannot be."""
+    text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))
+    log = tmp_path / "hs_err_pid1.log"
+    log.write_text(text)
+    filled = callsign.good("stack", "--in-place", "--threads", "1", log)
+    assert f"C  [liborders.so+0x1161]  orders_load+0x9{LOAD}\n" in filled
+    assert [line for line in filled.splitlines() if "[libord" not in line] == [line for line in text.splitlines() if "[libord" not in line]
+    assert callsign.good("stack", "--in-place", "--threads", "2", log) == filled
+    with open(log) as opened:
+        assert callsign.good("stack", "--in-place", stdin=opened.read(), env={"CALLSIGN_CACHE": ""}).count(LOAD) == 0

@@ -5,7 +5,8 @@
  *     V  [libjvm.so+0x8282d2]  JavaCalls::call_helper(JavaValue*)+0x302        V: the JVM itself
  *     j  Orders.load(Ljava/lang/String;)V+0              interpreted and compiled Java, and stubs: no native addresses
  *
- * Offsets count from the library's first byte. */
+ * Offsets count from the library's first byte. The list "Dynamic libraries:", lines of /proc/PID/maps, comes after the frames: of a file
+ * it is read first (jvm_libraries.c). */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
@@ -35,6 +36,7 @@ static enum line_kind read_jvm_line(void *state, struct stack_modules *modules, 
     if (kind != 'C' && kind != 'V') return open && !problematic ? KIND_INSIDE : KIND_NONE;
     if (!read_library(&s, out)) return KIND_NONE;
     out->site = SITE_OFFSET;
+    out->by_maps = true;
     out->flags = problematic ? CSN_STACK_EXACT : 0;
     out->fill_at = out->fill_end = line.len;
     return problematic ? KIND_FIRST : KIND_FRAME;
