@@ -16,6 +16,7 @@ enum { TIMEOUT_S = 30, KEY_SIZE = 2 * STORE_PATH_SIZE };
 struct bucket {
     char base[1024];      /* ENDPOINT/BUCKET */
     char prefix[512];     /* ends in '/' unless it is empty */
+    char host_header[600];
     char signature[128];  /* aws:amz:REGION:s3 */
     char *user;           /* KEY:SECRET; NULL: requests are not signed */
     char *token_header;   /* NULL: none */
@@ -44,6 +45,9 @@ int bucket_open(const char *url, struct bucket **out, char *why, size_t why_size
     if (!region) region = "us-east-1";
     if (endpoint) snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s", (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
     else snprintf(bucket->base, sizeof(bucket->base), "https://%.*s.s3.%s.amazonaws.com", size, name, region);
+    const char *host = strstr(bucket->base, "://");
+    host = host ? host + 3 : bucket->base;
+    snprintf(bucket->host_header, sizeof(bucket->host_header), "Host: %.*s", (int)strcspn(host, "/"), host);
     if (slash && slash[1]) snprintf(bucket->prefix, sizeof(bucket->prefix), "%s/", slash + 1);
     snprintf(bucket->signature, sizeof(bucket->signature), "aws:amz:%s:s3", region);
     if (size > 0 && take_credentials(bucket)) {
@@ -86,6 +90,9 @@ static bool begin_request(struct bucket *bucket, const char *path, const char *q
         curl_easy_setopt(out->curl, CURLOPT_AWS_SIGV4, bucket->signature);
         curl_easy_setopt(out->curl, CURLOPT_USERPWD, bucket->user);
     }
+    /* libcurl 7.88 signs the host without its port unless the header is given. */
+    out->headers = curl_slist_append(out->headers, bucket->host_header);
+    out->headers = curl_slist_append(out->headers, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
     if (bucket->token_header) out->headers = curl_slist_append(out->headers, bucket->token_header);
     return true;
 }
@@ -132,8 +139,6 @@ enum store_status bucket_put(struct bucket *bucket, const struct artifact *artif
         if (file) fclose(file);
         return STORE_UNREACHABLE;
     }
-    request.headers = curl_slist_append(request.headers, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-    request.headers = curl_slist_append(request.headers, "Expect:");
     struct text name = { 0 };
     text_put(&name, "x-amz-meta-callsign-name: ");
     http_put_path(&name, *artifact->name ? artifact->name : "-");
@@ -210,7 +215,6 @@ static enum store_status list_page(struct bucket *bucket, const char *prefix, co
         text_char(&query, '&');
     }
     text_put(&query, "list-type=2&prefix=");
-    put_argument(&query, bucket->prefix);
     put_argument(&query, prefix);
     bool worked = begin_request(bucket, NULL, text_cstr(&query), &request);
     text_free(&query);
@@ -222,33 +226,46 @@ static enum store_status list_page(struct bucket *bucket, const char *prefix, co
     return status == STORE_NONE ? STORE_UNREACHABLE : status;
 }
 
-static bool visit_page(struct bucket *bucket, const struct text *page, bucket_visit *visit, void *context) {
+/* `wanted`: how keys begin, the bucket's prefix included. */
+static bool visit_page(struct bucket *bucket, const struct text *page, const char *wanted, bucket_visit *visit, void *context) {
     const char *at = page->ptr, *end = page->ptr + page->size;
     char key[KEY_SIZE], size[32];
     size_t skip = strlen(bucket->prefix);
     while (next_element(&at, end, "Key", key, sizeof(key))) {
         const char *after = at;
         uint64_t bytes = next_element(&after, end, "Size", size, sizeof(size)) ? strtoull(size, NULL, 10) : 0;
-        if (strncmp(key, bucket->prefix, skip) == 0 && !visit(context, key + skip, bytes)) return false;
+        if (strncmp(key, wanted, strlen(wanted)) == 0 && !visit(context, key + skip, bytes)) return false;
     }
     return true;
 }
 
-enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_visit *visit, void *context, char *why, size_t why_size) {
+static enum store_status list_keys(struct bucket *bucket, const char *asked, const char *wanted, bucket_visit *visit, void *context, char *why,
+                                   size_t why_size) {
     char token[2048] = "";
     for (;;) {
         struct text page = { 0 };
-        enum store_status status = list_page(bucket, prefix, token, &page, why, why_size);
+        enum store_status status = list_page(bucket, asked, token, &page, why, why_size);
         if (status != STORE_OK) {
             text_free(&page);
             return status;
         }
         const char *at = page.ptr;
-        bool goes_on = page.size && visit_page(bucket, &page, visit, context) &&
+        bool goes_on = page.size && visit_page(bucket, &page, wanted, visit, context) &&
                        next_element(&at, page.ptr + page.size, "NextContinuationToken", token, sizeof(token));
         text_free(&page);
         if (!goes_on) return STORE_OK;
     }
+}
+
+/* Some servers (moto 5) decode the query before they check its signature, and then refuse a prefix with a '/'. They are asked for the part
+ * before it. */
+enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_visit *visit, void *context, char *why, size_t why_size) {
+    char wanted[sizeof(bucket->prefix) + STORE_PATH_SIZE], asked[sizeof(wanted)];
+    snprintf(wanted, sizeof(wanted), "%s%s", bucket->prefix, prefix);
+    enum store_status status = list_keys(bucket, wanted, wanted, visit, context, why, why_size);
+    if (status == STORE_OK || !strchr(wanted, '/')) return status;
+    snprintf(asked, sizeof(asked), "%.*s", (int)strcspn(wanted, "/"), wanted);
+    return list_keys(bucket, asked, wanted, visit, context, why, why_size);
 }
 
 /* ---- by debug id ---- */
