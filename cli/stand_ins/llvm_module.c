@@ -140,6 +140,17 @@ static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_
     return m->untag ? untagged(addr) : addr;
 }
 
+/* The name as the table has it. In ELF and Mach-O it ends with a NUL where it stands. */
+static const char *plain_name(const struct llvm_module *m, struct csn_str name) {
+    if (m->object.container == CSN_CONTAINER_ELF || m->object.container == CSN_CONTAINER_MACHO)
+        return name.len ? name.ptr : "";
+    if (m->object.container != CSN_CONTAINER_PE || m->object.machine != 0x14c || !had_underscore(name)) return copy_text(name.ptr, name.len);
+    char *made = zeroed_memory(name.len + 2, 1);
+    made[0] = '_';
+    memcpy(made + 1, name.ptr, name.len);
+    return made;
+}
+
 static void read_symbols(struct llvm_module *m) {
     const struct csn_debug_symbol *symbols;
     size_t count = 0;
@@ -154,13 +165,7 @@ static void read_symbols(struct llvm_module *m) {
         }
         if (!is_wanted(m, s)) continue;
         struct csn_str name = s->name;
-        char *plain = copy_text(name.ptr, name.len);
-        if (m->object.container == CSN_CONTAINER_PE && m->object.machine == 0x14c && had_underscore(name)) { /* as the table has it */
-            free(plain);
-            plain = zeroed_memory(name.len + 2, 1);
-            plain[0] = '_';
-            memcpy(plain + 1, name.ptr, name.len);
-        }
+        const char *plain = plain_name(m, name);
         bool is_local = s->bind == CSN_BIND_LOCAL && m->object.container == CSN_CONTAINER_ELF;
         const struct llvm_symbol made = { symbol_addr(m, s), s->size, plain, is_local ? file : NULL,
                                           s->section };

@@ -4,6 +4,7 @@ As a program: stand_in_pairs.py DIALECT RUNS [SEED] [FOLDER] draws random option
 differences and counts. $CALLSIGN names the command."""
 
 import collections
+import mmap
 import os
 import pathlib
 import random
@@ -63,6 +64,8 @@ class Pair:
     def compare(self, arguments, stdin=b"", cwd=".", env=None):
         """None: the same, but for names that only one demangler knows; else both results."""
         theirs, ours = (self.run(which, arguments, stdin, cwd, env) for which in ("theirs", "ours"))
+        if theirs.code < 0 <= ours.code:  # a request that crashes the tool is answered or refused
+            return None
         return None if theirs == ours or is_known(theirs, ours) else (theirs, ours)
 
 
@@ -99,7 +102,8 @@ def show_difference(arguments, stdin, difference):
 
 def code_addresses(path):
     """(start, size) of sections that hold something at run time; a few random bytes are drawn from each."""
-    data = path.read_bytes()
+    with path.open("rb") as file:
+        data = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
     if data[:4] != b"\x7fELF":
         return [(0, 0x4000), (0x140001000, 0x2000), (0x401000, 0x2000)]
     wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
@@ -199,6 +203,94 @@ def draw_eu(rng, name):
     return options + ["-e", name]
 
 
+CALL_SITES = """functions:
+  - name: main
+    callsites:
+      - return_offset: %d
+        match_regex: [%s]
+        flags: [%s]
+"""
+
+
+def draw_convert(rng, name, folder):
+    """Options of a conversion."""
+    options = ["--num-threads=1", f"--convert={name}", "--out-file=converted"]
+    for option in ("--quiet", "--verify", "--merged-functions", "--dwarf-callsites", "--json-summary-file=converted.json", "--verbose", "--arch=x86_64"):
+        if rng.random() < 0.25 and (option != "--verify" or name.startswith("c-")):  # it looks up every byte
+            options.append(option)
+    if rng.random() < 0.2:
+        options.append("--segment-size=%d" % rng.choice([0, 1, 100, 1000, 5000, 100000]))
+    if rng.random() < 0.15:
+        text = CALL_SITES % (rng.randrange(64), rng.choice(["", "top", "a.*, b"]), rng.choice(["", "InternalCall", "InternalCall, ExternalCall", "Foo"]))
+        (folder / "sites.yaml").write_text(rng.choice([text, text, text, "", text[:rng.randrange(len(text))].rsplit("\n", 1)[0] + "\n"]))
+        options.append("--callsites-yaml-file=sites.yaml")
+    return options
+
+
+def draw_gsym_lookup(rng, name, ranges):
+    """Options of looking into what a conversion left, and the lines of standard input."""
+    addresses = []
+    for _ in range(rng.randrange(1, 30)):
+        start, size = rng.choice(ranges)
+        addresses.append(start + rng.randrange(size + 4))
+    options = [option for option in ("--verbose", "--merged-functions") if rng.random() < 0.4]
+    if rng.random() < 0.2:
+        options += ["--merged-functions-filter=" + rng.choice(["a", "main", "^top$", "(", "zz", "first|second"])] * rng.randrange(1, 3)
+    way = rng.random()
+    if way < 0.2:
+        return [*options, name], b""
+    if way < 0.6:
+        return [*options, name, *(f"--address={rng.choice(['0x%x', '%d'])}" % addr for addr in addresses)], b""
+    lines = "".join("0x%x %s\n" % (addr, rng.choice([name] * 20 + ["nosuch", ""])) for addr in addresses)
+    return [*options, "--addresses-from-stdin"], lines.encode()
+
+
+def outputs(where):
+    """What a conversion left, and removes it."""
+    found = {}
+    for path in sorted(where.glob("converted*")):
+        if path.stat().st_size:
+            found[path.name] = path.read_bytes()
+        path.unlink()
+    return found
+
+
+def compare_conversion(pair, arguments, where):
+    """None: the same output and files; else both results, and the file of ours."""
+    outputs(where)
+    theirs = pair.run("theirs", arguments, b"", where)
+    their_files = outputs(where)
+    ours = pair.run("ours", arguments, b"", where)
+    our_files = outputs(where)
+    for name in sorted(our_files):
+        (where / ("kept." + name)).write_bytes(our_files[name])
+    if theirs == ours and their_files == our_files:
+        return None
+    names = [name for name in sorted(set(their_files) | set(our_files)) if their_files.get(name) != our_files.get(name)]
+    return theirs._replace(out=theirs.out + b"\n" + repr(names).encode()), ours
+
+
+def fuzz_gsymutil(pair, rng, runs, programs, ranges, where, out):
+    """Conversions, each followed by lookups in its file."""
+    by_program = collections.Counter()
+    done = shown = 0
+    while done < runs:
+        name = rng.choice(sorted(programs))
+        arguments, stdin = draw_convert(rng, name, where), b""
+        difference = compare_conversion(pair, arguments, where)
+        for _ in range(5):
+            done += 1
+            if difference:
+                by_program[name] += 1
+                if shown < 6:
+                    print(show_difference(arguments, stdin, difference) + "\n", file=out)
+                    shown += 1
+            arguments, stdin = draw_gsym_lookup(rng, "kept.converted", ranges[name])
+            difference = pair.compare(arguments, stdin, where) if (where / "kept.converted").exists() else None
+    print(f"llvm-gsymutil: {done} runs, {sum(by_program.values())} differences {dict(by_program)}", file=out)
+    return done, sum(by_program.values())
+
+
 def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None):
     """Counts runs and differences; prints the first ones."""
     folder = pathlib.Path(folder)
@@ -209,6 +301,8 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None):
         return 0, 0
     rng = random.Random(seed)
     ranges = {name: code_addresses(path) for name, path in programs.items()}
+    if dialect == "llvm-gsymutil":
+        return fuzz_gsymutil(pair, rng, runs, programs, ranges, folder / "programs", out)
     by_program = collections.Counter()
     shown = 0
     for _ in range(runs):

@@ -54,6 +54,28 @@ fn sq(x: u64) -> u64 { x.wrapping_mul(x) }
 fn main() { let v: Vec<u64> = (0..10).map(sq).collect(); println!("{:?}", v); }
 """
 
+GO_SOURCE = r"""
+package main
+
+import "fmt"
+
+type shape struct{ a, b int }
+
+func (s shape) area() int { return s.a * s.b }
+func twice(f func() int) int { return f() + f() }
+func main() { s := shape{2, 3}; fmt.Println(twice(func() int { return s.area() })) }
+"""
+
+FOLD_SOURCE = r"""
+int g;
+__attribute__((noinline)) int first(int x) { return x * 3 + g; }
+__attribute__((noinline)) int second(int x) { return x * 3 + g; }
+static inline __attribute__((always_inline)) int both(int x) { return first(x) + second(x); }
+int third(int x) { return both(x) + 1; }
+int fourth(int x) { return both(x) + 1; }
+int main(int argc, char **argv) { int (*volatile f)(int) = second; (void)argv; return f(argc) + third(argc) + fourth(argc); }
+"""
+
 # name: (command, source). {c}, {cc}, {rs} are the sources, {out} the program.
 RECIPES = {
     "c-gcc": "gcc -O2 -g {c} -o {out}",
@@ -92,6 +114,12 @@ RECIPES = {
     "cc-dwz": "g++ -O2 -g {cc} -o {out} && g++ -O1 -g {cc} -o {out}2 && dwz -m {out}.sup {out} {out}2",
     "rs": "rustc -O -g {rs} -o {out}",
     "rs-dbg": "rustc -g {rs} -o {out}",
+    "go": "go build -o {out} {go}",
+    "c-fold": "clang-22 -O1 -g -ffunction-sections -fuse-ld=lld -Wl,--icf=all {fold} -o {out}",
+    "c-goldfold": "gcc -O1 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all {fold} -o {out}",
+    "c-wasm": "clang-22 --target=wasm32 -O1 -g -nostdlib -Wl,--no-entry -Wl,--export-all {fold} -o {out}",
+    "c-wasm.o": "clang-22 --target=wasm32 -O1 -g -c {fold} -o {out}",
+    "c-macho-arm.o": "clang-22 -target arm64-apple-macos11 -O2 -g -c -ffreestanding -DNOLIBC {free} -o {out}",
 }
 
 FREE_SOURCE = C_SOURCE.replace("#include <stdio.h>", "int printf(const char *, ...), snprintf(char *, unsigned long, const char *, ...), puts(const char *);") \
@@ -102,7 +130,8 @@ def build(folder, only=None):
     """The programs that could be built, by name."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    sources = {"c": ("demo.c", C_SOURCE), "cc": ("cpp.cc", CXX_SOURCE), "rs": ("prog.rs", RUST_SOURCE), "free": ("free.c", FREE_SOURCE)}
+    sources = {"c": ("demo.c", C_SOURCE), "cc": ("cpp.cc", CXX_SOURCE), "rs": ("prog.rs", RUST_SOURCE), "go": ("prog.go", GO_SOURCE),
+               "fold": ("fold.c", FOLD_SOURCE), "free": ("free.c", FREE_SOURCE)}
     paths = {}
     for key, (name, text) in sources.items():
         paths[key] = folder / name

@@ -36,7 +36,8 @@ static void take_code(struct gsym_build *build, const struct llvm_module *m) {
     for (uint32_t i = 0; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !s.size || !is_code(m, &s)) continue;
-        const uint64_t addr = is_unlinked ? 0 : s.addr;
+        uint64_t addr = is_unlinked ? 0 : s.addr;
+        if (m->object.container == CSN_CONTAINER_WASM && m->object.kind != CSN_OBJECT_RELOCATABLE) addr = s.file_offset; /* as LLVM */
         gsym_build_add_text(build, addr, addr + s.size);
     }
 }

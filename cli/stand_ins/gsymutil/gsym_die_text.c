@@ -112,24 +112,12 @@ static void put_type(const struct csn_debug_die *die, unsigned depth) {
 
 /* ---- expressions ---- */
 
-static void put_register(const struct gsym_unit *u, unsigned number) {
-    static const char *const x86[] = { "RAX", "RDX", "RCX", "RBX", "RSI", "RDI", "RBP", "RSP", "R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15" };
-    enum { EM_X86_64 = 62, EM_AARCH64 = 183 };
-    const bool is_x86 = strcmp(u->module->object.arch, "x86_64") == 0, is_arm = strncmp(u->module->object.arch, "arm64", 5) == 0;
-    if (is_x86 && number < 16) printf(" %s", x86[number]);
-    else if (is_arm && number == 29) fputs(" FP", stdout);
-    else if (is_arm && number == 31) fputs(" WSP", stdout);
-    else if (is_arm && number < 31) printf(" W%u", number);
-}
-
 /* The few operations that functions have: where their frame is, which entry of a table of virtual functions they are. */
-static void put_expression(const struct gsym_unit *u, struct csn_str bytes) {
+static void put_expression(struct csn_str bytes) {
     const unsigned char *p = (const unsigned char *)bytes.ptr;
     if (bytes.len == 1 && p[0] == 0x9c) fputs("DW_OP_call_frame_cfa", stdout);
-    else if (bytes.len == 1 && p[0] >= 0x50 && p[0] <= 0x6f) {
-        printf("DW_OP_reg%u", p[0] - 0x50u);
-        put_register(u, p[0] - 0x50u);
-    } else if (bytes.len == 2 && p[0] == 0x10 && p[1] < 0x80) printf("DW_OP_constu 0x%x", p[1]);
+    else if (bytes.len == 1 && p[0] >= 0x50 && p[0] <= 0x6f) printf("DW_OP_reg%u", p[0] - 0x50u); /* without the register's name */
+    else if (bytes.len == 2 && p[0] == 0x10 && p[1] < 0x80) printf("DW_OP_constu 0x%x", p[1]);
     else if (bytes.len == 1 && p[0] >= 0x30 && p[0] <= 0x4f) printf("DW_OP_lit%u", p[0] - 0x30u);
     else
         for (size_t i = 0; i < bytes.len; i++) printf("%s%02x", i ? " " : "", p[i]);
@@ -208,7 +196,7 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
     else if (v->kind == CSN_VALUE_ADDRESS) put_address(u, v->number);
     else if (v->kind == CSN_VALUE_STRING) put_string(v->bytes);
     else if (v->kind == CSN_VALUE_REFERENCE) put_reference(die, v);
-    else if (v->kind == CSN_VALUE_BLOCK) put_expression(u, v->bytes);
+    else if (v->kind == CSN_VALUE_BLOCK) put_expression(v->bytes);
     else if (v->form == DW_FORM_strp_sup || v->form == DW_FORM_GNU_strp_alt) return; /* in a file that LLVM does not read */
     else if (v->form == DW_FORM_rnglistx) printf("indexed (0x%" PRIx64 ") rangelist = ", v->number);
     else printf("0x%0*" PRIx64, die->unit->offset_size == 8 ? 16 : 8, v->number);

@@ -28,8 +28,7 @@ static void put_lines(const struct csn_index *index, const struct csn_record *re
 static void put_inlines(const struct csn_index *index, const struct csn_record *record, int indent) {
     struct csn_inline_iter *iter = zeroed_memory(1, sizeof *iter);
     struct csn_inline_node node;
-    put_indent(indent);
-    fputs("InlineInfo:\n", stdout);
+    if (!indent) fputs("InlineInfo:\n", stdout); /* of merged functions it is left out */
     if (csn_inline_iter_init(iter, index, record, NULL) == CSN_OK)
         while (csn_inline_iter_next(iter, &node, NULL) == CSN_OK) {
             struct csn_range range;

@@ -226,6 +226,11 @@ static int answer_lines(const struct gsymutil *g) {
         const size_t digits = blank ? (size_t)(blank - line) : kept;
         uint64_t addr;
         const bool is_number = llvm_read_number(line, digits, false, &addr);
+        if (is_number && g->merged && !file.path && !(blank && blank[1])) { /* no file yet: LLVM has no answer, and goes on */
+            fputc('\n', stdout);
+            fflush(stdout);
+            continue;
+        }
         if ((blank || file.path || is_number) && !use_file(&file, blank ? blank + 1 : "")) {
             code = 1;
         } else if (!is_number) {
