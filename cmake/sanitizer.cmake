@@ -4,8 +4,9 @@
 
 set(CSN_HAS_SANITIZER FALSE)
 if(NOT CSN_HAS_BACKTRACE OR NOT CMAKE_SYSTEM_NAME STREQUAL "Linux" OR NOT CMAKE_SIZEOF_VOID_P EQUAL 8 OR NOT CMAKE_OBJCOPY
-   OR CALLSIGN_SANITIZE OR CALLSIGN_LTO OR CALLSIGN_FUZZ)
-    message(STATUS "libcallsign-sanitizer.a: not built (needs 64-bit Linux, objcopy, no sanitizer and no link-time optimization)")
+   OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64|riscv64)$" OR CALLSIGN_SANITIZE OR CALLSIGN_LTO OR CALLSIGN_FUZZ)
+    # s390x passes the arguments of mmap in memory; where there is no sanitizer, there is nothing to name.
+    message(STATUS "libcallsign-sanitizer.a: not built (needs Linux on x86-64, AArch64 or RISC-V, objcopy, no sanitizer and no link-time optimization)")
     return()
 endif()
 set(CSN_HAS_SANITIZER TRUE)

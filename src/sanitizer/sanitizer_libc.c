@@ -1,12 +1,12 @@
 /* What the converter needs of libc, without libc: a sanitizer intercepts malloc, memcpy, read, mmap, pthread_mutex_lock and many
  * more, and its own report must not run into its checks. Each function csni_sanitizer_NAME takes the place of NAME in the object
- * file that cmake/sanitizer.cmake makes. One thread at a time, on Linux with 64 bits.
+ * file that cmake/sanitizer.cmake makes. One thread at a time, on Linux with 64 bits, where NAME and NAME64 are one: glibc's headers
+ * say open64, musl's open.
  *
  * Compiled without built-in functions: a loop that copies must not become a call of memcpy. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -260,6 +260,11 @@ CSNI_LIBC(void *, mmap64)(void *at, size_t size, int protection, int flags, int 
     return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, off);
 }
 
+CSNI_LIBC(void *, mmap)(void *at, size_t size, int protection, int flags, int fd, off_t off);
+CSNI_LIBC(void *, mmap)(void *at, size_t size, int protection, int flags, int fd, off_t off) {
+    return csni_sanitizer_mmap64(at, size, protection, flags, fd, off);
+}
+
 CSNI_LIBC(int, munmap)(void *ptr, size_t size);
 CSNI_LIBC(int, munmap)(void *ptr, size_t size) { return (int)syscall(SYS_munmap, ptr, size); }
 
@@ -270,6 +275,9 @@ CSNI_LIBC(int, madvise)(void *ptr, size_t size, int advice) { return (int)syscal
 
 CSNI_LIBC(int, open64)(const char *path, int flags, ...);
 CSNI_LIBC(int, open64)(const char *path, int flags, ...) { return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0); }
+
+CSNI_LIBC(int, open)(const char *path, int flags, ...);
+CSNI_LIBC(int, open)(const char *path, int flags, ...) { return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0); }
 
 CSNI_LIBC(int, close)(int fd);
 CSNI_LIBC(int, close)(int fd) { return (int)syscall(SYS_close, fd); }
@@ -283,13 +291,22 @@ CSNI_LIBC(ssize_t, write)(int fd, const void *bytes, size_t size) { return sysca
 CSNI_LIBC(int, fstat64)(int fd, struct stat *out);
 CSNI_LIBC(int, fstat64)(int fd, struct stat *out) { return (int)syscall(SYS_fstat, fd, out); }
 
+CSNI_LIBC(int, fstat)(int fd, struct stat *out);
+CSNI_LIBC(int, fstat)(int fd, struct stat *out) { return csni_sanitizer_fstat64(fd, out); }
+
 CSNI_LIBC(int, stat64)(const char *path, struct stat *out);
 CSNI_LIBC(int, stat64)(const char *path, struct stat *out) { return (int)syscall(SYS_newfstatat, AT_FDCWD, path, out, 0); }
+
+CSNI_LIBC(int, stat)(const char *path, struct stat *out);
+CSNI_LIBC(int, stat)(const char *path, struct stat *out) { return csni_sanitizer_stat64(path, out); }
 
 CSNI_LIBC(int, lstat64)(const char *path, struct stat *out);
 CSNI_LIBC(int, lstat64)(const char *path, struct stat *out) {
     return (int)syscall(SYS_newfstatat, AT_FDCWD, path, out, AT_SYMLINK_NOFOLLOW);
 }
+
+CSNI_LIBC(int, lstat)(const char *path, struct stat *out);
+CSNI_LIBC(int, lstat)(const char *path, struct stat *out) { return csni_sanitizer_lstat64(path, out); }
 
 CSNI_LIBC(int, faccessat)(int folder, const char *path, int mode, int flags);
 CSNI_LIBC(int, faccessat)(int folder, const char *path, int mode, int flags) {
@@ -306,6 +323,8 @@ CSNI_LIBC(ssize_t, readlink)(const char *path, char *out, size_t cap) { return s
 CSNI_LIBC(int, memfd_create)(const char *name, unsigned flags);
 CSNI_LIBC(int, memfd_create)(const char *name, unsigned flags) { return (int)syscall(SYS_memfd_create, name, flags); }
 
+enum { PATH_BYTES = 4096 };
+
 /* The kernel knows the path of an open file. */
 CSNI_LIBC(char *, realpath)(const char *path, char *out);
 CSNI_LIBC(char *, realpath)(const char *path, char *out) {
@@ -313,8 +332,8 @@ CSNI_LIBC(char *, realpath)(const char *path, char *out) {
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
     if (fd < 0) return NULL;
     csni_format(link, sizeof link, "/proc/self/fd/%d", fd);
-    char *result = out ? out : csni_sanitizer_malloc(PATH_MAX);
-    ssize_t len = result ? csni_sanitizer_readlink(link, result, PATH_MAX - 1) : -1;
+    char *result = out ? out : csni_sanitizer_malloc(PATH_BYTES);
+    ssize_t len = result ? csni_sanitizer_readlink(link, result, PATH_BYTES - 1) : -1;
     csni_sanitizer_close(fd);
     if (len >= 0) {
         result[len] = 0;
@@ -370,9 +389,10 @@ CSNI_LIBC(void, qsort)(void *items, size_t count, size_t size, compare_items *co
 
 /* ---- what a report goes without: threads, folders, other libraries, files that are written ---- */
 
+/* Pasted at once: musl defines names like pwrite64 as macros. */
 #define CSNI_ABSENT(type, name, result)         \
-    CSNI_LIBC(type, name)(void);                \
-    CSNI_LIBC(type, name)(void) { return result; }
+    type csni_sanitizer_##name(void);           \
+    type csni_sanitizer_##name(void) { return result; }
 
 CSNI_ABSENT(int, pthread_attr_destroy, 0)
 CSNI_ABSENT(int, pthread_attr_init, 0)
@@ -395,6 +415,7 @@ CSNI_ABSENT(int, sched_getaffinity, -1)
 CSNI_ABSENT(int, __sched_cpucount, 1)
 CSNI_ABSENT(void *, opendir, NULL)
 CSNI_ABSENT(void *, readdir64, NULL)
+CSNI_ABSENT(void *, readdir, NULL)
 CSNI_ABSENT(int, closedir, 0)
 CSNI_ABSENT(void *, dlopen, NULL)
 CSNI_ABSENT(void *, dlsym, NULL)
@@ -406,7 +427,9 @@ CSNI_ABSENT(int, fchmod, -1)
 CSNI_ABSENT(int, fsync, -1)
 CSNI_ABSENT(int, sync_file_range, -1)
 CSNI_ABSENT(ssize_t, pwrite64, -1)
+CSNI_ABSENT(ssize_t, pwrite, -1)
 CSNI_ABSENT(int, mkdir, -1)
 CSNI_ABSENT(int, mkstemp64, -1)
+CSNI_ABSENT(int, mkstemp, -1)
 CSNI_ABSENT(int, rename, -1)
 CSNI_ABSENT(int, unlink, -1)
