@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 # Picked when a recipe runs, because `make demo` and `make check` may install CMake first.
 CMAKE ?= $$(scripts/pick-cmake)
 
-.PHONY: all npm demo check check-builds check-full check-corpus bench fuzz install uninstall clean help
+.PHONY: all npm web demo check check-builds check-full check-corpus bench fuzz install uninstall clean help
 
 all:
 	@$(CMAKE) --preset release -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
@@ -17,6 +17,10 @@ all:
 npm:
 	@scripts/install-deps web
 	@scripts/build-npm
+
+web:
+	@scripts/install-deps web
+	@scripts/build-web
 
 demo:
 	@scripts/install-deps build demo
@@ -69,6 +73,7 @@ clean:
 
 help:
 	@echo "make               the release build: build/release/callsign and the libraries beside it"
+	@echo "make web           the static page, for any web server beside .gsym files: build/web/"
 	@echo "make npm           the npm package (the lookup library as WebAssembly): build/npm/"
 	@echo "make demo          installs what the build needs (Debian), builds, shows the main job on a small program"
 	@echo "make check         installs what the tests need, then all tests of the release build (about 8 minutes)"

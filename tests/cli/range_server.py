@@ -15,6 +15,7 @@ class RangeServer(http.server.ThreadingHTTPServer):
         self.requests = []          # (method, path, Range)
         self.bytes_sent = 0
         self.hang = threading.Event()
+        self.types = {}             # {".js": "text/javascript"}
 
     def url(self, path):
         return f"http://127.0.0.1:{self.server_address[1]}{path}"
@@ -58,7 +59,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         match = re.fullmatch(r"bytes=(\d+)-(\d+)", wanted or "")
         etag = f'"{count if fault == "etag" else 1}"'
         if not match or fault == "no ranges":
-            return self.answer(200, body, [("ETag", etag)])
+            path = "/index.html" if self.path == "/" else self.path
+            kind = server.types.get(path[path.rfind("."):], "application/octet-stream")
+            return self.answer(200, body, [("ETag", etag), ("Content-Type", kind)])
         start, end = int(match[1]), min(int(match[2]) + 1, len(body))
         if start >= len(body):
             return self.answer(416, b"", [("Content-Range", f"bytes */{len(body)}")])

@@ -1,0 +1,219 @@
+"""The static page in Chromium: every view, by mouse and keyboard, and nothing asked from anywhere else."""
+import base64
+import json
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+import chromium
+import gsym_make
+import range_server
+from chromium import TIMEOUT
+from programs import build_id, need
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
+
+
+@pytest.fixture(scope="module")
+def files():
+    need("node")
+    done = subprocess.run([ROOT / "scripts" / "build-web"], capture_output=True, text=True)
+    if done.returncode == 77:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    return {"/" + path.name: path.read_bytes() for path in (ROOT / "build" / "web").iterdir()}
+
+
+@pytest.fixture
+def server(files):
+    with range_server.serving({"/": files["/index.html"], **files}) as server:
+        server.types = TYPES
+        yield server
+
+
+page = chromium.page
+
+
+class Site:
+    """The page on that server. What tests wait for has a limit; a message of the page or an error ends it."""
+
+    def __init__(self, page, server):
+        self.page, self.server = page, server
+        page.events.clear()
+        page.call("Page.navigate", url=server.url("/"))
+        page.wait_for("Page.loadEventFired")
+        self.until("document.documentElement.dataset.ready")
+
+    def until(self, expression):
+        deadline = time.monotonic() + TIMEOUT
+        while not (value := self.page.eval(expression)):
+            assert time.monotonic() < deadline, (expression, self.text("status"), self.page.complaints())
+            time.sleep(0.05)
+        return value
+
+    def text(self, name):
+        return self.page.eval(f"document.getElementById('{name}').textContent")
+
+    def drop(self, **contents):
+        """Drops files on the page, as the mouse would."""
+        files = ",".join(f"new File([Uint8Array.from(atob('{base64.b64encode(data).decode()}'), c => c.charCodeAt(0))], {json.dumps(name)})"
+                         for name, data in contents.items())
+        self.page.eval(f"(() => {{ const data = new DataTransfer(); for (const f of [{files}]) data.items.add(f);"
+                       "document.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true, cancelable: true})); })()")
+
+    def paste(self, log):
+        self.page.eval(f"document.getElementById('log').value = {json.dumps(log)}")
+        self.page.eval("document.getElementById('run').click()")
+
+    def tab(self, name):
+        x, y = self.page.eval(f"(() => {{ const r = document.getElementById('tab-{name}').getBoundingClientRect(); return [r.x + 5, r.y + 5] }})()")
+        self.page.click(x, y)
+        self.until(f"!document.getElementById('view-{name}').hidden")
+
+
+@pytest.fixture
+def site(page, server):
+    site = Site(page, server)
+    yield site
+    # What is not beside the page is 404, which the browser logs.
+    complaints = [event for event in page.complaints() if event["params"].get("entry", {}).get("source") != "network"]
+    assert not complaints, complaints
+    assert all(url.startswith((server.url("/"), "data:")) for url in page.requests())
+
+
+@pytest.fixture(scope="module")
+def index(callsign, tmp_path_factory, shapes):
+    path = tmp_path_factory.mktemp("page") / "shapes.gsym"
+    callsign.good("convert", shapes.path, "-o", path, "--quiet")
+    return path
+
+
+@pytest.fixture
+def log(shapes):
+    return "program died\n" + "".join(f"./shapes(+{shapes.mark(name) + 1:#x})[0x55500000{shapes.mark(name):04x}]\n" for name in ("square", "hidden")) + \
+        "/lib/libmissing.so(+0x1234)[0x7f0000001234]\n"
+
+
+def in_place(callsign, index, log):
+    return callsign.run("stack", "--in-place", "--demangle", "--no-search", "--index", index, stdin=log).stdout
+
+
+def test_a_log_gets_its_names_in_place(callsign, site, index, log):
+    site.drop(**{"shapes.gsym": index.read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    site.paste(log)
+    site.until("!document.getElementById('named').hidden")
+    want = in_place(callsign, index, log)
+    assert site.text("named").rstrip("\n") == want.rstrip("\n") and "square" in want
+    assert site.page.eval("document.querySelectorAll('#named .filled').length") >= 2
+    # Each frame that has no name has the reason beside it.
+    assert "there is no index for the module (/lib/libmissing.so)" in site.text("stacks")
+    assert "inlined" in site.text("stacks")
+    assert "1 stacks, 3 frames" in site.text("status")
+
+
+def test_a_dropped_log_and_a_program_at_once(callsign, site, index, log, shapes):
+    site.drop(**{"shapes": shapes.path.read_bytes(), "crash.log": log.encode()})
+    site.until("!document.getElementById('named').hidden")
+    assert site.text("named").rstrip("\n") == in_place(callsign, index, log).rstrip("\n")
+
+
+@pytest.mark.parametrize("layout", [".build-id", "name", "buildid"])
+def test_indexes_beside_the_page(callsign, site, server, index, log, shapes, layout):
+    number = build_id(shapes.path)
+    place = {".build-id": f"/.build-id/{number[:2]}/{number[2:]}.gsym", "name": "/shapes.gsym", "buildid": f"/buildid/{number}/gsym"}[layout]
+    server.files[place] = index.read_bytes()
+    if layout != "name":  # the log has to name the build id
+        log = f"    #0 {shapes.mark('square'):#x}  (/x/shapes+{shapes.mark('square'):#x}) (BuildId: {number})\n"
+    site.paste(log)
+    site.until("!document.getElementById('named').hidden")
+    assert "square" in site.text("named"), (site.text("named"), [r[1] for r in server.requests])
+    assert any(path == place for _, path, _ in server.requests)
+
+
+def test_a_page_in_place_of_an_index_is_ignored(site, server, log):
+    server.files["/shapes.gsym"] = b"<!DOCTYPE html><html>not found</html>"
+    site.paste(log)
+    site.until("!document.getElementById('named').hidden")
+    assert site.text("named").rstrip("\n") == log.rstrip("\n")
+
+
+def test_folded_stacks_become_a_flame_graph(site):
+    site.drop(**{"out.folded": b"main;work;inner 30\nmain;work 10\nmain;idle 60\n"})
+    site.until("document.querySelectorAll('.flame').length == 5")
+    assert site.text("flame-note").startswith("100 samples")
+    widths = site.page.eval("Object.fromEntries([...document.querySelectorAll('.flame')].map(b => [b.textContent, parseFloat(b.style.width)]))")
+    assert widths == {"all": 100, "main": 100, "work": 40, "inner": 30, "idle": 60}
+    # The keyboard: to a frame, into it, and back.
+    site.page.eval("document.querySelector('.flame').focus()")
+    site.page.key("ArrowRight")
+    site.page.key("ArrowRight")
+    assert site.page.eval("document.activeElement.textContent") == "idle"
+    site.page.key("Enter", "\r")
+    site.until("document.querySelectorAll('.flame').length == 1")
+    site.page.key("Escape")
+    site.until("document.querySelectorAll('.flame').length == 5")
+
+
+def test_treemap_and_address_of_an_index(callsign, site, index, shapes):
+    site.drop(**{"shapes.gsym": index.read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    site.tab("index")
+    site.until("document.querySelectorAll('#treemap svg').length == 2")
+    stats = json.loads(callsign.good("stats", "--json", index))
+    shown = site.page.eval("[...document.querySelectorAll('#treemap svg:nth-of-type(1) title')].map(t => t.textContent)")
+    for part in stats["parts"]:
+        assert (f"{part['name']}: {part['bytes']} bytes" in shown) == (part["bytes"] > 0)
+    # Areas are as the bytes are.
+    areas = site.page.eval("[...document.querySelectorAll('#treemap svg')[0].querySelectorAll('rect')].map(r => "
+                           "r.width.baseVal.value * r.height.baseVal.value / parseInt(/: (\\d+)/.exec(r.textContent)[1]))")
+    assert max(areas) / min(areas) < 1.01
+    site.page.eval(f"document.getElementById('address').value = '{shapes.mark('square'):#x}'")
+    site.page.eval("document.getElementById('lookup').click()")
+    site.until("!document.getElementById('answer').hidden")
+    assert site.text("answer") == callsign.good("lookup", "--merged", "--demangle", index, f"{shapes.mark('square'):#x}")
+
+
+def test_difference_of_two_indexes(callsign, site, index, classes, tmp_path):
+    callsign.good("convert", classes.path, "-o", tmp_path / "classes.gsym", "--quiet")
+    site.drop(**{"shapes.gsym": index.read_bytes(), "classes.gsym": (tmp_path / "classes.gsym").read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 2")
+    site.tab("diff")
+    site.page.eval("document.getElementById('compare').click()")
+    site.until("document.querySelectorAll('#difference details').length == 3")
+    assert "The indexes differ." in site.text("difference") and "outer" in site.text("difference")
+
+
+def test_tabs_by_keyboard_and_dark_mode(site):
+    site.page.eval("document.getElementById('tab-stack').focus()")
+    site.page.key("ArrowRight")
+    assert site.page.eval("document.activeElement.id") == "tab-flame" and not site.page.eval("document.getElementById('view-flame').hidden")
+    site.page.key("ArrowLeft")
+    light = site.page.eval("getComputedStyle(document.body).backgroundColor")
+    site.page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert site.page.eval("getComputedStyle(document.body).backgroundColor") != light
+    site.page.call("Emulation.setEmulatedMedia", features=[])
+
+
+def test_what_a_log_contains_is_text(site):
+    site.paste("<img src=x onerror=alert(1)>\n#0 0x1139 in <script>alert(2)</script> (/x/<b>app</b>+0x1139)\n")
+    site.until("!document.getElementById('named').hidden")
+    assert site.page.eval("document.querySelectorAll('#named img, #named script, #stacks script, #stacks b').length") == 0
+
+
+def test_merged_functions_with_the_deciding_call_site(site, tmp_path):
+    gsym_make.write(tmp_path / "app.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "area", "line": 5, "merged": [{"name": "square", "line": 9}]},
+        {"start": 0x2000, "size": 0x40, "name": "main", "line": 20, "sites": [(0x10, gsym_make.INTERNAL, ["^square$"])]}])
+    site.drop(**{"app.gsym": (tmp_path / "app.gsym").read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    site.paste("./app(+0x1004)[0x555000001004]\n./app(+0x2010)[0x555000002010]\n")
+    site.until("document.querySelector('.merged') !== null")
+    merged = site.page.eval("document.querySelector('.merged').textContent")
+    assert merged == "one of area, square: decided by the call site of frame 1, pattern ^square$"
+    assert site.page.eval("document.querySelector('.merged strong').textContent") == "square"
+    site.paste("./app(+0x1004)[0x555000001004]\n")
+    site.until("/nothing in the stack decides/.test(document.getElementById('stacks').textContent)")
