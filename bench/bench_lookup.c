@@ -5,6 +5,7 @@
  *                                                 length, no path, "strings read" reads every byte of every name and path,
  *                                                 "batch" is csn_index_lookup_batch(), "two threads" is views only, wall
  *                                                 time over all addresses; then with the accelerator
+ *   bench_lookup once INDEX ADDRESSES             reads the strings of each address once, and no more: for measuring memory
  *   bench_lookup print INDEX ADDRESSES [--llvm | --accelerator]
  *                                                 one line an address: frames innermost first; --llvm answers as the
  *                                                 reference reader would
@@ -122,8 +123,8 @@ static uint64_t pass_strings(const struct csn_index *index, const struct address
 
 static uint64_t pass_batch(const struct csn_index *index, const struct address_list *list) {
     enum { BATCH = 1024, FRAMES = 8192 };
-    static _Thread_local struct csn_batch_answer answers[BATCH];
-    static _Thread_local struct csn_frame_ref frames[FRAMES];
+    static struct csn_batch_answer answers[BATCH];
+    static struct csn_frame_ref frames[FRAMES];
     uint64_t sum = 0;
     for (size_t i = 0, done; i < list->count; i += done) {
         size_t count = list->count - i < BATCH ? list->count - i : BATCH;
@@ -250,6 +251,7 @@ static void print_answers(const struct csn_index *index, const struct address_li
 
 static int usage(void) {
     fputs("usage: bench_lookup time INDEX ADDRESSES [REPEATS]\n"
+          "       bench_lookup once INDEX ADDRESSES\n"
           "       bench_lookup print INDEX ADDRESSES [--llvm | --accelerator]\n", stderr);
     return 2;
 }
@@ -291,6 +293,10 @@ int main(int argc, char **argv) {
         if (repeats < 1 || repeats > REPEATS_MAX)
             return usage();
         time_lookups(argv[2], &list, repeats);
+    } else if (strcmp(argv[1], "once") == 0 && argc == 4) {
+        struct csn_index *index = open_index(argv[2], false);
+        printf("checksum %" PRIu64 "\n", pass_strings(index, &list));
+        csn_index_close(index);
     } else if (strcmp(argv[1], "print") == 0) {
         bool llvm = argc == 5 && strcmp(argv[4], "--llvm") == 0;
         bool accelerator = argc == 5 && strcmp(argv[4], "--accelerator") == 0;

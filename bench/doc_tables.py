@@ -117,6 +117,40 @@ def sizes(results):
     return "MB, and in brackets how many times the index.\n\n" + markdown(["", *results["sizes"]], rows)
 
 
+def stored(results):
+    """An accelerator in the file: sizes, times with names and paths read, page faults and shared memory, against symcache."""
+    rows = []
+    for name, sizes in results["sizes"].items():
+        def of(table, engine, **more):
+            return by(results[table], input=name, engine=engine, **more)
+        cells = [name, f"{sizes['stored'] / 1e6:.1f} / {sizes['symcache'] / 1e6:.1f}"]
+        for spread in ("by-function", "by-byte"):
+            ns = {engine: of("lookup", engine, addresses=spread)["median_ns"] for engine in ("stored", "LLVM", "symcache")}
+            cells += [f"{ns['stored']:,.0f}", f"{times(ns['LLVM'] / ns['stored'])} / {times(ns['symcache'] / ns['stored'])}"]
+        first, ours = (of("pages", "callsign", lookups=count) for count in (1, 100))
+        memory = [of("memory", engine) for engine in ("stored", "symcache")]
+        cells += [first["pages_views"], f"{ours['faults_strings']} / {of('pages', 'symcache', lookups=100)['faults_strings']}",
+                  " / ".join(f"{row['pss_mb']:.0f}" for row in memory)]
+        rows.append(cells)
+    count = results["memory"][0]["processes"]
+    return condition(results) + markdown(
+        ["input", "file, MB: ours / symcache", "by function, ns", "faster than LLVM's reader / symcache", "by byte, ns",
+         "faster than LLVM's reader / symcache", "pages of open and one lookup", "page faults of 100 lookups: ours / symcache",
+         f"{count} processes, MB: ours / symcache"], rows)
+
+
+def one_address(results):
+    """Whole processes against one that only opens, looks up and prints."""
+    rows = []
+    for name in results["sizes"]:
+        ms = {row["tool"]: row["wall_s"] * 1e3 for row in results["process"] if row["input"] == name}
+        rows.append([name, f"{ms['floor']:.2f}", f"{ms['callsign']:.2f}", times(ms["callsign"] / ms["floor"]), f"{ms['callsign, stored']:.2f}",
+                     f"{ms['callsign --version']:.2f}", f"{ms['llvm-gsymutil']:.1f}", times(ms["llvm-gsymutil"] / ms["callsign"])])
+    return condition(results) + markdown(
+        ["one address", "a program that does no more, ms", "callsign lookup, ms", "of that program's time", "with a stored accelerator, ms",
+         "callsign --version, ms", "llvm-gsymutil, ms", "faster"], rows)
+
+
 def headline(results):
     """The README's: conversion alone."""
     rows, all_rows = [], results["convert"]
@@ -150,7 +184,7 @@ def first_backtrace(results):
         ["debug information of", "first lookup, s", "faster", "40 lookups, s", "CPU, s", "memory, MB", "of libbacktrace's"], rows)
 
 
-TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, headline,
+TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
                                 lookup_headline, first_backtrace)}
 
 

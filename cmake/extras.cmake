@@ -19,10 +19,12 @@ foreach(file ${BENCH_FILES})
     target_link_libraries(bench-${name} PRIVATE callsign-static csn-flags csn-dependencies)
 endforeach()
 
-# What counts the pages that a rival touches. 64-bit Linux alone: mmap() there takes whole offsets.
+# What counts the pages that a rival touches, and keeps its memory at its end. 64-bit Linux alone: mmap() there takes whole offsets.
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND CMAKE_SIZEOF_VOID_P EQUAL 8 AND NOT CALLSIGN_SANITIZE)
-    add_library(bench-touched-pages MODULE bench/preload/touched_pages.c)
-    set_target_properties(bench-touched-pages PROPERTIES PREFIX "" OUTPUT_NAME touched_pages C_VISIBILITY_PRESET default
-                          LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
-    target_link_libraries(bench-touched-pages PRIVATE csn-flags)
+    foreach(name touched_pages hold_at_exit)
+        add_library(bench-${name} MODULE bench/preload/${name}.c)
+        set_target_properties(bench-${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
+                              LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bench")
+        target_link_libraries(bench-${name} PRIVATE csn-flags)
+    endforeach()
 endif()

@@ -19,7 +19,7 @@ csn_status csni_profile_hex_module(struct csn_profile *p, struct csn_str path, s
             digits = 0;
             break;
         }
-        bytes[digits / 2] = (uint8_t)(digits % 2 ? bytes[digits / 2] << 4 | digit : digit);
+        bytes[digits / 2] = (uint8_t)(digits % 2 ? (unsigned)bytes[digits / 2] << 4 | digit : digit);
         digits++;
     }
     if (digits % 2 == 0) {
