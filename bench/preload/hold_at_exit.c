@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 int munmap(void *address, size_t size) {
