@@ -81,7 +81,11 @@ void log_request(const struct http_request *request, uint64_t microseconds, bool
 static void random_hex(char *out, size_t digits) {
     unsigned char bytes[16] = { 0 };
     if (getrandom(bytes, digits / 2, 0) < 0) memset(bytes, 1, sizeof(bytes));
-    for (size_t i = 0; i < digits / 2; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    for (size_t i = 0; i < digits / 2; i++) {
+        out[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+    }
+    out[digits] = 0;
 }
 
 static bool take_trace_id(const char *header, char out[TRACE_ID_SIZE]) {

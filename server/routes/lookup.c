@@ -1,17 +1,42 @@
 /* Looking up addresses in the symbols of an image. */
 #include "routes/lookup.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* They are large enough for malloc() to ask the system for each: some are kept. */
+enum { MOST_KEPT = 32 };
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lookup *kept;
+static int kept_count;
+
 struct lookup *lookup_create(void) {
-    struct lookup *lookup = malloc(sizeof(*lookup));
+    pthread_mutex_lock(&kept_lock);
+    struct lookup *lookup = kept;
+    if (lookup) {
+        kept = lookup->next;
+        kept_count--;
+    }
+    pthread_mutex_unlock(&kept_lock);
+    if (lookup) return lookup;
+    lookup = malloc(sizeof(*lookup));
     if (lookup) lookup->scratch = (struct name_scratch){ 0 };
     return lookup;
 }
 
 void lookup_destroy(struct lookup *lookup) {
-    if (lookup) free(lookup->scratch.ptr);
+    if (!lookup) return;
+    pthread_mutex_lock(&kept_lock);
+    bool is_kept = kept_count < MOST_KEPT;
+    if (is_kept) {
+        lookup->next = kept;
+        kept = lookup;
+        kept_count++;
+    }
+    pthread_mutex_unlock(&kept_lock);
+    if (is_kept) return;
+    free(lookup->scratch.ptr);
     free(lookup);
 }
 

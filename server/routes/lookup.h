@@ -12,6 +12,7 @@ struct lookup {
     struct csn_lookup found;
     struct csn_error error;
     char path[4096];
+    struct lookup *next;   /* in the list of those that nobody uses */
     char piece[64 * 1024]; /* of a name that the index keeps in pieces */
     struct name_scratch scratch;
 };

@@ -9,6 +9,7 @@ const struct route server_routes[] = {
     { "/symbolicate", "POST", sentry_symbolicate, 0, "sentry_symbolicate" },
     { "/requests/", "GET", sentry_request, ROUTE_PREFIX, "sentry_requests" },
     { "/v1/symbolicate", "POST", own_symbolicate, 0, "symbolicate" },
+    { "/v1/openapi.json", "GET HEAD", show_openapi, ROUTE_QUICK | ROUTE_OPEN, "openapi" },
     { "/symbolz", "GET POST", pprof_symbolz, 0, "symbolz" },
     { "/pprof/symbol", "GET POST", pprof_symbolz, 0, "symbolz" },
     { "/m/", "GET POST", pprof_symbolz, ROUTE_PREFIX, "symbolz" },

@@ -8,6 +8,7 @@
 
 #include "http/connections.h"
 #include "http/server.h"
+#include "routes/openapi.h"
 #include "routes/routes.h"
 
 enum http_done show_health(struct http_request *request) { return respond(request, 200, "text/plain", "ok\n"); }
@@ -28,6 +29,11 @@ enum http_done show_version(struct http_request *request) {
     text_json_member(body, "source", "callsign");
     text_json_member(body, "version", csn_version());
     text_put(body, "}\n");
+    return respond_json(request, 200);
+}
+
+enum http_done show_openapi(struct http_request *request) {
+    text_bytes(&request->response.body, server_openapi, server_openapi_size);
     return respond_json(request, 200);
 }
 
