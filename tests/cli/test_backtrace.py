@@ -135,7 +135,7 @@ def test_index_of_another_build_is_not_used(callsign, libraries, tmp_path):
     assert " in " not in text and f"({program}+0x" in text
     # Its lines name the module and the build id: the command reads them, and finds the names.
     named = callsign.good("stack", stdin=text)
-    assert f"inlined_crash" in named and f"own_stack.c:{mark(OWN, 'crash')}" in named
+    assert "inlined_crash" in named and f"own_stack.c:{mark(OWN, 'crash')}" in named
 
 
 def test_static_program_has_the_reader_alone(libraries, tmp_path):
