@@ -158,6 +158,14 @@ def test_folded_stacks_become_a_flame_graph(site):
     site.until("document.querySelectorAll('.flame').length == 5")
 
 
+def test_a_profile_becomes_a_flame_graph(callsign, site, tmp_path):
+    (tmp_path / "x.folded").write_text("main;work;inner 30\nmain;work 10\nmain;idle 60\n")
+    callsign.good("profile", tmp_path / "x.folded", "--to", "pprof", "-o", tmp_path / "x.pb.gz", "--no-search")
+    site.drop(**{"x.pb.gz": (tmp_path / "x.pb.gz").read_bytes()})
+    site.until("document.querySelectorAll('.flame').length == 5")
+    assert site.text("flame-note").startswith("100 samples") and not site.page.eval("document.getElementById('view-flame').hidden")
+
+
 def test_treemap_and_address_of_an_index(callsign, site, index, shapes):
     site.drop(**{"shapes.gsym": index.read_bytes()})
     site.until("document.querySelectorAll('.index').length == 1")

@@ -19,10 +19,10 @@ export function removeFile(path) {
   worker.postMessage({ remove: path });
 }
 
-/** Runs `callsign` with these arguments over the files that were put. */
-export function callsign(args, stdin) {
+/** Runs `callsign` with these arguments over the files that were put. `read`: a file that it writes, whose text is wanted. */
+export function callsign(args, stdin, read) {
   return new Promise((resolve, reject) => {
     waiting.set(++number, { resolve, reject });
-    worker.postMessage({ id: number, args, stdin });
+    worker.postMessage({ id: number, args, stdin, read });
   });
 }

@@ -1,5 +1,6 @@
 // The command in a worker, so that the page stays responsive. Messages: {put: path, bytes}, {remove: path}, or
-// {id, args, stdin}, which is answered by {id, code, stdout, stderr} or {id, failed}.
+// {id, args, stdin, read}, which is answered by {id, code, stdout, stderr, text}, where text is
+// that of the file `read`, or by {id, failed}.
 
 import { MemoryFiles, runProgram } from "./wasi_host.js";
 
@@ -10,9 +11,11 @@ const compiled = fetch(new URL("./command.wasm", import.meta.url)).then(async (r
   return WebAssembly.compile(await response.arrayBuffer());
 });
 
-async function run({ id, args, stdin }) {
+async function run({ id, args, stdin, read }) {
   try {
-    postMessage({ id, ...(await runProgram(await compiled, files, args, stdin)) });
+    const result = await runProgram(await compiled, files, args, stdin), written = files.files.get(read);
+    files.remove(read);
+    postMessage({ id, ...result, text: written && new TextDecoder().decode(written) });
   } catch (error) {
     postMessage({ id, failed: error.message });
   }

@@ -72,6 +72,29 @@ async function showLog() {
   report(answer.stacks.length || !folded ? answer.summary.replace(/^callsign: /, "") : `${folded.count} samples`);
 }
 
+// ---- profiles ----
+
+// The browser has gzip; the module does not.
+async function inflated(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+}
+
+// Binary, or JSON with the profiler's "meta": not a log.
+const isProfile = (bytes) => bytes.subarray(0, 4096).some((byte) => byte < 9) ||
+  /^\s*\{\s*"meta"/.test(new TextDecoder().decode(bytes.subarray(0, 256)));
+
+async function showProfile(bytes) {
+  report("working ...");
+  const out = "/out.folded";
+  const { text, stderr, code } = await callsign(["profile", "-", "--to", "folded", "-o", out, ...searchOptions()], bytes, out);
+  const tree = text && treeOfFolded(text);
+  if (code !== 0 || !tree) throw new Error(stderr.trim() || "the profile has no stacks");
+  flame.show(tree);
+  choose($("tab-flame"));
+  report(stderr.trim());
+}
+
 // ---- an index, or two ----
 
 async function showIndex() {
@@ -95,10 +118,11 @@ async function compare() {
 // ---- files ----
 
 async function take(files) {
-  let log;
+  let log, profile;
   for (const file of files) {
-    const bytes = new Uint8Array(await file.arrayBuffer());
+    const bytes = await inflated(new Uint8Array(await file.arrayBuffer()));
     if (isSymbolFile(bytes)) addSymbols(file.name, bytes);
+    else if (isProfile(bytes)) profile = bytes;
     else log = new TextDecoder().decode(bytes);
   }
   showIndexes();
@@ -106,7 +130,8 @@ async function take(files) {
     $("log").value = log;
     choose($("tab-stack"));
   }
-  if ($("log").value.trim()) await showLog();
+  if (profile) await showProfile(profile);
+  else if ($("log").value.trim()) await showLog();
   else report(`${symbolNames().length} files with symbols`);
 }
 

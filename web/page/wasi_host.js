@@ -2,7 +2,7 @@
 
 const ERRNO = { BADF: 8, EXIST: 20, INVAL: 28, ISDIR: 31, NOENT: 44, NOSYS: 52, NOTDIR: 54 };
 const FILETYPE = { DEVICE: 2, FOLDER: 3, FILE: 4 };
-const ROOT_FD = 3;
+const ROOT_FD = 3, OPEN_CREATE = 1;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 
 class Exit {
@@ -173,10 +173,28 @@ class Process {
       },
       path_open(fd, lookup, at, size, flags, rights, inheriting, fdFlags, out) {
         const path = p.path(fd, at, size), bytes = p.files.files.get(path);
-        if (!bytes && !p.files.isFolder(path)) return ERRNO.NOENT;
-        p.open.set(p.next, bytes ? { path, bytes, at: 0 } : { folder: path });
+        const create = !bytes && (flags & OPEN_CREATE);
+        if (create) p.files.put(path, new Uint8Array(0));
+        else if (!bytes && !p.files.isFolder(path)) return ERRNO.NOENT;
+        p.open.set(p.next, create ? { path, bytes: new Uint8Array(0), at: 0, parts: [] } : bytes ? { path, bytes, at: 0 } : { folder: path });
         p.view.setUint32(out, p.next++, true);
         return 0;
+      },
+      path_rename(fd, at, size, toFd, toAt, toSize) {
+        const from = p.path(fd, at, size), bytes = p.files.files.get(from);
+        if (!bytes) return ERRNO.NOENT;
+        p.files.remove(from);
+        p.files.put(p.path(toFd, toAt, toSize), bytes);
+        return 0;
+      },
+      path_unlink_file(fd, at, size) {
+        return p.files.files.delete(p.path(fd, at, size)) ? 0 : ERRNO.NOENT;
+      },
+      fd_sync: () => 0,
+      fd_filestat_set_size: () => 0,
+      fd_allocate: () => 0,
+      fd_pwrite(fd, vectors, count, offset, out) {
+        return Number(offset) === file(fd)?.parts?.reduce((sum, part) => sum + part.length, 0) ? this.fd_write(fd, vectors, count, out) : ERRNO.NOSYS;
       },
       path_readlink: () => ERRNO.INVAL,
       fd_close(fd) {
@@ -206,12 +224,13 @@ class Process {
         return 0;
       },
       fd_write(fd, vectors, count, out) {
-        const to = p.output[fd];
+        const f = file(fd), to = p.output[fd] ?? f?.parts; // a new file is written from front to back
         if (!to) return ERRNO.BADF;
         const total = p.vectors(vectors, count, (part) => {
           to.push(part.slice());
           return part.length;
         });
+        if (f?.parts) p.files.put(f.path, joinedBytes(f.parts));
         p.view.setUint32(out, total, true);
         return 0;
       },
@@ -243,7 +262,7 @@ class Process {
 export async function runProgram(module, files, args, stdin = new Uint8Array(0)) {
   const process = new Process(files, args, stdin, ["CALLSIGN_CACHE=/no-cache", "DEBUGINFOD_URLS="]);
   const given = process.imports(), imports = { wasi_snapshot_preview1: {} };
-  for (const { name } of WebAssembly.Module.imports(module)) imports.wasi_snapshot_preview1[name] = given[name] ?? (() => ERRNO.NOSYS);
+  for (const { name } of WebAssembly.Module.imports(module)) imports.wasi_snapshot_preview1[name] = given[name]?.bind(given) ?? (() => ERRNO.NOSYS);
   const { exports } = await WebAssembly.instantiate(module, imports);
   process.memory = exports.memory;
   let code = 0;
@@ -256,12 +275,14 @@ export async function runProgram(module, files, args, stdin = new Uint8Array(0))
   return { code, stdout: joinedText(process.output[1]), stderr: joinedText(process.output[2]) };
 }
 
-function joinedText(parts) {
+function joinedBytes(parts) {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
     all.set(part, at);
     at += part.length;
   }
-  return decoder.decode(all);
+  return all;
 }
+
+const joinedText = (parts) => decoder.decode(joinedBytes(parts));
