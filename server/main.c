@@ -55,9 +55,13 @@ int main(int argc, char **argv) {
     int first = 0;
     if (argc < 2 || (strcmp(argv[1], "serve") != 0 && strcmp(argv[1], "store") != 0))
         return fail("callsign-server is run by 'callsign serve' and 'callsign store'");
-    if (!settings || read_settings(settings, argc, argv, &first, why, sizeof(why)) < 0) return fail(why);
-    find_page(settings);
-    int code = strcmp(argv[1], "serve") == 0 ? serve(settings) : store_command(settings, argc, argv, first);
+    int code;
+    if (!settings || read_settings(settings, argc, argv, &first, why, sizeof(why)) < 0) {
+        code = fail(why);
+    } else {
+        find_page(settings);
+        code = strcmp(argv[1], "serve") == 0 ? serve(settings) : store_command(settings, argc, argv, first);
+    }
     free(settings);
     return code;
 }
