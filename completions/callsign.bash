@@ -121,7 +121,7 @@ _callsign() {
             options="--store --json --layout --max-bytes --max-age --keep --dry-run --cache-dir -q --quiet -h --help"
             ;;
         serve)
-            options="--store --listen --config --upload-token-file --read-token-file --upstream --allow-source --web --source-root --layout --cache-dir --tls-certificate --tls-key -j --threads --log-level --set --demo -h --help"
+            options="--store --listen --config --upload-token-file --read-token-file --upstream --web --source-root --layout --cache-dir --tls-certificate --tls-key -j --threads --log-level --set --demo -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
             esac

@@ -321,7 +321,6 @@ case $state in
                     '--upload-token-file[tokens, one a line, that may upload]:file:_files' \
                     '--read-token-file[tokens, one a line, that may read]:file:_files' \
                     '--upstream[server that is asked for what the store does not have]:url:' \
-                    '--allow-source[beginning of URLs that a requests sources may have]:url:' \
                     '--web[folder of the page and its static files]:dir:_files' \
                     '--source-root[folder below which source files stand under their paths]:dir:_files' \
                     '--layout[tree to write]:tree:' \

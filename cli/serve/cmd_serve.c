@@ -6,7 +6,7 @@
 struct serve_values {
     const char *store, *listen, *config, *web, *layout, *cache_dir, *upload_token_file, *read_token_file, *tls_certificate, *tls_key;
     const char *log_level, *source_root;
-    struct text_list upstreams, sources, settings;
+    struct text_list upstreams, settings;
     uint64_t threads;
     bool demo;
 };
@@ -23,7 +23,6 @@ static const struct option_spec options[] = {
     SERVE_TEXT("upload-token-file", upload_token_file, "FILE", "tokens, one a line, that may upload; without it nobody may"),
     SERVE_TEXT("read-token-file", read_token_file, "FILE", "tokens, one a line, that may read; without it everybody may"),
     SERVE_TEXTS("upstream", upstreams, "URL", "server that is asked for what the store does not have;\ncan be repeated"),
-    SERVE_TEXTS("allow-source", sources, "URL", "beginning of URLs that a request's sources may have;\ncan be repeated"),
     SERVE_TEXT("web", web, "DIR", "folder of the page and its static files"),
     SERVE_TEXT("source-root", source_root, "DIR", "folder below which source files stand under their paths"),
     SERVE_TEXT("layout", layout, "TREE", "tree to write: build-id (default), debuginfod, unified,\nbreakpad, ssqp"),
@@ -54,7 +53,6 @@ static enum exit_code run(const void *values, char **operands, int operand_count
     server_argument(&arguments, "serve");
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) server_setting(&arguments, settings[i].key, settings[i].value);
     put_list(&arguments, "upstream", &v->upstreams);
-    put_list(&arguments, "allow-source", &v->sources);
     server_number(&arguments, "threads", v->threads);
     if (v->demo) server_setting(&arguments, "demo", "yes");
     for (size_t i = 0; i < v->settings.count; i++) server_argument(&arguments, v->settings.items[i]);

@@ -37,8 +37,6 @@ static const struct setting table[] = {
     TEXT_SETTING("source-root", source_root, "folder below which source files stand under their paths; without it no source is served"),
     { "upstream", SETTING_LIST, offsetof(struct settings, upstreams), SETTING_TEXT_SIZE, offsetof(struct settings, upstream_count), 0, 0,
       "URL of a debuginfod, symbol or Callsign server that is asked for what the store does not have; can be repeated" },
-    { "allow-source", SETTING_LIST, offsetof(struct settings, sources), SETTING_TEXT_SIZE, offsetof(struct settings, source_count), 0, 0,
-      "beginning of URLs that the `sources` of a request may name; can be repeated; without it they are ignored" },
     { "demo", SETTING_FLAG, offsetof(struct settings, demo), 0, 0, 0, 0, "fill an empty store with examples" },
     NUMBER_SETTING("threads", threads, 1, 256, "threads that serve connections (default: one per core)"),
     NUMBER_SETTING("workers", workers, 1, 64, "threads for requests that wait (default 16)"),

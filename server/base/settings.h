@@ -23,8 +23,6 @@ struct settings {
     char source_root[SETTING_TEXT_SIZE];
     char upstreams[MOST_REMOTES][SETTING_TEXT_SIZE];
     uint32_t upstream_count;
-    char sources[MOST_REMOTES][SETTING_TEXT_SIZE]; /* that requests may name: prefixes of URLs */
-    uint32_t source_count;
     struct tenant_setting { char name[64], token_file[SETTING_TEXT_SIZE], scopes[64]; } tenants[MOST_TENANTS];
     uint32_t tenant_count;
     bool demo;

@@ -11,7 +11,7 @@
 
 #include "store/remote_http.h"
 
-enum { TIMEOUT_S = 30, KEY_SIZE = 2 * STORE_PATH_SIZE };
+enum { KEY_SIZE = 2 * STORE_PATH_SIZE };
 
 struct bucket {
     char base[1024];      /* ENDPOINT/BUCKET */
@@ -20,6 +20,7 @@ struct bucket {
     char signature[128];  /* aws:amz:REGION:s3 */
     char *user;           /* KEY:SECRET; NULL: requests are not signed */
     char *token_header;   /* NULL: none */
+    uint64_t timeout_s;
 };
 
 static const char *first_variable(const char *a, const char *b) {
@@ -36,12 +37,13 @@ static bool take_credentials(struct bucket *bucket) {
     return !token || asprintf(&bucket->token_header, "x-amz-security-token: %s", token) >= 0;
 }
 
-int bucket_open(const char *url, struct bucket **out, char *why, size_t why_size) {
+int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *why, size_t why_size) {
     const char *name = url + strlen("s3://"), *slash = strchr(name, '/');
     const char *region = first_variable("AWS_REGION", "AWS_DEFAULT_REGION"), *endpoint = first_variable("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL");
     int size = slash ? (int)(slash - name) : (int)strlen(name);
     struct bucket *bucket = calloc(1, sizeof(*bucket));
     if (!bucket) return -1;
+    bucket->timeout_s = timeout_s;
     if (!region) region = "us-east-1";
     if (endpoint) snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s", (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
     else snprintf(bucket->base, sizeof(bucket->base), "https://%.*s.s3.%s.amazonaws.com", size, name, region);
@@ -82,7 +84,7 @@ static bool begin_request(struct bucket *bucket, const char *path, const char *q
         http_put_path(&url, path);
     }
     if (query) text_put(&url, query);
-    *out = (struct bucket_request){ .curl = http_handle(text_cstr(&url), TIMEOUT_S) };
+    *out = (struct bucket_request){ .curl = http_handle(text_cstr(&url), bucket->timeout_s) };
     text_free(&url);
     if (!out->curl) return false;
     curl_easy_setopt(out->curl, CURLOPT_FOLLOWLOCATION, 0L);

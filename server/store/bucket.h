@@ -8,7 +8,7 @@
 struct bucket;
 /* `url`: s3://BUCKET/PREFIX. Keys, region and endpoint are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
  * AWS_REGION or AWS_DEFAULT_REGION, AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL. */
-int bucket_open(const char *url, struct bucket **out, char *why, size_t why_size);
+int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *why, size_t why_size);
 void bucket_close(struct bucket *bucket); /* NULL is fine */
 
 /* Tries `paths` in order; a debug id of an ELF image without them is searched by the build ids that begin like it. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int add_remote(struct opened_store *out, const char *url, char *why, size_t why_size) {
-    if (remote_open(url, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
+static int add_remote(const struct settings *settings, struct opened_store *out, const char *url, char *why, size_t why_size) {
+    if (remote_open(url, settings->fetch_timeout, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
     out->remote_count++;
     return 0;
 }
@@ -40,14 +40,14 @@ int open_store_of_settings(const struct settings *settings, struct opened_store 
         return -1;
     }
     if (strncmp(settings->store, "s3://", 5) == 0) {
-        if (folder_of_bucket(settings, folder, sizeof(folder), why, why_size) < 0 || add_remote(out, settings->store, why, why_size) < 0) return -1;
+        if (folder_of_bucket(settings, folder, sizeof(folder), why, why_size) < 0 || add_remote(settings, out, settings->store, why, why_size) < 0) return -1;
         out->bucket = remote_bucket(out->remotes[0]);
         options.dir = folder;
         options.layout = LAYOUT_BUILD_ID; /* of which a debug id finds the build ids that begin like it */
         if (options.negative_s > 5) options.negative_s = 5; /* others write to the bucket */
     }
     for (uint32_t i = 0; i < settings->upstream_count; i++)
-        if (add_remote(out, settings->upstreams[i], why, why_size) < 0) return -1;
+        if (add_remote(settings, out, settings->upstreams[i], why, why_size) < 0) return -1;
     options.remotes = out->remotes;
     options.remote_count = out->remote_count;
     return symbol_store_open(&options, &out->store, why, why_size);

@@ -24,16 +24,16 @@ struct remote {
 static pthread_once_t curl_ready = PTHREAD_ONCE_INIT;
 static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-int remote_open(const char *url, struct remote **out, char *why, size_t why_size) {
+int remote_open(const char *url, uint64_t timeout_s, struct remote **out, char *why, size_t why_size) {
     struct remote *remote = calloc(1, sizeof(*remote));
     size_t size = strlen(url);
     if (!remote) return -1;
     pthread_once(&curl_ready, start_curl);
     while (size && url[size - 1] == '/') size--;
     snprintf(remote->url, sizeof(remote->url), "%.*s", (int)size, url);
-    remote->timeout_s = 30;
+    remote->timeout_s = timeout_s;
     bool is_bucket = strncmp(url, "s3://", 5) == 0, is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
-    if (is_http || (is_bucket && bucket_open(remote->url, &remote->bucket, why, why_size) == 0)) {
+    if (is_http || (is_bucket && bucket_open(remote->url, timeout_s, &remote->bucket, why, why_size) == 0)) {
         *out = remote;
         return 0;
     }

@@ -100,7 +100,7 @@ def test_go_tool_pprof(judged, tmp_path):
         head = re.match(r"\s+\d+: (0x\w+) M=\d+ (.*)", line)
         if head:
             lines = found.setdefault(int(head.group(1), 16), [])
-        place = re.match(r"(.*) \S+:(\d+):\d+ s=\d+", head.group(2) if head else line.strip())
+        place = re.match(r"(.*) \S+?:(\d+)(?::\d+)? s=\d+", head.group(2) if head else line.strip()) # older ones print no column
         lines.append((place.group(1), int(place.group(2))))
     assert {a: found[pc] for a, pc in places.items()} == wanted
     top = go_pprof(tmp_path, "-top", "-symbolize=none", path)

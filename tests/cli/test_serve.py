@@ -16,6 +16,8 @@ import pytest
 
 from programs import need
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 SOURCE = """#include <stdio.h>
 static inline __attribute__((always_inline)) int leaf(int x) { return printf("%d\\n", x * x + 3); }
 static inline __attribute__((always_inline)) int mid(int x) { return leaf(x + 1) + 2; }
@@ -551,3 +553,21 @@ def test_upstream_callsign_server(callsign, server, images, tmp_path):
         assert near.ask("GET", "/buildid/" + "11" * 20 + "/debuginfo")[0] == 404
     with Server(callsign, tmp_path / "empty2", "--upstream", "http://127.0.0.1:9/") as near:
         assert near.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] in (502, 503)
+
+
+def test_upstream_that_hangs(callsign, images, tmp_path):
+    """It takes the connection and says nothing: given up after fetch-timeout."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with Server(callsign, tmp_path / "empty", "--upstream", upstream, "--set", "fetch-timeout=1") as near:
+            status, _, _ = near.ask("GET", f"/buildid/{images['app'].id}/debuginfo")
+            assert status in (502, 503, 504)
+            assert near.ask("GET", "/healthz")[0] == 200
+
+
+def test_dashboard_names_metrics_that_there_are(server):
+    server.ask("GET", "/buildid/" + "11" * 20 + "/debuginfo")
+    given = set(re.findall(r"^(callsign_\w+)", server.ask("GET", "/metrics")[2].decode(), re.M))
+    dashboard = json.loads((ROOT / "server/deploy/grafana.json").read_text())
+    named = {name for panel in dashboard["panels"] for target in panel["targets"] for name in re.findall(r"callsign_\w+", target["expr"])}
+    assert len(named) > 10 and named <= given, named - given
