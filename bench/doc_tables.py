@@ -184,8 +184,31 @@ def first_backtrace(results):
         ["debug information of", "first lookup, s", "faster", "40 lookups, s", "CPU, s", "memory, MB", "of libbacktrace's"], rows)
 
 
+def differences(results):
+    """Addresses that differ from llvm-gsymutil's index, by reason."""
+    inputs = results["inputs"]
+    reasons = sorted({reason for counts in inputs.values() for reason in counts["documented"]})
+    rows = [["addresses compared", *[f"{counts['addresses']:,}" for counts in inputs.values()]],
+            *[[f"`{reason}`", *[f"{counts['documented'].get(reason, 0):,}" for counts in inputs.values()]] for reason in reasons],
+            ["not listed here", *[f"{counts['others']:,}" for counts in inputs.values()]]]
+    note = f"{results['date']}, commit {results['commit']}, llvm-gsymutil {results['llvm']}: `{results['command']}`.\n\n"
+    return note + markdown(["", *inputs], rows)
+
+
+def stand_ins(results):
+    """Whole processes of the tools and of callsign in their place."""
+    rows = [[row["dialect"], f"{row['tool']['seconds']:.2f}", f"{row['first']['seconds']:.2f}", times(row["first_times"]),
+             f"{row['later']['seconds']:.4f}", times(row["later_times"]),
+             f"{row['tool']['peak_bytes'] / 1e6:,.0f}", f"{row['first']['peak_bytes'] / 1e6:,.0f}"] for row in results["whole_process"]]
+    pipe = results["pipe"]
+    return markdown(["", "the tool, s", "callsign first, s", "faster", "later, s", "faster", "the tool, MB", "callsign first, MB"], rows) + (
+        f"\nRequests through a pipe, one at a time: llvm-symbolizer {pipe['tool']['per_second']:,} a second, callsign "
+        f"{pipe['ours']['per_second']:,}, with kept answers {pipe['ours_kept']['per_second']:,}. 16 children at once, memory together: "
+        f"llvm-symbolizer {results['children']['tool_pss_bytes'] / 1e6:,.0f} MB, callsign {results['children']['ours_pss_bytes'] / 1e6:,.0f} MB.\n")
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
-                                lookup_headline, first_backtrace)}
+                                lookup_headline, first_backtrace, differences, stand_ins)}
 
 
 def render(match):
