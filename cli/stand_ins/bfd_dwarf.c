@@ -8,6 +8,7 @@
 
 #include "stand_ins/bfd_unit.h"
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 /* A range that a unit was noted for. */
 struct unit_range {
@@ -51,12 +52,7 @@ static void sort_ranges(struct bfd_dwarf *d) {
 
 /* The place after the last sorted range that begins at or below an address. */
 static size_t after_low(const struct bfd_dwarf *d, uint64_t addr) {
-    size_t low = 0, high = d->sorted.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (d->sorted.items[mid].low <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(d->sorted.items, d->sorted.count, low, addr);
     return low;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 static bool sorts_after(const struct bfd_row *a, const struct bfd_row *b) {
     return a->addr > b->addr || (a->addr == b->addr && a->op_index > b->op_index);
@@ -109,21 +110,10 @@ void bfd_lines_free(struct bfd_lines *l) {
 }
 
 const struct bfd_row *bfd_lines_find(const struct bfd_lines *l, uint64_t addr) {
-    size_t low = 0, high = l->sequence_count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (l->sequences[mid].end <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(l->sequences, l->sequence_count, end, addr);
     if (low == l->sequence_count || addr < l->sequences[low].low) return NULL;
     const struct bfd_row *rows = l->rows + l->sequences[low].first;
-    size_t count = l->sequences[low].count, at = 0;
-    high = count;
-    while (at < high) {
-        size_t mid = at + (high - at) / 2;
-        if (rows[mid].addr <= addr) at = mid + 1;
-        else high = mid;
-    }
+    size_t count = l->sequences[low].count, at = UPPER_BOUND(rows, count, addr, addr);
     return at && at < count ? &rows[at - 1] : NULL;
 }
 

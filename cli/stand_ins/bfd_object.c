@@ -11,6 +11,7 @@
 
 #include "stand_ins/growth.h"
 #include "stand_ins/gnu_demangle.h"
+#include "ui/bounds.h"
 
 static void read_sections(struct bfd_object *o) {
     o->sections = zeroed_memory(o->object.section_count, sizeof *o->sections);
@@ -159,12 +160,7 @@ const struct bfd_function_symbol *bfd_find_function(struct bfd_object *o, const 
     if (!o->is_elf || !o->symbols) return NULL;
     if (o->last.section == section && last && offset >= last->value && offset - last->value < last->size) return last;
     const struct bfd_section_symbols *s = &o->by_section[section->idx];
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (s->items[mid].value <= offset) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(s->items, s->count, value, offset);
     o->last.section = section;
     o->last.found = low ? &s->items[low - 1] : NULL;
     return o->last.found;

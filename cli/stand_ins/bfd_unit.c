@@ -8,6 +8,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 /* ---- ranges ---- */
 
@@ -293,13 +294,8 @@ void bfd_unit_close(struct bfd_unit *u) {
 
 struct bfd_function *bfd_unit_function_at(struct bfd_unit *u, uint64_t addr) {
     const struct bfd_span *spans = u->spans.items;
-    size_t low = 0, high = u->spans.count;
     const struct bfd_span *best = NULL;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (spans[mid].low <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(spans, u->spans.count, low, addr);
     while (low-- > 0 && spans[low].reach > addr) {
         const struct bfd_span *s = &spans[low];
         if (addr >= s->high) continue;

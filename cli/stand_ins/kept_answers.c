@@ -14,6 +14,7 @@
 
 #include "input/cache_folder.h"
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 enum { MAGIC_SIZE = 16 };
 static const char file_magic[MAGIC_SIZE] = "csn-answers-1\n";
@@ -132,12 +133,7 @@ bool kept_answers_exist(const struct kept_answers *k) { return k && k->header; }
 
 bool kept_answers_put(const struct kept_answers *k, uint64_t addr) {
     if (!k || !k->header) return false;
-    size_t low = 0, high = (size_t)k->header->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (k->entries[middle].addr < addr) low = middle + 1;
-        else high = middle;
-    }
+    size_t low = LOWER_BOUND(k->entries, (size_t)k->header->count, addr, addr);
     if (low == k->header->count || k->entries[low].addr != addr) return false;
     const struct entry *e = &k->entries[low];
     if (e->offset > k->header->text_size || e->size > k->header->text_size - e->offset) return false;

@@ -10,6 +10,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 /* ---- opening ---- */
 
@@ -164,12 +165,7 @@ bool libdw_module_contains(const struct libdw_module *m, uint64_t addr) { return
 /* ---- units ---- */
 
 struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
-    size_t low = 0, high = m->ranges.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->ranges.items[mid].addr <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(m->ranges.items, m->ranges.count, addr, addr);
     if (!low || (low == m->ranges.count && addr > m->ranges_end)) return NULL;
     uint32_t idx = m->ranges.items[low - 1].unit;
     if (!m->units[idx]) {
@@ -298,12 +294,7 @@ uint32_t libdw_unit_scope(struct libdw_unit *u, uint64_t addr) {
 }
 
 uint32_t libdw_unit_find(const struct libdw_unit *u, uint64_t offset) {
-    size_t low = 0, high = u->dies.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (u->dies.items[mid].die.offset < offset) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = LOWER_BOUND(u->dies.items, u->dies.count, die.offset, offset);
     return low < u->dies.count && u->dies.items[low].die.offset == offset ? (uint32_t)low : LIBDW_NO_PARENT;
 }
 

@@ -11,6 +11,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "ui/bounds.h"
 
 /* ---- sections ---- */
 
@@ -180,12 +181,7 @@ static void read_symbols(struct llvm_module *m) {
 }
 
 const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *m, uint64_t addr) {
-    size_t low = 0, high = m->symbols.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->symbols.items[mid].addr <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(m->symbols.items, m->symbols.count, addr, addr);
     if (!low) return NULL;
     const struct llvm_symbol *s = &m->symbols.items[low - 1];
     return s->size && s->addr + s->size <= addr ? NULL : s;
@@ -338,12 +334,7 @@ struct llvm_unit *llvm_module_unit_at(struct llvm_module *m, uint32_t idx) {
 
 struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
     if (!m->has_ranges) read_ranges(m);
-    size_t low = 0, high = m->ranges.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (m->ranges.items[mid].high <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(m->ranges.items, m->ranges.count, high, addr);
     if (low == m->ranges.count || m->ranges.items[low].low > addr) return NULL;
     return llvm_module_unit_at(m, m->ranges.items[low].unit);
 }

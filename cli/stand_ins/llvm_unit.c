@@ -5,6 +5,7 @@
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
 #include "stand_ins/llvm_module.h"
+#include "ui/bounds.h"
 
 /* ---- functions ---- */
 
@@ -43,12 +44,7 @@ struct spans {
 
 /* The place after the last one that begins at or below an address. */
 static size_t after_low(const struct llvm_span *items, size_t count, uint64_t addr) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (items[mid].low <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(items, count, low, addr);
     return low;
 }
 
@@ -296,12 +292,7 @@ static void read_variables(struct llvm_module *m, struct llvm_unit *u) {
 const struct llvm_variable *llvm_unit_variable(struct llvm_module *m, struct llvm_unit *u, uint64_t addr) {
     if (!u->has_variables) read_variables(m, u);
     u->has_variables = true;
-    size_t low = 0, high = u->variables.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (u->variables.items[mid].addr <= addr) low = mid + 1;
-        else high = mid;
-    }
+    size_t low = UPPER_BOUND(u->variables.items, u->variables.count, addr, addr);
     if (!low) return NULL;
     const struct llvm_variable *v = &u->variables.items[low - 1];
     return addr < v->addr + v->size ? v : NULL;

@@ -127,3 +127,9 @@ const char *text_cstr(struct text *text) {
     text->ptr[text->size] = 0;
     return text->ptr;
 }
+
+uint64_t text_hash(const void *bytes, size_t size) {
+    uint64_t hash = 14695981039346656037u;
+    for (const unsigned char *at = bytes; size--; at++) hash = (hash ^ *at) * 1099511628211u;
+    return hash;
+}

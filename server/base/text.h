@@ -25,6 +25,9 @@ void text_json(struct text *text, const char *s, size_t size);
 void text_json_cstr(struct text *text, const char *s);
 /* `"key":"value"`, preceded by a comma unless it is the first of its object. */
 void text_json_member(struct text *text, const char *key, const char *value);
+/* FNV-1a: for tables whose keys nobody gains by making equal. */
+uint64_t text_hash(const void *bytes, size_t size);
+
 /* NUL-terminates; "" where memory was short. Valid until the next change. */
 const char *text_cstr(struct text *text);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "http/server.h"
 
 enum { SLOTS = 16384 };
@@ -28,11 +29,7 @@ void rate_limit_free(struct rate_limit *limit) {
     free(limit);
 }
 
-static uint64_t hash_bytes(const void *bytes, size_t size) {
-    uint64_t hash = 14695981039346656037u;
-    for (const unsigned char *at = bytes; size--; at++) hash = (hash ^ *at) * 1099511628211u;
-    return hash >> 20;
-}
+static uint64_t hash_bytes(const void *bytes, size_t size) { return text_hash(bytes, size) >> 20; }
 
 static uint64_t client_hash(const struct http_request *request) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -14,6 +14,7 @@
 #include <callsign/names.h>
 #include <callsign/open.h>
 
+#include "base/text.h"
 #include "store/conversion.h"
 #include "store/name_cache.h"
 
@@ -84,9 +85,7 @@ void index_pool_close(struct index_pool *pool) {
 /* ---- the table; all of it with the lock ---- */
 
 static struct slot **bucket_of(struct index_pool *pool, const char *key) {
-    uint64_t hash = 14695981039346656037u;
-    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 1099511628211u;
-    return &pool->buckets[(hash >> 20) % BUCKETS];
+    return &pool->buckets[(text_hash(key, strlen(key)) >> 20) % BUCKETS];
 }
 
 static void take_from_ring(struct slot *slot) {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static int add_remote(const struct settings *settings, struct opened_store *out, const char *url, char *why, size_t why_size) {
     if (remote_open(url, settings->fetch_timeout, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
     out->remote_count++;
@@ -15,8 +17,7 @@ static int add_remote(const struct settings *settings, struct opened_store *out,
 /* Files of a bucket are kept in a folder, which is a store of its own. */
 static int folder_of_bucket(const struct settings *settings, char *out, size_t size, char *why, size_t why_size) {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = settings->store; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    const uint64_t hash = text_hash(settings->store, strlen(settings->store));
     if (*settings->cache_dir) snprintf(out, size, "%s", settings->cache_dir);
     else if (cache && *cache == '/') snprintf(out, size, "%s/callsign/bucket-%016llx", cache, (unsigned long long)hash);
     else if (home && *home == '/') snprintf(out, size, "%s/.cache/callsign/bucket-%016llx", home, (unsigned long long)hash);

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "store/remote.h"
 #include "store/store_private.h"
 
@@ -18,11 +19,7 @@ struct misses {
     struct { char key[MISS_KEY_SIZE]; time_t until; } slots[MISS_SLOTS];
 };
 
-static size_t miss_slot(const char *key) {
-    uint64_t hash = 14695981039346656037u;
-    for (; *key; key++) hash = (hash ^ (unsigned char)*key) * 1099511628211u;
-    return (size_t)(hash >> 32) % MISS_SLOTS;
-}
+static size_t miss_slot(const char *key) { return (size_t)(text_hash(key, strlen(key)) >> 32) % MISS_SLOTS; }
 
 static time_t clock_s(void) {
     struct timespec now;

@@ -1,21 +1,9 @@
-/* RFC 3629: no surrogates, no overlong forms, nothing above U+10FFFF. */
+/* Strings that are UTF-8, and what becomes of others. */
 #include "arrow/arrow_utf8.h"
 
 #include <string.h>
 
-/* Bytes of the code point at `at`; 0: there is none. */
-static size_t code_point_size(const unsigned char *at, size_t left) {
-    unsigned char first = at[0];
-    if (first < 0x80) return 1;
-    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || left < size) return 0;
-    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (at[1] < low || at[1] > high) return 0;
-    for (size_t i = 2; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    return size;
-}
+#include "base/utf8.h"
 
 static bool is_ascii(struct csn_str text) {
     const uint64_t highs = 0x8080808080808080;
@@ -33,7 +21,7 @@ bool csni_arrow_is_utf8(struct csn_str text) {
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     if (is_ascii(text)) return true;
     for (size_t i = 0, size; i < text.len; i += size) {
-        size = code_point_size(bytes + i, text.len - i);
+        size = csni_utf8_size(bytes + i, text.len - i);
         if (!size) return false;
     }
     return true;
@@ -44,7 +32,7 @@ size_t csni_arrow_to_utf8(struct csn_str text, char *out) {
     const unsigned char *bytes = (const unsigned char *)text.ptr;
     size_t used = 0;
     for (size_t i = 0; i < text.len;) {
-        size_t size = code_point_size(bytes + i, text.len - i);
+        size_t size = csni_utf8_size(bytes + i, text.len - i);
         memcpy(out + used, size ? text.ptr + i : replacement, size ? size : sizeof replacement - 1);
         used += size ? size : sizeof replacement - 1;
         i += size ? size : 1;

@@ -8,6 +8,7 @@
 #include "backtrace/backtrace_private.h"
 #include "base/core/alloc.h"
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "base/core/sort.h"
 
 enum { NOTE_GNU_BUILD_ID = 3 };
@@ -200,13 +201,9 @@ csn_status csni_backtrace_list_modules(struct csn_backtrace *backtrace, struct c
 
 struct csni_backtrace_module *csni_backtrace_module_of(const struct csn_backtrace *backtrace, uint64_t pc) {
     const struct csni_backtrace_list *list = atomic_load_explicit(&backtrace->list, memory_order_acquire);
-    size_t low = 0, high = list ? list->count : 0;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (list->segments[mid].end <= pc) low = mid + 1;
-        else high = mid;
-    }
-    return list && low < list->count && pc >= list->segments[low].start ? list->segments[low].module : NULL;
+    if (!list) return NULL;
+    const size_t low = csni_upper_bound(list->segments, list->count, end, pc);
+    return low < list->count && pc >= list->segments[low].start ? list->segments[low].module : NULL;
 }
 
 const struct csn_backtrace_module *csn_backtrace_find_module(const struct csn_backtrace *backtrace, uint64_t pc) {

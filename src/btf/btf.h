@@ -6,17 +6,20 @@
 #include "base/core/span.h"
 #include "base/core/vec.h"
 
-/* A function of a section of code. */
-struct csni_btf_function {
+/* In a section of code. */
+struct csni_btf_place {
     struct csn_str section; /* its name */
     uint32_t off;           /* in the section, bytes */
+};
+
+struct csni_btf_function {
+    struct csni_btf_place place;
     struct csn_str name;
 };
 
-/* A line of the instructions from `off` up to the next line's. */
+/* A line of the instructions from its place up to the next line's. */
 struct csni_btf_line {
-    struct csn_str section;
-    uint32_t off;
+    struct csni_btf_place place;
     struct csn_str path;
     uint32_t line;
 };

@@ -115,13 +115,13 @@ static struct csn_str function_name(const struct reading *r, uint32_t type) {
 /* ---- functions and lines ---- */
 
 static bool add_btf_function(struct reading *r, struct csn_str section, struct csni_cursor *record) {
-    struct csni_btf_function function = { .section = section, .off = csni_cursor_u32(record) };
+    struct csni_btf_function function = { .place = { section, csni_cursor_u32(record) } };
     function.name = function_name(r, csni_cursor_u32(record));
     return csni_vec_push(&r->out->functions, function);
 }
 
 static bool add_btf_line(struct reading *r, struct csn_str section, struct csni_cursor *record) {
-    struct csni_btf_line line = { .section = section, .off = csni_cursor_u32(record) };
+    struct csni_btf_line line = { .place = { section, csni_cursor_u32(record) } };
     line.path = string_at(r, csni_cursor_u32(record));
     csni_cursor_skip(record, 4); /* the line's text */
     line.line = csni_cursor_u32(record) >> LINE_SHIFT;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/core/fail.h"
+#include "base/core/search.h"
 #include "debug/debug_private.h"
 #include "dwarf/dwarf_line.h"
 
@@ -11,7 +12,7 @@ enum { DW_LNE_set_discriminator = 0x04 };
 
 /* Where the opcodes of the sequence that begins with a row stand in .debug_line. */
 struct sequence_start {
-    size_t row;
+    uint64_t row;
     uint64_t off;
 };
 
@@ -206,12 +207,7 @@ void csn_debug_lines_free(struct csn_debug_lines *lines) {
 
 csn_status csn_debug_lines_sequence(const struct csn_debug_lines *lines, size_t row, uint64_t *out) {
     const struct owned_lines *owned = (const struct owned_lines *)lines;
-    size_t low = 0, high = owned->sequences.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (owned->sequences.items[middle].row < row) low = middle + 1;
-        else high = middle;
-    }
+    const size_t low = csni_lower_bound(owned->sequences.items, owned->sequences.count, row, row);
     if (low == owned->sequences.count || owned->sequences.items[low].row != row || row >= lines->row_count) return CSN_NONE;
     *out = owned->sequences.items[low].off;
     return CSN_OK;

@@ -109,13 +109,7 @@ static void put_location(struct otlp_writer *w, size_t i) {
     const struct profile_location *location = &w->p->locations.items[i];
     if (location->module != CSN_PROFILE_NO_MODULE) csni_proto_put_number(&w->message, 1, w->used.modules[location->module]);
     if (location->kind != CSN_PROFILE_AT_NAME) csni_proto_put_number(&w->message, 2, csni_profile_written_addr(location));
-    for (uint32_t k = 0; k < location->line_count; k++) {
-        const struct profile_line *line = &w->p->lines.items[location->first_line + k];
-        csni_proto_put_number(&w->inner, 1, w->used.functions[line->function]);
-        csni_proto_put_number(&w->inner, 2, line->line);
-        csni_proto_put_number(&w->inner, 3, line->column);
-        csni_proto_put_message(&w->message, 3, &w->inner);
-    }
+    csni_profile_put_lines(&w->message, 3, &w->inner, w->p, &w->used, location);
     csni_proto_put_message(&w->dictionary, 2, &w->message);
 }
 

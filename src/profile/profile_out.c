@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
-#ifdef CSNI_HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "base/utf8.h"
+#include "profile/zlib_memory.h"
 
 enum { OUT_SIZE = 1 << 16 };
 
@@ -16,33 +15,12 @@ static void pass_on(struct profile_out *out, const uint8_t *bytes, size_t size) 
 }
 
 #ifdef CSNI_HAVE_ZLIB
-enum { ZLIB_HEAD = 16 };
-
-static void *deflate_alloc(void *context, unsigned count, unsigned size) {
-    const size_t all = (size_t)count * size + ZLIB_HEAD;
-    uint8_t *block = csni_alloc(context, all);
-    if (!block) return NULL;
-    memcpy(block, &all, sizeof all);
-    return block + ZLIB_HEAD;
-}
-
-static void deflate_free(void *context, void *ptr) {
-    size_t all;
-    if (!ptr) return;
-    uint8_t *block = (uint8_t *)ptr - ZLIB_HEAD;
-    memcpy(&all, block, sizeof all);
-    csni_free(context, block, all);
-}
-
 static csn_status open_deflater(struct profile_out *out) {
     enum { GZIP = 15 + 16, MEMORY_LEVEL = 8 };
-    union { const struct csn_allocator *in; void *out; } context = { out->alloc };
     out->packed = csni_alloc(out->alloc, OUT_SIZE);
     out->deflater = csni_alloc_zeroed(out->alloc, 1, sizeof *out->deflater);
     if (!out->packed || !out->deflater) return csni_fail_memory(out->err, OUT_SIZE);
-    out->deflater->zalloc = deflate_alloc;
-    out->deflater->zfree = deflate_free;
-    out->deflater->opaque = context.out;
+    csni_zlib_memory(out->deflater, out->alloc);
     return deflateInit2(out->deflater, Z_BEST_SPEED, Z_DEFLATED, GZIP, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK
                ? CSN_OK : csni_fail_memory(out->err, sizeof *out->deflater);
 }
@@ -128,18 +106,6 @@ uint32_t csni_profile_shown_value(const struct csn_profile *p) {
 
 /* ---- JSON ---- */
 
-/* The size of the UTF-8 sequence at the beginning of `text`; 0: it is none. */
-static size_t utf8_size(struct csn_str text) {
-    const uint8_t *p = (const uint8_t *)text.ptr;
-    size_t size = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
-    if (size > text.len) return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return size;
-}
-
 static bool is_plain_json(unsigned char c, bool html) {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && !(html && (c == '<' || c == '>' || c == '&'));
 }
@@ -154,7 +120,7 @@ void csni_profile_put_json(struct profile_out *out, struct csn_str text, bool ht
         if (!text.len) break;
         char escaped[8];
         const unsigned char c = (unsigned char)text.ptr[0];
-        size_t size = c < 0x80 ? 1 : utf8_size(text);
+        size_t size = c < 0x80 ? 1 : csni_utf8_size((const unsigned char *)text.ptr, text.len);
         /* U+2028 and U+2029 end lines of a script. */
         if (size == 3 && html && memcmp(text.ptr, "\xe2\x80", 2) == 0 && ((unsigned char)text.ptr[2] & 0xfe) == 0xa8)
             csni_profile_put_text(out, (text.ptr[2] & 1) ? "\\u2029" : "\\u2028");

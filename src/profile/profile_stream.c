@@ -5,9 +5,7 @@
 
 #include "base/core/fail.h"
 
-#ifdef CSNI_HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "profile/zlib_memory.h"
 
 enum { WINDOW_FIRST = 1 << 16, PACKED_SIZE = 1 << 16 };
 
@@ -20,35 +18,12 @@ bool csni_profile_has_gzip(void) {
 }
 
 #ifdef CSNI_HAVE_ZLIB
-/* zlib does not tell the size when it frees: it stands before the block. */
-enum { HEAD = 16 };
-
-static void *zlib_alloc(void *context, unsigned count, unsigned size) {
-    const struct csn_allocator *alloc = context;
-    const size_t all = (size_t)count * size + HEAD;
-    uint8_t *block = csni_alloc(alloc, all);
-    if (!block) return NULL;
-    memcpy(block, &all, sizeof all);
-    return block + HEAD;
-}
-
-static void zlib_free(void *context, void *ptr) {
-    size_t all;
-    if (!ptr) return;
-    uint8_t *block = (uint8_t *)ptr - HEAD;
-    memcpy(&all, block, sizeof all);
-    csni_free(context, block, all);
-}
-
 static csn_status open_inflater(struct csni_profile_stream *s, struct csn_error *err) {
     enum { GZIP = 15 + 16 };
     s->packed = csni_alloc(s->alloc, PACKED_SIZE);
     s->inflater = csni_alloc_zeroed(s->alloc, 1, sizeof *s->inflater);
     if (!s->packed || !s->inflater) return csni_fail_memory(err, PACKED_SIZE);
-    s->inflater->zalloc = zlib_alloc;
-    s->inflater->zfree = zlib_free;
-    union { const struct csn_allocator *in; void *out; } context = { s->alloc }; /* zlib's context is not const */
-    s->inflater->opaque = context.out;
+    csni_zlib_memory(s->inflater, s->alloc);
     return inflateInit2(s->inflater, GZIP) == Z_OK ? CSN_OK : csni_fail_memory(err, sizeof *s->inflater);
 }
 

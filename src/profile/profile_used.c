@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "profile/proto_wire.h"
+
 static uint32_t *new_numbers(struct profile_used *u, size_t i, size_t count) {
     u->sizes[i] = count + 1;
     return csni_alloc_zeroed(u->alloc, count + 1, sizeof(uint32_t));
@@ -103,4 +105,15 @@ uint64_t csni_profile_module_end(const struct csn_profile *p, const struct profi
         if (location->module == module && u->locations[i] && location->value > last) last = location->value;
     }
     return last > UINT64_MAX - PAGE ? UINT64_MAX : (last / PAGE + 1) * PAGE;
+}
+
+void csni_profile_put_lines(struct csni_buffer *message, uint32_t number, struct csni_buffer *inner, const struct csn_profile *profile,
+                            const struct profile_used *used, const struct profile_location *location) {
+    for (uint32_t k = 0; k < location->line_count; k++) {
+        const struct profile_line *line = &profile->lines.items[location->first_line + k];
+        csni_proto_put_number(inner, 1, used->functions[line->function]);
+        csni_proto_put_number(inner, 2, line->line);
+        csni_proto_put_number(inner, 3, line->column);
+        csni_proto_put_message(message, number, inner);
+    }
 }

@@ -23,6 +23,11 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "plain_build: limits memory or links the libraries, which a sanitizer's build cannot take")
 
 
+def pytest_make_parametrize_id(config, val, argname):
+    """Bytes are named by their parameter: made anew by each worker, they may differ (gzip writes the time), and workers must agree."""
+    return argname if isinstance(val, bytes) else None
+
+
 class Callsign:
     """Runs the command. Text goes in and comes out as UTF-8, whatever the locale is."""
 

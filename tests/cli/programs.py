@@ -148,3 +148,14 @@ def sections(path):
 def build_id(path):
     notes = subprocess.run(["readelf", "-n", str(path)], capture_output=True, text=True, check=True).stdout
     return re.search(r"Build ID: ([0-9a-f]+)", notes).group(1)
+
+
+def build_for_node(script, folder):
+    """What a script of scripts/ makes with node and a compiler for WebAssembly: its folder below build/."""
+    need("node")
+    root = pathlib.Path(__file__).resolve().parents[2]
+    done = subprocess.run([root / "scripts" / script], capture_output=True, text=True, check=False)
+    if done.returncode == 77:
+        pytest.skip(done.stderr.splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    return root / "build" / folder

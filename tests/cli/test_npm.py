@@ -1,14 +1,12 @@
 """The npm package: in node, every address gives the object that `callsign lookup --json` prints."""
 import json
-import pathlib
 import subprocess
 
 import pytest
 
 import range_server
-from programs import need
+from programs import build_for_node
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Answers a list of addresses from each kind of input; one JSON object a line.
 PROGRAM = """
@@ -30,12 +28,7 @@ try {
 
 @pytest.fixture(scope="module")
 def package():
-    need("node")
-    done = subprocess.run([ROOT / "scripts" / "build-npm"], capture_output=True, text=True)
-    if done.returncode == 77:
-        pytest.skip(done.stderr.splitlines()[-1])
-    assert done.returncode == 0, done.stderr
-    return ROOT / "build" / "npm"
+    return build_for_node("build-npm", "npm")
 
 
 @pytest.fixture(scope="module")

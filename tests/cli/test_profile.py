@@ -195,18 +195,22 @@ GOOD = pprof([([BASE + 0x1004], [3])], [MAPPING])
 
 
 @pytest.mark.parametrize("data, text", [
-    (b"", "the input is empty"),
-    (GOOD[:-3], "has 12 bytes, but 9 are left"),
-    (gzip.compress(GOOD)[:-12], "gzip+0x"),
-    (b"\x1f\x8b" + bytes(40), "gzip+0x"),
-    (pprof([([BASE], [1, 2, 3])], [MAPPING]), "samples have 3 values, but 1 types of values are declared"),
-    (message((1, message((1, 9), (2, 1)))) + message((6, "")), "a type of values is string 9, but there are 1"),
-    (message((1, message((1, 0)))) + message((2, message((1, packed([7])), (2, packed([1])))), (6, "")), "location 7, which does not exist"),
-    (b'{"meta":{"preprocessedProfileVersion":1', "JSON+0x"),
-    (b'{"meta":{}}', "no preprocessedProfileVersion"),
-    (b"app;main\nmore\n", "no samples of perf script"),
-    (b"a;b 1\nc;d\n", "line 2: no count after the stack"),
-    (message((2, message((7, message((1, packed([5])))), (5, "x" * 80))), (1, b"\x12\x00")), "location 5 does not exist, there are 0"),
+    pytest.param(b"", "the input is empty", id="nothing"),
+    pytest.param(GOOD[:-3], "has 12 bytes, but 9 are left", id="cut"),
+    pytest.param(gzip.compress(GOOD, mtime=0)[:-12], "gzip+0x", id="gzip cut"),
+    pytest.param(b"\x1f\x8b" + bytes(40), "gzip+0x", id="not gzip"),
+    pytest.param(pprof([([BASE], [1, 2, 3])], [MAPPING]),
+                 "samples have 3 values, but 1 types of values are declared", id="too many values"),
+    pytest.param(message((1, message((1, 9), (2, 1)))) + message((6, "")),
+                 "a type of values is string 9, but there are 1", id="type without a string"),
+    pytest.param(message((1, message((1, 0)))) + message((2, message((1, packed([7])), (2, packed([1])))), (6, "")),
+                 "location 7, which does not exist", id="no such location"),
+    pytest.param(b'{"meta":{"preprocessedProfileVersion":1', "JSON+0x", id="JSON cut"),
+    pytest.param(b'{"meta":{}}', "no preprocessedProfileVersion", id="no version"),
+    pytest.param(b"app;main\nmore\n", "no samples of perf script", id="not perf script"),
+    pytest.param(b"a;b 1\nc;d\n", "line 2: no count after the stack", id="folded without a count"),
+    pytest.param(message((2, message((7, message((1, packed([5])))), (5, "x" * 80))), (1, b"\x12\x00")),
+                 "location 5 does not exist, there are 0", id="no such location in a sample"),
 ])
 def test_damaged_inputs(callsign, tmp_path, data, text):
     """Exit 2, the file, the place and both values; no output."""

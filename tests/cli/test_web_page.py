@@ -1,8 +1,6 @@
 """The static page in Chromium: every view, by mouse and keyboard, and nothing asked from anywhere else."""
 import base64
 import json
-import pathlib
-import subprocess
 import time
 
 import pytest
@@ -11,20 +9,15 @@ import chromium
 import gsym_make
 import range_server
 from chromium import TIMEOUT
-from programs import build_id, need
+from programs import build_for_node, build_id
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
 
 
 @pytest.fixture(scope="module")
 def files():
-    need("node")
-    done = subprocess.run([ROOT / "scripts" / "build-web"], capture_output=True, text=True)
-    if done.returncode == 77:
-        pytest.skip(done.stderr.splitlines()[-1])
-    assert done.returncode == 0, done.stderr
-    return {"/" + path.name: path.read_bytes() for path in (ROOT / "build" / "web").iterdir()}
+    folder = build_for_node("build-web", "web")
+    return {"/" + path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 /* Symbols of functions and variables of a module, by address. */
 #include "backtrace/symbols/own_symbols.h"
 
+#include "base/core/search.h"
 #include "base/core/sort.h"
 
 enum { STEPS_BACK = 64 };
@@ -50,12 +51,7 @@ void csni_own_symbols_close(struct csni_own_symbols *symbols) {
 }
 
 const struct csni_own_symbol *csni_own_symbols_find(const struct csni_own_symbols *symbols, uint64_t addr) {
-    size_t low = 0, high = symbols->symbols.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (symbols->symbols.items[mid].addr <= addr) low = mid + 1;
-        else high = mid;
-    }
+    const size_t low = csni_upper_bound(symbols->symbols.items, symbols->symbols.count, addr, addr);
     for (size_t i = low; i-- > 0 && low - i <= STEPS_BACK;) {
         const struct csni_own_symbol *symbol = &symbols->symbols.items[i];
         if (addr - symbol->addr < symbol->size) return symbol;

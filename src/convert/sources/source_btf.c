@@ -37,19 +37,18 @@ static void find_code_section(const struct csni_object *object, struct csn_str n
     }
 }
 
-/* Ascending by address. Items of sections that are not there are left out. */
-static csn_status place_items(struct csni_conversion *c, const void *list, size_t count, size_t size, struct btf_items *out,
+/* Ascending by address. Each of the `count` items of `size` bytes begins with its place. Those of sections that are not there are left out. */
+static csn_status place_items(struct csni_conversion *c, const void *items, size_t count, size_t size, struct btf_items *out,
                               struct csn_error *err) {
     struct section_range range = { .name = { NULL, 0 } };
     out->items = csni_alloc_zeroed(c->alloc, count, sizeof *out->items);
     struct btf_item *spare = csni_alloc_zeroed(c->alloc, count, sizeof *spare);
     bool has_memory = !count || (out->items && spare);
     for (size_t i = 0; has_memory && i < count; i++) {
-        /* Both kinds begin with section and offset. */
-        const struct csni_btf_function *item = (const void *)((const char *)list + i * size);
-        find_code_section(c->object, item->section, &range);
-        if (!range.is_found || item->off >= range.end - range.start) continue;
-        out->items[out->count++] = (struct btf_item){ range.start + item->off, range.end, (uint32_t)i };
+        const struct csni_btf_place *place = (const void *)((const char *)items + i * size);
+        find_code_section(c->object, place->section, &range);
+        if (!range.is_found || place->off >= range.end - range.start) continue;
+        out->items[out->count++] = (struct btf_item){ range.start + place->off, range.end, (uint32_t)i };
     }
     if (has_memory) csni_merge_sort(out->items, spare, out->count, sizeof *spare, goes_before, NULL);
     csni_free(c->alloc, spare, count * sizeof *spare);
