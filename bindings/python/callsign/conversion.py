@@ -44,7 +44,7 @@ def convert(input: str | os.PathLike[str], output: str | os.PathLike[str], *, fo
     try:
         report = Report(_native.convert(input, output, format=format, threads=threads, strict=strict, call_sites=call_sites,
                                         merged_functions=merged_functions, companions=companions,
-                                        progress=bar or progress or None))
+                                        progress=bar or (progress if callable(progress) else None)))
     finally:
         if bar:
             bar.close()

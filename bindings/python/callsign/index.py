@@ -75,7 +75,7 @@ class Index:
         return self._native.closed
 
     def __len__(self) -> int:
-        return self.info()["functions"]
+        return int(self.info()["functions"])
 
     def __enter__(self) -> Index:
         return self

@@ -2,10 +2,8 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .store import Store
+from .store_files import StoreFiles, Version, files_of, is_url, locked
 
 ID_DIGITS_MIN = 16
 COPY_TRIES = 3
@@ -22,34 +21,33 @@ DEFAULT_CACHE_BYTES = 64 << 30
 class StoreSpec(NamedTuple):
     """What a task needs to know of a store; it is sent to the executors in place of the store."""
 
-    folders: tuple[str, ...]
+    roots: tuple[str, ...]
+    """Folders that all nodes see, and URLs."""
     cache: str | None
     """Folder on the node; "" means a folder of the user's in the node's temporary folder, None that nothing is copied."""
     cache_bytes: int
 
 
-def folders_of(store: object) -> tuple[str, ...]:
-    """The folders of a store that executors can open by path. Raises TypeError or ValueError."""
+def roots_of(store: object) -> tuple[str, ...]:
+    """The folders and URLs of a store that executors can open. Raises TypeError or ValueError."""
     if isinstance(store, Store):
         if not store.folders:
             raise ValueError("executors need a store with folders")
         return tuple(os.path.abspath(folder) for folder in store.folders)
-    folder = os.fspath(store)  # type: ignore[call-overload]
-    if "://" in folder:
-        raise ValueError(f"a store is a folder that all nodes see, not {folder}")
-    return (os.path.abspath(folder),)
+    root = os.fspath(store)  # type: ignore[call-overload]
+    return (root.rstrip("/") if is_url(root) else os.path.abspath(root),)
 
 
 class NodeStore:
-    """Finds indexes in the folders and mirrors them, with their layout, on the node. One process uses it."""
+    """Finds indexes in the folders and behind the URLs, and mirrors them, with their layout, on the node. One process uses it."""
 
     def __init__(self, spec: StoreSpec) -> None:
         self.spec = spec
         self.known: dict[str | bytes, str | None] = {}
         """Modules since begin_task(), and why their index could not be copied."""
-        self.stores: list[Store] = []
-        self.roots = [folder if spec.cache is None else _mirror_of(folder, spec.cache) for folder in spec.folders]
-        self.store = Store(*self.roots)
+        self.mirrors = [root if spec.cache is None else _mirror_of(root, spec.cache) for root in spec.roots]
+        self.files = [files_of(root) for root in spec.roots]
+        self.store = Store(*self.mirrors)
 
     def begin_task(self) -> None:
         """Looks at the store again: indexes may have been added, replaced or lost."""
@@ -57,33 +55,48 @@ class NodeStore:
 
     def prepare(self, modules: Iterable[str | bytes | None]) -> dict[str | bytes, str]:
         """Copies the indexes of modules. Returns why that failed, for those modules for which it did."""
-        modules = [module for module in modules if module]
+        wanted = [module for module in modules if module]
         if self.spec.cache is None:
             return {}
-        new = [module for module in modules if module not in self.known]
+        new = [module for module in wanted if module not in self.known]
         if new:
-            with Store(*self.spec.folders) as source:
+            with Store(*(root for root in self.spec.roots if not is_url(root))) as folders:
                 for module in new:
-                    self.known[module] = self._mirror(source, module)
-        return {module: text for module in modules if (text := self.known[module])}
+                    self.known[module] = self._mirror(folders, module)
+        return {module: text for module in wanted if (text := self.known[module])}
 
-    def _mirror(self, source: Store, module: str | bytes) -> str | None:
+    def _mirror(self, folders: Store, module: str | bytes) -> str | None:
         try:
-            for path in _index_paths(source, module):
-                self._copy(path)
+            for path in _index_paths(folders, module) if folders.folders else ():
+                self._copy_from_folder(path)
+            for number, root in enumerate(self.spec.roots):
+                if is_url(root):
+                    self._copy_from_url(number, module)
         except OSError as error:
             return f"there is no index for the module; {error.filename or ''}: {error.strerror or error}"
         return None
 
-    def _copy(self, path: str) -> None:
-        for folder, root in zip(self.spec.folders, self.roots):
-            if os.path.commonpath([folder, os.path.abspath(path)]) == folder:
-                target = os.path.join(root, os.path.relpath(path, folder))
-                if copy_once(path, target):
-                    # An index of the same path may be open.
-                    self.store = Store(*self.roots)
-                    prune(root, self.spec.cache_bytes, keep=target)
+    def _copy_from_folder(self, path: str) -> None:
+        for number, folder in enumerate(self.spec.roots):
+            if not is_url(folder) and os.path.commonpath([folder, os.path.abspath(path)]) == folder:
+                self._copy(number, os.path.relpath(path, folder))
                 return
+
+    def _copy_from_url(self, number: int, module: str | bytes) -> None:
+        """The first of the names that exists."""
+        for name in _index_names(module):
+            if self._copy(number, name):
+                return
+
+    def _copy(self, number: int, name: str) -> bool:
+        target = os.path.join(self.mirrors[number], name)
+        result = copy_once(self.files[number], name, target)
+        if result == "replaced":
+            # An index of the same path may be open.
+            self.store = Store(*self.mirrors)
+        if result in ("new", "replaced"):
+            prune(self.mirrors[number], self.spec.cache_bytes, keep=target)
+        return result != "absent"
 
 
 def _index_paths(source: Store, module: str | bytes) -> Iterator[str]:
@@ -95,6 +108,18 @@ def _index_paths(source: Store, module: str | bytes) -> Iterator[str]:
                 yield place.path
         if found:
             return
+
+
+def _index_names(module: str | bytes) -> Iterator[str]:
+    """The names under which a store behind a URL may have the index."""
+    for name, identity in _identities(module):
+        if identity:
+            digits = identity.hex()
+            yield f"{digits[:2]}/{digits[2:]}.gsym"
+            yield f".build-id/{digits[:2]}/{digits[2:]}.gsym"
+        base = name.replace("\\", "/").rpartition("/")[2]
+        if base not in ("", ".", "..") and base.isprintable():
+            yield f"{base}.gsym"
 
 
 def _identities(module: str | bytes) -> Iterator[tuple[str, bytes]]:
@@ -119,40 +144,22 @@ def _mirror_of(folder: str, cache: str) -> str:
     return mirror
 
 
-@contextlib.contextmanager
-def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Holds a lock file; the system releases it when the process dies."""
-    with open(path, "a", encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _is_copy(source: os.stat_result, target: str) -> bool:
+def _is_copy(source: Version, target: str) -> bool:
     try:
         there = os.stat(target)
     except FileNotFoundError:
         return False
-    return (there.st_size, there.st_mtime_ns) == (source.st_size, source.st_mtime_ns)
+    return (there.st_size, there.st_mtime_ns) == source
 
 
-def copy_once(path: str, target: str) -> bool:
-    """Copies a file unless the copy is there; tasks that want the same one wait. Returns whether an older copy was replaced.
+def copy_once(files: StoreFiles, name: str, target: str) -> str:
+    """Copies a file of the store unless the copy is there; tasks that want the same one wait. Returns "new", "replaced" if an older copy
+    was, "there", or "absent" if the store has no such file.
 
     The copy appears under its name when it is whole. Raises OSError after three tries."""
     for left in reversed(range(COPY_TRIES)):
         try:
-            source = os.stat(path)
-            if _is_copy(source, target):
-                return False
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            with locked(target + ".lock"):
-                if _is_copy(source, target):
-                    return False
-                replaced = os.path.exists(target)
-                _copy_whole(path, target)
-                return replaced
-        except FileNotFoundError:
-            raise
+            return _copy_locked(files, name, target)
         except OSError:
             if not left:
                 raise
@@ -160,15 +167,25 @@ def copy_once(path: str, target: str) -> bool:
     raise AssertionError
 
 
-def _copy_whole(path: str, target: str) -> None:
-    part = f"{target}.{os.getpid()}.part"
-    try:
-        shutil.copyfile(path, part)
-        shutil.copystat(path, part)
-        os.replace(part, target)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
+def _copy_locked(files: StoreFiles, name: str, target: str) -> str:
+    source = files.version(name)
+    if not source:
+        return "absent"
+    if _is_copy(source, target):
+        return "there"
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with locked(target + ".lock"):
+        if _is_copy(source, target):
+            return "there"
+        is_replaced = os.path.exists(target)
+        part = f"{target}.{os.getpid()}.part"
+        try:
+            files.fetch(name, part, source)
+            os.replace(part, target)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part)
+    return "replaced" if is_replaced else "new"
 
 
 def prune(root: str, limit: int, keep: str = "") -> None:

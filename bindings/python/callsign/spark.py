@@ -4,7 +4,7 @@
     >>> named = callsign.spark.symbolicate(samples, module="module", address="address", store="/shared/symbols")
     >>> report = callsign.spark.convert(spark, paths, store="/shared/symbols")
 
-The store is a folder that all nodes see. docs/engines.md explains the plans and what they cost.
+The store is a folder that all nodes see, a bucket or a web server. docs/engines.md explains the plans and what they cost.
 """
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .node_store import DEFAULT_CACHE_BYTES, NodeStore, StoreSpec, folders_of
+from .node_store import DEFAULT_CACHE_BYTES, NodeStore, StoreSpec, roots_of
 from .spark_convert import convert
 from .store import PathLike, Store
+from .store_files import files_of, is_url, shown
 from .symbolicator import Symbolicator
 
 __all__ = ["convert", "symbolicate"]
@@ -31,7 +32,8 @@ def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", add
                 join: str = "auto", cache: PathLike | bool = True, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Any:
     """Returns the Spark DataFrame with what its addresses mean. Lazy, like every transformation.
 
-    store: a folder that all nodes see, or a Store made of such folders.
+    store: a folder that all nodes see, a Store made of such folders, or a URL: of a web server (http, https) or of a bucket that
+    pyarrow.fs knows (s3://BUCKET/PREFIX).
     module, address: names of the columns. A module (string or binary) is a build id, or a name or path that the store knows. An address
     is bigint (two's complement), int, or decimal(20,0).
     stacks: instead of these two, the name of a column of array<struct<module: string, address: bigint>>: whole stacks, innermost frame
@@ -41,13 +43,17 @@ def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", add
     partitions: number of tasks that look up; default: spark.sql.shuffle.partitions.
     salt_above: the distinct addresses of a module are spread over one more task for each so many.
     join: how answers come back to the rows: "broadcast", "merge", or "auto": Spark decides.
-    cache: folder on each node for copies of the indexes; True: one in the node's temporary folder; False: read the store itself.
+    cache: folder on each node for copies of the indexes; True: one in the node's temporary folder; False: read the store itself, which must be a folder.
     cache_bytes: size at which the copies that were used longest ago are removed.
 
     Adds the columns `frames` (array<struct<function, offset: bigint, file, line: int, inlined>>, innermost first) and `reason` (null if
     nothing is missing), or for stacks the column `symbolicated`: for each element struct<frames, reason, chosen, confidence>. Raises
     TypeError for a column of another type, ValueError for a store that executors cannot open."""
-    spec = StoreSpec(folders_of(store), _cache_folder(cache), cache_bytes)
+    spec = StoreSpec(roots_of(store), _cache_folder(cache), cache_bytes)
+    for root in filter(is_url, spec.roots):
+        if spec.cache is None:
+            raise ValueError(f"the nodes need copies of the indexes behind a URL, {shown(root)}: give a cache")
+        files_of(root)  # a URL that nobody can read fails here and not in each task
     options = {"demangle": demangle, "return_addresses": return_addresses}
     if join not in ("auto", "broadcast", "merge"):
         raise ValueError(f"join is 'auto', 'broadcast' or 'merge', not {join!r}")
@@ -172,7 +178,7 @@ class _Answer:
 
 class _AnswerAddresses(_Answer):
     def modules(self, batch: Any) -> list[Any]:
-        return batch.column(0).unique().to_pylist()
+        return list(batch.column(0).unique().to_pylist())
 
     def answer(self, batch: Any, symbolicator: Symbolicator, failures: dict[Any, str]) -> Any:
         import pyarrow as pa
@@ -185,7 +191,7 @@ class _AnswerAddresses(_Answer):
 
 class _AnswerStacks(_Answer):
     def modules(self, batch: Any) -> list[Any]:
-        return batch.column(0).flatten().field("module").unique().to_pylist()
+        return list(batch.column(0).flatten().field("module").unique().to_pylist())
 
     def answer(self, batch: Any, symbolicator: Symbolicator, failures: dict[Any, str]) -> Any:
         import pyarrow as pa

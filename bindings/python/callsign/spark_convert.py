@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from .conversion import convert as convert_file
-from .node_store import folders_of, locked
+from .node_store import roots_of
 from .store import PathLike, Store
+from .store_files import WORK_FOLDER, StoreFiles, files_of, is_url
 
 SCHEMA = "path string, build_id string, status string, error string, bytes bigint, seconds double"
-STALE_SECONDS = 24 * 3600
 
 
 def convert(spark: Any, paths: Iterable[PathLike] | PathLike, *, store: Store | PathLike, threads: int = 1, call_sites: bool = True,
@@ -29,46 +29,69 @@ def convert(spark: Any, paths: Iterable[PathLike] | PathLike, *, store: Store | 
     says why. A file that cannot be converted fails alone, also if the converter crashes or needs longer than `timeout` seconds.
 
     paths: programs, libraries, debug files, dSYM bundles or Breakpad files, at paths that all nodes see.
-    store: a folder that all nodes see; made if it is not there. An index is written as STORE/ab/cdef....gsym by build id, or as
-    STORE/NAME.gsym if the file has none.
+    store: a folder that all nodes see, made if it is not there; or a URL of a bucket that pyarrow.fs knows (s3://BUCKET/PREFIX). An index
+    is written as STORE/ab/cdef....gsym by build id, or as STORE/NAME.gsym if the file has none.
     threads: of one conversion; Spark already runs one task a core.
     call_sites, merged_functions: keep what tells merged functions apart over a stack.
 
     Runs at once. An index appears in the store when it is whole, so a job may be killed and run again: what was converted is present
     then."""
-    folder = folders_of(store)[0]
+    root = roots_of(store)[0]
     listed = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
-    os.makedirs(os.path.join(folder, ".callsign"), exist_ok=True)
-    _remove_stale(Path(folder, ".callsign"))
+    files = files_of(root)
+    files.prepare()
     options = {"threads": threads, "call_sites": call_sites, "merged_functions": merged_functions}
     if not listed:
         return spark.createDataFrame([], SCHEMA)
-    inputs = spark.createDataFrame(list(enumerate(listed)), "number bigint, path string").coalesce(1).repartition(len(listed))
-    rows = inputs.mapInArrow(_ConvertFiles(folder, options, timeout), f"number bigint, {SCHEMA}").collect()
+    rows = _run(spark, listed, root, options, timeout)
+    again = _overwritten(rows, files) if is_url(root) else []
+    for number, row in zip(again, _run(spark, [listed[number] for number in again], root, options, timeout)):
+        rows[number] = row
     # Not computed again with each action: a second run would find every index present.
-    return spark.createDataFrame([tuple(row)[1:] for row in sorted(rows)], SCHEMA)
+    return spark.createDataFrame([tuple(row) for row in rows], SCHEMA)
+
+
+def _run(spark: Any, paths: list[str], root: str, options: dict[str, Any], timeout: float | None) -> list[Any]:
+    """The rows of the paths, in their order."""
+    if not paths:
+        return []
+    inputs = spark.createDataFrame(list(enumerate(paths)), "number bigint, path string").coalesce(1).repartition(len(paths))
+    rows = inputs.mapInArrow(_ConvertFiles(root, options, timeout), f"number bigint, {SCHEMA}").collect()
+    return [row[1:] for row in sorted(rows)]
+
+
+def _overwritten(rows: list[Any], files: StoreFiles) -> list[int]:
+    """The rows whose index is smaller now. Nothing locks in a bucket: of a program and its debug file, which have one build id, the
+    smaller index may have been written last."""
+    numbers = []
+    for number, (_, build_id, status, _, size, _) in enumerate(rows):
+        if status == "converted" and build_id:
+            there = files.version(_place(build_id, ""))
+            if not there or there.size < size:
+                numbers.append(number)
+    return numbers
 
 
 class _ConvertFiles:
     """A function for mapInArrow."""
 
-    def __init__(self, folder: str, options: dict[str, Any], timeout: float | None) -> None:
-        self.folder, self.options, self.timeout = folder, options, timeout
+    def __init__(self, root: str, options: dict[str, Any], timeout: float | None) -> None:
+        self.root, self.options, self.timeout = root, options, timeout
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
         for batch in batches:
-            rows = [{"number": number, **convert_row(path, self.folder, self.options, self.timeout)} for number, path in
+            rows = [{"number": number, **convert_row(path, self.root, self.options, self.timeout)} for number, path in
                     zip(batch.column(0).to_pylist(), batch.column(1).to_pylist())]
             yield pa.RecordBatch.from_pylist(rows, schema=pa.schema([
                 ("number", pa.int64()), ("path", pa.string()), ("build_id", pa.string()), ("status", pa.string()), ("error", pa.string()),
                 ("bytes", pa.int64()), ("seconds", pa.float64())]))
 
 
-def convert_row(path: str, folder: str, options: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
+def convert_row(path: str, root: str, options: dict[str, Any], timeout: float | None = None) -> dict[str, Any]:
     """Converts one file in a process of its own, so that a crash or too much memory is a row, too."""
     start = time.monotonic()
-    request = json.dumps({"path": path, "folder": folder, "options": options})
+    request = json.dumps({"path": path, "store": root, "options": options})
     row: dict[str, Any] = {"path": path, "build_id": None, "status": "failed", "error": None, "bytes": None}
     try:
         done = subprocess.run([sys.executable, "-m", "callsign.spark_convert"], input=request, capture_output=True, text=True,
@@ -89,35 +112,32 @@ def convert_row(path: str, folder: str, options: dict[str, Any], timeout: float 
 
 # ---- within that process ----
 
-def convert_into(path: str, folder: str, options: dict[str, Any]) -> dict[str, Any]:
+def convert_into(path: str, root: str, options: dict[str, Any]) -> dict[str, Any]:
     """Publishes the index of one file. Raises Error or OSError."""
+    files = files_of(root)
     key = source_key(path)
-    mark = Path(folder, ".callsign", f"{key}.json")
-    there = _read_mark(mark, folder)
-    if there:
-        return {**there, "status": "present"}
-    part = os.path.join(folder, ".callsign", f"{key}.{os.getpid()}.part")
+    mark = f"{WORK_FOLDER}/{key}.json"
+    known = _read_mark(files, mark)
+    if known:
+        return {**known, "status": "present"}
+    part = files.part(key)
     try:
         report = convert_file(path, part, **options)
         build_id = report["build_id"].hex()
-        place = f"{build_id[:2]}/{build_id[2:]}.gsym" if build_id else f"{os.path.basename(path.rstrip('/'))}.gsym"
-        status = _publish(part, os.path.join(folder, place), keep_larger=bool(build_id))
+        place = _place(build_id, path)
+        size = os.path.getsize(part)
+        status = files.publish(part, place, keep_larger=bool(build_id))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
-    row = {"build_id": build_id or None, "bytes": os.path.getsize(os.path.join(folder, place))}
-    _write_mark(mark, {**row, "place": place})
+    there = files.version(place) if status == "present" else None
+    row = {"build_id": build_id or None, "bytes": there.size if there else size}
+    files.write(mark, json.dumps({**row, "place": place}).encode())
     return {**row, "status": status}
 
 
-def _publish(part: str, target: str, keep_larger: bool) -> str:
-    """Of a program and its debug file, which have one build id, the one with more to tell stays."""
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    with locked(os.path.join(os.path.dirname(part), "publish.lock")):
-        if keep_larger and os.path.exists(target) and os.path.getsize(target) >= os.path.getsize(part):
-            return "present"
-        os.replace(part, target)
-    return "converted"
+def _place(build_id: str, path: str) -> str:
+    return f"{build_id[:2]}/{build_id[2:]}.gsym" if build_id else f"{os.path.basename(path.rstrip('/'))}.gsym"
 
 
 def source_key(path: str) -> str:
@@ -134,34 +154,21 @@ def source_key(path: str) -> str:
     return digest.hexdigest()[:40]
 
 
-def _read_mark(mark: Path, folder: str) -> dict[str, Any] | None:
+def _read_mark(files: StoreFiles, mark: str) -> dict[str, Any] | None:
     """What is known of an earlier conversion whose index is still in the store."""
+    data = files.read(mark)
     try:
-        known = json.loads(mark.read_text(encoding="utf-8"))
-        size = os.path.getsize(os.path.join(folder, known["place"]))
-    except (OSError, ValueError, KeyError):
+        known = json.loads(data or b"")
+        there = files.version(known["place"])
+        return {"build_id": known["build_id"], "bytes": there.size} if there and there.size >= known["bytes"] else None
+    except (ValueError, KeyError):
         return None
-    return {"build_id": known["build_id"], "bytes": size} if size >= known["bytes"] else None
-
-
-def _write_mark(mark: Path, known: dict[str, Any]) -> None:
-    part = mark.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(known), encoding="utf-8")
-    os.replace(part, mark)
-
-
-def _remove_stale(folder: Path) -> None:
-    """Parts that a killed task left behind."""
-    for part in folder.glob("*.part"):
-        with contextlib.suppress(FileNotFoundError):
-            if time.time() - part.stat().st_mtime > STALE_SECONDS:
-                part.unlink()
 
 
 def _main() -> None:
     request = json.load(sys.stdin)
     try:
-        print(json.dumps(convert_into(request["path"], request["folder"], request["options"])))
+        print(json.dumps(convert_into(request["path"], request["store"], request["options"])))
     except Exception as error:  # noqa: BLE001: whatever it is, it becomes the row's error
         print(json.dumps({"status": "failed", "error": str(error) or type(error).__name__}))
 

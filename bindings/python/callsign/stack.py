@@ -37,7 +37,8 @@ class Stack(list[StackFrame]):
     def _repr_html_(self) -> str:
         rows = []
         for number, frame in enumerate(self):
-            for inner in frame.frames or [None]:
+            inlined: list[Frame | None] = [*frame.frames] or [None]
+            for inner in inlined:
                 where = f"{inner.file}:{inner.line}" if inner and inner.file else frame.reason or ""
                 name = inner.function + (" [inlined]" if inner.inlined else "") if inner else f"{frame.address:#x}"
                 rows.append([number, frame.module, name, where, frame.confidence])

@@ -34,7 +34,7 @@ class Symbolicator:
         one too with return_addresses. Needs pyarrow."""
         import pyarrow
         kind = pyarrow.list_(pyarrow.struct([("module", pyarrow.string()), ("address", pyarrow.uint64())]))
-        given = [{"module": module, "address": address} for module, address in frames]
-        answers = pyarrow.array(self.batch(pyarrow.array([given], kind), return_addresses=return_addresses))
-        return Stack(StackFrame.from_answer(frame["module"], frame["address"], answer)
-                     for frame, answer in zip(given, answers[0].as_py()))
+        given = list(frames)
+        stack = [{"module": module, "address": address} for module, address in given]
+        answers = pyarrow.array(self.batch(pyarrow.array([stack], kind), return_addresses=return_addresses))
+        return Stack(StackFrame.from_answer(module, address, answer) for (module, address), answer in zip(given, answers[0].as_py()))

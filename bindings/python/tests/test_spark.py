@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
@@ -166,8 +167,10 @@ def test_wrong_types(spark, folder):
         callsign.spark.symbolicate(df, module="address", store=folder)
     with pytest.raises(TypeError, match="'module' is bigint, need array"):
         callsign.spark.symbolicate(df, stacks="module", store=folder)
-    with pytest.raises(ValueError, match="a folder that all nodes see"):
-        callsign.spark.symbolicate(df, store="http://127.0.0.1/")
+    with pytest.raises(ValueError, match="nowhere://bucket"):
+        callsign.spark.symbolicate(df, store="nowhere://bucket")
+    with pytest.raises(ValueError, match="the nodes need copies of the indexes behind a URL, http://127.0.0.1"):
+        callsign.spark.symbolicate(df, store="http://127.0.0.1/", cache=False)
 
 
 # ---- convert ----
@@ -224,7 +227,7 @@ def test_a_killed_conversion_leaves_nothing_half(program, tmp_path):
     """Killed at any moment, the store has the whole index or none, and the next run finishes."""
     from callsign import spark_convert
     (tmp_path / ".callsign").mkdir()
-    request = json.dumps({"path": str(program), "folder": str(tmp_path), "options": {"threads": 1}})
+    request = json.dumps({"path": str(program), "store": str(tmp_path), "options": {"threads": 1}})
     for milliseconds in range(0, 200, 20):
         with subprocess.Popen([sys.executable, "-m", "callsign.spark_convert"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             process.stdin.write(request)
@@ -240,6 +243,25 @@ def test_a_killed_conversion_leaves_nothing_half(program, tmp_path):
     assert row["status"] in ("converted", "present")
 
 
+def test_a_bucket(spark, bucket, program, addresses, tmp_path, cache):
+    """Conversions into a bucket, and answers from it. A program and its debug file have one build id and arrive in any order."""
+    # The executors have the environment of the session's start: the keys are in the URL.
+    keys = f"{os.environ['AWS_ACCESS_KEY_ID']}:{urllib.parse.quote(os.environ['AWS_SECRET_ACCESS_KEY'], safe='')}"
+    bucket = bucket.replace("symbols/builds", f"{keys}@symbols/spark")
+    stripped = tmp_path / "orders"
+    subprocess.run(["strip", "-g", "-o", stripped, program], check=True)
+    rows = callsign.spark.convert(spark, [stripped, program], store=bucket).collect()
+    assert [row["build_id"] for row in rows] == [rows[1]["build_id"]] * 2 and rows[1]["status"] == "converted"
+    again = callsign.spark.convert(spark, [program, tmp_path / "absent"], store=bucket).collect()
+    assert [row["status"] for row in again] == ["present", "failed"] and again[0]["bytes"] == rows[1]["bytes"]
+    assert os.environ["AWS_SECRET_ACCESS_KEY"] not in str(again)
+    df = spark.createDataFrame([(rows[1]["build_id"], address) for address in addresses], "module string, address bigint")
+    named = callsign.spark.symbolicate(df, store=bucket, cache=cache).collect()
+    with callsign.Index(next(cache.glob("**/*.gsym"))) as index:
+        assert {row["address"]: frames_of(row) for row in named} == {
+            address: [tuple(frame) for frame in index.lookup(address)] for address in addresses}
+
+
 def test_no_paths(spark, tmp_path):
     assert callsign.spark.convert(spark, [], store=tmp_path).collect() == []
 
@@ -248,6 +270,7 @@ def test_no_paths(spark, tmp_path):
 
 def test_copies_are_made_once_and_pruned(folder, tmp_path):
     from callsign.node_store import NodeStore, StoreSpec, copy_once, prune
+    from callsign.store_files import FolderFiles
     node = NodeStore(StoreSpec((str(folder),), str(tmp_path / "cache"), 1 << 30))
     assert node.prepare(["orders", "absent", None]) == {}
     copies = list((tmp_path / "cache").glob("*/orders.gsym"))
@@ -256,19 +279,19 @@ def test_copies_are_made_once_and_pruned(folder, tmp_path):
     node.begin_task()
     node.prepare(["orders"])
     assert copies[0].stat().st_ino == before
-    assert not copy_once(str(folder / "orders.gsym"), str(copies[0]))
+    assert copy_once(FolderFiles(str(folder)), "orders.gsym", str(copies[0])) == "there"
     prune(str(tmp_path / "cache"), 0)
     assert not copies[0].exists()
 
 
 def test_a_copy_that_fails_is_a_reason(folder, tmp_path, monkeypatch):
-    from callsign import node_store
+    from callsign import node_store, store_files
     node = node_store.NodeStore(node_store.StoreSpec((str(folder),), str(tmp_path / "cache"), 1 << 30))
 
     def broken(path, part):
         raise OSError(5, "Input/output error", path)
 
-    monkeypatch.setattr(node_store.shutil, "copyfile", broken)
+    monkeypatch.setattr(store_files.shutil, "copyfile", broken)
     monkeypatch.setattr(node_store.time, "sleep", lambda seconds: None)
     failures = node.prepare(["orders"])
     assert failures["orders"].startswith("there is no index for the module; ") and failures["orders"].endswith(": Input/output error")
