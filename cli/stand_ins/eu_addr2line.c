@@ -77,7 +77,7 @@ struct eu {
     const char *program, *short_name, *path, *section, *debuginfo_path;
     bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
     struct libdw_module *module;
-    int width;               /* digits of addresses; 0: no module was seen yet */
+    int width;               /* digits of addresses, as for the first one; 0: there was none yet */
 };
 
 static const struct option long_options[] = {
@@ -394,8 +394,8 @@ static int answer(struct eu *e, const char *text) {
         return 1;
     }
     struct libdw_module *m = libdw_module_contains(e->module, addr) ? e->module : NULL;
-    if (m && !e->width) e->width = m->object.address_size == 4 ? 8 : 16;
-    if (e->addresses) printf("0x%.*" PRIx64 "%s", e->width ? e->width : 16, (uint64_t)addr, e->pretty ? ": " : "\n");
+    if (e->addresses && !e->width) e->width = m && m->object.address_size == 4 ? 8 : 16;
+    if (e->addresses) printf("0x%.*" PRIx64 "%s", e->width, (uint64_t)addr, e->pretty ? ": " : "\n");
     struct libdw_unit *unit = m ? libdw_module_unit(m, addr) : NULL;
     if (e->functions && !put_function(e, unit, addr) && !e->symbols) put_symbol_name(e, m, addr);
     if (e->symbols) put_symbol(e, m, addr);
@@ -489,6 +489,7 @@ int eu_addr2line_main(int argc, char **argv) {
     static struct eu e;
     const char *slash = strrchr(argv[0], '/');
     e = (struct eu){ .program = argv[0], .short_name = slash ? slash + 1 : argv[0] };
+    gnu_demangle_choose_style("gnu-v3"); /* names are demangled by libstdc++, which has no Rust */
     for (int option; optopt = 0, (option = getopt_long(argc, argv, "e:kK::M:p:j:asAfSxFiC::b:?V", long_options, NULL)) != -1;) {
         int code = take_option(&e, option, argv[optind > 1 ? optind - 1 : 1]);
         if (code >= 0) return code;

@@ -73,21 +73,60 @@ static size_t put_unnamed(struct text *out, const char *at) {
     return (size_t)(p - at);
 }
 
+/* The next of the suffixes in [p, end) as GNU reads them: ".isra.0", ".cold", ".123". NULL: none. */
+static const char *clone_end(const char *p, const char *end) {
+    const char *begin = p;
+    if (end - p > 1 && (islower((unsigned char)p[1]) || isdigit((unsigned char)p[1]) || p[1] == '_'))
+        for (p += 2; p < end && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_'); p++) continue;
+    while (end - p > 1 && *p == '.' && isdigit((unsigned char)p[1]))
+        for (p += 2; p < end && isdigit((unsigned char)*p); p++) continue;
+    return p > begin ? p : NULL;
+}
+
+/* Where the suffix " (.isra.0.cold)" of a demangled name begins; NULL: it has none. */
+static const char *find_suffix(const char *text) {
+    size_t size = strlen(text);
+    const char *at = size && text[size - 1] == ')' ? memrchr(text, ' ', size) : NULL;
+    return at && at > text && strncmp(at, " (.", 3) == 0 ? at : NULL;
+}
+
+/* Whether what stands before a suffix is a function with its parameters, or names no entity of the source. */
+static bool takes_suffix(const char *name, const char *text, const char *suffix) {
+    static const char *const qualifiers[] = { " const", " volatile", " &", " &&" };
+    size_t size = (size_t)(suffix - text);
+    for (size_t i = 0; i < sizeof qualifiers / sizeof qualifiers[0]; i++) {
+        const size_t length = strlen(qualifiers[i]);
+        if (size > length && memcmp(text + size - length, qualifiers[i], length) == 0) {
+            size -= length;
+            i = (size_t)-1;
+        }
+    }
+    return text[size - 1] == ')' || strncmp(name, "_ZT", 3) == 0 || strncmp(name, "_ZG", 3) == 0;
+}
+
+/* False: GNU does not demangle the name, because of what follows it. */
+static bool suffix_is_read(const char *name, const char *text) {
+    const char *suffix = find_suffix(text);
+    if (!suffix) return true;
+    const char *p = suffix + 2, *end = text + strlen(text) - 1;
+    if (!takes_suffix(name, text, suffix)) return false;
+    while (p && p < end) p = clone_end(p, end);
+    return p;
+}
+
 /* " (.isra.0.cold)" at the end is " [clone .isra.0] [clone .cold]". */
 static size_t put_clones(struct text *out, const char *at) {
-    size_t size = strlen(at);
-    if (strncmp(at, " (.", 3) != 0 || at[size - 1] != ')' || memchr(at, ' ', size) != at || strchr(at + 1, ' ')) return 0;
-    const char *p = at + 2, *end = at + size - 1;
+    if (find_suffix(at - 1) != at) return 0;
+    const char *p = at + 2, *end = at + strlen(at) - 1;
     while (p < end) {
-        const char *begin = p++;
-        while (p < end && *p != '.') p++;
-        while (p + 1 < end && *p == '.' && isdigit((unsigned char)p[1]))
-            for (p++; p < end && isdigit((unsigned char)*p); p++) continue;
+        const char *begin = p;
+        p = clone_end(p, end);
+        if (!p) p = end;
         put_text(out, " [clone ", 8);
         put_text(out, begin, (size_t)(p - begin));
         put_text(out, "]", 1);
     }
-    return size;
+    return (size_t)(end + 1 - at);
 }
 
 /* "operator<<int>" is "operator< <int>", and "operator<<<int>" "operator<< <int>". */
@@ -100,7 +139,7 @@ static bool begins_arguments(const char *text, const char *at) {
 static char *in_gnu_words(char *given) {
     struct text out = { 0 };
     for (const char *p = given; *p;) {
-        size_t read = *p == '\'' ? put_unnamed(&out, p) : *p == ' ' ? put_clones(&out, p) : 0;
+        size_t read = *p == '\'' ? put_unnamed(&out, p) : *p == ' ' && p > given ? put_clones(&out, p) : 0;
         if (read) {
             p += read;
             continue;
@@ -127,14 +166,43 @@ static bool is_rust(const char *name, size_t size) {
     return false;
 }
 
+/* A name of Rust's older scheme as C++ has it: "_ZN4core3fmt17h0123456789abcdefE" is "core::fmt::h0123456789abcdef". */
+static char *demangle_nested(const char *name, size_t size) {
+    struct text out = { 0 };
+    const char *p = name + 3, *end = name + size;
+    while (p < end && isdigit((unsigned char)*p)) {
+        size_t length = 0;
+        while (p < end && isdigit((unsigned char)*p) && length < size) length = length * 10 + (size_t)(*p++ - '0');
+        if (!length || length > (size_t)(end - p)) break;
+        if (out.count) put_text(&out, "::", 2);
+        put_text(&out, p, length);
+        p += length;
+    }
+    if (p + 1 != end || *p != 'E') {
+        free(out.items);
+        return NULL;
+    }
+    put_text(&out, "", 1);
+    return out.items;
+}
+
+/* Of names of Rust GNU leaves the suffix out. */
+static char *without_suffix(char *text) {
+    const char *suffix = find_suffix(text);
+    if (suffix) text[suffix - text] = 0;
+    return text;
+}
+
 static char *demangle_plain(const char *name, size_t size) {
+    if (style == STYLE_GNU_V3 && strncmp(name, "_ZN", 3) == 0 && is_rust(name, size)) return demangle_nested(name, size);
     const struct csn_str given = { name, size };
     size_t length = 0, capacity = 4 * size + 256;
     char *out = NULL;
     for (int i = 0; i < 2; i++) {
         out = grow_items(out, capacity, &(size_t){ 0 }, 1);
         csn_status status = csn_demangle(given, out, capacity, &length, NULL);
-        if (status == CSN_OK) return is_rust(name, size) ? out : in_gnu_words(out);
+        if (status == CSN_OK && is_rust(name, size)) return without_suffix(out);
+        if (status == CSN_OK && suffix_is_read(name, out)) return in_gnu_words(out);
         if (status != CSN_E_LIMIT) break;
         capacity = length + 1;
     }

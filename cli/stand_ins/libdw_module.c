@@ -102,6 +102,18 @@ static void read_ranges(struct libdw_module *m) {
 
 static void read_sections(struct libdw_module *m);
 
+/* Of a list "DIR:DIR" the roots of debug files, which are absolute; '+' or '-' before one is for checksums. */
+static const char **debug_dirs_of(char *list, size_t *count) {
+    struct { const char **items; size_t count, capacity; } dirs = { 0 };
+    for (char *dir; (dir = strsep(&list, ":"));) {
+        if (*dir == '+' || *dir == '-') dir++;
+        if (*dir == '/') GROW_PUSH(&dirs, (const char *)dir);
+    }
+    if (!dirs.count) GROW_PUSH(&dirs, "/dev/null");
+    *count = dirs.count;
+    return dirs.items;
+}
+
 struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_path, const char **message) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
@@ -116,12 +128,15 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
         *message = "invalid file descriptor";
         return NULL;
     }
-    companions.debug_dirs = debuginfo_path ? &debuginfo_path : NULL;
-    companions.debug_dir_count = debuginfo_path ? 1 : 0;
+    char *list = debuginfo_path ? copy_text(debuginfo_path, strlen(debuginfo_path)) : NULL;
+    const char **dirs = list ? debug_dirs_of(list, &companions.debug_dir_count) : NULL;
+    companions.debug_dirs = dirs;
     if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
         options.resolver = csn_companion_search_resolve;
         options.resolver_context = search;
     }
+    free(dirs);
+    free(list);
     csn_status status = csn_debug_info_open_file(path, &options, &info, NULL);
     struct libdw_module *m = zeroed_memory(1, sizeof *m);
     if (status == CSN_OK) csn_debug_info_get_object(info, &m->object, sizeof m->object);
@@ -164,10 +179,23 @@ bool libdw_module_contains(const struct libdw_module *m, uint64_t addr) { return
 
 /* ---- units ---- */
 
+/* The range of an address, as libdwfl finds it: of several that start there, the one that its binary search meets first. */
+static const struct libdw_range *find_range(const struct libdw_module *m, uint64_t addr) {
+    for (size_t low = 0, high = m->ranges.count; low < high;) {
+        const size_t idx = (low + high) / 2;
+        const struct libdw_range *range = &m->ranges.items[idx];
+        const bool is_last = idx + 1 == m->ranges.count;
+        if (addr < range->addr) high = idx;
+        else if (addr > range->addr && !is_last && addr >= range[1].addr) low = idx + 1;
+        else return addr > range->addr && is_last && addr > m->ranges_end ? NULL : range;
+    }
+    return NULL;
+}
+
 struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
-    size_t low = UPPER_BOUND(m->ranges.items, m->ranges.count, addr, addr);
-    if (!low || (low == m->ranges.count && addr > m->ranges_end)) return NULL;
-    uint32_t idx = m->ranges.items[low - 1].unit;
+    const struct libdw_range *range = find_range(m, addr);
+    if (!range) return NULL;
+    const uint32_t idx = range->unit;
     if (!m->units[idx]) {
         const struct csn_debug_unit *unit;
         if (csn_debug_info_unit(m->info, idx, &unit, NULL) != CSN_OK) return NULL;

@@ -119,6 +119,13 @@ RECIPES = {
     "c-goldfold": "gcc -O1 -g -ffunction-sections -fuse-ld=gold -Wl,--icf=all {fold} -o {out}",
     "c-wasm": "clang-22 --target=wasm32 -O1 -g -nostdlib -Wl,--no-entry -Wl,--export-all {fold} -o {out}",
     "c-wasm.o": "clang-22 --target=wasm32 -O1 -g -c {fold} -o {out}",
+    "c-macho": "clang-22 -target x86_64-apple-macos11 -O2 -g -c -ffreestanding -DNOLIBC {free} -o {out}-main.o && "
+               "ld64.lld-22 -arch x86_64 -platform_version macos 11.0 11.0 -undefined dynamic_lookup {out}-main.o -o {out} && dsymutil-22 {out}",
+    "c-clang-pe.exe": "clang-22 -target x86_64-w64-mingw32 -O2 -gdwarf-5 {c} -fuse-ld=lld -o {out}",
+    "cc-dwp": "clang++-22 -O2 -g -gsplit-dwarf -c {cc} -o {out}.o && clang++-22 {out}.o -o {out} && llvm-dwp-22 -e {out} -o {out}.dwp && rm {out}.dwo",
+    "cc-buildid": "g++ -O2 -g -Wl,--build-id=0xabcdef0123456789 {cc} -o {out} && mkdir -p dbg/.build-id/ab && "
+                  "objcopy --only-keep-debug {out} dbg/.build-id/ab/cdef0123456789.debug && strip {out}",
+    "rs-fat": "rustc -g -Copt-level=3 -Clto=fat -Cpanic=abort {rs} -o {out}",
     "c-macho-arm.o": "clang-22 -target arm64-apple-macos11 -O2 -g -c -ffreestanding -DNOLIBC {free} -o {out}",
 }
 
