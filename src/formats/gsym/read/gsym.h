@@ -12,6 +12,7 @@
 #include "base/core/search.h"
 #include "base/core/span.h"
 #include "formats/gsym/gsym_layout.h"
+#include "formats/gsym/read/gsym_checkpoint.h"
 
 /* A whole file. Only the bounds of the tables have been checked: every value in them is still untrusted. The versions
  * differ in the widths and in what info offsets count from; nothing else looks at the version. */
@@ -41,6 +42,7 @@ struct csni_gsym {
     uint8_t file_bias;         /* what line tables number files too high: 0 but in files of 2017 (src/gsection) */
     bool big;
     struct csni_span uuid;
+    struct csni_gsym_checkpoints checkpoints;
 };
 
 /* Whether the bytes begin with the magic number, in either byte order. */
@@ -260,6 +262,13 @@ csn_status csni_gsym_row_next(struct csni_gsym_row_iter *iter, struct csn_row *o
 /* The last row at or below `addr`; CSN_NONE where the first row is after it. */
 csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t addr, struct csn_row *out,
                                struct csn_error *err);
+/* The same from a row on that is at or below `addr`: the next opcode is at `at`, which is not 0. */
+struct csni_gsym_line_place {
+    uint32_t at;
+    struct csn_row row;
+};
+csn_status csni_gsym_line_find_from(const struct csni_gsym_lines *lines, const struct csni_gsym_line_place *place, uint64_t addr,
+                                    struct csn_row *out, struct csn_error *err);
 
 /* ---- inline trees ---- */
 
@@ -324,6 +333,10 @@ struct csni_gsym_calls {
 csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
                                 uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
                                 struct csn_error *err);
+/* The same by `entry`, the checkpoint of the address in this function; NULL: there is none. */
+csn_status csni_gsym_calls_find_from(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
+                                     uint64_t addr, enum csni_gsym_call_filter filter, const uint8_t *entry,
+                                     struct csni_gsym_calls *out, struct csn_error *err);
 /* Holds the calls before number `end`, in place of others. */
 void csni_gsym_calls_hold(const struct csni_gsym *gsym, struct csni_gsym_calls *calls, size_t end);
 
@@ -357,6 +370,8 @@ csn_status csni_gsym_merged_next(const struct csni_gsym *gsym, struct csni_gsym_
 
 /* The number of functions that start at or below `addr`. */
 size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr);
+/* The same, where function `last` is one of them and few follow it; 0: it is not, or many. */
+size_t csni_gsym_count_from(const struct csni_gsym *gsym, uint32_t last, uint64_t addr);
 /* The same for several addresses side by side. */
 enum { CSNI_GSYM_SEARCHES = 16 }; /* most at once */
 void csni_gsym_search(const struct csni_gsym *gsym, const uint64_t *addrs, size_t count, size_t *out_behind);

@@ -131,32 +131,34 @@ static inline bool take_call(struct call_search *s, const struct csni_gsym_node 
     return true;
 }
 
-static csn_status search_calls(struct call_search *s, struct csn_error *err) {
+/* Searches from `scan` on. `window`: its nodes are some of a list, and may end without a mark. */
+static csn_status scan_calls(struct call_search *s, struct csni_inline_scan *scan, bool root, bool window, struct csn_error *err) {
     const struct csni_gsym *gsym = s->gsym;
     struct csni_gsym_calls *calls = s->calls;
-    const struct csni_span tree = calls->tree.bytes;
-    struct csni_inline_scan scan = { .p = tree.ptr, .end = tree.ptr + tree.size, .addr = calls->addr, .base = calls->start,
-                                     .readable = gsym->bytes.ptr + gsym->bytes.size };
+    const uint8_t *tree = calls->tree.bytes.ptr;
     bool wide = csni_has_byte_blocks(), narrow = gsym->strp_size == CSNI_GSYM_STRP_SIZE;
-    for (bool root = true;; root = false) {
-        if (wide && !root && (narrow ? csni_inline_scan_avx2(&scan) : csni_inline_scan_avx2_v2(&scan))) break;
-        struct csni_cursor c = { tree.ptr, scan.p, scan.end, gsym->big, false, 0 };
+    for (;; root = false) {
+        if (window && scan->p == scan->end && !scan->depth) break;
+        if (wide && !root && (narrow ? csni_inline_scan_avx2(scan) : csni_inline_scan_avx2_v2(scan))) break;
+        if (window && scan->p == scan->end && !scan->depth) break;
+        struct csni_cursor c = { tree, scan->p, scan->end, gsym->big, false, 0 };
         struct csni_gsym_node node = { .has_children = false };
         uint32_t range_count = read_range_count(&c);
-        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan.base, calls->addr, &node) &&
-                      scan.depth == 0;
+        bool covers = range_count && read_node(&c, gsym->strp_size, range_count, scan->base, calls->addr, &node) &&
+                      scan->depth == 0;
         if (c.failed) return truncated(&c, calls->tree.offset, err);
-        scan.p = c.p;
+        scan->p = c.p;
         if (covers) {
             if (csni_gsym_node_is_call(&node, root) && !take_call(s, &node))
                 return too_deep(calls->tree.offset + csni_cursor_off(&c), err);
             if (!node.has_children) break;
-            scan.base = node.first;
+            scan->base = node.first;
+            window = false;
         } else if (root) {
             break;
         } else if (range_count) {
-            scan.depth += node.has_children;
-        } else if (scan.depth-- == 0) {
+            scan->depth += node.has_children;
+        } else if (scan->depth-- == 0) {
             break;
         }
     }
@@ -164,15 +166,69 @@ static csn_status search_calls(struct call_search *s, struct csn_error *err) {
     return csni_fail(err, CSN_E_FORMAT, section_name, calls->tree.offset, "file %u, need < %u", s->bad_file, gsym->file_count);
 }
 
+static struct csni_inline_scan scan_of(const struct call_search *s) {
+    const struct csni_span bytes = s->calls->tree.bytes;
+    return (struct csni_inline_scan){ .p = bytes.ptr, .end = bytes.ptr + bytes.size, .addr = s->calls->addr,
+                                      .base = s->calls->start, .readable = s->gsym->bytes.ptr + s->gsym->bytes.size };
+}
+
+static csn_status search_calls(struct call_search *s, struct csn_error *err) {
+    struct csni_inline_scan scan = scan_of(s);
+    return scan_calls(s, &scan, true, false, err);
+}
+
+/* Takes the call at `at`, which has to cover the address. */
+static bool take_enclosing(struct call_search *s, struct csni_inline_scan *scan, uint32_t at) {
+    const struct csni_span tree = s->calls->tree.bytes;
+    struct csni_gsym_node node;
+    if (at >= tree.size) return false;
+    struct csni_cursor c = { tree.ptr, tree.ptr + at, tree.ptr + tree.size, s->gsym->big, false, 0 };
+    uint32_t range_count = read_range_count(&c);
+    if (!range_count || !read_node(&c, s->gsym->strp_size, range_count, scan->base, s->calls->addr, &node) || c.failed) return false;
+    scan->base = node.first;
+    return !csni_gsym_node_is_call(&node, false) || take_call(s, &node);
+}
+
+/* The calls by a checkpoint. False: what it says does not fit. */
+static bool search_calls_from(struct call_search *s, const uint8_t *entry, csn_status *out, struct csn_error *err) {
+    const struct csni_gsym_checkpoints *c = &s->gsym->checkpoints;
+    uint32_t at = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_AT]);
+    uint32_t size = csni_checkpoint_get(entry, &c->fields[CSNI_CP_TREE_SIZE]);
+    struct csni_inline_scan scan = scan_of(s);
+    struct csni_checkpoint_calls around;
+    struct csni_span window;
+    if (!csni_span_sub(s->calls->tree.bytes, at, size, &window) || !csni_checkpoint_calls(c, entry, &around)) return false;
+    if (size) csni_prefetch_lines(window.ptr, size < 4 * 64 ? size : 4 * 64);
+    for (unsigned k = 0; k < around.count; k++)
+        if (!take_enclosing(s, &scan, around.at[k])) return false;
+    scan.p = window.ptr;
+    scan.end = window.ptr + size;
+    *out = scan_calls(s, &scan, false, true, err);
+    return *out == CSN_OK || s->has_bad_file;
+}
+
 csn_status csni_gsym_calls_find(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
                                 uint64_t addr, enum csni_gsym_call_filter filter, struct csni_gsym_calls *out,
                                 struct csn_error *err) {
+    return csni_gsym_calls_find_from(gsym, tree, start, addr, filter, NULL, out, err);
+}
+
+csn_status csni_gsym_calls_find_from(const struct csni_gsym *gsym, const struct csni_gsym_payload *tree, uint64_t start,
+                                     uint64_t addr, enum csni_gsym_call_filter filter, const uint8_t *entry,
+                                     struct csni_gsym_calls *out, struct csn_error *err) {
     out->tree = *tree;
     out->start = start;
     out->addr = addr;
     out->filter = filter;
     out->count = out->end = 0;
-    struct call_search search = { .gsym = gsym, .calls = out, .end = SIZE_MAX };
+    const struct call_search fresh = { .gsym = gsym, .calls = out, .end = SIZE_MAX };
+    struct call_search search = fresh;
+    csn_status status;
+    if (entry && csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_TREE_AT])) {
+        if (search_calls_from(&search, entry, &status, err)) return status;
+        out->count = out->end = 0;
+        search = fresh;
+    }
     return search_calls(&search, err);
 }
 

@@ -129,7 +129,7 @@ static CSNI_GSYM_INLINE csn_status step_line_scan(struct csni_line_scan *scan, u
 }
 
 static uint32_t scan_file(const struct csni_line_scan *scan) {
-    if (!scan->file_at) return CSNI_GSYM_LINE_FIRST_FILE;
+    if (!scan->file_at) return scan->file;
     struct csni_cursor c = { scan->file_at, scan->file_at, scan->end, false, false, 0 };
     return (uint32_t)csni_cursor_uleb(&c);
 }
@@ -140,7 +140,8 @@ static CSNI_GSYM_INLINE csn_status start(struct csni_line_scan *scan, const stru
     struct window window = { 1, 0, 0 };
     CSNI_TRY(read_prologue(lines, &c, &window, err));
     *scan = (struct csni_line_scan){ .p = c.p, .end = c.end, .readable = lines->readable, .addr = lines->start,
-                                     .range = window.range, .min = window.min, .line = window.first_line };
+                                     .range = window.range, .min = window.min, .line = window.first_line,
+                                     .file = CSNI_GSYM_LINE_FIRST_FILE };
     /* floor(delta / range) for every delta of a special opcode, 0..251: the error delta / 65536 stays below 1 / range
      * while range <= 251, and the quotient is 0 beyond. */
     scan->reciprocal = window.range <= UINT16_MAX ? 65536 / (uint32_t)window.range + 1 : 1;
@@ -166,6 +167,15 @@ csn_status csni_gsym_line_find(const struct csni_gsym_lines *lines, uint64_t add
     if (addr < lines->start) return CSN_NONE;
     struct csni_line_scan scan;
     CSNI_TRY(start(&scan, lines, err));
+    return go_on(&scan, lines, addr, out, err);
+}
+
+csn_status csni_gsym_line_find_from(const struct csni_gsym_lines *lines, const struct csni_gsym_line_place *place, uint64_t addr,
+                                    struct csn_row *out, struct csn_error *err) {
+    if (addr < lines->start) return CSN_NONE;
+    struct csni_line_scan scan;
+    CSNI_TRY(start(&scan, lines, err));
+    csni_line_scan_move(&scan, lines, place);
     return go_on(&scan, lines, addr, out, err);
 }
 

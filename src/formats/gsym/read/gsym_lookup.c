@@ -76,9 +76,38 @@ static CSNI_GSYM_INLINE csn_status take_row(const struct csni_gsym *gsym, csn_st
     return CSN_OK;
 }
 
-csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
-                            struct csni_gsym_answer *out, struct csn_error *err) {
-    return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
+/* ---- checkpoints ---- */
+
+/* The row before a checkpoint, and where the line table goes on. */
+static CSNI_GSYM_INLINE struct csni_gsym_line_place place_of(const struct csni_gsym *gsym, const uint8_t *entry, uint64_t addr) {
+    const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
+    return (struct csni_gsym_line_place){
+        csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE_AT]),
+        { csni_checkpoint_address(c, addr) - csni_checkpoint_get(entry, &c->fields[CSNI_CP_BACK]),
+          csni_checkpoint_get(entry, &c->fields[CSNI_CP_FILE]), csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE]) } };
+}
+
+/* Of `upper` functions at or below the address the last has to be the checkpoint's; else it is of no use. */
+static CSNI_GSYM_INLINE const uint8_t *checkpoint_of(const struct csni_gsym *gsym, size_t upper, uint64_t addr) {
+    const uint8_t *entry = gsym->checkpoints.entries ? csni_checkpoint_entry(&gsym->checkpoints, addr) : NULL;
+    if (!entry || (size_t)csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_FUNCTION]) + 1 != upper) return NULL;
+    return csni_checkpoint_get(entry, &gsym->checkpoints.fields[CSNI_CP_RECORD]) ? entry : NULL;
+}
+
+/* The record that the checkpoint of an address names, which begins at `offset` of the records. */
+static CSNI_GSYM_INLINE csn_status take_record(const struct csni_gsym *gsym, size_t upper, uint64_t offset, uint64_t addr,
+                                               struct csni_gsym_answer *out, struct csni_gsym_record *record,
+                                               struct csn_error *err) {
+    uint32_t idx = (uint32_t)(upper - 1);
+    uint64_t start = csni_gsym_address(gsym, idx);
+    struct csni_span rest = { gsym->records.ptr + offset, gsym->records.size - (size_t)offset };
+    out->start = start;
+    out->reason = CSN_REASON_GAP;
+    CSNI_TRY(csni_gsym_record_at(gsym, rest, gsym->records_offset + offset, start, record, err));
+    out->idx = idx;
+    out->size = record->size;
+    out->name = record->name;
+    return record->size == 0 || addr - start < record->size ? CSN_OK : CSN_NONE;
 }
 
 /* Not the array: clearing it would cost more than the lookup. */
@@ -92,7 +121,7 @@ static inline void clear_answer(struct csni_gsym_answer *out, uint64_t addr) {
 
 /* The rest of a lookup, once the row is known, or that there is none. */
 static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, const struct csni_gsym_payload *lines,
-                                                 const struct csni_gsym_payload *inlines, enum csn_lookup_mode mode,
+                                                 const struct csni_gsym_payload *inlines, const uint8_t *entry, enum csn_lookup_mode mode,
                                                  struct csni_gsym_answer *out, struct csn_error *err) {
     if (mode == CSN_LOOKUP_LLVM) {
         if (out->reason == CSN_REASON_NO_ROW) return CSN_NONE;
@@ -104,7 +133,27 @@ static CSNI_GSYM_INLINE csn_status finish_answer(const struct csni_gsym *gsym, c
     }
     if (!inlines->bytes.ptr) return CSN_OK;
     enum csni_gsym_call_filter filter = mode == CSN_LOOKUP_LLVM ? CSNI_GSYM_CALLS_LLVM : CSNI_GSYM_CALLS_ALL;
-    return csni_gsym_calls_find(gsym, inlines, out->start, out->addr, filter, &out->calls, err);
+    return csni_gsym_calls_find_from(gsym, inlines, out->start, out->addr, filter, entry, &out->calls, err);
+}
+
+/* From the record on. */
+static CSNI_GSYM_INLINE csn_status answer_from(const struct csni_gsym *gsym, const struct csni_gsym_record *record,
+                                               const uint8_t *entry, enum csn_lookup_mode mode, struct csni_gsym_answer *out,
+                                               struct csn_error *err) {
+    struct csni_gsym_payload lines, inlines;
+    CSNI_TRY(find_gsym_parts(gsym, record, &lines, &inlines, err));
+    if (lines.bytes.ptr) {
+        struct csni_gsym_lines table = lines_of(gsym, &lines, out->start);
+        struct csni_gsym_line_place place = { .at = 0 };
+        struct csn_row row = { 0, 0, 0 };
+        if (entry) place = place_of(gsym, entry, out->addr);
+        out->reason = CSN_REASON_COMPLETE;
+        csn_status status = take_row(gsym, csni_gsym_line_find_from(&table, &place, out->addr, &row, err), &row, out);
+        if (status < 0) return status;
+    } else {
+        out->reason = CSN_REASON_NO_LINE_TABLE;
+    }
+    return finish_answer(gsym, &lines, &inlines, entry, mode, out, err);
 }
 
 csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint64_t addr, enum csn_lookup_mode mode,
@@ -112,19 +161,35 @@ csn_status csni_gsym_lookup_at(const struct csni_gsym *gsym, size_t upper, uint6
     clear_answer(out, addr);
     struct csni_gsym_record record;
     csn_status status = find_gsym_record(gsym, upper, addr, out, &record, err);
-    if (status != CSN_OK) return status;
-    struct csni_gsym_payload lines, inlines;
-    CSNI_TRY(find_gsym_parts(gsym, &record, &lines, &inlines, err));
-    if (lines.bytes.ptr) {
-        struct csni_gsym_lines table = lines_of(gsym, &lines, out->start);
-        struct csn_row row = { 0, 0, 0 };
-        out->reason = CSN_REASON_COMPLETE;
-        status = take_row(gsym, csni_gsym_line_find(&table, addr, &row, err), &row, out);
-        if (status < 0) return status;
-    } else {
-        out->reason = CSN_REASON_NO_LINE_TABLE;
+    return status == CSN_OK ? answer_from(gsym, &record, checkpoint_of(gsym, upper, addr), mode, out, err) : status;
+}
+
+/* With the checkpoint of the address: its record is asked for before the search has proven that it is the right one. */
+static csn_status look_up_from(const struct csni_gsym *gsym, const uint8_t *entry, uint64_t addr, enum csn_lookup_mode mode,
+                               struct csni_gsym_answer *out, struct csn_error *err) {
+    const struct csni_gsym_checkpoints *c = &gsym->checkpoints;
+    uint32_t function = csni_checkpoint_get(entry, &c->fields[CSNI_CP_FUNCTION]);
+    uint64_t offset = (uint64_t)csni_checkpoint_get(entry, &c->fields[CSNI_CP_RECORD]) * 4;
+    bool known = offset && offset < gsym->records.size;
+    if (known) {
+        uint64_t line = offset + csni_checkpoint_get(entry, &c->fields[CSNI_CP_LINE_AT]);
+        csni_prefetch(gsym->records.ptr + offset);
+        if (line < gsym->records.size) csni_prefetch(gsym->records.ptr + line);
     }
-    return finish_answer(gsym, &lines, &inlines, mode, out, err);
+    size_t upper = csni_gsym_count_from(gsym, function, addr);
+    if (upper != (size_t)function + 1 || !known)
+        return csni_gsym_lookup_at(gsym, upper ? upper : csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
+    clear_answer(out, addr);
+    struct csni_gsym_record record;
+    csn_status status = take_record(gsym, upper, offset, addr, out, &record, err);
+    return status == CSN_OK ? answer_from(gsym, &record, entry, mode, out, err) : status;
+}
+
+csn_status csni_gsym_lookup(const struct csni_gsym *gsym, uint64_t addr, enum csn_lookup_mode mode,
+                            struct csni_gsym_answer *out, struct csn_error *err) {
+    const uint8_t *entry = gsym->checkpoints.entries ? csni_checkpoint_entry(&gsym->checkpoints, addr) : NULL;
+    if (entry) return look_up_from(gsym, entry, addr, mode, out, err);
+    return csni_gsym_lookup_at(gsym, csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
 }
 
 /* ---- ascending addresses ---- */
@@ -139,6 +204,10 @@ static csn_status enter_node(const struct csni_gsym *gsym, struct csni_gsym_walk
     if (walk->lines.bytes.ptr) {
         struct csni_gsym_lines table = lines_of(gsym, &walk->lines, out->start);
         CSNI_TRY(csni_line_scan_start(&walk->scan, &table, err));
+        const uint8_t *entry = checkpoint_of(gsym, upper, addr);
+        struct csni_gsym_line_place place = { .at = 0 };
+        if (entry) place = place_of(gsym, entry, addr);
+        csni_line_scan_move(&walk->scan, &table, &place);
     }
     walk->idx = out->idx;
     return CSN_OK;
@@ -175,5 +244,5 @@ csn_status csni_gsym_walk_to(const struct csni_gsym *gsym, struct csni_gsym_walk
     }
     walk->upper = upper; /* from here on nothing changes it, whatever the answer */
     walk->addr = addr;
-    return finish_answer(gsym, &walk->lines, &walk->inlines, mode, out, err);
+    return finish_answer(gsym, &walk->lines, &walk->inlines, checkpoint_of(gsym, upper, addr), mode, out, err);
 }

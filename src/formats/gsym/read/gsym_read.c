@@ -114,6 +114,7 @@ csn_status csni_gsym_parse(struct csni_gsym *gsym, struct csni_span bytes, struc
     csni_gsym_find_members(&parsed);
     csni_gsym_find_sample(&parsed);
     csni_gsym_find_accel(&parsed);
+    csni_gsym_find_checkpoints(&parsed);
     *gsym = parsed;
     return CSN_OK;
 }

@@ -88,6 +88,23 @@ size_t csni_gsym_count_up_to(const struct csni_gsym *gsym, uint64_t addr) {
     return count_up_to(gsym, gsym->address_size, gsym->big, key);
 }
 
+static CSNI_GSYM_INLINE size_t count_from(const struct csni_gsym *gsym, unsigned width, bool big, uint32_t last, uint64_t key) {
+    enum { STEPS = 32 };
+    const struct entries entries = { gsym->addresses, width, big };
+    size_t end = gsym->address_count - last > STEPS ? last + STEPS : gsym->address_count, k = last;
+    if (!is_entry_up_to(&entries, last, &key)) return 0;
+    while (++k < end)
+        if (!is_entry_up_to(&entries, k, &key)) return k;
+    return k == gsym->address_count ? k : 0;
+}
+
+size_t csni_gsym_count_from(const struct csni_gsym *gsym, uint32_t last, uint64_t addr) {
+    if (last >= gsym->address_count || addr < gsym->base_address) return 0;
+    uint64_t key = addr - gsym->base_address;
+    if (gsym->big == CSNI_HOST_BIG && gsym->address_size == 4) return count_from(gsym, 4, CSNI_HOST_BIG, last, key);
+    return count_from(gsym, gsym->address_size, gsym->big, last, key);
+}
+
 /* ---- several at once ---- */
 
 /* csni_search_in() for several keys, step by step as that one, so that a table that does not ascend has the same answers either

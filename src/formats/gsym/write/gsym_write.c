@@ -67,6 +67,20 @@ static void fetch_ahead(const struct csni_model *model, const struct csni_entry 
     }
 }
 
+static csn_status add_run_checkpoints(const struct csni_gsym_writer *w, struct csni_gsym_run *run, size_t item, uint32_t count,
+                                      struct csn_error *err) {
+    const struct csni_model *m = w->model;
+    struct csni_checkpoint_share *share = &run->checkpoints;
+    if (!w->checkpoint_shift) return CSN_OK;
+    csni_checkpoint_share_init(share, m->alloc, csni_model_function(m, &m->entries[0])->start, w->checkpoint_shift);
+    const struct csni_buffer *records = &run->encoded.records;
+    const struct csni_gsym_checkpoint_run source = { m, (uint32_t)(item * CSNI_GSYM_RUN_LENGTH), count,
+                                                     { records->bytes, records->size }, run->offsets, w->encoder.strp_size,
+                                                     w->encoder.big };
+    csni_gsym_add_checkpoints(share, &source);
+    return share->failed ? csni_fail_memory(err, share->entries.capacity * sizeof(struct csni_checkpoint)) : CSN_OK;
+}
+
 static csn_status encode_gsym_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_gsym_writer *w = context;
@@ -91,6 +105,7 @@ static csn_status encode_gsym_run(void *context, uint32_t worker, size_t item, s
     }
     csni_buffer_deinit(&run->encoded.ends);
     CSNI_TRY(check_run(w, &run->encoded, count, err));
+    CSNI_TRY(add_run_checkpoints(w, run, item, count, err));
     return csni_gsym_writer_run_done(w, run, err);
 }
 
@@ -138,6 +153,7 @@ static csn_status lay_out_gsym(struct csni_gsym_writer *w, struct csn_error *err
     w->addresses_off = csni_align_up(front, w->addr_size);
     w->infos_off = csni_align_up(w->addresses_off + (uint64_t)m->entry_count * w->addr_size, w->info_size);
     w->files_off = w->infos_off + (uint64_t)m->entry_count * w->info_size;
+    w->checkpoint_shift = w->plain ? 0 : csni_gsym_checkpoint_shift(m);
     w->files_end = w->files_off + CSNI_GSYM_FILE_COUNT_SIZE + (uint64_t)m->file_count * 2 * w->encoder.strp_size;
     return CSN_OK;
 }
@@ -147,12 +163,12 @@ static csn_status lay_out_rest(struct csni_gsym_writer *w, struct csn_error *err
     uint64_t line_bytes = 0;
     for (size_t i = 0; i < w->run_count; i++) line_bytes += w->runs[i].encoded.line_bytes;
     csni_gsym_writer_place(w, line_bytes);
-    w->end = w->records_off;
-    for (size_t i = 0; i < w->run_count; i++) w->end += w->runs[i].size;
-    if (csni_gsym_writer_is_v1(w) && w->end > UINT32_MAX)
-        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index needs %llu bytes, GSYM version 1 holds %u; %s", (ull)w->end,
+    w->records_end = w->records_off;
+    for (size_t i = 0; i < w->run_count; i++) w->records_end += w->runs[i].size;
+    if (csni_gsym_writer_is_v1(w) && w->records_end > UINT32_MAX)
+        return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the index needs %llu bytes, GSYM version 1 holds %u; %s", (ull)w->records_end,
                          UINT32_MAX, advice);
-    return CSN_OK;
+    return csni_gsym_writer_plan_checkpoints(w, err);
 }
 
 /* ---- all of it ---- */
@@ -169,9 +185,9 @@ static csn_status prepare(struct csni_gsym_writer *w, struct csni_pool *pool, st
 }
 
 static void begin_gsym_file(struct csni_gsym_writer *w, const struct csni_model *model, const struct csni_sink *sink,
-                            unsigned version) {
+                            unsigned version, bool plain) {
     bool v1 = version == CSNI_GSYM_VERSION_1;
-    *w = (struct csni_gsym_writer){ .model = model, .sink = sink, .version = version };
+    *w = (struct csni_gsym_writer){ .model = model, .sink = sink, .version = version, .plain = plain };
     pthread_mutex_init(&w->delivery.lock, NULL);
     w->info_size = v1 ? CSNI_GSYM_INFO_OFFSET_SIZE : CSNI_GSYM_2_INFO_OFFSET_SIZE;
     w->encoder = (struct csni_gsym_encoder){ model, NULL, v1 ? CSNI_GSYM_STRP_SIZE : CSNI_GSYM_2_STRP_SIZE,
@@ -182,6 +198,7 @@ static void release_gsym_writer(struct csni_gsym_writer *w) {
     for (size_t i = 0; i < w->run_count && w->runs; i++) {
         csni_free(w->model->alloc, w->runs[i].offsets, run_size(w, i) * sizeof *w->runs[i].offsets);
         csni_gsym_encoded_free(&w->runs[i].encoded);
+        csni_checkpoint_share_free(&w->runs[i].checkpoints);
     }
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
     csni_free(w->model->alloc, w->strps, w->model->string_count * sizeof *w->strps);
@@ -205,11 +222,13 @@ static void report_gsym_sizes(const struct csni_gsym_writer *w, struct csn_conve
 csn_status csni_gsym_write(const struct csni_model *model, enum csni_gsym_target target, struct csni_pool *pool,
                            const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     struct csni_gsym_writer w;
-    begin_gsym_file(&w, model, sink, target == CSNI_GSYM_WRITE_V2 ? CSNI_GSYM_VERSION_2 : CSNI_GSYM_VERSION_1);
+    bool plain = (target & CSNI_GSYM_WRITE_PLAIN) != 0;
+    unsigned wanted = target & ~(unsigned)CSNI_GSYM_WRITE_PLAIN;
+    begin_gsym_file(&w, model, sink, wanted == CSNI_GSYM_WRITE_V2 ? CSNI_GSYM_VERSION_2 : CSNI_GSYM_VERSION_1, plain);
     csn_status status = prepare(&w, pool, err);
-    if (status == CSN_E_LIMIT && target == CSNI_GSYM_WRITE_ANY) {
+    if (status == CSN_E_LIMIT && wanted == CSNI_GSYM_WRITE_ANY) {
         release_gsym_writer(&w);
-        begin_gsym_file(&w, model, sink, CSNI_GSYM_VERSION_2);
+        begin_gsym_file(&w, model, sink, CSNI_GSYM_VERSION_2, plain);
         status = prepare(&w, pool, err);
     }
     if (status >= 0) status = csni_gsym_writer_finish(&w, err);

@@ -8,7 +8,8 @@
 enum csni_gsym_target {
     CSNI_GSYM_WRITE_ANY = 0, /* version 1, or version 2 where that cannot hold the model */
     CSNI_GSYM_WRITE_V1 = 1,
-    CSNI_GSYM_WRITE_V2 = 2
+    CSNI_GSYM_WRITE_V2 = 2,
+    CSNI_GSYM_WRITE_PLAIN = 4 /* or'ed to one of these: without checkpoints */
 };
 
 /* Writes the whole file to `sink`. Records are encoded by the pool's workers into buffers that are written once. Adds sizes

@@ -123,8 +123,9 @@ static csn_status write_once(const struct csni_model *m, enum csni_gsym_target t
     struct csn_bytes plain = { NULL, 0, m->alloc };
     struct csni_sink memory = csni_memory_sink(&plain);
     uint64_t added = 0;
-    csn_status status = names ? csni_gsym_write_with_names(m, target, pool, &memory, report, err)
-                              : csni_gsym_write(m, target, pool, &memory, report, err);
+    enum csni_gsym_target plainly = (enum csni_gsym_target)(target | CSNI_GSYM_WRITE_PLAIN);
+    csn_status status = names ? csni_gsym_write_with_names(m, plainly, pool, &memory, report, err)
+                              : csni_gsym_write(m, plainly, pool, &memory, report, err);
     if (status >= 0) status = accelerate(&plain, sink, m->alloc, &added, err);
     csn_bytes_free(&plain);
     report->output_bytes += added;

@@ -15,7 +15,8 @@ enum { STRING_CHUNK = 256 * 1024 }; /* bytes of strings that are written at once
 /* ---- places ---- */
 
 void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes) {
-    w->sample = csni_gsym_plan_sample(w->files_end, w->model->entry_count, w->addr_size, line_bytes);
+    uint64_t head = w->checkpoint_shift ? CSNI_CP_HEAD : 0;
+    w->sample = csni_gsym_plan_sample(w->files_end, head, w->model->entry_count, w->addr_size, line_bytes);
     uint64_t members = csni_gsym_members_size(&w->model->image);
     w->strings_off = members ? csni_align_up(w->sample.end, 8) + members : w->sample.end;
     /* The sample ends where the members begin. */
@@ -55,7 +56,7 @@ static void fill_directory(const struct csni_gsym_writer *w, uint8_t *p) {
         { CSNI_GSYM_SECTION_INFOS, w->infos_off, (uint64_t)m->entry_count * w->info_size },
         { CSNI_GSYM_SECTION_FILES, w->files_off, w->files_end - w->files_off },
         { CSNI_GSYM_SECTION_STRINGS, w->strings_off, w->string_size },
-        { CSNI_GSYM_SECTION_RECORDS, w->records_off, w->end - w->records_off },
+        { CSNI_GSYM_SECTION_RECORDS, w->records_off, w->records_end - w->records_off },
     };
     const size_t first = m->image.uuid.size ? 0 : 1;
     for (size_t i = first; i < sizeof entries / sizeof *entries; i++, p += CSNI_GSYM_2_ENTRY_BYTES) {
@@ -68,6 +69,11 @@ static void fill_directory(const struct csni_gsym_writer *w, uint8_t *p) {
 static uint8_t *put_strp(const struct csni_gsym_writer *w, uint8_t *p, uint32_t string) {
     csni_put_sized(p, w->strps[string], w->encoder.strp_size, w->encoder.big);
     return p + w->encoder.strp_size;
+}
+
+/* Where the head of the checkpoints ends. */
+static uint64_t head_end(const struct csni_gsym_writer *w) {
+    return w->sample.shift ? w->sample.offset : w->strings_off - csni_gsym_members_size(&w->model->image);
 }
 
 /* Everything before the strings. */
@@ -91,6 +97,7 @@ static void fill_tables(const struct csni_gsym_writer *w, uint8_t *file) {
         p = put_strp(w, p, m->files[i].directory);
         p = put_strp(w, p, m->files[i].base);
     }
+    if (w->checkpoint_shift) csni_checkpoint_put_head(&w->checkpoints, w->records_end, file + head_end(w) - CSNI_CP_HEAD);
     csni_gsym_fill_members(&m->image, file + w->strings_off - csni_gsym_members_size(&m->image), w->encoder.big);
     csni_gsym_fill_sample(&w->sample, file, file + w->addresses_off, m->entry_count, w->addr_size, w->encoder.big);
 }
@@ -208,11 +215,50 @@ csn_status csni_gsym_writer_run_done(struct csni_gsym_writer *w, struct csni_gsy
     return status;
 }
 
+/* ---- checkpoints ---- */
+
+/* Those of all runs. The caller releases it. */
+static const struct csni_checkpoint_share **shares_of(const struct csni_gsym_writer *w) {
+    const struct csni_checkpoint_share **shares = csni_alloc(w->model->alloc, w->run_count * sizeof *shares);
+    for (size_t i = 0; i < w->run_count && shares; i++) shares[i] = &w->runs[i].checkpoints;
+    return shares;
+}
+
+csn_status csni_gsym_writer_plan_checkpoints(struct csni_gsym_writer *w, struct csn_error *err) {
+    w->end = w->records_end;
+    if (!w->checkpoint_shift) return CSN_OK;
+    uint64_t at = csni_gsym_writer_is_v1(w) ? w->records_off : 0;
+    for (size_t i = 0; i < w->run_count; at += w->runs[i++].size) w->runs[i].checkpoints.records_at = at;
+    const struct csni_checkpoint_share **shares = shares_of(w);
+    if (!shares) return csni_fail_memory(err, w->run_count * sizeof *shares);
+    csni_checkpoint_plan(&w->checkpoints, shares, w->run_count);
+    w->end += w->checkpoints.size;
+    csni_free(w->model->alloc, shares, w->run_count * sizeof *shares);
+    return CSN_OK;
+}
+
+static csn_status write_checkpoints(struct csni_gsym_writer *w, struct csn_error *err) {
+    if (!w->checkpoint_shift) return CSN_OK;
+    const struct csn_allocator *alloc = w->model->alloc;
+    size_t size = (size_t)w->checkpoints.size, shares_size = w->run_count * sizeof(struct csni_checkpoint_share *);
+    const struct csni_checkpoint_share **shares = shares_of(w);
+    uint8_t *table = csni_alloc_zeroed(alloc, 1, size);
+    csn_status status = CSN_OK;
+    if (!shares || !table) status = csni_fail_memory(err, size + shares_size);
+    if (status >= 0) {
+        csni_checkpoint_put(&w->checkpoints, shares, w->run_count, table);
+        status = w->sink->write(w->sink->context, w->records_end, table, size, err);
+    }
+    csni_free(alloc, table, table ? size : 0);
+    csni_free(alloc, shares, shares ? shares_size : 0);
+    return status;
+}
+
 csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csn_error *err) {
     CSNI_TRY(w->sink->reserve(w->sink->context, w->end, err));
     CSNI_TRY(write_tables(w, err));
     pthread_mutex_lock(&w->delivery.lock);
     csn_status status = deliver(w, err);
     pthread_mutex_unlock(&w->delivery.lock);
-    return status;
+    return status < 0 ? status : write_checkpoints(w, err);
 }

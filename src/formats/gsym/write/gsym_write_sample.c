@@ -15,16 +15,16 @@ enum {
     LINE_BYTES_SHARE = 256 /* at most so small a part of them */
 };
 
-struct csni_gsym_sample_plan csni_gsym_plan_sample(uint64_t at, uint32_t function_count, unsigned addr_size,
+struct csni_gsym_sample_plan csni_gsym_plan_sample(uint64_t at, uint64_t head, uint32_t function_count, unsigned addr_size,
                                                    uint64_t line_bytes) {
-    const struct csni_gsym_sample_plan none = { at, at, 0 };
+    const struct csni_gsym_sample_plan none = { at + head, at + head, 0 };
     if (function_count < FUNCTIONS_MIN) return none;
     unsigned shift = SHIFT_MIN;
     while ((((uint64_t)function_count - 1) >> shift) + 1 > MARK_BYTES_MAX / addr_size) shift++;
     uint64_t size = ((((uint64_t)function_count - 1) >> shift) + 1) * addr_size + CSNI_GSYM_SAMPLE_TRAILER;
     /* Within one page. */
-    uint64_t offset = at / PAGE == (at + size - 1) / PAGE ? at : csni_align_up(at, PAGE);
-    if (offset + size - at > line_bytes / LINE_BYTES_SHARE) return none;
+    uint64_t offset = (at / PAGE == (at + head + size - 1) / PAGE ? at : csni_align_up(at, PAGE)) + head;
+    if (offset + size - head - at > line_bytes / LINE_BYTES_SHARE) return none;
     return (struct csni_gsym_sample_plan){ offset, offset + size, shift };
 }
 

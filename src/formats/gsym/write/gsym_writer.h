@@ -6,6 +6,7 @@
 
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/write/gsym_write.h"
+#include "formats/gsym/write/gsym_write_checkpoints.h"
 #include "formats/gsym/write/gsym_write_members.h"
 #include "formats/gsym/write/gsym_write_sample.h"
 #include "formats/gsym/write/gsym_write_record.h"
@@ -17,6 +18,7 @@ struct csni_gsym_run {
     struct csni_gsym_encoded encoded;
     uint64_t *offsets; /* of each function's record within them */
     uint64_t size;     /* of the records; set when they are encoded */
+    struct csni_checkpoint_share checkpoints;
     bool encoded_all;
 };
 
@@ -40,8 +42,11 @@ struct csni_gsym_writer {
     unsigned addr_size, info_size;
     uint64_t *strps; /* by string number of the model */
     uint64_t string_size;
-    uint64_t uuid_off, addresses_off, infos_off, files_off, files_end, strings_off, records_off, end;
+    uint64_t uuid_off, addresses_off, infos_off, files_off, files_end, strings_off, records_off, records_end, end;
     struct csni_gsym_sample_plan sample; /* between files and strings */
+    bool plain; /* no checkpoints are wanted */
+    unsigned checkpoint_shift; /* 0: the file gets none */
+    struct csni_checkpoint_plan checkpoints; /* after the records; their head before the sample */
     struct csni_gsym_run *runs;
     size_t run_count;
     struct csni_gsym_delivery delivery;
@@ -62,6 +67,8 @@ void csni_gsym_writer_place(struct csni_gsym_writer *w, uint64_t line_bytes);
 /* A run is encoded. Where the sink takes bytes in any order, what can be is delivered: strings first, as soon as it is sure where
  * they begin, then the records of all runs that are there in order. Any worker. */
 csn_status csni_gsym_writer_run_done(struct csni_gsym_writer *w, struct csni_gsym_run *run, struct csn_error *err);
+/* Where checkpoints and the file end. All runs are encoded and have their places. */
+csn_status csni_gsym_writer_plan_checkpoints(struct csni_gsym_writer *w, struct csn_error *err);
 /* Writes what has not been delivered. All runs are encoded, and everything has its place. */
 csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csn_error *err);
 
