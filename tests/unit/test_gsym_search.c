@@ -132,25 +132,25 @@ static void recognition(void **state) {
 static void plans(void **state) {
     (void)state;
     const uint64_t much = 1 << 24;
-    struct csni_gsym_sample_plan p = csni_gsym_plan_sample(100, 2047, 4, much);
+    struct csni_gsym_sample_plan p = csni_gsym_plan_sample(100, 0, 2047, 4, much);
     assert_int_equal(p.shift, 0);
     assert_int_equal(p.end, 100);
-    p = csni_gsym_plan_sample(100, 2048, 4, much);
+    p = csni_gsym_plan_sample(100, 0, 2048, 4, much);
     assert_int_equal(p.shift, 7);
     assert_int_equal(p.offset, 100);
     assert_int_equal(p.end, 100 + 16 * 4 + 8);
     /* It begins with a page rather than to lie in two. */
-    assert_int_equal(csni_gsym_plan_sample(4096 - 72, 2048, 4, much).offset, 4096 - 72);
-    assert_int_equal(csni_gsym_plan_sample(4096 - 71, 2048, 4, much).offset, 4096);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 72, 0, 2048, 4, much).offset, 4096 - 72);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 71, 0, 2048, 4, much).offset, 4096);
     /* Never more than half a page, nor a 256th of the line tables. */
-    p = csni_gsym_plan_sample(0, 65536, 4, much);
+    p = csni_gsym_plan_sample(0, 0, 65536, 4, much);
     assert_int_equal(p.shift, 7);
     assert_int_equal(p.end, 2048 + 8);
-    assert_int_equal(csni_gsym_plan_sample(0, 65537, 4, much).shift, 8);
-    assert_int_equal(csni_gsym_plan_sample(0, 65536, 8, much).shift, 8);
-    assert_in_range(csni_gsym_plan_sample(0, UINT32_MAX, 8, much).end, 1024, 2048 + 8);
-    assert_int_equal(csni_gsym_plan_sample(100, 2048, 4, 72 * 256).shift, 7);
-    assert_int_equal(csni_gsym_plan_sample(100, 2048, 4, 72 * 256 - 1).shift, 0);
+    assert_int_equal(csni_gsym_plan_sample(0, 0, 65537, 4, much).shift, 8);
+    assert_int_equal(csni_gsym_plan_sample(0, 0, 65536, 8, much).shift, 8);
+    assert_in_range(csni_gsym_plan_sample(0, 0, UINT32_MAX, 8, much).end, 1024, 2048 + 8);
+    assert_int_equal(csni_gsym_plan_sample(100, 0, 2048, 4, 72 * 256).shift, 7);
+    assert_int_equal(csni_gsym_plan_sample(100, 0, 2048, 4, 72 * 256 - 1).shift, 0);
 }
 
 enum { WRITTEN = 3000 };
