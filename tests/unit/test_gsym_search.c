@@ -142,6 +142,13 @@ static void plans(void **state) {
     /* It begins with a page rather than to lie in two. */
     assert_int_equal(csni_gsym_plan_sample(4096 - 72, 0, 2048, 4, much).offset, 4096 - 72);
     assert_int_equal(csni_gsym_plan_sample(4096 - 71, 0, 2048, 4, much).offset, 4096);
+    /* With what is before it. */
+    p = csni_gsym_plan_sample(100, 64, 2048, 4, much);
+    assert_int_equal(p.offset, 164);
+    assert_int_equal(p.end, 164 + 16 * 4 + 8);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 136, 64, 2048, 4, much).offset, 4096 - 72);
+    assert_int_equal(csni_gsym_plan_sample(4096 - 135, 64, 2048, 4, much).offset, 4096 + 64);
+    assert_int_equal(csni_gsym_plan_sample(100, 64, 2047, 4, much).end, 164);
     /* Never more than half a page, nor a 256th of the line tables. */
     p = csni_gsym_plan_sample(0, 0, 65536, 4, much);
     assert_int_equal(p.shift, 7);
