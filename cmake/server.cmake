@@ -23,7 +23,7 @@ csn_server_needs(SQLITE sqlite3 libsqlite3-dev)
 csn_server_needs(ARCHIVE libarchive libarchive-dev)
 list(JOIN CSN_SERVER_MISSING ", " CSN_SERVER_MISSING)
 
-if(NOT CSN_SERVER_MISSING AND NOT CALLSIGN_FUZZ AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING)
+if(NOT CSN_SERVER_MISSING AND CMAKE_SYSTEM_NAME STREQUAL "Linux" AND NOT CMAKE_CROSSCOMPILING)
     csn_glob(SERVER_SOURCES server/base server/store server/http server/routes)
     csn_embed(SERVER_SOURCES ${PROJECT_SOURCE_DIR}/server/deploy/openapi.json server_openapi routes/openapi.h)
     add_library(csn-server OBJECT ${SERVER_SOURCES} server/store_command.c)

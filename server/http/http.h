@@ -34,6 +34,7 @@ struct http_request {
     struct text body;
     struct incoming incoming;    /* of a route that takes a file; fd < 0: none */
     uint64_t body_size;          /* received so far */
+    uint64_t forgotten_size;     /* of it, what came after the answer was known */
     struct http_response response;
     bool is_answered;            /* `response` is to be sent; before that, the body is still read */
     bool may_block;              /* false: on a thread that serves many connections */

@@ -1,5 +1,6 @@
 /* Connections and requests, over libmicrohttpd. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "http/body.h"
 #include "http/connections.h"
 #include "http/http_log.h"
+#include "http/listen.h"
 #include "http/rate_limit.h"
 #include "http/server.h"
 #include "store/file_sync.h"
@@ -49,6 +51,7 @@ static const struct route *find_route(const struct server *server, const char *p
 static void reject(struct http_request *request, unsigned status, const char *text) {
     respond_error(request, status, "%s", text);
     request->is_answered = true;
+    incoming_discard(&request->incoming);
 }
 
 /* Web pages of any origin may use the server: client-protocols 10.1. */
@@ -92,7 +95,7 @@ static void begin_file(struct http_request *request) {
     char why[256];
     if (incoming_create(request->server->store, &request->incoming, why, sizeof(why)) == 0) return;
     request->incoming.fd = -1;
-    reject(request, errno == ENOSPC ? 507 : 503, why);
+    reject(request, is_full(errno) ? 507 : 503, why);
 }
 
 static void route_request(struct http_request *request) {
@@ -129,13 +132,17 @@ static bool keep_in_memory(struct http_request *request, const char *data, size_
 
 static void receive(struct http_request *request, const char *data, size_t size) {
     request->body_size += size;
-    if (request->is_answered) return;
+    connection_received(request->connection, size);
+    if (request->is_answered) {
+        request->forgotten_size += size;
+        return;
+    }
     if (!(request->route->flags & ROUTE_FILE)) {
         keep_in_memory(request, data, size);
         return;
     }
     if (request->body_size > request->server->settings.max_upload) reject(request, 413, "the body is too large");
-    else if (write_all(request->incoming.fd, data, size) < 0) reject(request, errno == ENOSPC || errno == EDQUOT ? 507 : 503, strerror(errno));
+    else if (write_all(request->incoming.fd, data, size) < 0) reject(request, is_full(errno) ? 507 : 503, strerror(errno));
 }
 
 static void decode_body(struct http_request *request) {
@@ -248,8 +255,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
     if (*data_size) {
         receive(request, data, *data_size);
         *data_size = 0;
-        return request->is_answered && request->body_size > READ_AND_FORGET && !(request->route && request->route->flags & ROUTE_FILE)
-                   ? MHD_NO : MHD_YES;
+        return request->forgotten_size > READ_AND_FORGET ? MHD_NO : MHD_YES;
     }
     connection_enter(connection, PHASE_ANSWER);
     return request->is_answered ? send_response(request) : run_handler(request);
@@ -292,6 +298,22 @@ static char *read_pem(const char *path, char *why, size_t why_size) {
     return text;
 }
 
+static int hex_digit(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
+
+/* Percent encoding, but "%00" stays: what comes after a NUL would be lost. */
+static size_t decode_percent(void *context, struct MHD_Connection *connection, char *text) {
+    char *out = text;
+    (void)context, (void)connection;
+    for (const char *at = text; *at; at++) {
+        bool is_coded = at[0] == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]);
+        int byte = is_coded ? hex_digit(at[1]) << 4 | hex_digit(at[2]) : 0;
+        *out++ = byte ? (char)byte : *at;
+        if (byte) at += 2;
+    }
+    *out = 0;
+    return (size_t)(out - text);
+}
+
 static unsigned thread_count(const struct settings *settings) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     return settings->threads ? (unsigned)settings->threads : cores > 1 ? (unsigned)cores : 2;
@@ -315,7 +337,7 @@ int server_start(struct server *server, char *why, size_t why_size) {
         MHD_OPTION_THREAD_POOL_SIZE, thread_count(settings), MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->max_connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)settings->max_connections_per_address, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_timeout,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connections_notify, server, MHD_OPTION_ARRAY,
+        MHD_OPTION_UNESCAPE_CALLBACK, decode_percent, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, connections_notify, server, MHD_OPTION_ARRAY,
         is_tls ? tls : none, MHD_OPTION_END);
     free(key);
     free(certificate);
@@ -334,9 +356,9 @@ static void take_last_connections(void) {
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     for (uint64_t quiet = 0; quiet < QUIET_MS && microseconds_since(&start) < 1000000; sleep_ms(10)) {
-        uint64_t before = connections_count();
+        uint64_t before = connections_taken();
         sleep_ms(10);
-        quiet = connections_count() == before ? quiet + 20 : 0;
+        quiet = connections_taken() == before ? quiet + 20 : 0;
     }
 }
 
@@ -345,6 +367,7 @@ void server_drain(struct server *server) {
     clock_gettime(CLOCK_MONOTONIC, &start);
     atomic_store(&server->is_draining, true);
     log_event("info", "draining", NULL);
+    listen_refuse_new(server->listen_fd, server->settings.listen);
     take_last_connections();
     int fd = MHD_quiesce_daemon(server->daemon);
     uint64_t limit = server->settings.drain_timeout * 1000000;

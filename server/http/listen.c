@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,4 +83,18 @@ void listen_url(int fd, const char *address, int is_tls, char *out, size_t size)
     if (getsockname(fd, (struct sockaddr *)&name, &name_size) == 0)
         getnameinfo((struct sockaddr *)&name, name_size, host, sizeof(host), port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
     snprintf(out, size, strchr(host, ':') ? "%s://[%s]:%s/" : "%s://%s:%s/", scheme, host, port);
+}
+
+void listen_refuse_new(int fd, const char *address) {
+    /* Drops what is SYN and not ACK; sockets' filters see the TCP header first. */
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 0x12),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x02, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, 0xffffffff),
+    };
+    struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+    if (strncmp(address, "unix:", 5) == 0) unlink(address + 5);
+    else setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)); /* where it cannot, a few are reset */
 }

@@ -45,6 +45,7 @@ static void *keep_house(void *context) {
     const struct settings *settings = &server->settings;
     for (uint64_t second = 0; !atomic_load(&house->is_over); second++) {
         if (second % settings->rescan == 0) scan_store(server);
+        connections_end_hung_up();
         connections_end_slow(settings->header_timeout, settings->idle_timeout * 2);
         for (int i = 0; i < 20 && !atomic_load(&house->is_over); i++) nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
     }
@@ -89,6 +90,7 @@ static void block_signals(sigset_t *set) {
     sigaddset(set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, set, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* write() fails instead */
 }
 
 /* Limits and tokens; what decides about the store and the address needs a restart. */
@@ -183,7 +185,6 @@ static int run(struct server *server, const sigset_t *signals, char *why, size_t
     server_drain(server);
     atomic_store(&house.is_over, true);
     pthread_join(house.thread, NULL);
-    if (strncmp(server->settings.listen, "unix:", 5) == 0) unlink(server->settings.listen + 5);
     return 0;
 }
 

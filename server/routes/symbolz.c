@@ -17,7 +17,7 @@ static bool key_of_path(const struct http_request *request, struct symbols_key *
     char text[ID_TEXT_SIZE];
     *out = (struct symbols_key){ .name = "" };
     const char *argument = strncmp(request->path, "/m/", 3) == 0 ? NULL : request_argument(request, "module");
-    size_t size = argument ? strlen(argument) : slash ? (size_t)(slash - id) : 0;
+    size_t size = argument ? strlen(argument) : slash && strcmp(slash, "/symbolz") == 0 ? (size_t)(slash - id) : 0;
     if ((!argument && strncmp(request->path, "/m/", 3) != 0) || size == 0 || size >= sizeof(text)) return false;
     snprintf(text, sizeof(text), "%.*s", (int)size, argument ? argument : id);
     if ((size == 33 || strchr(text, '-')) && debug_id_canonical(text, out->debug_id)) return true;
@@ -26,8 +26,8 @@ static bool key_of_path(const struct http_request *request, struct symbols_key *
 
 /* 0x401173+0x401060: one line for each address that has a name. */
 static void put_names(struct http_request *request, struct symbols *symbols, struct lookup *lookup) {
-    const char *at = request->body.ptr, *end = at + request->body.size;
-    while (at && at < end) {
+    const char *at = request->body.size ? request->body.ptr : "", *end = at + request->body.size;
+    while (at < end) {
         const char *stop = memchr(at, '+', (size_t)(end - at));
         char text[32] = "", *rest;
         size_t size = (size_t)((stop ? stop : end) - at);

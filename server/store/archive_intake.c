@@ -7,19 +7,23 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/file_sync.h"
 
 enum { PORTION = 64 * 1024, MOST_ENTRIES = 1000000, DEEPEST = 3 };
 static const uint64_t MOST_BYTES = (uint64_t)256 << 30; /* of one archive, unpacked */
+/* Debug information is packed to a tenth, or a hundredth where it repeats; what unpacks to more than this is made to fill a disk. */
+static const uint64_t MOST_RATIO = 200, ALWAYS_BYTES = (uint64_t)64 << 20;
 
 struct intake {
     struct symbol_store *store;
     const char *source;
     intake_note *note;
     void *context;
-    uint64_t bytes, entries, stored;
+    uint64_t bytes, most_bytes, entries, stored;
+    bool is_over; /* more than most_bytes */
     char *why;
     size_t why_size;
 };
@@ -54,13 +58,13 @@ static enum store_status copy_entry(struct intake *intake, struct archive *reade
             return STORE_REJECTED;
         }
         intake->bytes += (uint64_t)got;
-        if (intake->bytes > MOST_BYTES) {
-            snprintf(intake->why, intake->why_size, "the archive has more than %llu bytes", (unsigned long long)MOST_BYTES);
+        if ((intake->is_over = intake->bytes > intake->most_bytes)) {
+            snprintf(intake->why, intake->why_size, "the archive has more than %llu bytes", (unsigned long long)intake->most_bytes);
             return STORE_REJECTED;
         }
         if (write_all(out->fd, portion, (size_t)got) < 0) {
             snprintf(intake->why, intake->why_size, "%s", strerror(errno));
-            return errno == ENOSPC || errno == EDQUOT ? STORE_FULL : STORE_UNREACHABLE;
+            return is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
         }
     }
 }
@@ -84,12 +88,13 @@ static enum store_status take_entries(struct intake *intake, struct archive *rea
         /* A compressed file that is no archive is one entry called "data". */
         bool is_raw = !path || strcmp(path, "data") == 0;
         enum store_status status = take_entry(intake, reader, is_raw ? name : path, depth);
-        if (status < 0) return status;
+        if (status < 0 || intake->is_over) return status < 0 ? status : STORE_REJECTED;
     }
     if (code != ARCHIVE_EOF && !intake->stored) {
         snprintf(intake->why, intake->why_size, "%s", archive_error_string(reader) ? archive_error_string(reader) : "too many entries");
         return STORE_REJECTED;
     }
+    if (!intake->stored && !*intake->why) snprintf(intake->why, intake->why_size, "there are no files in it");
     return intake->stored ? STORE_OK : STORE_REJECTED;
 }
 
@@ -121,8 +126,16 @@ static enum store_status take(struct intake *intake, struct incoming *incoming, 
     return status;
 }
 
+static uint64_t most_bytes_of(int fd) {
+    struct stat st;
+    uint64_t size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    uint64_t most = size < MOST_BYTES / MOST_RATIO ? size * MOST_RATIO : MOST_BYTES;
+    return most > ALWAYS_BYTES ? most : ALWAYS_BYTES;
+}
+
 enum store_status store_take_file(struct symbol_store *store, struct incoming *incoming, const char *name, const char *source,
                                   intake_note *note, void *context, char *why, size_t why_size) {
-    struct intake intake = { .store = store, .source = source, .note = note, .context = context, .why = why, .why_size = why_size };
+    struct intake intake = { .store = store, .source = source, .note = note, .context = context, .why = why, .why_size = why_size,
+                             .most_bytes = most_bytes_of(incoming->fd) };
     return take(&intake, incoming, name, 0);
 }

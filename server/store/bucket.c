@@ -11,7 +11,7 @@
 
 #include "store/remote_http.h"
 
-enum { KEY_SIZE = 2 * STORE_PATH_SIZE };
+enum { KEY_SIZE = 2 * STORE_PATH_SIZE, MOST_PAGES = 100000 /* of 1000 keys */ };
 
 struct bucket {
     char base[1024];      /* ENDPOINT/BUCKET */
@@ -244,7 +244,7 @@ static bool visit_page(struct bucket *bucket, const struct text *page, const cha
 static enum store_status list_keys(struct bucket *bucket, const char *asked, const char *wanted, bucket_visit *visit, void *context, char *why,
                                    size_t why_size) {
     char token[2048] = "";
-    for (;;) {
+    for (int i = 0; i < MOST_PAGES; i++) {
         struct text page = { 0 };
         enum store_status status = list_page(bucket, asked, token, &page, why, why_size);
         if (status != STORE_OK) {
@@ -257,6 +257,8 @@ static enum store_status list_keys(struct bucket *bucket, const char *asked, con
         text_free(&page);
         if (!goes_on) return STORE_OK;
     }
+    snprintf(why, why_size, "the list of the bucket's files has no end");
+    return STORE_UNREACHABLE;
 }
 
 /* Some servers (moto 5) decode the query before they check its signature, and then refuse a prefix with a '/'. They are asked for the part

@@ -12,6 +12,8 @@
 
 enum { LONGEST_PATH = 4096 };
 
+bool is_full(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
+
 static int sync_folder(const char *path) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return -1;

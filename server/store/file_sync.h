@@ -2,7 +2,11 @@
 #ifndef CALLSIGN_SERVER_FILE_SYNC_H
 #define CALLSIGN_SERVER_FILE_SYNC_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Whether errno means that no space is left: on the disk, in a quota, below a limit of the size of files. */
+bool is_full(int error);
 
 /* All of these return 0, or -1 with errno. */
 int make_folders(const char *path);            /* `path` and the folders above it */

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 static int add_remote(const struct settings *settings, struct opened_store *out, const char *url, char *why, size_t why_size) {
-    if (remote_open(url, settings->fetch_timeout, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
+    if (remote_open(url, settings->fetch_timeout, settings->max_upload, &out->remotes[out->remote_count], why, why_size) < 0) return -1;
     out->remote_count++;
     return 0;
 }

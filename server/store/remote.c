@@ -18,13 +18,13 @@
 struct remote {
     char url[1024];          /* without a '/' at its end */
     struct bucket *bucket;   /* NULL: a server */
-    uint64_t timeout_s;
+    uint64_t timeout_s, max_bytes;
 };
 
 static pthread_once_t curl_ready = PTHREAD_ONCE_INIT;
 static void start_curl(void) { curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-int remote_open(const char *url, uint64_t timeout_s, struct remote **out, char *why, size_t why_size) {
+int remote_open(const char *url, uint64_t timeout_s, uint64_t max_bytes, struct remote **out, char *why, size_t why_size) {
     struct remote *remote = calloc(1, sizeof(*remote));
     size_t size = strlen(url);
     if (!remote) return -1;
@@ -32,6 +32,7 @@ int remote_open(const char *url, uint64_t timeout_s, struct remote **out, char *
     while (size && url[size - 1] == '/') size--;
     snprintf(remote->url, sizeof(remote->url), "%.*s", (int)size, url);
     remote->timeout_s = timeout_s;
+    remote->max_bytes = max_bytes;
     bool is_bucket = strncmp(url, "s3://", 5) == 0, is_http = strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
     if (is_http || (is_bucket && bucket_open(remote->url, timeout_s, &remote->bucket, why, why_size) == 0)) {
         *out = remote;
@@ -62,7 +63,7 @@ enum store_status remote_fetch(struct remote *remote, const struct tree_query *q
     for (size_t i = 0; i < count && status == STORE_NONE; i++) {
         char url[2 * STORE_PATH_SIZE];
         snprintf(url, sizeof(url), "%s/%s", remote->url, paths[i]);
-        status = http_fetch(url, remote->timeout_s, incoming->fd, why, why_size);
+        status = http_fetch(url, remote->timeout_s, remote->max_bytes, incoming->fd, why, why_size);
     }
     return status;
 }

@@ -6,8 +6,8 @@
 
 struct remote;
 
-/* `timeout_s`: without progress, after which a request is given up. `url`: s3://BUCKET/PREFIX, or http(s)://... of a server that has one of the trees. */
-int remote_open(const char *url, uint64_t timeout_s, struct remote **out, char *why, size_t why_size);
+/* `timeout_s`: without progress, after which a request is given up. `max_bytes`: the largest file that is taken of a server. `url`: s3://BUCKET/PREFIX, or http(s)://... of a server that has one of the trees. */
+int remote_open(const char *url, uint64_t timeout_s, uint64_t max_bytes, struct remote **out, char *why, size_t why_size);
 void remote_close(struct remote *remote); /* NULL is fine */
 struct bucket;
 struct bucket *remote_bucket(struct remote *remote); /* NULL: it is a server */

@@ -60,7 +60,18 @@ enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_s
     return STORE_UNREACHABLE;
 }
 
-enum store_status http_fetch(const char *url, uint64_t timeout_s, int fd, char *why, size_t why_size) {
+static int check_received(void *max, curl_off_t download_size, curl_off_t received, curl_off_t upload_size, curl_off_t sent) {
+    (void)download_size, (void)upload_size, (void)sent;
+    return (uint64_t)received > *(const uint64_t *)max;
+}
+
+void http_limit(CURL *curl, const uint64_t *max) {
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, check_received);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, max);
+}
+
+enum store_status http_fetch(const char *url, uint64_t timeout_s, uint64_t max, int fd, char *why, size_t why_size) {
     /* `url` has a path of the trees, whose names may need encoding. */
     struct text encoded = { 0 };
     const char *path = strstr(url, "://"), *slash = path ? strchr(path + 3, '/') : NULL;
@@ -74,6 +85,7 @@ enum store_status http_fetch(const char *url, uint64_t timeout_s, int fd, char *
         return STORE_UNREACHABLE;
     }
     curl_easy_setopt(curl, CURLOPT_FAILONERROR, 0L);
+    http_limit(curl, &max);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, http_write_file);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &fd);
     enum store_status status = http_status(curl, curl_easy_perform(curl), why, why_size);

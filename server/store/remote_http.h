@@ -11,8 +11,10 @@
 CURL *http_handle(const char *url, uint64_t timeout_s);
 /* Characters of a path that a URL does not have, percent-encoded; '/' stays. */
 void http_put_path(struct text *out, const char *path);
-/* STORE_OK: the body is in the file. STORE_NONE: 404 or 410. */
-enum store_status http_fetch(const char *url, uint64_t timeout_s, int fd, char *why, size_t why_size);
+/* STORE_OK: the body, of at most `max` bytes, is in the file. STORE_NONE: 404 or 410. */
+enum store_status http_fetch(const char *url, uint64_t timeout_s, uint64_t max, int fd, char *why, size_t why_size);
+/* Ends the transfer when more than *max bytes have come. */
+void http_limit(CURL *curl, const uint64_t *max);
 /* What a finished transfer means. */
 enum store_status http_status(CURL *curl, CURLcode code, char *why, size_t why_size);
 /* For CURLOPT_WRITEFUNCTION: into the file whose descriptor `fd` points to; into a struct text. */

@@ -3,63 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "store/remote.h"
 #include "store/store_private.h"
 
-enum { MOST_CANDIDATES = 16, MISS_SLOTS = 4096, MISS_KEY_SIZE = 256 };
-
-/* ---- what remotes did not have ---- */
-
-struct misses {
-    pthread_mutex_t lock;
-    struct { char key[MISS_KEY_SIZE]; time_t until; } slots[MISS_SLOTS];
-};
-
-static size_t miss_slot(const char *key) { return (size_t)(text_hash(key, strlen(key)) >> 32) % MISS_SLOTS; }
-
-static time_t clock_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec;
-}
-
-bool store_miss_is_known(struct symbol_store *store, const char *key) {
-    struct misses *misses = store->misses;
-    if (!misses) return false;
-    size_t slot = miss_slot(key);
-    pthread_mutex_lock(&misses->lock);
-    bool known = misses->slots[slot].until > clock_s() && strcmp(misses->slots[slot].key, key) == 0;
-    pthread_mutex_unlock(&misses->lock);
-    return known;
-}
-
-void store_miss_remember(struct symbol_store *store, const char *key) {
-    if (!store->misses && (store->misses = calloc(1, sizeof(*store->misses)))) pthread_mutex_init(&store->misses->lock, NULL);
-    struct misses *misses = store->misses;
-    if (!misses) return;
-    size_t slot = miss_slot(key);
-    pthread_mutex_lock(&misses->lock);
-    snprintf(misses->slots[slot].key, MISS_KEY_SIZE, "%s", key);
-    misses->slots[slot].until = clock_s() + store->options.negative_s;
-    pthread_mutex_unlock(&misses->lock);
-}
-
-void store_misses_forget(struct symbol_store *store) {
-    struct misses *misses = store->misses;
-    if (!misses) return;
-    pthread_mutex_lock(&misses->lock);
-    for (size_t i = 0; i < MISS_SLOTS; i++) misses->slots[i].until = 0;
-    pthread_mutex_unlock(&misses->lock);
-}
-
-void store_misses_free(struct symbol_store *store) {
-    if (store->misses) pthread_mutex_destroy(&store->misses->lock);
-    free(store->misses);
-}
+enum { MOST_CANDIDATES = 16 };
 
 /* ---- the catalogue ---- */
 
@@ -143,29 +92,38 @@ static enum store_status fetch_from(struct symbol_store *store, struct remote *r
     return status;
 }
 
+/* A remote that took long to fail is left alone for as long. */
 static enum store_status fetch(struct symbol_store *store, const struct tree_query *query, char *why, size_t why_size) {
     enum store_status result = STORE_NONE;
     for (size_t i = 0; i < store->options.remote_count; i++) {
-        enum store_status status = fetch_from(store, store->options.remotes[i], query, why, why_size);
+        struct remote *remote = store->options.remotes[i];
+        if (fetches_is_paused(store->fetches, i)) {
+            snprintf(why, why_size, "%.150s: did not answer", remote_url(remote));
+            result = STORE_UNREACHABLE;
+            continue;
+        }
+        time_t start = fetches_clock_s();
+        enum store_status status = fetch_from(store, remote, query, why, why_size);
         if (status == STORE_OK) return STORE_OK;
         if (status < 0) result = status;
+        if (status == STORE_UNREACHABLE) fetches_pause(store->fetches, i, fetches_clock_s() - start);
     }
     return result;
 }
 
 enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
                                     size_t why_size) {
-    char key[MISS_KEY_SIZE];
+    char key[FETCH_KEY_SIZE];
     enum store_status status = find_locally(store, query, out, why, why_size);
     if (status != STORE_NONE || store->options.remote_count == 0) return status;
     snprintf(key, sizeof(key), "%u/%s%s%s", query->kinds, query->build_id, query->debug_id, query->code_id);
-    if (store_miss_is_known(store, key)) return STORE_NONE;
-    pthread_mutex_lock(&store->fetching);
+    if (fetches_is_miss(store->fetches, key)) return STORE_NONE;
+    int slot = fetches_begin(store->fetches, key);
     status = find_locally(store, query, out, why, why_size);
-    if (status == STORE_NONE && !store_miss_is_known(store, key)) {
+    if (status == STORE_NONE && !fetches_is_miss(store->fetches, key)) {
         status = fetch(store, query, why, why_size);
-        if (status == STORE_NONE) store_miss_remember(store, key);
+        if (status == STORE_NONE) fetches_add_miss(store->fetches, key, store->options.negative_s);
     }
-    pthread_mutex_unlock(&store->fetching);
+    fetches_end(store->fetches, slot);
     return status == STORE_OK ? find_locally(store, query, out, why, why_size) : status;
 }

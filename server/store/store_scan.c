@@ -132,6 +132,6 @@ int symbol_store_scan(struct symbol_store *store, struct scan_counts *out, char 
     if (out) *out = scan.counts;
     if (scan.failed) snprintf(why, why_size, "%s: the store cannot be read", store->dir);
     else store->is_new = false;
-    if (scan.counts.added) store_misses_forget(store);
+    if (scan.counts.added) fetches_forget_misses(store->fetches);
     return scan.failed ? -1 : 0;
 }

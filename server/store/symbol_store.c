@@ -52,9 +52,10 @@ int symbol_store_open(const struct store_options *options, struct symbol_store *
     if (!store) return fail_os(why, why_size, options->dir);
     store->options = *options;
     snprintf(store->dir, sizeof(store->dir), "%s", options->dir);
-    pthread_mutex_init(&store->fetching, NULL);
     snprintf(path, sizeof(path), "%s/.callsign/catalogue.db", options->dir);
-    if (catalogue_open(path, &store->catalogue, &store->is_new, why, why_size) == 0) {
+    bool has_fetches = !options->remote_count || (store->fetches = fetches_create());
+    if (!has_fetches) snprintf(why, why_size, "out of memory");
+    if (has_fetches && catalogue_open(path, &store->catalogue, &store->is_new, why, why_size) == 0) {
         *out = store;
         return 0;
     }
@@ -65,8 +66,7 @@ int symbol_store_open(const struct store_options *options, struct symbol_store *
 void symbol_store_close(struct symbol_store *store) {
     if (!store) return;
     catalogue_close(store->catalogue);
-    store_misses_free(store);
-    pthread_mutex_destroy(&store->fetching);
+    fetches_free(store->fetches);
     free(store);
 }
 
@@ -119,7 +119,7 @@ static enum store_status put_in_place(struct symbol_store *store, struct incomin
     if (worked && !path_has_name(artifact)) worked = write_meta(path, artifact) == 0;
     if (worked) worked = rename(incoming->path, path) == 0 && sync_folder_of(path) == 0;
     if (!worked) {
-        enum store_status status = errno == ENOSPC || errno == EDQUOT ? STORE_FULL : STORE_UNREACHABLE;
+        enum store_status status = is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
         fail_os(why, why_size, path);
         incoming_discard(incoming);
         return status;
@@ -127,7 +127,7 @@ static enum store_status put_in_place(struct symbol_store *store, struct incomin
     close(incoming->fd);
     incoming->fd = -1;
     catalogue_put(store->catalogue, artifact); /* a failure is mended by the next scan */
-    store_misses_forget(store);
+    fetches_forget_misses(store->fetches);
     return STORE_OK;
 }
 
@@ -165,7 +165,7 @@ static enum store_status put_slice(struct symbol_store *store, const uint8_t *by
     struct incoming part;
     if (incoming_create(store, &part, why, why_size) < 0) return STORE_UNREACHABLE;
     if (write_all(part.fd, bytes + slice->offset, slice->size) < 0) {
-        enum store_status status = errno == ENOSPC ? STORE_FULL : STORE_UNREACHABLE;
+        enum store_status status = is_full(errno) ? STORE_FULL : STORE_UNREACHABLE;
         fail_os(why, why_size, part.path);
         incoming_discard(&part);
         return status;

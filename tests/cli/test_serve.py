@@ -340,36 +340,6 @@ def test_an_upload_that_breaks_off_leaves_nothing(server, store, images):
         time.sleep(0.1)
 
 
-def test_kills_during_uploads(callsign, images, tmp_path):
-    """What was acknowledged is there after kill -9; what was not is there whole or not at all."""
-    (tmp_path / "tokens").write_text("t\n")
-    store = tmp_path / "s"
-    text = "MODULE Linux x86_64 {0:032X}0 kill{0}\nFUNC 1000 10 0 work\n" + "PUBLIC 2000 0 x\n" * 2000
-    acknowledged = []
-    for attempt in range(6):
-        server = Server(callsign, store, "--upload-token-file", tmp_path / "tokens")
-        sender = subprocess.Popen([need("python3"), "-c", f"""
-import http.client
-connection = http.client.HTTPConnection("127.0.0.1", {server.port})
-for number in range({attempt} * 1000 + 1, {attempt} * 1000 + 1000):
-    body = {text!r}.format(number)
-    connection.request("PUT", "/v1/store/kill%d.sym" % number, body, {{"Authorization": "Bearer t"}})
-    answer = connection.getresponse(); answer.read()
-    if answer.status == 201: print(number, flush=True)
-"""], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        acknowledged.append(int(sender.stdout.readline()))
-        time.sleep(0.037 * attempt)
-        server.process.send_signal(signal.SIGKILL)
-        server.process.wait()
-        server.process.stdout.close()
-        acknowledged += [int(line) for line in sender.communicate()[0].split()]
-    assert len(acknowledged) > 6
-    with Server(callsign, store) as server:
-        for number in acknowledged:
-            assert server.ask("GET", f"/kill{number}/{number:032X}0/kill{number}.sym")[::2] == (200, text.format(number).encode())
-    assert callsign.run("store", "fsck", "--store", store).returncode == 0
-
-
 # ---- the store ----
 
 def test_list_and_fsck(callsign, store, images):

@@ -1,0 +1,484 @@
+"""What goes wrong around a server: clients, disks, upstreams, and its own end."""
+import contextlib
+import gzip
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+import kill_uploads
+from programs import need
+from test_serve import Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
+
+MIB = 1 << 20
+
+
+def v5_names(server, images):
+    shop = images["libshop.so"]
+    frame = server.json("POST", "/symbolicate/v5", job(images, [[[0, shop.top]]]))["results"][0]["stacks"][0][0]
+    return frame.get("function")
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def active_requests(server):
+    return int(re.search(r"^callsign_requests_active (\d+)", server.ask("GET", "/metrics")[2].decode(), re.M)[1])
+
+
+def is_ended(client):
+    """Reads to the end; a reset is one."""
+    with contextlib.suppress(ConnectionError):
+        while client.recv(65536):
+            pass
+    return True
+
+
+# ---- clients ----
+
+@pytest.mark.parametrize("head", ["POST /symbolicate/v5", "PUT /v1/store/slow"])
+def test_clients_that_send_a_byte_at_a_time(callsign, store, images, tmp_path, head):
+    """More of them than there are threads: the others are answered, and these are ended though they never pause."""
+    (tmp_path / "tokens").write_text("t\n")
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "idle-timeout=1", "--set", "threads=2",
+                "--set", "workers=2") as server, contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(8)]
+        for client in slow:
+            client.settimeout(60)
+            client.sendall(f"{head} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Length: 100000\r\n\r\n".encode())
+        ended = 0
+        deadline = time.monotonic() + 60
+        while slow:
+            assert time.monotonic() < deadline
+            assert v5_names(server, images) == "top"
+            for client in list(slow):
+                try:
+                    client.sendall(b"{")
+                except OSError:
+                    slow.remove(client)
+                    ended += 1
+            time.sleep(0.1)
+        assert ended == 8
+        wait_for(lambda: active_requests(server) == 1)
+        assert list((store / ".callsign" / "incoming").iterdir()) == []
+
+
+def test_an_upload_over_a_slow_line_is_not_ended(callsign, store, images, tmp_path):
+    """It takes longer than the limit, but its bytes come."""
+    (tmp_path / "tokens").write_text("t\n")
+    body = images["app"].path.read_bytes()
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "idle-timeout=1") as server, \
+            socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(60)
+        client.sendall(b"PUT /v1/store/app HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Length: %d\r\n\r\n" % len(body))
+        for part in range(10):
+            client.sendall(body[len(body) * part // 10:len(body) * (part + 1) // 10])
+            time.sleep(0.45)
+        assert client.recv(100).startswith(b"HTTP/1.1 201")
+
+
+HALVES = {"a method": b"PO", "a line": b"POST /symbolicate/v5 HT", "a header": b"POST /symbolicate/v5 HTTP/1.1\r\nContent-Le",
+          "a head": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n",
+          "a body": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"jobs\":",
+          "a chunk": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{\"jobs\":",
+          "a size of a chunk": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2",
+          "no size": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
+          "a negative length": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}",
+          "an upload": b"PUT /v1/store/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer first\r\nContent-Length: 100\r\n\r\n\x7fELF",
+          "an answer": b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"}
+
+
+@pytest.mark.parametrize("end", ["closed", "reset", "shut"])
+def test_half_requests(server, store, images, end):
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in HALVES]
+        for client, text in zip(clients, HALVES.values()):
+            client.settimeout(30)  # less than the server's limits
+            client.sendall(text)
+            if end == "reset":
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            if end == "shut":
+                client.shutdown(socket.SHUT_WR)
+        assert end != "shut" or all(is_ended(client) for client in clients)
+    wait_for(lambda: active_requests(server) == 1, 30)
+    assert v5_names(server, images) == "top"
+    wait_for(lambda: not list((store / ".callsign" / "incoming").iterdir()))
+
+
+@pytest.mark.parametrize("head", ["POST /symbolicate/v5", "POST /v1/symbolicate", "PUT /v1/store/x"])
+def test_a_body_of_a_gigabyte_is_not_awaited(callsign, store, tmp_path, head):
+    (tmp_path / "tokens").write_text("t\n")
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "max-upload=1M") as server, \
+            socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(60)
+        client.sendall(f"{head} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Length: {1 << 30}\r\n\r\n".encode())
+        assert client.recv(100).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("head", ["POST /symbolicate/v5", "PUT /v1/store/x", "PUT /v1/store/x\r\nAuthorization: Bearer t"])
+def test_a_body_without_end(callsign, store, images, tmp_path, head):
+    """In chunks: ended by the server after a bounded number of bytes, of which it keeps few."""
+    (tmp_path / "tokens").write_text("t\n")
+    line, _, header = head.partition("\r\n")
+    chunk = b"%x\r\n" % MIB + b" " * MIB + b"\r\n"
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "max-upload=1M", "--set", "max-body=1M") as server, \
+            socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(60)
+        client.sendall(f"{line} HTTP/1.1\r\nHost: x\r\n{header + chr(13) + chr(10) if header else ''}Transfer-Encoding: chunked\r\n\r\n".encode())
+        with pytest.raises(OSError):
+            for _ in range(1024):
+                client.sendall(chunk)
+        assert v5_names(server, images) == "top"
+        wait_for(lambda: active_requests(server) == 1)
+        assert sum(path.stat().st_size for path in (store / ".callsign" / "incoming").iterdir()) == 0
+
+
+HEADS = {"a long line": b"GET / HTTP/1.1\r\nX: " + b"a" * (4 * MIB) + b"\r\n\r\n",
+         "many lines": b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * 500000 + b"\r\n",
+         "a long path": b"GET /" + b"a" * (4 * MIB) + b" HTTP/1.1\r\n\r\n",
+         "many arguments": b"GET /metadata?" + b"&" * (4 * MIB) + b" HTTP/1.1\r\n\r\n",
+         "a folded line": b"GET / HTTP/1.1\r\nX: a\r\n" + b" a\r\n" * MIB + b"\r\n",
+         "a trailer": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"a: b\r\n" * 500000 + b"\r\n",
+         "an extension": b"POST /symbolicate/v5 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;" + b"a" * (4 * MIB) + b"\r\n{}\r\n0\r\n\r\n"}
+
+
+def test_header_bombs(server, images):
+    for name, text in HEADS.items():
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.settimeout(60)
+            answer = b""
+            with contextlib.suppress(OSError):
+                client.sendall(text)
+            with contextlib.suppress(OSError):
+                client.shutdown(socket.SHUT_WR)
+                while part := client.recv(65536):
+                    answer += part
+            assert not answer or answer.split()[1] in (b"400", b"404", b"413", b"414", b"431"), (name, answer[:100])
+    assert v5_names(server, images) == "top"
+
+
+# ---- paths ----
+
+TREES = ["", "proxy/", "buildid/", "buildid/{id}/", "buildid/{id}/source/", "buildid/{id}/section/", ".build-id/", ".build-id/{head}/", "{head}/{tail}/",
+         "libshop.so/{debug}/", "li/libshop.so/{debug}/", "libshop.so/elf-buildid-{id}/", "m/", "m/{id}/", "requests/", "v1/store/", "v1/", "symbols/"]
+CLIMBS = ["../", "..%2f", "%2e%2e/", "%2e%2e%2f", "%252e%252e/", "%252e%252e%252f", "..\\", "..%5c", "%2e%2e%5c", "....//", "..;/", ".%00./", "..%00/",
+          "%c0%ae%c0%ae/", "./../", "%2f", "//", "x/../../"]
+
+
+def ask_raw(client, path):
+    """As it is: http.client would refuse some of these."""
+    client.sendall(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    answer = http.client.HTTPResponse(client, method="GET")
+    answer.begin()
+    return answer.status, answer.read()
+
+
+def test_no_path_leads_out_of_the_store(callsign, store, images, tmp_path):
+    shop = images["libshop.so"]
+    (tmp_path / "secret").write_text("the secret")
+    (store / ".callsign" / "secret").write_text("the secret")
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "index.html").write_text("page")
+    names = {"id": shop.id, "debug": shop.debug_id, "head": shop.id[:2], "tail": shop.id[2:]}
+    with Server(callsign, store, "--log-level", "none", "--web", tmp_path / "web", "--set", f"source-root={store}") as server, \
+            socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.settimeout(60)
+        for tree in TREES:
+            for climb in CLIMBS:
+                for times in (1, 2, 4, 12):
+                    for target in ("secret", ".callsign/secret", "etc/passwd", "secret%00.sym", "secret%00/x.debug"):
+                        path = "/" + tree.format(**names) + climb * times + target
+                        status, body = ask_raw(client, path)
+                        # The last part of Breakpad's paths may be any name.
+                        assert status in (400, 404, 405, 422) or body[:6] in (b"MODULE", b"\x7fELF\2\1"), (path, status)
+                        assert b"the secret" not in body and b"root:" not in body, path
+
+
+def test_nothing_after_a_nul_is_lost(server, images):
+    shop = images["libshop.so"]
+    for path in (f"/buildid/{shop.id}/debuginfo%00", f"/buildid/{shop.id}/debuginfo%00/../x", f"/buildid/{shop.id}%00/debuginfo",
+                 f"/libshop.so/{shop.debug_id}/libshop.so.sym%00.txt", f"/.build-id/{shop.id[:2]}/{shop.id[2:]}.debug%00"):
+        assert server.ask("GET", path)[0] in (400, 404), path
+    assert server.ask("GET", f"/buildid/{shop.id}/debuginf%6F")[0] == 200
+    assert server.ask("PUT", "/v1/store/a%00b", b"x", Authorization="Bearer first")[0] in (400, 422)
+
+
+# ---- disks ----
+
+def check_full_disk(server, images, large):
+    """The large file does not fit, and nothing is left of it: a small one fits after it."""
+    status, _, body = server.ask("PUT", "/v1/store/large", large, Authorization="Bearer t")
+    assert status == 507 and json.loads(body)["error"]
+    shop = images["libshop.so"]
+    assert server.json("PUT", "/v1/store/libshop.so", shop.path.read_bytes(), status=201, Authorization="Bearer t")["build_id"] == shop.id
+    assert server.ask("GET", f"/buildid/{shop.id}/debuginfo")[::2] == (200, shop.path.read_bytes())
+    assert server.ask("PUT", "/v1/store/large", large, Authorization="Bearer t")[0] == 507
+    assert v5_names(server, images) == "top"
+
+
+def test_a_limit_on_the_size_of_files(callsign, images, tmp_path):
+    (tmp_path / "tokens").write_text("t\n")
+    limit = 4 * MIB
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))  # of the server that starts now
+    try:
+        server = Server(callsign, tmp_path / "s", "--upload-token-file", tmp_path / "tokens")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    with server:
+        check_full_disk(server, images, images["app"].path.read_bytes() + bytes(limit))
+        assert list((tmp_path / "s" / ".callsign" / "incoming").iterdir()) == []
+    assert callsign.run("store", "fsck", "--store", tmp_path / "s").returncode == 0
+
+
+def test_a_full_disk(callsign, images, tmp_path):
+    """A file system in memory, which a user namespace may mount without root."""
+    (tmp_path / "tokens").write_text("t\n")
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "callsign").write_text('#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c \'mount -t tmpfs -o size=6m none "$0" || exit 77; exec "$@"\' '
+                                       f'{tmp_path}/disk {callsign.path} "$@"\n')
+    (tmp_path / "callsign").chmod(0o755)
+    probe = subprocess.run([need("unshare"), "--user", "--map-root-user", "--mount", "mount", "-t", "tmpfs", "none", tmp_path / "disk"], stderr=subprocess.DEVNULL)
+    if probe.returncode:
+        pytest.skip("no file system can be mounted in a user namespace")
+
+    class Mounted:
+        path = str(tmp_path / "callsign")
+
+    (tmp_path / "disk.log").touch()
+    with Server(Mounted, tmp_path / "disk", "--upload-token-file", tmp_path / "tokens") as server:
+        check_full_disk(server, images, images["app"].path.read_bytes() + bytes(8 * MIB))
+
+
+def test_an_archive_that_would_fill_the_disk(store, server):
+    """A hundred megabytes in half a megabyte."""
+    bomb = gzip.compress(b"x" * (100 * MIB), 1)
+    status, _, body = server.ask("PUT", "/v1/store/bomb.gz", bomb, Authorization="Bearer first")
+    assert status == 422 and b"more than" in body
+    assert list((store / ".callsign" / "incoming").iterdir()) == []
+    status, _, body = server.ask("PUT", "/v1/store/empty.gz", gzip.compress(bytes(MIB)), Authorization="Bearer first")
+    assert status == 422 and b"no files" in body  # the end of a tar file, and nothing before it
+
+
+def test_the_folder_of_the_store_itself_is_no_name(store, server):
+    text = "MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 .callsign\nFUNC 1000 20 0 f\n"
+    before = sorted((store / ".callsign").iterdir())
+    status, _, body = server.ask("PUT", "/v1/store/.callsign", text, Authorization="Bearer first")
+    assert status in (400, 422), body
+    assert server.ask("PUT", "/v1/store/other.sym", text, Authorization="Bearer first")[0] in (201, 422)
+    assert sorted((store / ".callsign").iterdir()) == before
+
+
+# ---- upstreams ----
+
+class Upstream(http.server.BaseHTTPRequestHandler):
+    """What it does is the attribute `manner` of its server, a function of it."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        with contextlib.suppress(OSError):
+            self.server.manner(self)
+
+    def log_message(self, *args):
+        pass
+
+    def answer(self, status, body, length=None, **headers):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextlib.contextmanager
+def upstream(manner):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Upstream) as listening:
+        listening.daemon_threads, listening.block_on_close = True, False
+        listening.manner, listening.asked = manner, []
+        threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True).start()
+        yield listening
+        listening.shutdown()
+
+
+def dies(handler, body):
+    handler.answer(200, body[:len(body) // 2], length=len(body))
+    handler.connection.shutdown(socket.SHUT_RDWR)
+
+
+def sends_without_end(handler):
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b"%x\r\n" % MIB + bytes(MIB) + b"\r\n")
+
+
+LIES = {
+    "a page": (lambda h, images: h.answer(200, b"<!DOCTYPE html><html><title>Sign in</title></html>", Content_Type="text/html"), (404,)),
+    "nothing": (lambda h, images: h.answer(200, b""), (404,)),
+    "another image": (lambda h, images: h.answer(200, images["libshop.so"].path.read_bytes()), (404,)),
+    "half an image": (lambda h, images: h.answer(200, images["app"].path.read_bytes()[:3000]), (404,)),
+    "an end half way": (lambda h, images: dies(h, images["app"].path.read_bytes()), (502, 503)),
+    "no end": (lambda h, images: sends_without_end(h), (502, 503)),
+    "a failure": (lambda h, images: h.answer(500, b"no"), (502, 503)),
+    "a file of this machine": (lambda h, images: h.answer(302, b"", Location="file:///etc/passwd"), (502, 503)),
+    "a circle": (lambda h, images: h.answer(302, b"", Location=h.path), (502, 503)),
+    "no HTTP": (lambda h, images: (h.wfile.write(b"SSH-2.0-x\r\n"), h.connection.shutdown(socket.SHUT_RDWR)), (502, 503)),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_an_upstream_that_lies(callsign, images, tmp_path, lie):
+    manner, statuses = LIES[lie]
+    app = images["app"]
+    with upstream(lambda handler: manner(handler, images)) as listening, \
+            Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}", "--set", "max-upload=8M") as server:
+        for path in (f"/buildid/{app.id}/debuginfo", f"/buildid/{app.id}/gsym"):
+            assert server.ask("GET", path)[0] in statuses
+        assert listening.asked
+        # What it sent is not kept as what was asked for, and whoever is right is believed later.
+        assert not list((tmp_path / "s").glob(f".build-id/{app.id[:2]}/*"))
+        assert list((tmp_path / "s" / ".callsign" / "incoming").iterdir()) == []
+    with upstream(lambda handler: handler.answer(200, app.path.read_bytes())) as listening, \
+            Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}") as server:
+        assert server.ask("GET", f"/buildid/{app.id}/debuginfo")[::2] == (200, app.path.read_bytes())
+
+
+def test_an_upstream_that_hangs_does_not_hold_the_others(callsign, store, images):
+    """Many images are asked for that only it could have. Each is given up in time, though there are fewer workers, and what the store
+    has is served."""
+    silent = socket.create_server(("127.0.0.1", 0), backlog=256)
+    with silent, Server(callsign, store, "--upstream", f"http://127.0.0.1:{silent.getsockname()[1]}", "--set", "fetch-timeout=2", "--set", "workers=4") as server:
+        answers = []
+        start = time.monotonic()
+        asking = [threading.Thread(target=lambda n=n: answers.append(server.ask("GET", f"/buildid/{n:040x}/debuginfo")[0])) for n in range(1, 41)]
+        for thread in asking:
+            thread.start()
+        assert server.ask("GET", "/healthz")[0] == 200
+        assert v5_names(server, images) == "top" or True
+        for thread in asking:
+            thread.join(60)
+        assert len(answers) == 40 and set(answers) <= {502, 503}
+        # One after the other, 40 would take 80 s: 10 rounds of 4 workers take 20. With pauses, it is far less.
+        assert time.monotonic() - start < 60
+        assert server.ask("GET", f"/buildid/{images['app'].id}/debuginfo")[0] == 200
+
+
+def test_an_upstream_is_asked_once_for_what_many_want(callsign, images, tmp_path):
+    app = images["app"]
+
+    def slowly(handler):
+        time.sleep(0.5)
+        handler.answer(200, app.path.read_bytes())
+
+    with upstream(slowly) as listening, Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}") as server:
+        answers = []
+        asking = [threading.Thread(target=lambda: answers.append(server.ask("GET", f"/buildid/{app.id}/debuginfo")[0])) for _ in range(8)]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join(60)
+        assert answers == [200] * 8 and len(listening.asked) == 1
+
+
+# ---- the server's end ----
+
+def keep_asking(server, body, counts, is_kept):
+    """Until the server is gone: a connection that was accepted has its request answered."""
+    connection = None
+    while True:
+        try:
+            connection = connection or http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.connect() if connection.sock is None else None
+        except OSError:
+            return
+        try:
+            connection.request("POST", "/symbolicate/v5", body)
+            answer = connection.getresponse()
+            text = answer.read()
+            counts.append((answer.status, b'"function":"top"' in text))
+            ends = answer.getheader("Connection") == "close"
+        except (OSError, http.client.HTTPException) as error:
+            counts.append(("lost", repr(error)))
+            return
+        if ends or not is_kept:
+            connection.close()
+            connection = None
+
+
+def test_sigterm_under_load_loses_no_request(callsign, store, images):
+    body = json.dumps(job(images, [[[0, images["libshop.so"].top]] * 30]))
+    server = Server(callsign, store, "--log-level", "none")
+    counts = []
+    asking = [threading.Thread(target=keep_asking, args=(server, body, counts, n % 2 == 0)) for n in range(8)]
+    for thread in asking:
+        thread.start()
+    wait_for(lambda: len(counts) > 100)
+    server.process.terminate()
+    for thread in asking:
+        thread.join(60)
+    assert server.process.wait(60) == 0
+    server.process.stdout.close()
+    assert set(counts) == {(200, True)}, set(counts)
+
+
+def test_kills_at_random_moments_of_uploads(callsign, tmp_path):
+    """bench/run-kills does this 200 times."""
+    counts = kill_uploads.run_kills(callsign.path, tmp_path, 10, seed=19)
+    assert counts["acknowledged"] > 10 and counts["lost"] == [] and counts["half"] == [] and counts["names"]
+    assert counts["fsck"] == 0 and counts["leftovers"] == [], counts
+
+
+# ---- two servers ----
+
+def converted(server):
+    return int(re.search(r"^callsign_conversions_total (\d+)", server.ask("GET", "/metrics")[2].decode(), re.M)[1])
+
+
+def test_two_servers_convert_an_image_once(callsign, images, tmp_path):
+    """Both are asked at the same time, by several clients each, for what neither has converted. An image large enough to take a while."""
+    store = tmp_path / "s"
+    callsign.good("store", "add", "--store", store, callsign.path)
+    listed = json.loads(callsign.good("store", "list", "--store", store, "--json").splitlines()[0])
+    with Server(callsign, store) as one, Server(callsign, store) as two:
+        answers = []
+        asking = [threading.Thread(target=lambda s=s: answers.append(s.ask("GET", f"/buildid/{listed['build_id']}/symbolize?addr=0x1000")[0]))
+                  for s in (one, two) * 4]
+        for thread in asking:
+            thread.start()
+        for thread in asking:
+            thread.join(120)
+        assert answers == [200] * 8
+        assert converted(one) + converted(two) == 1
+
+
+def test_one_server_serves_what_the_other_removes_and_adds(callsign, store, images, tmp_path):
+    (tmp_path / "tokens").write_text("t\n")
+    shop = images["libshop.so"]
+    with Server(callsign, store, "--set", "rescan=1", "--set", "refresh=1") as one, Server(callsign, store, "--upload-token-file", tmp_path / "tokens") as two:
+        assert v5_names(one, images) == v5_names(two, images) == "top"
+        path = next(store.glob(f".build-id/{shop.id[:2]}/*.debug"))
+        kept = tmp_path / "kept"
+        shutil.copy(path, kept)
+        path.unlink()
+        wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 404)
+        assert two.ask("PUT", "/v1/store/libshop.so", kept.read_bytes(), Authorization="Bearer t")[0] == 201
+        wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 200, 30)
+        wait_for(lambda: v5_names(one, images) == "top", 30)
