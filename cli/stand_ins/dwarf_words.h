@@ -46,6 +46,7 @@ enum {
     DW_FORM_addr = 0x01,
     DW_FORM_sdata = 0x0d,
     DW_FORM_ref_addr = 0x10,
+    DW_FORM_ref4 = 0x13,
     DW_FORM_addrx = 0x1b,
     DW_FORM_ref_sup4 = 0x1c,
     DW_FORM_strp_sup = 0x1d,

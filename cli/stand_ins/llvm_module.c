@@ -370,8 +370,10 @@ static csn_status resolve_split(void *search, const struct csn_companion_request
     return is_split ? csn_companion_search_resolve(search, request, out, err) : CSN_NONE;
 }
 
-/* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. */
-static struct csn_debug_info *open_info(const char *path, const struct llvm_module_options *options, const char *debug_file, csn_status *status) {
+/* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. *used: what the result needs
+ * for as long as it is open. */
+static struct csn_debug_info *open_info(const char *path, const struct llvm_module_options *options, const char *debug_file,
+                                        struct csn_companion_search **used, csn_status *status) {
     struct csn_companion_search *search = NULL;
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     struct csn_debug_info_options open = CSN_DEBUG_INFO_OPTIONS_INIT;
@@ -387,24 +389,49 @@ static struct csn_debug_info *open_info(const char *path, const struct llvm_modu
     }
     open.arch = options->arch;
     *status = csn_debug_info_open_file(path, &open, &info, NULL);
-    if (*status == CSN_OK) return info; /* the search stays: split DWARF is asked for later */
+    if (*status == CSN_OK) {
+        *used = search; /* split DWARF is asked for later */
+        return info;
+    }
     csn_companion_search_destroy(search);
     return NULL;
 }
 
 /* The image with the debug information of a dSYM that was hinted at. */
-static struct csn_debug_info *use_hints(const char *path, const struct llvm_module_options *options, struct csn_debug_info *info) {
+static struct csn_debug_info *use_hints(const char *path, const struct llvm_module_options *options, struct csn_debug_info *info,
+                                        struct csn_companion_search **used) {
     struct csn_debug_object object;
+    struct csn_companion_search *search;
     csn_status status;
     csn_debug_info_get_object(info, &object, sizeof object);
     for (size_t i = 0; i < options->dsym_hint_count && object.container == CSN_CONTAINER_MACHO && !object.unit_count; i++) {
-        struct csn_debug_info *other = open_info(path, options, options->dsym_hints[i], &status);
+        struct csn_debug_info *other = open_info(path, options, options->dsym_hints[i], &search, &status);
         if (!other) continue;
         csn_debug_info_close(info);
+        csn_companion_search_destroy(*used);
         info = other;
+        *used = search;
         csn_debug_info_get_object(info, &object, sizeof object);
     }
     return info;
+}
+
+static struct llvm_module *make_module(const char *name, struct csn_debug_info *info, struct csn_companion_search *search) {
+    struct llvm_module *m = zeroed_memory(1, sizeof *m);
+    m->name = copy_text(name, strlen(name));
+    m->info = info;
+    m->search = search;
+    csn_debug_info_get_object(info, &m->object, sizeof m->object);
+    m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
+    return m;
+}
+
+struct llvm_module *llvm_module_open_units(const char *path) {
+    const struct llvm_module_options options = { 0 };
+    struct csn_companion_search *search = NULL;
+    csn_status status;
+    struct csn_debug_info *info = open_info(path, &options, NULL, &search, &status);
+    return info ? make_module(path, info, search) : NULL;
 }
 
 struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
@@ -415,19 +442,39 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
         *message = "Unknown architecture named: ";
         return NULL;
     }
-    struct csn_debug_info *info = open_info(path, options, NULL, &status);
+    struct csn_companion_search *search = NULL;
+    struct csn_debug_info *info = open_info(path, options, NULL, &search, &status);
     if (!info) {
         *message = status == CSN_E_NOT_FOUND ? "Invalid data was encountered while parsing the file"
                                              : "The file was not recognized as a valid object file";
         return NULL;
     }
-    info = use_hints(path, options, info);
-    struct llvm_module *m = zeroed_memory(1, sizeof *m);
-    m->name = copy_text(name, strlen(name));
-    m->info = info;
+    info = use_hints(path, options, info, &search);
+    struct llvm_module *m = make_module(name, info, search);
     m->untag = options->untag;
-    csn_debug_info_get_object(info, &m->object, sizeof m->object);
-    m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
     read_symbols(m);
     return m;
+}
+
+void llvm_module_release_unit(struct llvm_module *m, uint32_t idx) {
+    if (!m->units[idx]) return;
+    const struct csn_debug_unit *unit = m->units[idx]->unit;
+    llvm_unit_free(m->units[idx]);
+    m->units[idx] = NULL;
+    csn_debug_unit_release(unit);
+}
+
+void llvm_module_close(struct llvm_module *m) {
+    if (!m) return;
+    for (uint32_t i = 0; i < m->object.info_unit_count; i++) llvm_unit_free(m->units[i]);
+    free(m->units);
+    free(m->symbols.items);
+    free(m->all_symbols.items);
+    for (size_t i = 0; i < m->file_names.count; i++) free(m->file_names.items[i]);
+    free(m->file_names.items);
+    free(m->ranges.items);
+    csn_debug_info_close(m->info);
+    csn_companion_search_destroy(m->search);
+    free(m->name);
+    free(m);
 }

@@ -63,7 +63,9 @@ struct llvm_unit_range {
 struct llvm_module {
     char *name;              /* as it was asked for */
     struct csn_debug_info *info;
+    struct csn_companion_search *search; /* for as long as `info`; NULL: none */
     struct csn_debug_object object;
+    uint64_t bytes_read;     /* of units whose functions were read */
     struct { struct llvm_symbol *items; size_t count, capacity; } symbols; /* ascending by address, one each */
     struct { struct llvm_symbol *items; size_t count, capacity; } all_symbols; /* with second names, in the same order */
     struct { struct llvm_unit_range *items; size_t count, capacity; } ranges; /* ascending, apart */
@@ -88,6 +90,10 @@ struct llvm_module_options {
 struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
                                      const char **message);
 
+/* Opens the object at a path for its units alone, without symbols; NULL: it cannot be opened. For llvm_module_close(). */
+struct llvm_module *llvm_module_open_units(const char *path);
+void llvm_module_close(struct llvm_module *module); /* `module` may be NULL */
+
 /* An address with its section, which counts in objects that are not linked. */
 struct llvm_place {
     uint64_t addr;
@@ -102,6 +108,10 @@ const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *module, u
 struct llvm_unit *llvm_module_unit(struct llvm_module *module, uint64_t addr);
 /* Unit `idx` of .debug_info; NULL: there is none, or it cannot be read. */
 struct llvm_unit *llvm_module_unit_at(struct llvm_module *module, uint32_t idx);
+
+/* Forgets what was read of a unit, and gives its memory back. */
+void llvm_module_release_unit(struct llvm_module *module, uint32_t idx);
+void llvm_unit_free(struct llvm_unit *unit); /* `unit` may be NULL */
 
 /* The line table of a unit; NULL: none. */
 struct llvm_lines *llvm_unit_lines(struct llvm_module *module, struct llvm_unit *unit);

@@ -29,29 +29,46 @@ static bool is_arch(const char *text) {
     return false;
 }
 
-static struct llvm_module *open_module(struct llvm_session *s, const char *name, const char *path, const char *arch, const char **message) {
+struct llvm_module *llvm_session_open(struct llvm_session *s, struct llvm_open_module *found, const char **message) {
     const struct llvm_options *o = s->options;
     struct { const char **items; size_t count, capacity; } dirs = { 0 };
+    *message = NULL;
+    if (found->is_opened) return found->module;
     for (size_t i = 0; i < o->debug_dirs.count; i++) GROW_PUSH(&dirs, o->debug_dirs.items[i]);
     if (o->fallback_debug_path) GROW_PUSH(&dirs, o->fallback_debug_path);
-    const struct llvm_module_options options = { .arch = arch, .dwp = o->dwp, .debug_dirs = dirs.items, .debug_dir_count = dirs.count,
-                                                 .untag = o->untag, .dsym_hints = o->dsym_hints.items, .dsym_hint_count = o->dsym_hints.count };
-    struct llvm_open_module made = { copy_text(name, strlen(name)), llvm_module_open(name, path, &options, message) };
+    const struct llvm_module_options options = { .arch = found->arch ? found->arch : o->arch, .dwp = o->dwp, .debug_dirs = dirs.items,
+                                                 .debug_dir_count = dirs.count, .untag = o->untag, .dsym_hints = o->dsym_hints.items,
+                                                 .dsym_hint_count = o->dsym_hints.count };
+    found->module = llvm_module_open(found->name, found->path, &options, message);
+    found->is_opened = true;
     free(dirs.items);
+    return found->module;
+}
+
+static struct llvm_open_module *add_module(struct llvm_session *s, const char *name) {
+    struct llvm_open_module *made = zeroed_memory(1, sizeof *made);
+    const char *colon = strrchr(name, ':');
+    const bool has_arch = colon && is_arch(colon + 1);
+    made->name = copy_text(name, strlen(name));
+    made->path = copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
+    if (has_arch) made->arch = copy_text(colon + 1, strlen(colon + 1));
+    made->index = llvm_index_open(made->path, s->options);
     GROW_PUSH(&s->modules, made);
-    return made.module;
+    return made;
+}
+
+struct llvm_open_module *llvm_session_find(struct llvm_session *s, const char *name, const char **message) {
+    struct llvm_open_module *found = NULL;
+    *message = NULL;
+    for (size_t i = 0; i < s->modules.count && !found; i++)
+        if (strcmp(s->modules.items[i]->name, name) == 0) found = s->modules.items[i];
+    if (!found) found = add_module(s, name);
+    return llvm_index_exists(found->index) || llvm_session_open(s, found, message) ? found : NULL;
 }
 
 struct llvm_module *llvm_session_module(struct llvm_session *s, const char *name, const char **message) {
-    *message = NULL;
-    for (size_t i = 0; i < s->modules.count; i++)
-        if (strcmp(s->modules.items[i].name, name) == 0) return s->modules.items[i].module;
-    const char *colon = strrchr(name, ':');
-    bool has_arch = colon && is_arch(colon + 1);
-    char *path = copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
-    struct llvm_module *m = open_module(s, name, path, has_arch ? colon + 1 : s->options->arch, message);
-    free(path);
-    return m;
+    struct llvm_open_module *found = llvm_session_find(s, name, message);
+    return found ? llvm_session_open(s, found, message) : NULL;
 }
 
 char *llvm_build_id_text(const char *id) {
@@ -60,19 +77,24 @@ char *llvm_build_id_text(const char *id) {
     return text;
 }
 
-struct llvm_module *llvm_session_build_id(struct llvm_session *s, const char *id, const char **message) {
+struct llvm_open_module *llvm_session_find_build_id(struct llvm_session *s, const char *id, const char **message) {
     static const char *const usual[] = { "/usr/lib/debug" };
     const char *const *dirs = s->options->debug_dirs.count ? s->options->debug_dirs.items : usual;
     size_t count = s->options->debug_dirs.count ? s->options->debug_dirs.count : 1;
-    struct llvm_module *m = NULL;
+    struct llvm_open_module *m = NULL;
     *message = "could not find build ID";
     for (size_t i = 0; i < count && !m; i++) {
         char *path, *lower = copy_text(id, strlen(id));
         for (char *p = lower; *p; p++) *p = (char)tolower((unsigned char)*p);
         if (asprintf(&path, "%s/.build-id/%.2s/%s.debug", dirs[i], lower, lower + 2) < 0) path = copy_text("", 0);
-        if (access(path, R_OK) == 0) m = llvm_session_module(s, path, message);
+        if (access(path, R_OK) == 0) m = llvm_session_find(s, path, message);
         free(path);
         free(lower);
     }
     return m;
+}
+
+struct llvm_module *llvm_session_build_id(struct llvm_session *s, const char *id, const char **message) {
+    struct llvm_open_module *found = llvm_session_find_build_id(s, id, message);
+    return found ? llvm_session_open(s, found, message) : NULL;
 }

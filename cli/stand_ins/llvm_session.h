@@ -2,11 +2,14 @@
 #ifndef CALLSIGN_CLI_LLVM_SESSION_H
 #define CALLSIGN_CLI_LLVM_SESSION_H
 
+#include "stand_ins/llvm_index.h"
 #include "stand_ins/llvm_options.h"
 
 struct llvm_open_module {
-    char *name;
-    struct llvm_module *module; /* NULL: it cannot be opened, which was said */
+    char *name, *path, *arch; /* arch NULL: none was given */
+    struct llvm_index *index; /* NULL: none is used */
+    bool is_opened;           /* or that was tried */
+    struct llvm_module *module; /* NULL: it is not open; it cannot be, which was reported, if is_opened */
 };
 
 struct llvm_session {
@@ -14,13 +17,18 @@ struct llvm_session {
     struct llvm_printer printer;
     struct llvm_request request;
     uint64_t last_addr;      /* that was asked for */
-    struct { struct llvm_open_module *items; size_t count, capacity; } modules;
+    struct { struct llvm_open_module **items; size_t count, capacity; } modules;
 };
 
 void llvm_session_init(struct llvm_session *session, const struct llvm_options *options);
+/* The module of a name, which is opened if it has no index. NULL: it cannot be opened; *message as below. */
+struct llvm_open_module *llvm_session_find(struct llvm_session *session, const char *name, const char **message);
+/* Opens a module that was found. */
+struct llvm_module *llvm_session_open(struct llvm_session *session, struct llvm_open_module *found, const char **message);
 /* The module at a path, which ":ARCH" may follow. NULL: it cannot be opened; *message says why, the first time. */
 struct llvm_module *llvm_session_module(struct llvm_session *session, const char *name, const char **message);
 /* The module of a build id in hexadecimal digits. */
+struct llvm_open_module *llvm_session_find_build_id(struct llvm_session *session, const char *id, const char **message);
 struct llvm_module *llvm_session_build_id(struct llvm_session *session, const char *id, const char **message);
 /* A build id as LLVM writes it; the caller frees it. */
 char *llvm_build_id_text(const char *id);

@@ -127,15 +127,24 @@ static void print_places(struct llvm_session *s, const struct llvm_asked *asked,
     llvm_frames_free(&places);
 }
 
-static void print_code(struct llvm_session *s, const struct llvm_asked *asked, struct llvm_module *m, uint64_t addr) {
+/* The frames of an address: of the index, where there is one that has it. *message: the object cannot be opened. */
+static struct llvm_frames find_frames(struct llvm_session *s, struct llvm_open_module *found, uint64_t addr, const char **message) {
     struct llvm_frames frames = { 0 };
-    bool one = !s->options->inlines;
-    if (m && one && s->options->style != LLVM_STYLE_GNU) {
+    const bool innermost = !s->options->inlines && s->options->style != LLVM_STYLE_GNU;
+    if (!found || llvm_index_find(found->index, &s->request, addr, innermost, &frames)) return frames;
+    struct llvm_module *m = llvm_session_open(s, found, message);
+    if (m && innermost) {
         const struct llvm_frame frame = llvm_find_code(m, &s->request, addr);
         GROW_PUSH(&frames, frame);
     } else if (m) {
         frames = llvm_find_inlined(m, &s->request, addr);
     }
+    llvm_index_consider(found->index, m);
+    return frames;
+}
+
+static void print_code(struct llvm_session *s, const struct llvm_asked *asked, struct llvm_frames frames) {
+    const bool one = !s->options->inlines;
     if (one && frames.count) {
         llvm_print_frame(&s->printer, asked, &frames.items[0]);
     } else if (one) {
@@ -147,9 +156,15 @@ static void print_code(struct llvm_session *s, const struct llvm_asked *asked, s
     llvm_frames_free(&frames);
 }
 
-static void answer(struct llvm_session *s, const struct query *q, const struct llvm_asked *asked, struct llvm_module *m) {
+static void answer(struct llvm_session *s, const struct query *q, const struct llvm_asked *asked, struct llvm_open_module *found) {
     uint64_t addr = q->offset - s->options->adjust_vma;
+    const char *message = NULL;
+    const bool is_code = q->command == COMMAND_CODE && !q->symbol, has_index = found && llvm_index_exists(found->index);
+    struct llvm_module *m = !found || (is_code && has_index) ? NULL : llvm_session_open(s, found, &message);
     if (m && s->options->relative_address && m->object.container == CSN_CONTAINER_PE) addr += m->object.image_base;
+    struct llvm_frames frames = { 0 };
+    if (is_code) frames = find_frames(s, found, addr, &message);
+    if (message && !llvm_print_error(&s->printer, asked, message)) return;
     if (q->command == COMMAND_DATA) {
         struct llvm_global global = { 0 };
         if (m) global = llvm_find_data(m, &s->request, addr);
@@ -163,7 +178,7 @@ static void answer(struct llvm_session *s, const struct query *q, const struct l
     } else if (q->symbol) {
         print_places(s, asked, m, q->offset);
     } else {
-        print_code(s, asked, m, addr);
+        print_code(s, asked, frames);
     }
 }
 
@@ -189,8 +204,8 @@ static void answer_request(struct llvm_session *s, const char *text) {
         const struct llvm_asked asked = { .module = shown, .addr = q.symbol ? s->last_addr : q.offset, .has_addr = !q.symbol, .symbol = q.symbol,
                                           .has_stale_addr = q.symbol && q.command != COMMAND_CODE };
         if (!q.symbol) s->last_addr = q.offset;
-        struct llvm_module *m = is_id ? llvm_session_build_id(s, shown, &message) : llvm_session_module(s, shown, &message);
-        if (!message || llvm_print_error(&s->printer, &asked, message)) answer(s, &q, &asked, m);
+        struct llvm_open_module *found = is_id ? llvm_session_find_build_id(s, shown, &message) : llvm_session_find(s, shown, &message);
+        if (!message || llvm_print_error(&s->printer, &asked, message)) answer(s, &q, &asked, found);
         free(shown);
     }
     free(q.module);
@@ -209,7 +224,7 @@ static bool open_object(struct llvm_session *s) {
     const struct llvm_asked asked = { .module = s->options->object, .has_addr = true };
     const char *message = NULL;
     if (!s->options->object) return true;
-    llvm_session_module(s, s->options->object, &message);
+    (void)llvm_session_find(s, s->options->object, &message);
     if (message) llvm_print_error(&s->printer, &asked, message);
     return !message;
 }
@@ -233,12 +248,13 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
         }
         if (!is_open && !open_object(s)) return 1;
         is_open = true;
-        if (may_keep) kept_answers_begin(kept);
+        const bool keeps = may_keep && !llvm_index_exists(s->modules.items[0]->index);
+        if (keeps) kept_answers_begin(kept);
         answer_request(s, line);
-        if (may_keep) kept_answers_end(kept, addr, true);
+        if (keeps) kept_answers_end(kept, addr, true);
         fflush(stdout);
     }
-    const struct llvm_module *m = kept && is_open && s->modules.count ? s->modules.items[0].module : NULL;
+    const struct llvm_module *m = kept && is_open && s->modules.count ? s->modules.items[0]->module : NULL;
     kept_answers_close(kept, m ? m->info : NULL);
     return 0;
 }

@@ -131,7 +131,10 @@ static void read_functions(struct llvm_module *m, struct llvm_unit *u) {
 }
 
 uint32_t llvm_unit_function(struct llvm_module *m, struct llvm_unit *u, uint64_t addr) {
-    if (!u->has_functions) read_functions(m, u);
+    if (!u->has_functions) {
+        read_functions(m, u);
+        m->bytes_read += u->unit->end - u->unit->offset;
+    }
     u->has_functions = true;
     size_t at = after_low(u->spans.items, u->spans.count, addr);
     return at && addr < u->spans.items[at - 1].high ? u->spans.items[at - 1].idx : LLVM_NO_PARENT;
@@ -296,4 +299,17 @@ const struct llvm_variable *llvm_unit_variable(struct llvm_module *m, struct llv
     if (!low) return NULL;
     const struct llvm_variable *v = &u->variables.items[low - 1];
     return addr < v->addr + v->size ? v : NULL;
+}
+
+void llvm_unit_free(struct llvm_unit *u) {
+    if (!u) return;
+    free(u->dies.items);
+    free(u->spans.items);
+    free(u->variables.items);
+    if (u->lines) {
+        csn_debug_lines_free(u->lines->lines);
+        free(u->lines->sequences);
+        free(u->lines);
+    }
+    free(u);
 }

@@ -157,6 +157,11 @@ CSN_API csn_status csn_debug_info_unit_at(struct csn_debug_info *info, uint64_t 
 CSN_API csn_status csn_debug_unit_split(const struct csn_debug_unit *skeleton, const struct csn_debug_unit **out,
                                         struct csn_error *err);
 
+/* Gives back memory of a unit that will not be read again soon: its abbreviations, and the pages of .debug_info and .debug_line that it has in
+ * a mapped file. What was read of it before no longer counts, but for strings and line tables; it may be read anew. Other threads
+ * must not read the same `csn_debug_info` meanwhile, as always. `unit` may be NULL. */
+CSN_API void csn_debug_unit_release(const struct csn_debug_unit *unit);
+
 /* ---- DIEs ---- */
 
 struct csn_debug_die {

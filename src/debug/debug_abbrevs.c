@@ -77,3 +77,16 @@ const struct csni_debug_abbrevs *csni_debug_unit_abbrevs(const struct csn_debug_
     }
     return abbrevs;
 }
+
+/* A table that the neighbours use too, as after dwz, stays: reading it again for each unit would take too long. */
+void csni_debug_abbrevs_release(const struct csn_debug_unit *unit) {
+    const struct csni_unit *of = csni_debug_dwarf_unit(unit);
+    struct csni_debug_file *file = csni_debug_unit_file(unit);
+    const struct csni_dwarf *dwarf = file->dwarf;
+    if (!of->abbrevs) return;
+    if (of > dwarf->units && of[-1].abbrevs == of->abbrevs) return;
+    if (of + 1 < dwarf->units + dwarf->unit_count && of[1].abbrevs == of->abbrevs) return;
+    struct csni_debug_abbrevs *abbrevs = &file->abbrevs[of->abbrevs - dwarf->priv->tables];
+    csni_debug_abbrevs_deinit(abbrevs);
+    *abbrevs = (struct csni_debug_abbrevs){ 0 };
+}

@@ -104,6 +104,8 @@ static inline struct csni_debug_file *csni_debug_unit_file(const struct csn_debu
 }
 /* The abbreviations of a unit, read when first asked for. */
 const struct csni_debug_abbrevs *csni_debug_unit_abbrevs(const struct csn_debug_unit *unit);
+/* Forgets them, if no other unit near by uses the same. */
+void csni_debug_abbrevs_release(const struct csn_debug_unit *unit);
 void csni_debug_abbrevs_deinit(struct csni_debug_abbrevs *abbrevs);
 
 #endif

@@ -72,3 +72,27 @@ csn_status csn_debug_info_unit_at(struct csn_debug_info *info, uint64_t offset, 
     const struct csni_unit *unit = csni_dwarf_unit_at(info->main.dwarf, offset);
     return unit ? csni_debug_file_unit(&info->main, (uint32_t)(unit - info->main.dwarf->units), out, err) : CSN_NONE;
 }
+
+/* The pages at both ends, too: neighbours may have been read from them, and they come back. */
+static void forget_part(const struct csni_object *object, const char *name, uint64_t off, uint64_t size) {
+    enum { PAGE = 4096 };
+    const uint32_t section = csni_object_find_debug_section(object, name, false);
+    if (section == CSNI_NO_SECTION) return;
+    const uint64_t section_size = object->sections[section].size, begin = off > PAGE ? off - PAGE : 0;
+    const uint64_t end = section_size - off < size + PAGE ? section_size : off + size + PAGE;
+    csni_object_forget(object, section, begin, end - begin);
+}
+
+void csn_debug_unit_release(const struct csn_debug_unit *unit) {
+    if (!unit) return;
+    const struct csni_unit *of = csni_debug_dwarf_unit(unit);
+    const struct csni_debug_file *file = csni_debug_unit_file(unit);
+    const struct csni_span line = of->dwarf->sections.line;
+    csni_debug_abbrevs_release(unit);
+    if (unit->is_split || unit->in_types || of->dwarf != file->info->main.dwarf) return;
+    forget_part(file->object, "info", of->off, of->end - of->off);
+    if (!unit->has_lines || unit->line_offset >= line.size) return;
+    const struct csni_span table = { line.ptr + unit->line_offset, line.size - (size_t)unit->line_offset };
+    const uint64_t size = csni_dwarf_unit_size(table, of->dwarf->sections.big_endian);
+    if (size && size <= table.size) forget_part(file->object, "line", unit->line_offset, size);
+}

@@ -124,6 +124,9 @@ void csni_object_release_section(struct csni_object *object, uint32_t section);
  * section is released and read again. Any thread, for parts no thread reads any more. */
 void csni_object_discard(struct csni_object *object, uint32_t section, uint64_t off, uint64_t size);
 
+/* The same where the bytes are a view into a mapped file, from which they come back; other content stays. */
+void csni_object_forget(const struct csni_object *object, uint32_t section, uint64_t off, uint64_t size);
+
 /* Total of bytes inflated so far. */
 uint64_t csni_object_inflated_bytes(const struct csni_object *object);
 

@@ -207,3 +207,12 @@ void csni_object_discard(struct csni_object *object, uint32_t section, uint64_t 
     if (content->is_owned) csni_pages_discard((uint8_t *)part.ptr, part.size);
     else if (priv->file_is_mapped) csni_file_map_forget(part.ptr, part.size);
 }
+
+void csni_object_forget(const struct csni_object *object, uint32_t section, uint64_t off, uint64_t size) {
+    if (section >= object->section_count) return;
+    const struct csni_object_private *priv = csni_object_priv((struct csni_object *)(uintptr_t)object);
+    const struct csni_section_content *content = &priv->contents[section];
+    struct csni_span part;
+    if (!content->is_read || content->is_owned || !priv->file_is_mapped || !csni_span_sub(content->bytes, off, size, &part)) return;
+    csni_file_map_forget(part.ptr, part.size);
+}
