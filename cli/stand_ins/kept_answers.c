@@ -49,7 +49,7 @@ static char *file_path(const struct file_identity *object, int argc, char **argv
         const char *value = getenv(variables[i]);
         GROW_PUSH(&words, value ? value : "");
     }
-    char *path = kept_file_path(object, words.items, words.count);
+    char *path = kept_file_path("answers", object, words.items, words.count);
     free(words.items);
     return path;
 }

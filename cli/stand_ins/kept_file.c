@@ -71,18 +71,18 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size) {
 }
 
 /* Two hashes: names must not collide by chance. */
-char *kept_file_path(const struct file_identity *object, const char *const *words, size_t count) {
+char *kept_file_path(const char *folder, const struct file_identity *object, const char *const *words, size_t count) {
     uint64_t hash[2] = { UINT64_C(0xcbf29ce484222325), UINT64_C(0x84222325cbf29ce4) };
-    char *folder = cache_folder(NULL), *path = NULL;
+    char *cache = cache_folder(NULL), *path = NULL;
     struct file_identity program = { 0 };
-    if (!folder) return NULL;
+    if (!cache) return NULL;
     (void)file_identify("/proc/self/exe", &program); /* another build may answer otherwise */
     for (int k = 0; k < 2; k++) {
         hash[k] = mix(mix(hash[k], object, sizeof *object), &program, sizeof program);
         for (size_t i = 0; i < count; i++) hash[k] = mix(hash[k], words[i], strlen(words[i]) + 1);
     }
-    if (asprintf(&path, "%s/answers/%016" PRIx64 "%016" PRIx64, folder, hash[0], hash[1]) < 0) path = NULL;
-    free(folder);
+    if (asprintf(&path, "%s/%s/%016" PRIx64 "%016" PRIx64, cache, folder, hash[0], hash[1]) < 0) path = NULL;
+    free(cache);
     return path;
 }
 

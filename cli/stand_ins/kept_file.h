@@ -28,8 +28,8 @@ bool kept_subject_is_current(const struct kept_subject *subject, const struct fi
  * `object`, which the caller has set. */
 bool kept_subject_describe(struct csn_debug_info *info, struct kept_subject *out);
 
-/* The path of the file for an object and a list of words on which its content depends. NULL: there is no cache folder. */
-char *kept_file_path(const struct file_identity *object, const char *const *words, size_t count);
+/* The path of the file in a folder of the cache for an object and a list of words on which its content depends. NULL: there is no cache folder. */
+char *kept_file_path(const char *folder, const struct file_identity *object, const char *const *words, size_t count);
 
 struct kept_bytes {
     const char *ptr;         /* NULL: there is no such file */

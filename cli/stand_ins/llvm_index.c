@@ -35,12 +35,12 @@ struct llvm_index *llvm_index_open(const char *path, const struct llvm_options *
     static const char *const path_words[] = { "absolute", "relative", "base" };
     struct file_identity object;
     if (!is_served(o) || !file_identify(path, &object)) return NULL;
-    const char *const words[] = { "llvm addresses", path_words[o->paths], o->untag ? "untag" : "" };
+    const char *const words[] = { "llvm", path_words[o->paths], o->untag ? "untag" : "" };
     struct llvm_index *ix = zeroed_memory(1, sizeof *ix);
     ix->object_path = copy_text(path, strlen(path));
     ix->object = object;
     ix->paths = o->paths;
-    ix->path = kept_file_path(&object, words, 3);
+    ix->path = kept_file_path("addresses", &object, words, 3);
     if (ix->path) ix->index = address_index_open(ix->path, &object);
     return ix;
 }
@@ -113,6 +113,7 @@ bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, 
     const bool found = find_frames(ix, request, addr, one, out) && name_by_symbol(ix, request, addr, &out->items[out->count - 1]);
     if (!found) {
         llvm_frames_free(out);
+        *out = (struct llvm_frames){ 0 };
         drop_index(ix);
         return false;
     }

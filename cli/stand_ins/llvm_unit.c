@@ -9,21 +9,13 @@
 
 /* ---- functions ---- */
 
-static void add_spans(struct llvm_module *m, struct llvm_unit *u, const struct csn_debug_die *die, uint32_t idx) {
-    struct csn_range few[8], *ranges = few;
-    size_t count = 0;
-    if (csn_debug_die_ranges(die, few, 8, &count, NULL) != CSN_OK) return;
-    if (count > 8) {
-        ranges = zeroed_memory(count, sizeof *ranges);
-        (void)csn_debug_die_ranges(die, ranges, count, &count, NULL);
-    }
+static void add_spans(struct llvm_module *m, struct llvm_unit *u, const struct csn_range *ranges, size_t count, uint32_t idx) {
     for (size_t i = 0; i < count; i++) {
         if (ranges[i].start >= ranges[i].end) continue;
         uint64_t low = llvm_raw_addr(m, ranges[i].start, NULL);
         const struct llvm_span span = { low, low + (ranges[i].end - ranges[i].start), (uint32_t)u->spans.count, idx };
         GROW_PUSH(&u->spans, span);
     }
-    if (ranges != few) free(ranges);
 }
 
 static int by_low(const void *pa, const void *pb) {
@@ -94,39 +86,16 @@ static void cut_spans(struct llvm_unit *u) {
     u->spans.capacity = all.capacity;
 }
 
-/* By depth: the innermost function or call at it or around it. */
-struct around {
-    uint32_t *items;
-    size_t count, capacity;
-};
-
 static void read_functions(struct llvm_module *m, struct llvm_unit *u) {
-    struct csn_debug_die die;
-    struct around around = { 0 };
-    size_t depth = 0;
-    if (csn_debug_die_at(u->code, u->code->root, &die, NULL) != CSN_OK || !die.has_children) return;
-    GROW_PUSH(&around, LLVM_NO_PARENT);
-    for (uint64_t offset = die.next; offset < u->code->end;) {
-        csn_status status = csn_debug_die_at(u->code, offset, &die, NULL);
-        offset = die.next;
-        if (status < 0) break;
-        if (status == CSN_NONE) {
-            if (!depth--) break;
-            continue;
-        }
-        uint32_t here = around.items[depth];
-        if (die.tag == DW_TAG_subprogram || die.tag == DW_TAG_inlined_subroutine) {
-            const struct llvm_die made = { die.offset, die.tag, here };
-            here = (uint32_t)u->dies.count;
-            GROW_PUSH(&u->dies, made);
-            add_spans(m, u, &die, here);
-        }
-        if (!die.has_children) continue;
-        depth++;
-        while (around.count <= depth) GROW_PUSH(&around, LLVM_NO_PARENT);
-        around.items[depth] = here;
+    struct csn_debug_functions *found;
+    if (csn_debug_unit_functions(u->code, &found, NULL) != CSN_OK) return;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct csn_debug_function *f = &found->items[i];
+        const struct llvm_die made = { f->offset, f->tag, f->parent };
+        GROW_PUSH(&u->dies, made);
+        add_spans(m, u, found->ranges + f->first_range, f->range_count, (uint32_t)i);
     }
-    free(around.items);
+    csn_debug_functions_free(found);
     cut_spans(u);
 }
 

@@ -259,13 +259,27 @@ def test_tags_of_addresses_are_removed(folder, programs):
         assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
 
 
+def made_large(program, path):
+    """The program with 9 MiB of padding: an index of its addresses is kept."""
+    padding = path.parent / "padding"
+    padding.write_bytes(b"x" * (9 << 20))
+    subprocess.run(["objcopy", "--add-section", f".padding={padding}", str(program), str(path)], check=True)
+    return path
+
+
+def damages(data):
+    """A file of which one byte in each block of 4 KiB is changed in turn, and parts of it."""
+    for at in (*range(40, len(data), 4096), len(data) - 1):
+        yield data[:at] + bytes([data[at] ^ 0x41]) + data[at + 1:]
+    yield data[:100]
+    yield data[:-1]
+    yield b""
+
+
 @pytest.fixture
 def large_program(folder, programs, tmp_path):
     """One whose answers are kept: it has 8 MiB."""
-    path = tmp_path / "large"
-    (tmp_path / "padding").write_bytes(b"x" * (9 << 20))
-    subprocess.run(["objcopy", "--add-section", f".padding={tmp_path / 'padding'}", str(programs["c-gcc"]), str(path)], check=True)
-    return path
+    return made_large(programs["c-gcc"], tmp_path / "large")
 
 
 @pytest.mark.parametrize("dialect,arguments", [("addr2line", ["-fi", "-e", "large"]), ("eu-addr2line", ["-fi", "-e", "large"]),
@@ -289,6 +303,37 @@ def test_answers_are_kept(dialect, arguments, folder, large_program, tmp_path):
     for damage in (lambda data: data[:100], lambda data: b"", lambda data: data[:40] + b"\xff" * 8 + data[48:], lambda data: data[:-700]):
         kept[0].write_bytes(damage(kept[0].read_bytes()))
         assert pair.run("ours", arguments, lines, tmp_path, environment) == theirs
+
+
+INDEX_OPTIONS = [("llvm-symbolizer", ["--obj=large"]), ("llvm-symbolizer", ["--obj=large", "--no-inlines", "-s", "--no-demangle"]),
+                 ("llvm-symbolizer", ["--obj=large", "--output-style=GNU", "--relativenames", "-p", "-a"]), ("llvm-addr2line", ["-e", "large", "-fi", "-C"]),
+                 ("llvm-addr2line", ["-e", "large"])]
+
+
+@pytest.mark.parametrize("name", ["c-gcc", "c-clang", "cc-gcc"])
+@pytest.mark.parametrize("dialect,arguments", INDEX_OPTIONS, ids=[f"{dialect}-{i}" for i, (dialect, _) in enumerate(INDEX_OPTIONS)])
+def test_kept_addresses_change_no_answer(dialect, arguments, name, folder, programs, tmp_path):
+    if name not in programs:
+        pytest.skip(f"no compiler for {name}")
+    pair = pair_for(dialect, folder)
+    large = made_large(programs[name], tmp_path / "large")
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    start = stand_in_pairs.code_addresses(large)[0][0] & ~0xfff
+    lines = [b"0x%x\n" % addr for addr in range(start, start + 0x1800, 7)]
+    many, others = b"".join(lines[::2]), b"".join(lines[1::2]) + b"main\nzz\n0x1\n"
+    assert pair.run("ours", arguments, many, tmp_path, environment) == pair.run("theirs", arguments, many, tmp_path)
+    kept = list((tmp_path / "cache/addresses").iterdir())
+    assert len(kept) == 1
+    shutil.rmtree(tmp_path / "cache/answers", ignore_errors=True)
+    expected = pair.run("theirs", arguments, others, tmp_path)
+    assert pair.run("ours", arguments, others, tmp_path, environment) == expected
+    data = kept[0].read_bytes()
+    for damaged in damages(data):
+        kept[0].write_bytes(damaged)
+        assert pair.run("ours", arguments, others, tmp_path, environment) == expected
+    expected = pair.run("theirs", arguments, b"".join(lines), tmp_path)
+    for cache in ("", "/dev/null/nowhere"):
+        assert pair.run("ours", arguments, b"".join(lines), tmp_path, dict(os.environ, CALLSIGN_CACHE=cache)) == expected
 
 
 def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):

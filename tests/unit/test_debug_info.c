@@ -135,6 +135,24 @@ static void expect_lines(const struct csn_debug_unit *unit) {
     csn_debug_lines_free(lines);
 }
 
+/* The abstract g, f, and g inlined in f. */
+static void expect_functions(const struct csn_debug_unit *unit) {
+    struct csn_debug_functions *functions;
+    assert_int_equal(csn_debug_unit_functions(unit, &functions, NULL), CSN_OK);
+    assert_int_equal(functions->count, 3);
+    const struct csn_debug_function *g = functions->items, *f = g + 1, *call = g + 2;
+    assert_int_equal(g->range_count, 0);
+    assert_int_equal(g->parent, CSN_NO_FUNCTION);
+    assert_int_equal(f->parent, CSN_NO_FUNCTION);
+    assert_int_equal(f->range_count, 1);
+    assert_int_equal(functions->ranges[f->first_range].start, 0x1000);
+    assert_int_equal(functions->ranges[f->first_range].end, 0x1040);
+    assert_int_equal(call->tag, DW_TAG_inlined_subroutine);
+    assert_int_equal(call->parent, 1);
+    assert_int_equal(functions->ranges[call->first_range].start, 0x1008);
+    csn_debug_functions_free(functions);
+}
+
 static void expect_symbols(struct csn_debug_info *info) {
     const struct csn_debug_symbol *symbols;
     size_t count, found = 0;
@@ -184,6 +202,11 @@ static void whole(void **state) {
         assert_int_equal(csn_debug_info_unit_at(info, unit->root, &same, NULL), CSN_OK);
         assert_ptr_equal(same, unit);
         assert_int_equal(csn_debug_unit_split(unit, &same, NULL), CSN_NONE);
+        expect_dies(unit);
+        expect_lines(unit);
+        expect_functions(unit);
+        csn_debug_unit_release(unit);
+        expect_functions(unit);
         expect_dies(unit);
         expect_lines(unit);
         assert_int_equal(csn_debug_info_unit(info, 1, &same, NULL), CSN_NONE);
