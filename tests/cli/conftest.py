@@ -20,7 +20,7 @@ TIMEOUT = 120
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "plain_build: limits memory or links the libraries, which a sanitizer's build cannot take")
+    config.addinivalue_line("markers", "plain_build: limits memory, links the libraries or tests WebAssembly: a sanitizer's build cannot take it or adds nothing")
 
 
 def pytest_make_parametrize_id(config, val, argname):

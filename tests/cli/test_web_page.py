@@ -11,6 +11,8 @@ import range_server
 from chromium import TIMEOUT
 from programs import build_for_node, build_id
 
+pytestmark = pytest.mark.plain_build
+
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
 
 
