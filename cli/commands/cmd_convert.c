@@ -29,7 +29,7 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, out),
       .value_name = "OUT", .help = "the file to write (default: INPUT.gsym, .sym or .bsym, beside\nthe input)" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, to), .value_name = "FORMAT",
-      .help = "format of the index; gsym: GSYM version 1, the default;\ngsym-v2: version 2, for more than 4 GiB; gsym-auto: version 1 if\nit can hold the input; breakpad: Breakpad's text symbol file;\nbsym: of Symbian ROMs; gsym-section: an object file with a GSYM\nof 2017 in a section, for callsign embed or a linker" },
+      .help = "format of the index; gsym: GSYM version 1; gsym-v2: version 2,\nfor more than 4 GiB; gsym-auto, the default: version 1 if it can\nhold the input; breakpad: Breakpad's text symbol file;\nbsym: of Symbian ROMs; gsym-section: an object file with a GSYM\nof 2017 in a section, for callsign embed or a linker" },
     { .name = "endian", .kind = OPTION_TEXT, .offset = offsetof(struct convert_values, endian), .value_name = "ORDER",
       .help = "byte order of the index, little or big (default: the input's)" },
     { .name = "segment-size", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, segment_size),
@@ -150,7 +150,7 @@ static int token_table_of(const char *text) {
 }
 
 static bool segments_are_good(const struct convert_values *values) {
-    uint32_t format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_V1;
+    uint32_t format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_AUTO;
     if (!values->segment_size || format == CSN_FORMAT_GSYM_V1 || format == CSN_FORMAT_GSYM_V2 || format == CSN_FORMAT_GSYM_AUTO)
         return true;
     cli_error(NULL, "option '--segment-size' needs '--to gsym', 'gsym-v2' or 'gsym-auto'");
@@ -214,7 +214,7 @@ static void set_format(const struct convert_values *values, struct format_option
     formats->bsym.tokens = (uint32_t)token_table_of(values->bsym_tokens);
     formats->breakpad.keep_mangled = values->mangled;
     formats->breakpad.no_unwind = values->no_unwind;
-    out->format = values->to ? csn_convert_format_find(values->to) : 0;
+    out->format = values->to ? csn_convert_format_find(values->to) : CSN_FORMAT_GSYM_AUTO;
     out->gsym = &formats->gsym;
     out->gsection = &formats->gsection;
     out->bsym = &formats->bsym;
@@ -264,11 +264,23 @@ static csn_status convert(const struct convert_values *values, const struct targ
     return status;
 }
 
+/* Says when version 1, which every reader knows, could not hold the input. */
+static void report_version(const char *path) {
+    struct csn_index *index;
+    if (csn_index_open_file(path, NULL, &index, NULL) < 0) return;
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof(info));
+    if (info.format == CSN_FORMAT_GSYM_V2)
+        cli_report("%s: written as GSYM version 2, because version 1 cannot hold it ('--to gsym' says why)", path);
+    csn_index_close(index);
+}
+
 static enum exit_code report_result(const struct convert_values *values, const char *input, const char *out_path,
                            const struct csn_convert_report *report) {
     if (!values->quiet) {
         conversion_report_summary(out_path, report);
         conversion_report_events(report, values->verbose);
+        if (!values->to) report_version(out_path);
     }
     if (!conversion_is_partial(report)) return EXIT_WORKED;
     cli_error(input, "parts of the debug information are damaged or missing; the index was written without them");

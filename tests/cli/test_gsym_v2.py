@@ -67,15 +67,26 @@ def build_with_long_id(tmp_path):
 
 def test_version_1_names_its_limit(callsign, tmp_path):
     program = build_with_long_id(tmp_path)
-    message = callsign.bad("convert", program, "-o", tmp_path / "1", "-q")
+    message = callsign.bad("convert", program, "--to", "gsym", "-o", tmp_path / "1", "-q")
     assert message.endswith("the build id has 24 bytes, GSYM version 1 holds 20; version 2 (--to gsym-v2) has room")
     assert not (tmp_path / "1").exists()
     for to in ("gsym-v2", "gsym-auto"):
         out = convert(callsign, program, tmp_path / to, "--to", to)
         assert out.read_bytes()[4] == 2
         assert json.loads(callsign.good("dump", "--json", out).splitlines()[0])["header"]["build_id"] == "ab" * 24
-    message = callsign.bad("convert", tmp_path / "gsym-v2", "-o", tmp_path / "1", "-q")
+    message = callsign.bad("convert", tmp_path / "gsym-v2", "--to", "gsym", "-o", tmp_path / "1", "-q")
     assert "the build id has 24 bytes" in message
+
+
+def test_version_2_is_chosen_by_itself(callsign, shapes, tmp_path):
+    """Without --to, where version 1 cannot hold the input, and only there; said, unless --quiet."""
+    program = build_with_long_id(tmp_path)
+    for quiet in ((), ("-q",)):
+        done = callsign.run("convert", program, "-o", tmp_path / "out", *quiet)
+        assert done.returncode == 0 and (tmp_path / "out").read_bytes()[4] == 2
+        assert ("out: written as GSYM version 2, because version 1 cannot hold it ('--to gsym' says why)" in done.stderr) == (not quiet)
+    done = callsign.run("convert", shapes.path, "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes()[4] == 1 and "GSYM version" not in done.stderr
 
 
 def test_there_and_back(callsign, classes, tmp_path):
