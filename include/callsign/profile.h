@@ -167,7 +167,11 @@ CSN_API csn_status csn_profile_symbolicate(struct csn_profile *profile, struct c
 CSN_API struct csn_str csn_profile_module_without(const struct csn_profile *profile, size_t i, const uint8_t **build_id,
                                                   size_t *build_id_size);
 
-/* ---- writing ---- */
+/* ---- reading what a profile holds ----
+ *
+ * Things have numbers from 0 to their count less 1 (csn_profile_get_sizes()). Strings and arrays belong to the profile and live
+ * until it changes. Each function takes constant time and returns CSN_OK, or CSN_NONE if the number does not exist: then
+ * *out is unchanged. */
 
 /* How much a profile holds. */
 struct csn_profile_sizes {
@@ -178,6 +182,43 @@ struct csn_profile_sizes {
     uint64_t reserved[4];
 };
 CSN_API void csn_profile_get_sizes(const struct csn_profile *profile, struct csn_profile_sizes *out);
+
+CSN_API csn_status csn_profile_get_value_type(const struct csn_profile *profile, uint32_t i, struct csn_str *type, struct csn_str *unit);
+/* A sample as it is kept. value_count is the number of value types. Time and thread are 0 without CSN_PROFILE_EVERY_SAMPLE. */
+CSN_API csn_status csn_profile_get_sample(const struct csn_profile *profile, uint64_t i, struct csn_profile_sample *out);
+struct csn_profile_label {
+    struct csn_str key, text, unit; /* text: empty if the label is a number */
+    int64_t number;
+    uint64_t reserved[2];
+};
+/* Label k of a sample, as pprof has them. */
+CSN_API csn_status csn_profile_get_label(const struct csn_profile *profile, uint64_t sample, uint32_t k, struct csn_profile_label *out);
+/* The innermost location of a stack, and the number of its caller's stack, 0 if there is none. Stack 0 is empty: CSN_NONE.
+ * Stacks are numbered from 1 to `stacks`, callers before those they call. */
+CSN_API csn_status csn_profile_get_stack(const struct csn_profile *profile, uint32_t stack, uint32_t *location, uint32_t *caller);
+CSN_API csn_status csn_profile_get_module(const struct csn_profile *profile, uint32_t i, struct csn_profile_module *out);
+
+struct csn_profile_place {
+    uint32_t module;             /* number of a module, or CSN_PROFILE_NO_MODULE */
+    uint32_t kind;               /* enum csn_profile_location_kind */
+    uint64_t value;
+    uint32_t frame_count;        /* 0: the location has no name */
+    bool is_undecided;           /* several functions are merged there, and the callers did not decide */
+    uint64_t reserved[2];
+};
+CSN_API csn_status csn_profile_get_place(const struct csn_profile *profile, uint32_t location, struct csn_profile_place *out);
+
+struct csn_profile_frame {
+    struct csn_str function, stored_name, file; /* stored_name: where it differs from the shown name, else empty */
+    uint32_t line, column;       /* 0: unknown */
+    uint32_t function_line;      /* where the function begins; 0: unknown */
+    bool inlined;                /* into the next frame */
+    uint64_t reserved[2];
+};
+/* Frame k of a location, the innermost inlined call first. */
+CSN_API csn_status csn_profile_get_frame(const struct csn_profile *profile, uint32_t location, uint32_t k, struct csn_profile_frame *out);
+
+/* ---- writing ---- */
 
 struct csn_profile_write_options {
     size_t struct_size;          /* set by CSN_PROFILE_WRITE_OPTIONS_INIT */

@@ -75,13 +75,6 @@ void csn_profile_destroy(struct csn_profile *p) {
     csni_free(p->alloc, p, sizeof *p);
 }
 
-void csn_profile_get_sizes(const struct csn_profile *p, struct csn_profile_sizes *out) {
-    *out = (struct csn_profile_sizes){
-        .samples = p->samples_read, .distinct_samples = p->samples.count, .stacks = p->nodes.count - 1, .locations = p->locations.count,
-        .modules = p->modules.count, .value_types = p->value_count, .inputs = p->inputs.count, .left_out = p->left_out,
-    };
-}
-
 struct csn_str csn_profile_module_without(const struct csn_profile *p, size_t i, const uint8_t **build_id, size_t *build_id_size) {
     const struct profile_module *module = &p->modules.items[p->missing.items[i]];
     if (build_id) *build_id = module->build_id;

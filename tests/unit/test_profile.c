@@ -84,6 +84,66 @@ static void folded_text(void **state) {
     csn_profile_destroy(p);
 }
 
+static void expect_text(struct csn_str text, const char *wanted) {
+    assert_int_equal(text.len, strlen(wanted));
+    assert_memory_equal(text.ptr, wanted, text.len);
+}
+
+/* Everything that fill_profile() added, by number. */
+static void reading_by_number(void **state) {
+    struct csn_profile *p;
+    struct csn_profile_sample sample;
+    struct csn_profile_place place;
+    struct csn_profile_frame frame;
+    struct csn_profile_module module;
+    struct csn_profile_label label;
+    struct csn_str type, unit;
+    uint32_t location, caller, depth = 0;
+    (void)state;
+    assert_int_equal(create_filled(NULL, CSN_PROFILE_EVERY_SAMPLE, &p), CSN_OK);
+    assert_int_equal(csn_profile_get_value_type(p, 0, &type, &unit), CSN_OK);
+    expect_text(type, "samples");
+    expect_text(unit, "count");
+    assert_int_equal(csn_profile_get_value_type(p, 1, &type, &unit), CSN_NONE);
+    assert_int_equal(csn_profile_get_sample(p, 1, &sample), CSN_OK);
+    assert_int_equal(sample.value_count, 1);
+    assert_int_equal(sample.values[0], 1);
+    assert_int_equal(sample.time_ns, 1500000);
+    assert_int_equal(sample.pid, 4);
+    assert_int_equal(sample.tid, 5);
+    expect_text(sample.thread, "t");
+    assert_int_equal(csn_profile_get_sample(p, 3, &sample), CSN_NONE);
+    assert_int_equal(csn_profile_get_label(p, 0, 0, &label), CSN_NONE);
+    assert_int_equal(csn_profile_get_label(p, 3, 0, &label), CSN_NONE);
+    assert_int_equal(csn_profile_get_stack(p, sample.stack, &location, &caller), CSN_OK);
+    assert_int_equal(csn_profile_get_place(p, location, &place), CSN_OK);
+    assert_int_equal(place.kind, CSN_PROFILE_AT_ADDRESS);
+    assert_int_equal(place.value, 0x1139);
+    assert_int_equal(place.frame_count, 1);
+    assert_false(place.is_undecided);
+    assert_int_equal(csn_profile_get_frame(p, location, 0, &frame), CSN_OK);
+    expect_text(frame.function, "area");
+    expect_text(frame.file, "a.c");
+    assert_int_equal(frame.line, 7);
+    assert_false(frame.inlined);
+    assert_int_equal(csn_profile_get_frame(p, location, 1, &frame), CSN_NONE);
+    assert_int_equal(csn_profile_get_frame(p, 3, 0, &frame), CSN_NONE);
+    assert_int_equal(csn_profile_get_module(p, place.module, &module), CSN_OK);
+    expect_text(module.path, "/nowhere/app");
+    assert_int_equal(module.build_id_size, 8);
+    assert_int_equal(module.build_id[1], 0xcd);
+    assert_int_equal(csn_profile_get_module(p, 1, &module), CSN_NONE);
+    assert_int_equal(csn_profile_get_place(p, 3, &place), CSN_NONE);
+    for (uint32_t node = sample.stack; csn_profile_get_stack(p, node, &location, &caller) == CSN_OK; node = caller) {
+        assert_true(caller < node);
+        depth++;
+    }
+    assert_int_equal(depth, 3);
+    assert_int_equal(csn_profile_get_place(p, location, &place), CSN_OK);
+    assert_int_equal(place.module, CSN_PROFILE_NO_MODULE);
+    csn_profile_destroy(p);
+}
+
 struct memory_input {
     const uint8_t *bytes;
     size_t size, step;
@@ -227,6 +287,7 @@ static void out_of_memory_symbolicating(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_samples_are_one), cmocka_unit_test(folded_text),
+        cmocka_unit_test(reading_by_number),
         cmocka_unit_test(there_and_back),        cmocka_unit_test(arguments),
         cmocka_unit_test(input_limit),           cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_symbolicating),

@@ -10,7 +10,7 @@ Convert a program's debug information once, then look addresses up in the index:
     ...         print(frame.function, frame.file, frame.line)
 
 Columns of addresses are answered at once, in Arrow memory: Index.lookup_batch() for one program, symbolicate() for a table with a
-module column, Symbolicator for whole stacks, callsign.duckdb for SQL, callsign.spark on a cluster. No other package is needed; pyarrow,
+module column, Symbolicator for whole stacks, Profile for what profilers write, callsign.duckdb for SQL, callsign.spark on a cluster. No other package is needed; pyarrow,
 pandas, Polars, DuckDB and PySpark are used where the caller already does.
 
 All errors of the library are callsign.Error. Every object may be used from several threads; calls that take long release the GIL.
@@ -19,6 +19,7 @@ from ._native import Answers, Error, Frame, demangle, version as _version
 from .comparison import Change, Diff, diff
 from .conversion import Report, convert
 from .index import Function, Index
+from .profile import Named, Profile, ProfileFrame, Sample, Total
 from .stack import Stack, StackFrame
 from .store import Explanation, Location, Store
 from .symbolicator import Symbolicator
@@ -35,5 +36,5 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["Answers", "Change", "Diff", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Report", "Stack", "StackFrame", "Store",
-           "Symbolicator", "convert", "demangle", "diff", "symbolicate"]
+__all__ = ["Answers", "Change", "Diff", "Error", "Explanation", "Frame", "Function", "Index", "Location", "Named", "Profile",
+           "ProfileFrame", "Report", "Sample", "Stack", "StackFrame", "Store", "Symbolicator", "Total", "convert", "demangle", "diff", "symbolicate"]

@@ -17,6 +17,7 @@ class Symbolicator:
 
     def __init__(self, store: Store | PathLike, *, demangle: bool = False) -> None:
         self.store = store if isinstance(store, Store) else Store(store)
+        self.demangle = demangle
         self._native = _native.Symbolicator(self.store._native, demangle)
 
     def batch(self, array: Any, *, module: str = "module", address: str = "address", return_addresses: bool = False,

@@ -33,6 +33,34 @@ void guard_close(struct guard *guard) {
 
 bool guard_is_closed(struct guard *guard) { return atomic_load(&guard->state) & CLOSED; }
 
+PyObject *new_lock(void) {
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *lock = threading ? PyObject_CallMethod(threading, "Lock", NULL) : NULL;
+    Py_XDECREF(threading);
+    return lock;
+}
+
+static void unlock(PyObject *lock) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    Py_XDECREF(PyObject_CallMethod(lock, "release", NULL));
+    PyErr_Restore(type, value, trace);
+}
+
+void *locked_enter(struct guard *guard, PyObject *lock, const char *what) {
+    PyObject *got = PyObject_CallMethod(lock, "acquire", NULL);
+    if (!got) return NULL;
+    Py_DECREF(got);
+    void *handle = guard_enter(guard, what);
+    if (!handle) unlock(lock);
+    return handle;
+}
+
+void locked_leave(struct guard *guard, PyObject *lock) {
+    guard_leave(guard);
+    unlock(lock);
+}
+
 static int set_attribute(PyObject *object, const char *name, PyObject *value) {
     int failed = value ? PyObject_SetAttrString(object, name, value) : -1;
     Py_XDECREF(value);

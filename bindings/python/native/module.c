@@ -55,7 +55,8 @@ static int native_exec(PyObject *module) {
     state->store_type = add_type(module, &store_spec, "Store");
     state->symbolicator_type = add_type(module, &symbolicator_spec, "Symbolicator");
     state->answers_type = add_type(module, &answers_spec, "Answers");
-    return state->index_type && state->store_type && state->symbolicator_type && state->answers_type ? 0 : -1;
+    state->profile_type = add_type(module, &profile_spec, "Profile");
+    return state->index_type && state->store_type && state->symbolicator_type && state->answers_type && state->profile_type ? 0 : -1;
 }
 
 static void native_free(void *module) {
@@ -66,6 +67,7 @@ static void native_free(void *module) {
     Py_CLEAR(state->store_type);
     Py_CLEAR(state->symbolicator_type);
     Py_CLEAR(state->answers_type);
+    Py_CLEAR(state->profile_type);
 }
 
 static PyModuleDef_Slot native_slots[] = {

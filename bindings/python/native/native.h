@@ -17,7 +17,7 @@
 
 /* What the module owns. */
 struct native_state {
-    PyTypeObject *index_type, *store_type, *symbolicator_type, *answers_type, *frame_type;
+    PyTypeObject *index_type, *store_type, *symbolicator_type, *answers_type, *frame_type, *profile_type;
     PyObject *error; /* callsign.Error */
 };
 struct native_state *native_state_of(PyObject *module);
@@ -37,6 +37,11 @@ void guard_leave(struct guard *guard);
 void guard_close(struct guard *guard);
 bool guard_is_closed(struct guard *guard);
 
+/* The same for handles that work for one thread at a time: `lock` is a threading.Lock. */
+PyObject *new_lock(void);
+void *locked_enter(struct guard *guard, PyObject *lock, const char *what);
+void locked_leave(struct guard *guard, PyObject *lock);
+
 /* ---- errors and texts ---- */
 
 /* Raises callsign.Error (MemoryError for CSN_E_MEMORY); `subject`, such as a path, may be NULL. Returns NULL. */
@@ -48,7 +53,7 @@ PyObject *text_or_none(struct csn_str text);
 
 /* ---- the types ---- */
 
-extern PyType_Spec index_spec, store_spec, symbolicator_spec, answers_spec;
+extern PyType_Spec index_spec, store_spec, symbolicator_spec, answers_spec, profile_spec;
 PyTypeObject *frame_type_make(void);
 
 /* The list of an answer's frames. */

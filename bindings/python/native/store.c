@@ -65,9 +65,7 @@ static struct store_object *store_alloc(PyTypeObject *type) {
     guard_init(&self->guard, NULL, destroy_store);
     self->cache = NULL;
     self->opener = NULL;
-    PyObject *threading = PyImport_ImportModule("threading");
-    self->lock = threading ? PyObject_CallMethod(threading, "Lock", NULL) : NULL;
-    Py_XDECREF(threading);
+    self->lock = new_lock();
     if (self->lock) return self;
     Py_DECREF(self);
     return NULL;
@@ -142,28 +140,6 @@ static PyObject *store_closed(PyObject *self, void *unused) {
     return PyBool_FromLong(guard_is_closed(&((struct store_object *)self)->guard));
 }
 
-/* One thread at a time: a store says so. */
-static struct csn_store *store_enter(struct store_object *self) {
-    PyObject *got = PyObject_CallMethod(self->lock, "acquire", NULL);
-    if (!got) return NULL;
-    Py_DECREF(got);
-    struct csn_store *store = guard_enter(&self->guard, "store");
-    if (store) return store;
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    Py_XDECREF(PyObject_CallMethod(self->lock, "release", NULL));
-    PyErr_Restore(type, value, trace);
-    return NULL;
-}
-
-static void store_leave(struct store_object *self) {
-    PyObject *type, *value, *trace;
-    guard_leave(&self->guard);
-    PyErr_Fetch(&type, &value, &trace);
-    Py_XDECREF(PyObject_CallMethod(self->lock, "release", NULL));
-    PyErr_Restore(type, value, trace);
-}
-
 static PyObject *location_tuple(const struct csn_store_explanation *explanation, size_t k) {
     struct csn_store_location location;
     csn_store_explanation_get(explanation, k, &location);
@@ -193,7 +169,7 @@ static PyObject *store_find(PyObject *object, PyObject *args) {
     if (!PyArg_ParseTuple(args, "s#y#", &module.name.ptr, &name_size, &module.build_id, &id_size)) return NULL;
     module.name.len = (size_t)name_size;
     module.build_id_size = (size_t)id_size;
-    struct csn_store *store = store_enter(self);
+    struct csn_store *store = locked_enter(&self->guard, self->lock, "store");
     if (!store) return NULL;
     csn_status status = csn_store_explanation_create(NULL, &explanation, &err);
     Py_BEGIN_ALLOW_THREADS
@@ -202,7 +178,7 @@ static PyObject *store_find(PyObject *object, PyObject *args) {
     PyObject *result = status < 0 ? raise_error(state_of_store(object)->error, status, &err, NULL)
                                   : Py_BuildValue("(NN)", PyBool_FromLong(status == CSN_OK), explanation_list(explanation));
     csn_store_explanation_destroy(explanation);
-    store_leave(self);
+    locked_leave(&self->guard, self->lock);
     return result;
 }
 
@@ -261,12 +237,12 @@ static PyObject *symbolicator_run(PyObject *object, PyObject *args, PyObject *ke
     int returns = 0, plain = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$zzpp", names, &array, &options.module_column, &options.address_column, &returns, &plain))
         return NULL;
-    options.store = store_enter(self->store);
+    options.store = locked_enter(&self->store->guard, self->store->lock, "store");
     if (!options.store) return NULL;
     options.flags = (returns ? CSN_ARROW_RETURN_ADDRESSES : 0) | (plain ? CSN_ARROW_PLAIN_STRINGS : 0);
     options.demangle = self->demangle ? csn_rename_demangled : NULL;
     PyObject *result = symbolicate_array(PyType_GetModuleState(Py_TYPE(object)), self->handle, array, &options);
-    store_leave(self->store);
+    locked_leave(&self->store->guard, self->store->lock);
     return result;
 }
 
