@@ -65,13 +65,36 @@ static bool add_own_inlines(const struct csni_batch *b, const struct csni_functi
 /* All ranges of the input, gathered from batches and workers. */
 struct sums {
     csni_address_ranges named, functions, lines, inlined;
+    csni_address_ranges copies;    /* inlined calls of descriptions that gave way to another one of the same function */
+    csni_address_ranges described; /* inlined calls of all other functions */
 };
 
-static bool add_function(struct sums *s, const struct csni_batch *b, const struct csni_function *f) {
+/* Whether a description of the same function stays, which has inlined calls, too. What this one has besides is of code that the
+ * linker dropped (model_order.c). */
+static bool gave_way(const struct csni_model *m, const struct csni_batch *b, const struct csni_function *f) {
+    if (f->kept || f->source != CSNI_SOURCE_DWARF || m->image.binary_count) return false;
+    size_t low = 0, high = m->entry_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (csni_model_function(m, &m->entries[middle])->start < f->start) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < m->entry_count; low++) {
+        const struct csni_function *k = csni_model_function(m, &m->entries[low]);
+        if (k->start != f->start) break;
+        if (k->size == f->size && k->inline_count &&
+            csni_str_equal(m->batches[m->entries[low].batch].strings[k->name], b->strings[f->name]))
+            return true;
+    }
+    return false;
+}
+
+static bool add_function(struct sums *s, const struct csni_model *m, const struct csni_batch *b, const struct csni_function *f) {
     bool tells_itself = f->source != CSNI_SOURCE_DWARF && f->source != CSNI_SOURCE_SYMBOL && f->source != CSNI_SOURCE_FOLDED;
     uint64_t end = function_end(f);
     if (b->strings[f->name].len && !csni_coverage_add(&s->named, f->start, end)) return false;
     if (!csni_coverage_add(&s->functions, f->start, end)) return false;
+    if (f->inline_count && !add_own_inlines(b, f, gave_way(m, b, f) ? &s->copies : &s->described)) return false;
     return !tells_itself || (add_own_lines(b, f, &s->lines) && add_own_inlines(b, f, &s->inlined));
 }
 
@@ -79,7 +102,7 @@ static bool add_function(struct sums *s, const struct csni_batch *b, const struc
 static bool add_functions(struct sums *s, const struct csni_model *m) {
     for (uint32_t b = 0; b < m->batch_count; b++)
         for (uint32_t i = 0; i < m->batches[b].function_count; i++)
-            if (!add_function(s, &m->batches[b], &m->batches[b].functions[i])) return false;
+            if (!add_function(s, m, &m->batches[b], &m->batches[b].functions[i])) return false;
     return true;
 }
 
@@ -110,6 +133,25 @@ static bool intersect(csni_address_ranges *a, const csni_address_ranges *b) {
     return ok;
 }
 
+/* Takes from `a` what is in `b`; both are joined. False: out of memory. */
+static bool subtract(csni_address_ranges *a, const csni_address_ranges *b) {
+    csni_address_ranges out = { .alloc = a->alloc };
+    bool ok = true;
+    size_t k = 0;
+    for (size_t i = 0; ok && i < a->count; i++) {
+        uint64_t low = a->items[i].low, high = a->items[i].high;
+        while (k < b->count && b->items[k].high <= low) k++;
+        for (size_t j = k; ok && low < high; j++) {
+            bool meets = j < b->count && b->items[j].low < high;
+            ok = csni_coverage_add(&out, low, meets ? b->items[j].low : high);
+            low = meets ? b->items[j].high : high;
+        }
+    }
+    csni_vec_deinit(a);
+    *a = out;
+    return ok;
+}
+
 static uint64_t bytes_of(const csni_address_ranges *r) {
     uint64_t sum = 0;
     for (size_t i = 0; i < r->count; i++) sum += r->items[i].high - r->items[i].low;
@@ -132,9 +174,12 @@ static bool sum_up(struct csni_conversion *c, const struct csni_model *m, struct
     csni_coverage_join(&s->functions, 0);
     csni_coverage_join(&s->lines, 0);
     csni_coverage_join(&s->inlined, 0);
+    csni_coverage_join(&s->copies, 0);
+    csni_coverage_join(&s->described, 0);
     /* Behind a function, what the end of its last row covers is padding. */
     ok = ok && code_ranges(c, s, code) && intersect(&s->named, code) && intersect(&s->functions, code) &&
-         intersect(&s->lines, &s->functions) && intersect(&s->inlined, code);
+         intersect(&s->lines, &s->functions) && intersect(&s->inlined, code) && subtract(&s->copies, &s->described) &&
+         subtract(&s->inlined, &s->copies);
     if (!ok) return false;
     c->report->coverage_code = bytes_of(code);
     c->report->coverage_name = bytes_of(&s->named);
@@ -145,13 +190,16 @@ static bool sum_up(struct csni_conversion *c, const struct csni_model *m, struct
 
 csn_status csni_coverage_report(struct csni_conversion *c, const struct csni_model *model, struct csn_error *err) {
     if (!c->coverage) return CSN_OK;
-    struct sums s = { .named.alloc = c->alloc, .functions.alloc = c->alloc, .lines.alloc = c->alloc, .inlined.alloc = c->alloc };
+    struct sums s = { .named.alloc = c->alloc, .functions.alloc = c->alloc, .lines.alloc = c->alloc, .inlined.alloc = c->alloc,
+                      .copies.alloc = c->alloc, .described.alloc = c->alloc };
     csni_address_ranges code = { .alloc = c->alloc };
     bool ok = sum_up(c, model, &s, &code);
     csni_vec_deinit(&s.named);
     csni_vec_deinit(&s.functions);
     csni_vec_deinit(&s.lines);
     csni_vec_deinit(&s.inlined);
+    csni_vec_deinit(&s.copies);
+    csni_vec_deinit(&s.described);
     csni_vec_deinit(&code);
     return ok ? CSN_OK : csni_fail_memory(err, 0);
 }

@@ -18,7 +18,8 @@ static inline const struct csni_function *csni_key_function(const struct csni_mo
 
 /* Stable; the result is in `keys`, `spare` has room for as many. */
 void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t count);
-/* Then, functions of one start by end, and by how much is known of them, least first, so that the best known comes last. */
+/* Then, functions of one start by end, and by how much is known of them, least first, so that the best known comes last; of several
+ * descriptions of that function, the first of the input. */
 void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count);
 
 /* ---- model_duplicates.c ---- */

@@ -59,9 +59,43 @@ void csni_sort_by_start(struct csni_key *keys, struct csni_key *spare, size_t co
     if (from != keys && count) memcpy(keys, from, count * sizeof *keys);
 }
 
+/* Whether both are descriptions of one function, each with rows, and both with inlined calls or none. */
+static bool is_copy(const struct csni_model *m, const struct csni_key *ka, const struct csni_key *kb) {
+    const struct csni_function *a = csni_key_function(m, ka), *b = csni_key_function(m, kb);
+    return a->source == CSNI_SOURCE_DWARF && b->source == CSNI_SOURCE_DWARF && a->row_count && b->row_count &&
+           !a->inline_count == !b->inline_count &&
+           csni_str_equal(m->batches[ka->batch].strings[a->name], m->batches[kb->batch].strings[b->name]);
+}
+
+static bool is_earlier(const struct csni_key *a, const struct csni_key *b) {
+    return a->batch != b->batch ? a->batch < b->batch : a->function < b->function;
+}
+
+/* Of several units that describe one function, the linker kept the code of the first: GNU ld and gold let the debug information of
+ * copies that they drop point to the one that they keep, when it has the same size. So the first one comes last here. */
+static void prefer_first_copy(const struct csni_model *m, struct csni_key *keys, size_t count) {
+    size_t first = count - 1;
+    for (size_t i = 0; i + 1 < count; i++)
+        if (is_copy(m, &keys[i], &keys[count - 1]) && is_earlier(&keys[i], &keys[first])) first = i;
+    struct csni_key moved = keys[first];
+    memmove(keys + first, keys + first + 1, (count - 1 - first) * sizeof *keys);
+    keys[count - 1] = moved;
+}
+
+/* The keys have one start and are in order. */
+static void prefer_first_copies(const struct csni_model *m, struct csni_key *keys, size_t count) {
+    for (size_t low = 0, high; low < count; low = high) {
+        uint32_t size = csni_key_function(m, &keys[low])->size;
+        for (high = low + 1; high < count && csni_key_function(m, &keys[high])->size == size;) high++;
+        prefer_first_copy(m, keys + low, high - low);
+    }
+}
+
 void csni_sort_groups(const struct csni_model *m, struct csni_key *keys, struct csni_key *spare, size_t count) {
     for (size_t low = 0, high; low < count; low = high) {
         for (high = low + 1; high < count && keys[high].start == keys[low].start;) high++;
-        if (high - low > 1) csni_merge_sort(keys + low, spare + low, high - low, sizeof *keys, model_key_before, m);
+        if (high - low == 1) continue;
+        csni_merge_sort(keys + low, spare + low, high - low, sizeof *keys, model_key_before, m);
+        if (m->merge != CSN_MERGE_LLVM) prefer_first_copies(m, keys + low, high - low);
     }
 }

@@ -57,6 +57,36 @@ def test_nothing_is_lost(tmp_path, flags):
     assert (found["inlined"]["input"] > 0) == ("-O2" in flags)
 
 
+COPIES = """
+extern volatile int observed;
+static inline __attribute__((always_inline)) int third(int v) { return v * 3 + 1; }
+static inline __attribute__((always_inline)) int fifth(int v) { return v * 5 + 1; }
+#ifdef SECOND
+__attribute__((noinline)) inline int copied(int v) { observed = third(v); observed = fifth(v); return v; }
+int second(int v) { return copied(v) + 1; }
+#else
+__attribute__((noinline)) inline int copied(int v) { observed = third(v); observed = v * 5 + 1; return v; }
+int second(int v);
+volatile int observed;
+int main(int argc, char **argv) { return copied(argc) + second(argc); }
+#endif
+"""
+
+
+def test_what_only_a_dropped_copy_has_does_not_count(tmp_path):
+    """Of a function in two units, the linker keeps the code of the first; what is written about the second stays in the input."""
+    (tmp_path / "copies.cc").write_text(COPIES)
+    compiler = programs.need("g++")
+    for name, flags in (("first.o", []), ("second.o", ["-DSECOND"])):
+        subprocess.run([compiler, "-O2", "-g", *flags, "-c", tmp_path / "copies.cc", "-o", tmp_path / name], check=True)
+    program = tmp_path / "program"
+    subprocess.run([compiler, tmp_path / "first.o", tmp_path / "second.o", "-o", program], check=True)
+    found = coverage(program, tmp_path)["inlined"]
+    assert found["index"] == found["input"] > 0
+    names = run("dump", tmp_path / "index.gsym", "--json").stdout
+    assert '"third"' in names and '"fifth"' not in names or "_ZL5third" in names and "_ZL5fifth" not in names
+
+
 def test_any_number_of_threads(tmp_path):
     program = build(tmp_path, "gcc", "-O2", "-g")
     assert coverage(program, tmp_path, "--threads", 1) == coverage(program, tmp_path, "--threads", 5)

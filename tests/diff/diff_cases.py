@@ -153,6 +153,10 @@ def improvements():
     # the same without DW_AT_decl_file, as in assembly: nothing stands in for the rows that are missing
     undeclared = ["sed", "-i", r"s/\.uleb128 0x3a$/.uleb128 0x2fff/", "late.s"]
     yield Case("gcc-rows-begin-late-undeclared", [*late[:-1], undeclared, late[-1]], improvements=["rows-begin-late"])
+    # one function in two units: the linker drops the code of the second, not what is written about it
+    units = [["g++", *INCLUDE, "-g", "-O2", *flags, "-c", "../src/copies.cc", "-o", f"{number}.o"]
+             for number, flags in enumerate(([], ["-DSECOND"]))]
+    yield Case("gcc-copies", [*units, ["g++", "0.o", "1.o", "-o", "prog"]], improvements=["first-copy"])
 
 
 def targets():

@@ -448,14 +448,22 @@ def inlined_clipped(difference, their_rows, our_rows):
     return 0 < len(theirs) < len(ours) and theirs[0][2:] == ours[0][2:] and theirs[-1][:2] == ours[-1][:2]
 
 
+def first_copy(difference, their_rows, our_rows):
+    """Several units describe one function in different ways: the reference takes the longest description, we the first."""
+    theirs, ours = frames_of(difference.theirs), frames_of(difference.ours)
+    return theirs != [] and ours != [] and theirs[-1][:2] == ours[-1][:2]
+
+
 # The name under which docs/differences-from-llvm-gsymutil.md lists an improvement, and how to recognise a difference
 # that it makes: rule(difference, row counts of their functions, row counts of ours). The tests fail on a name that is not
 # in both places.
 IMPROVEMENTS = {"stubs": stubs, "rows-of-symbol": rows_of_symbol, "rows-begin-late": rows_begin_late, "labels": labels,
                 "rows-without-function": rows_without_function, "name-from-symbol": name_from_symbol,
                 "inlined-clipped": inlined_clipped, "bounded-by-frame": bounded_by_frame,
+                "first-copy": first_copy,
                 "section-end": lambda *_: False}  # what the judge of bounded-by-frame finds
-JUDGED_BY_SYMBOLIZER = {"rows-of-symbol", "rows-begin-late", "rows-without-function", "name-from-symbol", "inlined-clipped"}
+JUDGED_BY_SYMBOLIZER = {"rows-of-symbol", "rows-begin-late", "rows-without-function", "name-from-symbol", "inlined-clipped",
+                         "first-copy"}
 # Programs with startup code, or linked with shared libraries, show these; compilers give padding the line of the function after
 # it, and GCC has no linkage names for static functions. Others show in the cases that are made for them, and nowhere else.
 COMMON = {"stubs", "section-end", "rows-without-function", "rows-of-symbol", "name-from-symbol"}

@@ -168,6 +168,46 @@ static void ties_by_arrival(void **state) {
     model_sample_deinit(&s);
 }
 
+static void add_copy(struct model_sample *s, const char *name, uint32_t line, uint32_t rows, uint32_t calls) {
+    model_sample_function(s, 0x10, 8, name);
+    s->writer.functions.items[s->writer.functions.count - 1].source = CSNI_SOURCE_DWARF;
+    model_sample_rows(s, 0, line, rows);
+    for (uint32_t i = 0; i < calls; i++) model_sample_inline(s, "callee", 0, 1, i, i + 1);
+    model_sample_next_batch(s);
+}
+
+static void expect_line(struct model_sample *s, uint32_t line) {
+    assert_int_equal(model_sample_finalize(s), CSN_OK);
+    assert_int_equal(s->model.entry_count, 1);
+    const struct csni_entry *e = &s->model.entries[0];
+    assert_int_equal(s->batches[e->batch].rows[csni_model_function(&s->model, e)->first_row].line, line);
+    model_sample_deinit(s);
+}
+
+/* Units that describe one function: the linker kept the code of the first. */
+static void the_first_copy_stays(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    add_copy(&s, "copied", 100, 2, 1);
+    add_copy(&s, "copied", 200, 4, 2);
+    add_copy(&s, "copied", 300, 3, 2);
+    add_copy(&s, "alias", 400, 1, 1);
+    expect_line(&s, 100);
+}
+
+static void a_copy_that_says_less_goes(void **state) {
+    (void)state;
+    struct model_sample s;
+    model_sample_init(&s, NULL);
+    add_copy(&s, "copied", 100, 0, 0);
+    add_copy(&s, "copied", 200, 3, 0);
+    add_copy(&s, "other", 300, 2, 1);
+    add_copy(&s, "copied", 400, 2, 1);
+    add_copy(&s, "copied", 500, 3, 2);
+    expect_line(&s, 400);
+}
+
 /* ---- equality ---- */
 
 enum change { NOTHING, NAME, ROW_LINE, ROW_FILE, ROW_OFF, CALLEE, CALL_FILE, CALL_LINE, PART, PARTS, NESTING, CHANGES };
@@ -473,6 +513,8 @@ int main(void) {
         cmocka_unit_test(descendants_count),
         cmocka_unit_test(ties_by_row_addresses),
         cmocka_unit_test(ties_by_arrival),
+        cmocka_unit_test(the_first_copy_stays),
+        cmocka_unit_test(a_copy_that_says_less_goes),
         cmocka_unit_test(equal_ones_and_not_quite),
         cmocka_unit_test(equal_symbols),
         cmocka_unit_test(overlaps_are_kept),
