@@ -21,9 +21,9 @@ static const struct option_spec options[] = {
     { .name = "out", .letter = 'o', .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, out), .value_name = "FILE",
       .help = "write the profile here" },
     { .name = "from", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, from), .value_name = "FORMAT",
-      .help = "kind of input (default: detected): pprof, firefox, otlp,\nperf-script, folded" },
+      .help = "kind of input (default: detected): pprof, firefox, otlp,\notlp-json, perf-script, folded" },
     { .name = "to", .kind = OPTION_TEXT, .offset = offsetof(struct profile_values, to), .value_name = "FORMAT",
-      .help = "kind of output (default: by its name: .pb.gz .pprof .json\n.otlp .perf .folded .html): pprof, firefox, otlp, perf-script,\nfolded, html" },
+      .help = "kind of output (default: by its name: .pb.gz .pprof .json\n.otlp .otlp.json .perf .folded .html): pprof, firefox, otlp,\notlp-json, perf-script, folded, html" },
     { .name = "index", .letter = 'i', .kind = OPTION_TEXTS, .offset = offsetof(struct profile_values, indexes),
       .value_name = "FILE", .help = "an index or object file; NAME=FILE: the one of modules\nnamed NAME; can be repeated" },
     { .name = "symbols", .letter = 's', .kind = OPTION_TEXTS, .offset = offsetof(struct profile_values, folders),
@@ -49,6 +49,7 @@ struct profile_format {
 
 static const struct profile_format formats[] = {
     { "pprof", PROFILE_KIND_PPROF, CSN_PROFILE_PPROF, { ".pb.gz", ".pprof", ".pb" } },
+    { "otlp-json", PROFILE_KIND_OTLP_JSON, CSN_PROFILE_OTLP_JSON, { ".otlp.json" } }, /* before .json */
     { "firefox", PROFILE_KIND_FIREFOX, CSN_PROFILE_FIREFOX, { ".json" } },
     { "otlp", PROFILE_KIND_OTLP, CSN_PROFILE_OTLP, { ".otlp" } },
     { "perf-script", PROFILE_KIND_PERF, CSN_PROFILE_PERF_SCRIPT, { ".perf" } },
@@ -79,14 +80,14 @@ static const struct profile_format *format_of_path(const char *path) {
 static bool find_formats(const struct profile_values *values, enum profile_kind *from, const struct profile_format **to) {
     const struct profile_format *given = values->from ? format_named(values->from) : NULL;
     if (values->from && (!given || given->input == PROFILE_KIND_DETECT)) {
-        cli_error(NULL, "no input format '%s' (pprof, firefox, otlp, perf-script, folded)", values->from);
+        cli_error(NULL, "no input format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded)", values->from);
         return false;
     }
     *from = given ? given->input : PROFILE_KIND_DETECT;
     *to = values->to ? format_named(values->to) : format_of_path(values->out);
     if (*to) return true;
-    if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, perf-script, folded, html)", values->to);
-    else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, perf-script, folded, html)");
+    if (values->to) cli_error(NULL, "no output format '%s' (pprof, firefox, otlp, otlp-json, perf-script, folded, html)", values->to);
+    else cli_error(values->out, "the name does not tell the format: use --to (pprof, firefox, otlp, otlp-json, perf-script, folded, html)");
     return false;
 }
 
@@ -189,6 +190,7 @@ const struct command profile_command = {
         "  pprof         profile.proto of google/pprof, compressed or not\n"
         "  firefox       JSON of the Firefox Profiler, as samply writes it\n"
         "  otlp          OpenTelemetry's profiles, as protobuf\n"
+        "  otlp-json     the same as JSON\n"
         "  perf-script   the text of perf script\n"
         "  folded        a stack a line, NAME;NAME;... COUNT, as flame graph scripts have it\n"
         "  html          one page: flame graph, search, table of functions, heat by file and line. Output only\n"

@@ -78,6 +78,7 @@ static csn_status read_value(struct otlp_reader *r, struct csni_span bytes, stru
         if (field.number == 1 && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &out->text, r->err));
         if ((field.number == 2 || field.number == 3) && field.type == PROTO_VARINT) out->number = (int64_t)field.value;
+        if (field.number == 8 && field.type == PROTO_VARINT) CSNI_TRY(string_of(r, field.value, bytes, &out->text));
     }
     return c.failed ? fail_message(r, "a value", &c) : CSN_OK;
 }
@@ -315,7 +316,7 @@ static csn_status read_scope(struct otlp_reader *r, struct csni_span bytes) {
     return each_message(r, bytes, 2, "profiles of a scope", read_profile);
 }
 
-/* KeyValue: the key is a text here. */
+/* KeyValue: the key is a text, or the number of one. */
 static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_span bytes) {
     struct csni_cursor c = csni_cursor_at(bytes, false);
     struct profile_label label = { .key = 0 };
@@ -324,6 +325,7 @@ static csn_status read_resource_attribute(struct otlp_reader *r, struct csni_spa
         if (field.number == 1 && field.type == PROTO_BYTES)
             CSNI_TRY(csni_profile_string(r->p, (struct csn_str){ (const char *)field.bytes.ptr, field.bytes.size }, &label.key, r->err));
         if (field.number == 2 && field.type == PROTO_BYTES) CSNI_TRY(read_value(r, field.bytes, &label));
+        if (field.number == 3 && field.type == PROTO_VARINT && field.value) CSNI_TRY(string_of(r, field.value, bytes, &label.key));
     }
     if (c.failed) return fail_message(r, "an attribute of a resource", &c);
     if (key_is(r, &label, "process.executable.name")) r->executable = label.text;

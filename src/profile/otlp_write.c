@@ -172,7 +172,7 @@ static void put_all(struct otlp_writer *w, uint32_t build_id_key) {
     csni_buffer_deinit(&resource);
 }
 
-csn_status csni_otlp_write(struct csn_profile *p, struct profile_out *out, struct csn_error *err) {
+csn_status csni_otlp_write(struct csn_profile *p, bool json, struct profile_out *out, struct csn_error *err) {
     struct otlp_writer w = { .p = p };
     uint32_t build_id_key;
     CSNI_TRY(csni_profile_string(p, CSN_STR("process.executable.build_id.gnu"), &build_id_key, err));
@@ -181,7 +181,8 @@ csn_status csni_otlp_write(struct csn_profile *p, struct profile_out *out, struc
     w.attributes = csni_alloc_zeroed(p->alloc, p->labels.count + 1, sizeof *w.attributes);
     if (w.attributes) put_all(&w, build_id_key);
     const bool failed = !w.attributes || w.all.failed || w.dictionary.failed || w.profile.failed || w.message.failed || w.inner.failed;
-    if (!failed) csni_profile_put(out, w.all.bytes, w.all.size);
+    if (!failed && json) csni_otlp_json_put(out, (struct csni_span){ w.all.bytes, w.all.size });
+    else if (!failed) csni_profile_put(out, w.all.bytes, w.all.size);
     csni_free(p->alloc, w.attributes, (p->labels.count + 1) * sizeof *w.attributes);
     csni_profile_used_deinit(&w.used);
     csni_buffer_deinit(&w.all);

@@ -34,7 +34,10 @@ void csni_profile_put_json(struct profile_out *out, struct csn_str text, bool ht
 uint32_t csni_profile_shown_value(const struct csn_profile *profile);
 
 csn_status csni_pprof_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
-csn_status csni_otlp_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
+/* `json`: as JSON instead of protobuf. */
+csn_status csni_otlp_write(struct csn_profile *profile, bool json, struct profile_out *out, struct csn_error *err);
+/* A ProfilesData as JSON (otlp_json_write.c). */
+void csni_otlp_json_put(struct profile_out *out, struct csni_span message);
 csn_status csni_firefox_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
 csn_status csni_folded_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);
 csn_status csni_perf_script_write(struct csn_profile *profile, struct profile_out *out, struct csn_error *err);

@@ -66,20 +66,31 @@ static uint32_t detect_protobuf(struct csni_span bytes) {
     return number <= 6 && number ? CSN_PROFILE_PPROF : CSN_PROFILE_DETECT;
 }
 
+/* The first key. A Firefox profile begins with "meta", but any other may come first. */
+static uint32_t detect_json(struct csni_span text) {
+    static const char *const keys[] = { "\"resourceProfiles\"", "\"dictionary\"" };
+    size_t at = 1;
+    while (at < text.size && (text.ptr[at] == ' ' || text.ptr[at] == '\t' || text.ptr[at] == '\n' || text.ptr[at] == '\r')) at++;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (text.size - at >= strlen(keys[i]) && memcmp(text.ptr + at, keys[i], strlen(keys[i])) == 0) return CSN_PROFILE_OTLP_JSON;
+    return CSN_PROFILE_FIREFOX;
+}
+
 uint32_t csn_profile_detect(const void *bytes, size_t size) {
     const uint8_t *p = bytes;
     size_t at = 0;
     if (size >= 2 && p[0] == 0x1f && p[1] == 0x8b) return CSN_PROFILE_PPROF; /* or JSON: known once it is inflated */
     if (size >= 3 && p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf) at = 3;
     while (at < size && (p[at] == ' ' || p[at] == '\t' || p[at] == '\n' || p[at] == '\r')) at++;
-    if (at < size && p[at] == '{') return CSN_PROFILE_FIREFOX;
+    if (at < size && p[at] == '{') return detect_json((struct csni_span){ p + at, size - at });
     return detect_protobuf((struct csni_span){ p, size });
 }
 
 static csn_status read_whole(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
     struct csni_span bytes;
     CSNI_TRY(csni_profile_stream_whole(stream, p->max_input_bytes, &bytes, err));
-    return format == CSN_PROFILE_OTLP ? csni_otlp_read(p, bytes, err) : csni_firefox_read(p, bytes, err);
+    if (format == CSN_PROFILE_OTLP) return csni_otlp_read(p, bytes, err);
+    return format == CSN_PROFILE_OTLP_JSON ? csni_otlp_json_read(p, bytes, err) : csni_firefox_read(p, bytes, err);
 }
 
 static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csni_profile_stream *stream, struct csn_error *err) {
@@ -90,7 +101,7 @@ static csn_status read_stream(struct csn_profile *p, uint32_t format, struct csn
     if (format == CSN_PROFILE_DETECT) format = csn_profile_detect(csni_profile_stream_at(stream), left);
     switch (format) {
     case CSN_PROFILE_PPROF: return csni_pprof_read(p, stream, err);
-    case CSN_PROFILE_OTLP: case CSN_PROFILE_FIREFOX: return read_whole(p, format, stream, err);
+    case CSN_PROFILE_OTLP: case CSN_PROFILE_OTLP_JSON: case CSN_PROFILE_FIREFOX: return read_whole(p, format, stream, err);
     default: break;
     }
     return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not a pprof, OTLP or Firefox profile: it begins with 0x%02x", *csni_profile_stream_at(stream));

@@ -7,6 +7,7 @@
 
 csn_status csni_pprof_read(struct csn_profile *profile, struct csni_profile_stream *stream, struct csn_error *err);
 csn_status csni_otlp_read(struct csn_profile *profile, struct csni_span bytes, struct csn_error *err);
+csn_status csni_otlp_json_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
 csn_status csni_firefox_read(struct csn_profile *profile, struct csni_span text, struct csn_error *err);
 
 /* A module whose build id is a text: hexadecimal digits of either case; anything else counts as none. The kernel's names become

@@ -9,7 +9,8 @@ static csn_status write_format(struct csn_profile *p, uint32_t format, const str
                                struct profile_out *out, struct csn_error *err) {
     switch (format) {
     case CSN_PROFILE_PPROF: return csni_pprof_write(p, out, err);
-    case CSN_PROFILE_OTLP: return csni_otlp_write(p, out, err);
+    case CSN_PROFILE_OTLP: return csni_otlp_write(p, false, out, err);
+    case CSN_PROFILE_OTLP_JSON: return csni_otlp_write(p, true, out, err);
     case CSN_PROFILE_FIREFOX: return csni_firefox_write(p, out, err);
     case CSN_PROFILE_HTML: return csni_html_write(p, out, options->title, err);
     case CSN_PROFILE_PERF_SCRIPT: return csni_perf_script_write(p, out, err);

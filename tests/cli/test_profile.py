@@ -89,7 +89,7 @@ def test_pprof_without_nul(callsign, symbols, tmp_path):
     assert names == {("inner", "outer", "main"): [9600]}
 
 
-@pytest.mark.parametrize("middle", ["a.pb.gz", "a.pb", "a.otlp", "a.json", "a.perf", "a.folded"])
+@pytest.mark.parametrize("middle", ["a.pb.gz", "a.pb", "a.otlp", "a.otlp.json", "a.json", "a.perf", "a.folded"])
 def test_there_and_back(callsign, symbols, tmp_path, middle):
     """Through every format, the stacks and their weights stay."""
     source = PERF.replace("\t            9000 [unknown] (/nowhere/other.so)\n", "")
@@ -171,6 +171,66 @@ def test_otlp_in(callsign, symbols, tmp_path):
     assert out.types == [("cpu", "nanoseconds")]
     assert out.names() == {("inner", "outer", "main"): [72]}
     assert [("thread.name", "worker")] in [labels for _, _, labels in out.samples]
+
+
+def otlp_json(**changes):
+    """By hand after OTLP's rules: camelCase, 64-bit numbers as strings (or numbers), ids of links in hex, unknown members."""
+    tables = {
+        "mappingTable": [{}, {"memoryStart": str(BASE + 0x1000), "memoryLimit": BASE + 0x4000, "fileOffset": "4096", "filenameStrindex": 1,
+                              "attributeIndices": [2]}],
+        "locationTable": [{}, {"mappingIndex": 1, "address": str(BASE + 0x1004)}, {"mappingIndex": 1, "address": str(BASE + 0x200f)}],
+        "linkTable": [{"traceId": "5B8EFFF798038103D269B633813FC60C", "spanId": "eee19b7ec3c1b174"}],
+        "stringTable": ["", "/nowhere/app", "cpu", "nanoseconds", "thread.name", "process.executable.build_id.gnu", "wörker \U0001d11e \"q\""],
+        "attributeTable": [{}, {"keyStrindex": 4, "value": {"stringValueStrindex": 6}}, {"keyStrindex": 5, "value": {"stringValue": "abcdef01"}}],
+        "stackTable": [{}, {"locationIndices": [1, 2]}], "notInTheSchema": [{"a": [1, {"b": None}]}]}
+    profile = {"sampleType": {"typeStrindex": 2, "unitStrindex": 3}, "profileId": "AAECAwQFBgcICQoLDA0ODw==", "timeUnixNano": "1700000000000000000",
+               "samples": [{"stackIndex": 1, "attributeIndices": [1], "values": ["70"], "linkIndex": None},
+                           {"stackIndex": 1, "timestampsUnixNano": ["10", 20]}]}
+    resource = {"attributes": [{"key": "process.pid", "value": {"intValue": "7"}},
+                               {"key": "deep", "value": {"arrayValue": {"values": [{"doubleValue": 1.5}, {"boolValue": True}]}}}]}
+    data = {"resourceProfiles": [{"resource": resource, "scopeProfiles": [{"profiles": [profile]}]}], "dictionary": tables}
+    return data | changes
+
+
+@pytest.mark.parametrize("how", ["one", "lines", "gzip", "indented"])
+def test_otlp_json_in(callsign, symbols, tmp_path, how):
+    text = json.dumps(otlp_json(), ensure_ascii=how == "one", indent=2 if how == "indented" else None)
+    data = {"lines": text + "\n" + text + "\n", "gzip": gzip.compress(text.encode())}.get(how, text)
+    out = Pprof(convert(callsign, symbols, tmp_path, data, "out.pb"))
+    assert out.types == [("cpu", "nanoseconds")]
+    assert out.names() == {("inner", "outer", "main"): [144 if how == "lines" else 72]}
+    assert [("thread.name", "wörker \U0001d11e \"q\"")] in [labels for _, _, labels in out.samples]
+    assert out.samples[0][0][0]["mapping"]["build_id"] == "abcdef01"
+
+
+def test_otlp_json_out(callsign, symbols, tmp_path):
+    """Numbers of 64 bits are strings, others are not."""
+    data = json.loads(convert(callsign, symbols, tmp_path, json.dumps(otlp_json()), "out.otlp.json"))
+    tables, profile = data["dictionary"], data["resourceProfiles"][0]["scopeProfiles"][0]["profiles"][0]
+    assert profile["timeUnixNano"] == "1700000000000000000"
+    assert sorted(sample["values"] for sample in profile["samples"]) == [["2"], ["70"]]
+    location = tables["locationTable"][tables["stackTable"][profile["samples"][0]["stackIndex"]]["locationIndices"][0]]
+    assert location["address"] == str(BASE + 0x1004)
+    names = [tables["stringTable"][tables["functionTable"][line["functionIndex"]]["nameStrindex"]] for line in location["lines"]]
+    assert names == ["inner", "outer"] and location["lines"][1]["line"] == "12"
+    assert tables["stringTable"][0] == "" and tables["mappingTable"][0] == {}
+
+
+@pytest.mark.parametrize("text, message", [
+    ('{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"period":"x"}]}]}]}', "JSON+0x3e: a value is no whole number of 64 bits"),
+    ('{"resourceProfiles":{}}', "JSON+0x14: a value is no array"), ('{"resourceProfiles":[7]}', "JSON+0x15: a value is no object"),
+    ('{"dictionary":{"stringTable":[7]}}', "JSON+0x1e: a value is no string"),
+    ('{"dictionary":{"linkTable":[{"traceId":"xy"}]}}', "JSON+0x27: an id is not hexadecimal"),
+    ('{"dictionary":{"attributeTable":[{"value":{"bytesValue":"!"}}]}}', "bytes are not base64"),
+    ('{"dictionary":{"attributeTable":[{"value":{"boolValue":1}}]}}', "neither true nor false"),
+    ('{"dictionary":{"stackTable":[{"locationIndices":[5]}]}}', "location 5 does not exist, there are 0"),
+    ('{"dictionary":{"stringTable":["', "the text ends within a value"),
+    ('{"dictionary":{"attributeTable":[{"value":' + '{"arrayValue":{"values":[' * 120 + "{}" + "]}}" * 120 + "}]}}", "deep"),
+], ids=["number", "list", "message", "text", "hex", "base64", "bool", "index", "cut", "deep"])
+def test_otlp_json_damaged(callsign, tmp_path, text, message):
+    (tmp_path / "in.json").write_text(text)
+    done = callsign.run("profile", tmp_path / "in.json", "-o", tmp_path / "out.pb", "--no-search")
+    assert done.returncode == 2 and message in done.stderr, done.stderr
 
 
 def test_several_inputs(callsign, symbols, tmp_path):

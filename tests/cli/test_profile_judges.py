@@ -112,6 +112,13 @@ def test_opentelemetry_reads_ours(callsign, judged, tmp_path):
     from opentelemetry.proto.profiles.v1development import profiles_pb2
     callsign.good("profile", judged[1], "-o", tmp_path / "out.otlp", "--no-search")
     data = profiles_pb2.ProfilesData.FromString((tmp_path / "out.otlp").read_bytes())
+    callsign.good("profile", judged[1], "-o", tmp_path / "out.otlp.json", "--no-search")
+    from google.protobuf import json_format # differs from OTLP's rules only in ids, of which there are none
+    assert json_format.Parse((tmp_path / "out.otlp.json").read_text(), profiles_pb2.ProfilesData()) == data
+    (tmp_path / "theirs.json").write_text(json_format.MessageToJson(data))
+    callsign.good("profile", tmp_path / "theirs.json", "-o", tmp_path / "again.otlp", "--no-search")
+    callsign.good("profile", tmp_path / "out.otlp", "-o", tmp_path / "straight.otlp", "--no-search")
+    assert (tmp_path / "again.otlp").read_bytes() == (tmp_path / "straight.otlp").read_bytes()
     tables, profile = data.dictionary, data.resource_profiles[0].scope_profiles[0].profiles[0]
     names = {tables.string_table[tables.function_table[line.function_index].name_strindex]
              for sample in profile.samples for location in tables.stack_table[sample.stack_index].location_indices

@@ -175,9 +175,9 @@ static csn_status read_back(const struct csn_allocator *alloc, const struct csn_
 
 /* Through each format that is read and written, whatever the size of the pieces that the source gives. */
 static void there_and_back(void **state) {
-    static const uint32_t formats[] = { CSN_PROFILE_PPROF, CSN_PROFILE_OTLP, CSN_PROFILE_FIREFOX };
+    static const uint32_t formats[] = { CSN_PROFILE_PPROF, CSN_PROFILE_OTLP, CSN_PROFILE_FIREFOX, CSN_PROFILE_OTLP_JSON };
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         for (size_t step = 1; step < 100000; step *= 17) {
             struct csn_profile *p, *again;
             struct csn_bytes bytes, folded;
@@ -243,7 +243,7 @@ static csn_status write_one(void *context, const struct csn_allocator *alloc) {
     csn_status status = csn_profile_write(p, *format, NULL, &bytes, NULL);
     csn_profile_destroy(p);
     if (status < 0) return status;
-    if (*format <= CSN_PROFILE_FIREFOX) {
+    if (*format <= CSN_PROFILE_FIREFOX || *format == CSN_PROFILE_OTLP_JSON) {
         status = read_back(alloc, &bytes, 4096, 0, &again, NULL);
         if (status == CSN_OK) csn_profile_destroy(again);
     }
@@ -253,7 +253,7 @@ static csn_status write_one(void *context, const struct csn_allocator *alloc) {
 
 static void out_of_memory(void **state) {
     (void)state;
-    for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_PERF_SCRIPT; format++)
+    for (uint32_t format = CSN_PROFILE_PPROF; format <= CSN_PROFILE_OTLP_JSON; format++)
         for (int then_all = 0; then_all < 2; then_all++) assert_true(test_allocator_sweep(write_one, &format, then_all) > 10);
 }
 

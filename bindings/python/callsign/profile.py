@@ -14,9 +14,9 @@ from .symbolicator import Symbolicator
 if TYPE_CHECKING:
     import pyarrow
 
-_FORMATS = {"pprof": 1, "otlp": 2, "firefox": 3, "folded": 4, "html": 5, "perf-script": 6}
-_READ = ("pprof", "otlp", "firefox")
-_SUFFIXES = {".pb.gz": "pprof", ".pprof": "pprof", ".pb": "pprof", ".json": "firefox", ".otlp": "otlp", ".perf": "perf-script",
+_FORMATS = {"pprof": 1, "otlp": 2, "firefox": 3, "folded": 4, "html": 5, "perf-script": 6, "otlp-json": 7}
+_READ = ("pprof", "otlp", "otlp-json", "firefox")
+_SUFFIXES = {".pb.gz": "pprof", ".pprof": "pprof", ".pb": "pprof", ".otlp": "otlp", ".otlp.json": "otlp-json", ".json": "firefox", ".perf": "perf-script",
              ".folded": "folded", ".html": "html"}
 _CHUNK = 4096
 
@@ -108,7 +108,7 @@ class Profile:
             self.read(path)
 
     def read(self, path: PathLike, *, format: str | None = None) -> None:
-        """Adds a file. format: "pprof", "otlp" or "firefox"; None means by its first bytes. After an Error the profile holds a part
+        """Adds a file. format: "pprof", "otlp", "otlp-json" or "firefox"; None means by its first bytes. After an Error the profile holds a part
         of the file: close it. Releases the GIL."""
         self._native.read(path, _format_number(format, reading=True))
 
@@ -132,7 +132,7 @@ class Profile:
     def write(self, path: PathLike, *, format: str | None = None, title: str | None = None) -> None:
         """Writes the profile under a temporary name, which replaces `path` at the end.
 
-        format: "pprof" (.pb.gz, or .pb without gzip), "firefox" (.json), "otlp" (.otlp), "folded" (.folded), "html" (.html) or
+        format: "pprof" (.pb.gz, or .pb without gzip), "firefox" (.json), "otlp" (.otlp), "otlp-json" (.otlp.json), "folded" (.folded), "html" (.html) or
         "perf-script" (.perf); None means by the name. title: of a page. Releases the GIL."""
         name = os.fspath(path)
         if format is None:

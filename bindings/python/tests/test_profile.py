@@ -78,7 +78,7 @@ def test_top(profile, folder, index, addresses):
         profile.top(value="bytes")
 
 
-@pytest.mark.parametrize("name", ["out.pb.gz", "out.pb", "out.otlp", "out.json"])
+@pytest.mark.parametrize("name", ["out.pb.gz", "out.pb", "out.otlp", "out.otlp.json", "out.json"])
 def test_written_and_read_again(profile, folder, tmp_path, name):
     profile.symbolicate(folder)
     profile.write(tmp_path / name)
