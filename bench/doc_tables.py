@@ -207,8 +207,16 @@ def stand_ins(results):
         f"llvm-symbolizer {results['children']['tool_pss_bytes'] / 1e6:,.0f} MB, callsign {results['children']['ours_pss_bytes'] / 1e6:,.0f} MB.\n")
 
 
+def merged(results):
+    """Frames of folded functions, told apart over whole stacks."""
+    rows = [[f"{row['linker']}, {row['compiler']}", f"{row['merged']:,}", row["mean_candidates"], f"{row['right']:,}",
+             f"{row['undecided']:,}", row["wrong"]] for row in results["rows"]]
+    return f"{results['date']}, commit {results['commit']}.\n\n" + markdown(
+        ["linker and compiler", "frames in folded code", "candidates, mean", "right", "undecided", "wrong"], rows)
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
-                                lookup_headline, first_backtrace, differences, stand_ins)}
+                                lookup_headline, first_backtrace, differences, stand_ins, merged)}
 
 
 def render(match):
