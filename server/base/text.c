@@ -91,14 +91,28 @@ static void put_escaped(struct text *text, unsigned char c) {
     }
 }
 
+static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+/* High bits of the bytes that are 0, and perhaps of some above these. */
+static uint64_t zero_bytes(uint64_t word) { return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u; }
+
+/* Past bytes that stand as they are in JSON: eight at a time, as a fifth of a symbolication request's time goes here. */
+static const unsigned char *skip_plain(const unsigned char *at, const unsigned char *end) {
+    const uint64_t ones = 0x0101010101010101u;
+    for (uint64_t word; end - at >= 8; at += 8) {
+        memcpy(&word, at, sizeof(word));
+        uint64_t control = (word - 0x20 * ones) & ~word, high = word;
+        uint64_t special = zero_bytes(word ^ '"' * ones) | zero_bytes(word ^ '\\' * ones) | zero_bytes(word ^ 0x7f * ones);
+        if ((control | high | special) & 0x80 * ones) break;
+    }
+    while (at < end && is_plain(*at)) at++;
+    return at;
+}
+
 void text_json(struct text *text, const char *s, size_t size) {
     const unsigned char *at = (const unsigned char *)s, *end = at + size, *plain = at;
     text_char(text, '"');
-    while (at < end) {
-        if (*at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') {
-            at++;
-            continue;
-        }
+    while ((at = skip_plain(at, end)) < end) {
         size_t length = utf8_length(at, (size_t)(end - at));
         if (length > 1) {
             at += length;

@@ -13,9 +13,10 @@ struct kept_name {
     size_t size;
     char text[];
 };
+typedef _Atomic(struct kept_name *) kept_slot;
 struct name_cache {
-    _Atomic(struct kept_name *) slots[SLOTS];
-    pthread_mutex_t lock; /* of writers */
+    _Atomic(kept_slot *) slots; /* SLOTS of them; NULL: no name was added, as of images without mangled names */
+    pthread_mutex_t lock;       /* of writers */
     size_t count;
 };
 
@@ -27,7 +28,9 @@ struct name_cache *name_cache_create(void) {
 
 void name_cache_destroy(struct name_cache *cache) {
     if (!cache) return;
-    for (size_t i = 0; i < SLOTS; i++) free(atomic_load_explicit(&cache->slots[i], memory_order_relaxed));
+    kept_slot *slots = atomic_load_explicit(&cache->slots, memory_order_relaxed);
+    for (size_t i = 0; slots && i < SLOTS; i++) free(atomic_load_explicit(&slots[i], memory_order_relaxed));
+    free(slots);
     pthread_mutex_destroy(&cache->lock);
     free(cache);
 }
@@ -36,8 +39,9 @@ static size_t first_slot(const char *stored) { return (size_t)(((uintptr_t)store
 
 bool name_cache_find(struct name_cache *cache, struct csn_str stored, struct csn_str *out) {
     size_t slot = first_slot(stored.ptr);
-    for (int probe = 0; probe < MOST_PROBES; probe++, slot = (slot + 1) % SLOTS) {
-        const struct kept_name *kept = atomic_load_explicit(&cache->slots[slot], memory_order_acquire);
+    kept_slot *slots = atomic_load_explicit(&cache->slots, memory_order_acquire);
+    for (int probe = 0; slots && probe < MOST_PROBES; probe++, slot = (slot + 1) % SLOTS) {
+        const struct kept_name *kept = atomic_load_explicit(&slots[slot], memory_order_acquire);
         if (!kept) return false;
         if (kept->stored != stored.ptr) continue;
         *out = (struct csn_str){ kept->text, kept->size };
@@ -49,8 +53,14 @@ bool name_cache_find(struct name_cache *cache, struct csn_str stored, struct csn
 static bool add_locked(struct name_cache *cache, struct csn_str stored, struct csn_str name, struct csn_str *out) {
     size_t slot = first_slot(stored.ptr);
     if (cache->count == MOST_NAMES || name.len > LONGEST_KEPT) return false;
+    kept_slot *slots = atomic_load_explicit(&cache->slots, memory_order_relaxed);
+    if (!slots) {
+        slots = calloc(SLOTS, sizeof(*slots));
+        if (!slots) return false;
+        atomic_store_explicit(&cache->slots, slots, memory_order_release);
+    }
     for (int probe = 0; probe < MOST_PROBES; probe++, slot = (slot + 1) % SLOTS) {
-        struct kept_name *kept = atomic_load_explicit(&cache->slots[slot], memory_order_relaxed);
+        struct kept_name *kept = atomic_load_explicit(&slots[slot], memory_order_relaxed);
         if (kept && kept->stored != stored.ptr) continue;
         if (!kept) {
             kept = malloc(sizeof(*kept) + name.len);
@@ -58,7 +68,7 @@ static bool add_locked(struct name_cache *cache, struct csn_str stored, struct c
             kept->stored = stored.ptr;
             kept->size = name.len;
             memcpy(kept->text, name.ptr, name.len);
-            atomic_store_explicit(&cache->slots[slot], kept, memory_order_release);
+            atomic_store_explicit(&slots[slot], kept, memory_order_release);
             cache->count++;
         }
         *out = (struct csn_str){ kept->text, kept->size };

@@ -218,6 +218,20 @@ def test_nothing_after_a_nul_is_lost(server, images):
     assert server.ask("PUT", "/v1/store/a%00b", b"x", Authorization="Bearer first")[0] in (400, 422)
 
 
+# ---- names ----
+
+def test_names_of_any_bytes(server):
+    """JSON is written eight bytes at a time: each special byte at each place among plain ones."""
+    specials = [bytes([c]) for c in range(1, 128) if c not in (10, 13)] + ["é".encode(), "漢".encode(), "😀".encode(), b"\x80", b"\xff"]
+    names = [b"n" * place + special + b"x" * (17 - place) for special in specials for place in range(1, 17)]
+    text = b"MODULE Linux x86_64 00112233445566778899AABBCCDDEEFF0 names.so\n" + b"".join(b"FUNC %x 10 0 %s\n" % (0x1000 + 16 * i, name) for i, name in enumerate(names))
+    assert server.ask("PUT", "/v1/store/names.so.sym", text, Authorization="Bearer first")[0] == 201
+    body = {"memoryMap": [["names.so", "00112233445566778899AABBCCDDEEFF0"]], "stacks": [[[0, 0x1000 + 16 * i] for i in range(len(names))]]}
+    frames = server.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0]
+    wanted = [name.decode("utf-8", "replace") for name in names]
+    assert [frame.get("function") for frame in frames] == wanted
+
+
 # ---- disks ----
 
 def check_full_disk(server, images, large):
