@@ -83,7 +83,8 @@ void fake_decode(char *text) {
     }
     for (; *text; text++) {
         bool is_coded = *text == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0;
-        *out++ = is_coded ? (char)(hex_digit(text[1]) << 4 | hex_digit(text[2])) : *text;
+        int c = is_coded ? hex_digit(text[1]) << 4 | hex_digit(text[2]) : *text;
+        *out++ = (char)c;
         if (is_coded) text += 2;
     }
     *out = 0;

@@ -200,8 +200,8 @@ def test_no_path_leads_out_of_the_store(callsign, store, images, tmp_path):
         client.settimeout(60)
         for tree in TREES:
             for climb in CLIMBS:
-                for times in (1, 2, 4, 12):
-                    for target in ("secret", ".callsign/secret", "etc/passwd", "secret%00.sym", "secret%00/x.debug"):
+                for times in (1, 6):
+                    for target in ("secret", "etc/passwd", "secret%00.sym"):
                         path = "/" + tree.format(**names) + climb * times + target
                         status, body = ask_raw(client, path)
                         # The last part of Breakpad's paths may be any name.
