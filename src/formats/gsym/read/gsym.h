@@ -11,6 +11,7 @@
 #include "base/core/prefetch.h"
 #include "base/core/search.h"
 #include "base/core/span.h"
+#include "base/core/text_length.h"
 #include "formats/gsym/gsym_layout.h"
 #include "formats/gsym/read/gsym_checkpoint.h"
 
@@ -137,9 +138,7 @@ static inline bool csni_gsym_strings_terminated(const struct csni_gsym *gsym) {
 static inline struct csn_str csni_gsym_string(const struct csni_gsym *gsym, uint64_t offset) {
     if (offset >= gsym->strings.size) return (struct csn_str){ "", 0 };
     const char *text = (const char *)gsym->strings.ptr + offset;
-    size_t left = gsym->strings.size - (size_t)offset;
-    const char *nul = memchr(text, 0, left);
-    return (struct csn_str){ text, nul ? (size_t)(nul - text) : left };
+    return (struct csn_str){ text, csni_length_of(text, gsym->strings.size - (size_t)offset) };
 }
 
 /* Asks for the beginning of a string that will be read. */

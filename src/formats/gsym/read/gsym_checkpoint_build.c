@@ -74,6 +74,7 @@ struct tree {
     uint32_t open[CSN_INLINE_DEPTH_MAX];    /* the nodes around it */
     uint64_t bases[CSN_INLINE_DEPTH_MAX];   /* by depth: what ranges count from */
     uint64_t visits;                        /* that may still be made */
+    bool owns;                              /* the last node has become the one whose children an entry searches */
 };
 
 static struct csni_checkpoint_node *node_of(const struct tree *t, uint32_t number) {
@@ -98,6 +99,7 @@ static bool hold_range(struct tree *t, uint32_t number, struct csn_range r) {
         bool first = fields[CSNI_CP_TREE_AT] == TREE_AT_EMPTY;
         if (first && node->depth <= CSNI_CP_DEPTH_MAX && covers_entry(e, k, r)) {
             fields[CSNI_CP_CALL] = number;
+            t->owns = true;
             continue;
         }
         if (first) fields[CSNI_CP_TREE_AT] = node->at;
@@ -138,7 +140,24 @@ static bool take_root(struct tree *t) {
     return !c->failed && !e->share->failed;
 }
 
-/* The node at the cursor, which has `count` ranges. */
+/* Passes the rest of a list of nodes, with all that is in them. */
+static void skip_list(struct csni_cursor *c, unsigned strp_size) {
+    for (uint32_t depth = 1; depth && !c->failed;) {
+        uint64_t count = csni_cursor_uleb(c);
+        if (!count) depth--;
+        if (!count) continue;
+        for (uint64_t k = 0; k < count && !c->failed; k++) {
+            csni_cursor_uleb(c);
+            csni_cursor_uleb(c);
+        }
+        depth += csni_cursor_u8(c) != 0;
+        csni_cursor_skip(c, strp_size);
+        csni_cursor_uleb(c);
+        csni_cursor_uleb(c);
+    }
+}
+
+/* The node at the cursor, which has `count` ranges. Children matter where they may be searched apart from it. */
 static bool take_node(struct tree *t, uint32_t at, uint64_t count) {
     struct csni_cursor *c = &t->cursor;
     struct csni_checkpoint_share *share = t->entries->share;
@@ -147,14 +166,16 @@ static bool take_node(struct tree *t, uint32_t at, uint64_t count) {
     uint64_t first;
     if (!csni_vec_push(&share->nodes, new)) share->failed = true;
     t->visits += VISITS_TIMES;
+    t->owns = false;
     if (share->failed || !take_ranges(t, number, count, &first)) return false;
     bool children = csni_cursor_u8(c) != 0;
     csni_cursor_skip(c, t->strp_size);
     csni_cursor_uleb(c);
     csni_cursor_uleb(c);
+    if (children && !t->owns) skip_list(c, t->strp_size);
     node_of(t, number)->end = (uint32_t)csni_cursor_off(c);
-    if (c->failed || (children && t->depth + 1 == CSN_INLINE_DEPTH_MAX)) return false;
-    if (!children) return true;
+    if (c->failed || (t->owns && t->depth + 1 == CSN_INLINE_DEPTH_MAX)) return false;
+    if (!children || !t->owns) return true;
     t->open[t->depth++] = number;
     t->bases[t->depth] = first;
     return true;

@@ -4,15 +4,13 @@
 
 static unsigned bits_of(uint32_t most) { return most ? 32u - (unsigned)__builtin_clz(most) : 0; }
 
-/* Entry k of a share, before which there are `calls` of other shares. */
-static struct csni_checkpoint final_entry(const struct csni_checkpoint_share *s, size_t k, uint32_t calls) {
-    struct csni_checkpoint entry = s->entries.items[k];
-    uint32_t *record = &entry.fields[CSNI_CP_RECORD];
-    uint64_t at = s->records_at / 4 + *record;
-    *record = *record == CSNI_CP_NO_RECORD || at > UINT32_MAX ? 0 : (uint32_t)at;
-    if (entry.fields[CSNI_CP_CALL]) entry.fields[CSNI_CP_CALL] += calls;
-    return entry;
+static uint32_t final_record(const struct csni_checkpoint_share *s, uint32_t record) {
+    uint64_t at = s->records_at / 4 + record;
+    return record == CSNI_CP_NO_RECORD || at > UINT32_MAX ? 0 : (uint32_t)at;
 }
+
+/* `calls`: those of the shares before. */
+static uint32_t final_number(uint32_t call, uint32_t calls) { return call ? call + calls : 0; }
 
 static void final_call(const struct csni_checkpoint_share *s, size_t k, uint32_t out[CSNI_CP_CALL_FIELDS]) {
     const struct csni_checkpoint_call *call = &s->calls.items[k];
@@ -26,15 +24,19 @@ static unsigned plan_fields(const uint32_t *most, unsigned count, uint8_t *bits)
     return (sum + 7) / 8;
 }
 
+static void add_most(uint32_t *most, const struct csni_checkpoint_share *s, const uint32_t *fields, uint32_t calls) {
+    most[CSNI_CP_RECORD] |= final_record(s, fields[CSNI_CP_RECORD]);
+    most[CSNI_CP_CALL] |= final_number(fields[CSNI_CP_CALL], calls);
+    for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
+        if (f != CSNI_CP_RECORD && f != CSNI_CP_CALL) most[f] |= fields[f];
+}
+
 void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count) {
     uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 }, fields[CSNI_CP_CALL_FIELDS];
     *out = (struct csni_checkpoint_plan){ .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
-        for (size_t k = 0; k < s->entries.count; k++) {
-            struct csni_checkpoint entry = final_entry(s, k, out->call_count);
-            for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) most[f] |= entry.fields[f];
-        }
+        for (size_t k = 0; k < s->entries.count; k++) add_most(most, s, s->entries.items[k].fields, out->call_count);
         for (size_t k = 0; k < s->calls.count; k++) {
             final_call(s, k, fields);
             for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) call_most[f] |= fields[f];
@@ -63,7 +65,9 @@ void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct c
     uint32_t fields[CSNI_CP_CALL_FIELDS], before = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < shares[i]->entries.count; k++, p += plan->entry_bytes) {
-            struct csni_checkpoint entry = final_entry(shares[i], k, before);
+            struct csni_checkpoint entry = shares[i]->entries.items[k];
+            entry.fields[CSNI_CP_RECORD] = final_record(shares[i], entry.fields[CSNI_CP_RECORD]);
+            entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], before);
             put_fields(entry.fields, plan->bits, CSNI_CP_FIELDS, p);
         }
         before += (uint32_t)shares[i]->calls.count;

@@ -123,6 +123,8 @@ static inline bool take_call(struct call_search *s, const struct csni_gsym_node 
     if (s->depth++ == CSN_INLINE_DEPTH_MAX) return false;
     if (!is_wanted(s, node->call_file)) return true;
     size_t number = s->calls->count++;
+    csni_gsym_prefetch_string(s->gsym, node->name);
+    if (node->call_file < s->gsym->file_count) csni_prefetch(csni_gsym_file_entry(s->gsym, node->call_file));
     if (number < s->end) {
         s->calls->held[number % CSNI_GSYM_CALLS_HELD] =
             (struct csni_gsym_inlined){ node->first, node->name, node->call_file, node->call_line };

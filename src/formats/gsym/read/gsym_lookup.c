@@ -26,6 +26,7 @@ static CSNI_GSYM_INLINE csn_status find_gsym_record(const struct csni_gsym *gsym
         if (idx - first == CSNI_GSYM_SAME_START_MAX) return csni_gsym_fail_starts(gsym, first, err);
         CSNI_TRY(csni_gsym_record(gsym, idx, record, err));
         if (record->start != start) continue;
+        csni_gsym_prefetch_string(gsym, record->name);
         out->idx = idx;
         out->size = record->size;
         out->name = record->name;
@@ -104,6 +105,7 @@ static CSNI_GSYM_INLINE csn_status take_record(const struct csni_gsym *gsym, siz
     out->start = start;
     out->reason = CSN_REASON_GAP;
     CSNI_TRY(csni_gsym_record_at(gsym, rest, gsym->records_offset + offset, start, record, err));
+    csni_gsym_prefetch_string(gsym, record->name);
     out->idx = idx;
     out->size = record->size;
     out->name = record->name;
@@ -176,6 +178,7 @@ static csn_status look_up_from(const struct csni_gsym *gsym, const uint8_t *entr
         csni_prefetch(gsym->records.ptr + offset);
         if (line < gsym->records.size) csni_prefetch(gsym->records.ptr + line);
     }
+    if (function < gsym->address_count) csni_prefetch(gsym->infos + (size_t)function * gsym->info_size);
     size_t upper = csni_gsym_count_from(gsym, function, addr);
     if (upper != (size_t)function + 1 || !known)
         return csni_gsym_lookup_at(gsym, upper ? upper : csni_gsym_count_up_to(gsym, addr), addr, mode, out, err);
