@@ -32,6 +32,7 @@ void session_deinit(struct stack_session *session) {
     symbol_tables_clear(&session->symbols);
     module_table_deinit(&session->stream_modules);
     module_table_deinit(&session->own_modules);
+    free(session->own_text);
     free(session->placed);
     free(session->frames);
     frame_symbols_deinit(&session->frame_symbols);
@@ -54,8 +55,28 @@ void session_trim(struct stack_session *session) {
 void session_use(struct stack_session *session, bool own) {
     struct module_table *wanted = own ? &session->own_modules : &session->stream_modules;
     if (own) module_table_clear(&session->own_modules);
+    if (own) session->own_text_size = 0;
     if (own || session->modules != wanted) session->is_stale = true;
     session->modules = wanted;
+}
+
+void session_keep_text(struct stack_session *session, struct csn_str text) {
+    if (text.len > session->own_text_capacity) {
+        char *grown = realloc(session->own_text, text.len);
+        if (!grown) return;
+        session->own_text = grown;
+        session->own_text_capacity = text.len;
+    }
+    memcpy(session->own_text, text.ptr, text.len);
+    session->own_text_size = text.len;
+}
+
+bool session_use_same(struct stack_session *session, struct csn_str text, size_t *size) {
+    *size = session->own_text_size;
+    if (!*size || text.len < *size || memcmp(text.ptr, session->own_text, *size) != 0) return false;
+    if (session->modules != &session->own_modules) session->is_stale = true;
+    session->modules = &session->own_modules;
+    return true;
 }
 
 void session_clear_modules(struct stack_session *session) {

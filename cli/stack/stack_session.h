@@ -21,6 +21,8 @@ struct stack_session {
     struct module_table *modules;     /* the ones in use */
     struct csn_module *placed;        /* the same as the symbolicator has them */
     uint32_t placed_capacity;
+    char *own_text;                   /* the JSON that own_modules were read from */
+    size_t own_text_size, own_text_capacity; /* a size of 0: not known */
     bool is_stale;                    /* the symbolicator does not have them yet */
     struct csn_stack_frame *frames;
     struct frame_symbols frame_symbols; /* of frames without an address */
@@ -44,6 +46,10 @@ void session_trim(struct stack_session *session);
 /* Which list of modules is meant from here on; the stack's own one is emptied. */
 void session_use(struct stack_session *session, bool own);
 void session_clear_modules(struct stack_session *session);
+/* The stack's own modules have been read from this text; without memory that is not remembered. */
+void session_keep_text(struct stack_session *session, struct csn_str text);
+/* Whether the stack's own modules are to be those of a text that begins here, because the last ones were; *size are its bytes. */
+bool session_use_same(struct stack_session *session, struct csn_str text, size_t *size);
 /* The strings are copied. False: no memory, or too many. */
 bool session_add_module(struct stack_session *session, const struct module_names *names, uint64_t start, uint64_t end,
                         uint64_t bias, uint32_t *out);

@@ -59,9 +59,25 @@ static bool is_other_version(struct csn_str a, struct csn_str b) {
     return longest.len == shorter || longest.ptr[shorter] == '.';
 }
 
+static bool is_same_char(char a, char b) { return a == b || (memchr("-_", a, 2) && memchr("-_", b, 2)); }
+
+/* What one name has and the other lacks begins with a '.' or a blank. */
+static bool may_end_at(struct csn_str name, size_t at) { return at >= name.len || name.ptr[at] == '.' || name.ptr[at] == ' '; }
+
+/* False for most pairs that do not match, as soon as they differ. */
+static bool may_match(struct csn_str a, struct csn_str b) {
+    size_t shorter = a.len < b.len ? a.len : b.len;
+    for (size_t k = 0; k <= shorter; k++) {
+        if (k && may_end_at(a, k) && may_end_at(b, k)) return true;
+        if (k < shorter && a.ptr[k] != b.ptr[k] && !is_same_char(a.ptr[k], b.ptr[k])) return false;
+    }
+    return false;
+}
+
 unsigned csni_module_name_match(struct csn_str module, struct csn_str index) {
     if (!module.len || !index.len) return NO_MATCH;
     if (csni_str_equal(module, index)) return CSNI_NAME_EXACT;
+    if (!may_match(module, index)) return NO_MATCH;
     module = bare_name(module);
     index = bare_name(index);
     if (csni_str_equal(module, index) || is_equal_but_for_kind(module, index) || is_equal_but_for_kind(index, module)

@@ -180,13 +180,18 @@ csn_status csni_store_find_open_by_id(struct csni_store_query *query) {
     return CSN_NONE;
 }
 
+static bool fits_by_name(const struct csni_store_query *query, const struct csni_store_entry *entry, unsigned match) {
+    if (!entry->index || entry->is_converted) return false;
+    if (match == CSNI_NAME_EXACT) return csni_str_equal(query->base_name, entry->stem);
+    return csni_module_name_match(query->base_name, entry->stem) == match;
+}
+
 csn_status csni_store_find_open_by_name(struct csni_store_query *query) {
     csn_status status = CSN_NONE;
     for (unsigned match = CSNI_NAME_EXACT; match && query->base_name.len; match--)
         for (size_t i = 0; status == CSN_NONE && i < query->store->entries.count; i++) {
             struct csni_store_entry *entry = &query->store->entries.items[i];
-            if (!entry->index || entry->is_converted || csni_module_name_match(query->base_name, entry->stem) != match) continue;
-            status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
+            if (fits_by_name(query, entry, match)) status = take_entry(query, CSN_STORE_PLACE_OPEN_BY_NAME, entry);
         }
     return status;
 }

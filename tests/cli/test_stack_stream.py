@@ -93,6 +93,40 @@ def test_small_cache(callsign, app, args):
     assert whole == lines_of(callsign, app, lines * 2, "--cache", "200K", *args)
 
 
+OWN = [{"name": "app", "start": "0x400000", "end": "0x500000", "bias": "0x400000"},
+       {"name": "app.so", "start": "0x600000", "end": "0x700000", "bias": "0x5ff000"}]
+MORE = [{"name": "/bin/other", "build_id": "0a0b0c0d"}]
+
+
+def own_line(modules, *pcs):
+    return json.dumps({"modules": modules, "frames": [{"pc": hex(pc)} for pc in pcs]})
+
+
+def test_modules_of_a_line_are_read_either_way(callsign, app):
+    """Without a tree, with one (a further member), and as the same text as in the line before; other lines between."""
+    pcs = 0x401004, 0x402010, 0x601004 - 0x1000, 0x10000
+    plain, more = own_line(OWN, *pcs), own_line(OWN + MORE, *pcs)
+    tree = plain.replace('"name": "app"', '"note": [], "name": "app"')
+    lines = [plain, plain, tree, plain, more, plain.replace("{", " {"), '{"modules": [{"name": "none"}]}', plain, PLAIN, plain]
+    found = lines_of(callsign, app, lines, "--json")
+    first = json.loads(found[0])["frames"]
+    assert [frame["frames"][0].get("function") for frame in first[:3]] == ["square", "main", "area"], first
+    assert {found[i] for i in (0, 1, 2, 3, 4, 5, 6, 8)} == {found[0]}
+    assert lines_of(callsign, app, lines, "--json", "--threads", "2") == found
+
+
+@pytest.mark.parametrize("change,message", [
+    (('"0x500000"', '"0x300000"'), "below start"), (('"end": "0x500000", ', ""), "start and end go together"),
+    (('"0x400000"', '"0x4g"'), "no hexadecimal address"), (('{"name": "app"', '{"build_id": "1", "name": "app"'), "no hexadecimal build id"),
+    (('{"name": "app"', '1, {"name": "app"'), "not an object"), (("}], ", "}, ], "), "not JSON"),
+], ids=["order", "pair", "digits", "id", "object", "comma"])
+def test_modules_of_a_line_that_are_wrong(callsign, app, change, message):
+    good = own_line(OWN, 0x401004)
+    before, wrong, after = lines_of(callsign, app, [good, good.replace(*change, 1), good], "--json", code=1)
+    assert message in json.loads(wrong)["error"]
+    assert before == after
+
+
 def test_modules_of_one_name_hide_no_others(callsign, app):
     """60,000 of one name: those of other names keep what the line says of them."""
     modules = [{"name": "same", "start": hex(0x100000 * i), "end": hex(0x100000 * i + 1)} for i in range(1, 60001)]

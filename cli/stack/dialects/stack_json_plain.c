@@ -1,4 +1,5 @@
-/* The lines of a stream of stacks, read without a tree: {"frames":[{"pc":"0x1139"},{"module":"app","address":"0x11f2"}]}.
+/* The lines of a stream of stacks, read without a tree: {"frames":[{"pc":"0x1139"},{"module":"app","address":"0x11f2"}]}, also
+ * with "modules" before the frames.
  * jansson took half of the time of such a stream. It still reads everything else, and says what is wrong with it. */
 #include <string.h>
 
@@ -92,11 +93,76 @@ static bool add_frame(struct stack_session *session, const struct plain_frame *f
     return session->frame_count < session->max_frames && session_add_frame(session, value, module, flags);
 }
 
+/* ---- modules ---- */
+
+/* The members of a module; a NULL one is not there. */
+struct plain_module {
+    struct csn_str name, index, build_id, start, end, bias;
+};
+
+static bool take_module_member(struct plain_text *text, struct plain_module *module) {
+    struct csn_str key;
+    if (!take_string(text, &key) || !take(text, ':')) return false;
+    struct csn_str *value = is_key(key, "name") ? &module->name : is_key(key, "start") ? &module->start
+                            : is_key(key, "end") ? &module->end : is_key(key, "bias") ? &module->bias
+                            : is_key(key, "build_id") ? &module->build_id : is_key(key, "index") ? &module->index : NULL;
+    return value && !value->ptr && take_string(text, value);
+}
+
+static bool take_module(struct plain_text *text, struct plain_module *module) {
+    *module = (struct plain_module){ .name = { NULL, 0 } };
+    if (!take(text, '{')) return false;
+    do
+        if (!take_module_member(text, module)) return false;
+    while (take(text, ','));
+    return take(text, '}');
+}
+
+static struct csn_str or_empty(struct csn_str text) { return text.ptr ? text : (struct csn_str){ "", 0 }; }
+
+/* What is wrong with it, the other reader finds out. */
+static bool add_module(struct stack_session *session, const struct plain_module *module) {
+    struct module_names names = { .name = or_empty(module->name), .index = or_empty(module->index) };
+    uint64_t start = 0, end = 0, bias = 0;
+    uint32_t number;
+    if (module->build_id.len && !build_id_parse(module->build_id, &names.id)) return false;
+    if (!module->start.ptr != !module->end.ptr) return false;
+    if (module->start.ptr && (!address_parse(module->start, &start) || !address_parse(module->end, &end))) return false;
+    if (module->bias.ptr && !address_parse(module->bias, &bias)) return false;
+    if (end < start) return false;
+    return session_add_module(session, &names, start, end, module->bias.ptr ? bias : start, &number);
+}
+
+/* Those of this line alone. Streams repeat them line by line. */
+static bool take_modules(struct plain_text *text, struct stack_session *session) {
+    struct plain_module module;
+    size_t size;
+    skip_space(text);
+    const char *begin = text->at;
+    if (session_use_same(session, (struct csn_str){ begin, (size_t)(text->end - begin) }, &size)) {
+        text->at += size;
+        return true;
+    }
+    session_use(session, true);
+    if (!take(text, '[')) return false;
+    do
+        if (!take_module(text, &module) || !add_module(session, &module)) return false;
+    while (take(text, ','));
+    if (!take(text, ']')) return false;
+    session_keep_text(session, (struct csn_str){ begin, (size_t)(text->at - begin) });
+    return true;
+}
+
+/* ---- a line ---- */
+
 bool stack_json_plain_line(struct stack_session *session, struct csn_str line) {
     struct plain_text text = { line.ptr, line.ptr + line.len };
     struct plain_frame frame;
-    if (!take(&text, '{') || !take_word(&text, "\"frames\"") || !take(&text, ':') || !take(&text, '[')) return false;
-    session_use(session, false);
+    if (!take(&text, '{')) return false;
+    bool own = take_word(&text, "\"modules\"");
+    if (own && (!take(&text, ':') || !take_modules(&text, session) || !take(&text, ','))) return false;
+    if (!take_word(&text, "\"frames\"") || !take(&text, ':') || !take(&text, '[')) return false;
+    if (!own) session_use(session, false);
     session_begin_stack(session);
     do
         if (!take_frame(&text, &frame) || !add_frame(session, &frame)) return false;
