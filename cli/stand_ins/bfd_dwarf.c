@@ -229,9 +229,10 @@ bool bfd_find_inliner(struct bfd_dwarf *d, struct bfd_answer *out) {
     return true;
 }
 
-struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object) {
+struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object, bool reads_units) {
     struct bfd_dwarf *d = zeroed_memory(1, sizeof *d);
     d->object = object;
+    if (!reads_units) d->next = UINT32_MAX;
     d->file = (struct bfd_file){ .info = object->info, .big_endian = object->object.big_endian, .add_range = note_range, .context = d,
                                  .program = object->program };
     (void)csn_debug_info_dwarf_section(object->info, "ranges", &d->file.range_section, NULL);

@@ -12,7 +12,8 @@ struct bfd_answer {
 
 struct bfd_dwarf;
 
-struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object);
+/* reads_units: false where BFD could not read them. */
+struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object, bool reads_units);
 void bfd_dwarf_close(struct bfd_dwarf *dwarf);
 
 /* What is at `offset` of a section. False: nothing is known. */

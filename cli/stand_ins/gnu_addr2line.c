@@ -217,6 +217,14 @@ static bool is_target(const char *name) {
     return false;
 }
 
+/* A generic target relocates nothing: then the DWARF of an object that is not linked cannot be read. */
+static bool cannot_relocate(const struct addr2line *a) {
+    static const char *const generic[] = { "elf64-little", "elf64-big", "elf32-little", "elf32-big" };
+    for (size_t i = 0; a->target && i < sizeof generic / sizeof generic[0]; i++)
+        if (strcmp(a->target, generic[i]) == 0) return a->object.is_elf && a->object.object.kind == CSN_OBJECT_RELOCATABLE;
+    return false;
+}
+
 static bool open_file(struct addr2line *a) {
     const char *message;
     if (!check_file(a)) return false;
@@ -235,7 +243,7 @@ static bool open_file(struct addr2line *a) {
         fprintf(stderr, "%s: %s: cannot find section %s\n", a->program, a->path, a->section_name);
         return false;
     }
-    a->dwarf = bfd_dwarf_open(&a->object);
+    a->dwarf = bfd_dwarf_open(&a->object, !cannot_relocate(a));
     return true;
 }
 

@@ -186,6 +186,40 @@ static char *demangle_nested(const char *name, size_t size) {
     return out.items;
 }
 
+/* The bytes of the symbol after "operator": all of "()", "->" or "<<", but not the last '<' before arguments of a template. */
+static size_t operator_size(const char *text) {
+    if (strncmp(text, "()", 2) == 0 || strncmp(text, "[]", 2) == 0) return 2;
+    const size_t angles = strspn(text, "<");
+    if (angles) return angles - (text[angles] != '(' && text[angles] != '=');
+    return strcspn(text, "<(") < strspn(text, ">-,=!&|*/+%^~") ? strcspn(text, "<(") : strspn(text, ">-,=!&|*/+%^~");
+}
+
+/* Where the parameters of the function begin that a name of something local begins with; NULL: nowhere. */
+static char *first_parameters(char *text) {
+    int depth = 0;
+    for (char *p = text; *p; p++) {
+        if (strncmp(p, "operator", 8) == 0) p += 8 + operator_size(p + 8);
+        depth += (*p == '<') - (*p == '>' && p > text && p[-1] != '-');
+        if (*p != '(' || depth) continue;
+        if (strncmp(p, "(anonymous namespace)", 21) != 0) return p;
+        p += 20;
+    }
+    return NULL;
+}
+
+/* GNU leaves out what the function around something local returns: "void f<int>(int)::x" is "f<int>(int)::x". */
+static void drop_return_type(char *text) {
+    char *end = first_parameters(text), *begin = NULL;
+    int depth = 0;
+    for (char *p = text; end && p < end; p++) {
+        if (strncmp(p, "operator", 8) == 0) break;
+        if (strncmp(p, "(anonymous namespace)", 21) == 0) p += 20;
+        depth += (*p == '<') - (*p == '>');
+        if (*p == ' ' && !depth) begin = p + 1;
+    }
+    if (begin) memmove(text, begin, strlen(begin) + 1);
+}
+
 /* Of names of Rust GNU leaves the suffix out. */
 static char *without_suffix(char *text) {
     const char *suffix = find_suffix(text);
@@ -202,7 +236,10 @@ static char *demangle_plain(const char *name, size_t size) {
         out = grow_items(out, capacity, &(size_t){ 0 }, 1);
         csn_status status = csn_demangle(given, out, capacity, &length, NULL);
         if (status == CSN_OK && is_rust(name, size)) return without_suffix(out);
-        if (status == CSN_OK && suffix_is_read(name, out)) return in_gnu_words(out);
+        if (status == CSN_OK && suffix_is_read(name, out)) {
+            if (strncmp(name, "_ZZ", 3) == 0) drop_return_type(out);
+            return in_gnu_words(out);
+        }
         if (status != CSN_E_LIMIT) break;
         capacity = length + 1;
     }

@@ -152,7 +152,16 @@ static const char *plain_name(const struct llvm_module *m, struct csn_str name) 
     return made;
 }
 
-static void read_symbols(struct llvm_module *m) {
+static void read_wasm_symbols(struct llvm_module *m, const char *path) {
+    llvm_wasm_read_symbols(path, &m->wasm);
+    for (size_t i = 0; i < m->wasm.count; i++) {
+        const struct llvm_wasm_symbol *s = &m->wasm.items[i];
+        const struct llvm_symbol made = { s->addr, s->size, s->name, NULL, 0 };
+        GROW_PUSH(&m->all_symbols, made);
+    }
+}
+
+static void read_object_symbols(struct llvm_module *m) {
     const struct csn_debug_symbol *symbols;
     size_t count = 0;
     const char *file = NULL;
@@ -173,6 +182,11 @@ static void read_symbols(struct llvm_module *m) {
         GROW_PUSH(&m->all_symbols, made);
     }
     if (m->object.container != CSN_CONTAINER_ELF) guess_sizes(m);
+}
+
+static void read_symbols(struct llvm_module *m, const char *path) {
+    if (m->object.container == CSN_CONTAINER_WASM) read_wasm_symbols(m, path);
+    else read_object_symbols(m);
     sort_symbols(m->all_symbols.items, m->all_symbols.count);
     for (size_t i = 0; i < m->all_symbols.count; i++) {
         bool is_last = i + 1 == m->all_symbols.count || m->all_symbols.items[i + 1].addr != m->all_symbols.items[i].addr;
@@ -452,7 +466,7 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
     info = use_hints(path, options, info, &search);
     struct llvm_module *m = make_module(name, info, search);
     m->untag = options->untag;
-    read_symbols(m);
+    read_symbols(m, path);
     return m;
 }
 
@@ -472,6 +486,8 @@ void llvm_module_close(struct llvm_module *m) {
     free(m->all_symbols.items);
     for (size_t i = 0; i < m->file_names.count; i++) free(m->file_names.items[i]);
     free(m->file_names.items);
+    for (size_t i = 0; i < m->wasm.count; i++) free(m->wasm.items[i].name);
+    free(m->wasm.items);
     free(m->ranges.items);
     csn_debug_info_close(m->info);
     csn_companion_search_destroy(m->search);

@@ -6,6 +6,8 @@
 
 #include <callsign/debug_info.h>
 
+#include "stand_ins/llvm_wasm.h"
+
 /* A range of a function or inlined call; in the end, the part of it where none is further within. */
 struct llvm_span {
     uint64_t low, high;
@@ -72,6 +74,7 @@ struct llvm_module {
     bool has_ranges;
     struct llvm_unit **units; /* by index */
     struct { char **items; size_t count, capacity; } file_names; /* of symbols of files */
+    struct llvm_wasm_symbols wasm; /* of WebAssembly; in other containers empty */
     bool untag;
 };
 

@@ -6,7 +6,7 @@ usage: fuzz_stand_ins.py [--seed N] [--folder DIR] [--programs NAME,...] [--file
 
 One run is one set of options, one program and one input of a few requests. Each process of the tool and of the stand-in gets
 some ten inputs, one after the other. If the two processes differ, each input is given to a process of its own. Prints the first
-differences; exits 1 if one is not explained. --file takes a program of yours instead; --seconds ends earlier; --save adds the
+differences of each program; exits 1 if one is not explained. --file takes a program of yours instead; --seconds ends earlier; --save adds the
 counts to a file of JSON. $CALLSIGN names the command."""
 
 import argparse
@@ -23,7 +23,7 @@ import stand_in_draws
 import stand_in_pairs
 import stand_in_programs
 
-SHOWN = 6
+SHOWN = 2  # differences of one program
 
 
 class Counts:
@@ -48,7 +48,7 @@ class Counts:
             return
         self.differences += 1
         self.by_program[name] += 1
-        if self.differences <= SHOWN:
+        if self.by_program[name] <= SHOWN:
             print(stand_in_pairs.show_difference(arguments, stdin, difference) + "\n", file=self.out, flush=True)
 
     def as_json(self):

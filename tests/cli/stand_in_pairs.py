@@ -77,8 +77,8 @@ def explain(arguments, theirs, ours):
         return "a request that crashes the tool is answered"
     if differs_in_known_names(theirs, ours):
         return "names that only one demangler reads"
-    if "--demangle=java" in arguments and theirs._replace(out=b"") == ours._replace(out=b""):
-        return "--demangle=java"
+    if {"--demangle=java", "--demangle=gnat"} & set(arguments) and theirs._replace(out=b"") == ours._replace(out=b""):
+        return "--demangle=java, --demangle=gnat"
     return None
 
 

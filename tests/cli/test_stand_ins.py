@@ -46,6 +46,31 @@ def test_answers_are_those_of_the_tool(dialect, folder, programs):
     assert counts.runs >= RUNS and counts.differences == 0
 
 
+def need_programs(folder, *names):
+    found = stand_in_programs.build(folder / "programs", set(names))
+    if set(names) - set(found):
+        pytest.skip(f"not installed: {', '.join(sorted({stand_in_programs.RECIPES[name].split()[0] for name in names if name not in found}))}")
+
+
+@pytest.mark.parametrize("dialect", ["llvm-addr2line", "llvm-symbolizer"])
+def test_webassembly(dialect, folder):
+    """Symbols are LLVM's own: indexes, places in the file, data of the linking section."""
+    need_programs(folder, "c-wasm", "c-wasm.o")
+    pair_for(dialect, folder)
+    counts = fuzz_stand_ins.fuzz(dialect, RUNS, 7, folder, only={"c-wasm", "c-wasm.o"})
+    assert counts.runs >= RUNS and counts.differences == 0
+
+
+def test_addr2line_with_a_generic_target(folder, programs):
+    """It relocates nothing, so an object that is not linked has no DWARF for it."""
+    pair = pair_for("addr2line", folder)
+    for target in ("elf64-little", "elf64-x86-64"):
+        for name in ("c-obj.o", "c-gcc"):
+            arguments = ["-fi", f"--target={target}", "-e", name]
+            difference = pair.compare(arguments, b"0\n10\n20\n40\n1200\n", folder / "programs")
+            assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
 @pytest.mark.parametrize("arguments", [["-e", "nosuch"], ["-e", "."], ["-e", "/dev/null"], ["-e", "demo.c"], ["-e", "empty"],
                                        ["-e", "c-gcc", "-j", ".nosuch"], ["-e", "c-gcc", "-b", "nosuch"], ["-Z"], ["--exe"],
                                        ["@nosuch"], ["@options", "0x1139"], ["@."], ["-C", "--demangle=nosuch"], ["-v"], ["-H"],
@@ -89,8 +114,7 @@ def same_for_eu_addr2line(folder, where, arguments, lines=b""):
 
 
 def test_eu_addr2line_keeps_the_width_of_the_first_address(folder, programs):
-    if "c-arm32" not in stand_in_programs.build(folder / "programs", {"c-arm32"}):
-        pytest.skip("arm-linux-gnueabihf-gcc is not installed")
+    need_programs(folder, "c-arm32")
     for lines in (b"ffffffffffffffff\n400\n", b"400\nffffffffffffffff\n"):
         same_for_eu_addr2line(folder, folder / "programs", ["-a", "-e", "c-arm32"], lines)
 
@@ -99,6 +123,22 @@ SUFFIXED = ["_ZN4core3fmt17h0123456789abcdefE", "_ZN28_$LT$alloc..vec..Vec$GT$3f
             "_RNvC1a1b.llvm.12", "_Z1fv.llvm.123", "_Z1gv.cold", "_Z1hv.part.0.cold", "_Z1kv.x", "_Z1lv.123", "_Z1mv.Upper", "_ZN1b1cE.llvm.123",
             "_ZN1dE.cold", "_ZNK1x1yEi.cold", "_ZTV3foo.llvm.12", "_ZZ4mainE1x.0", "_ZZ4mainvE1x.0", "_Z1tIiET_S0_.cold", "_Z1nv.llvm.12.cold.1",
             "_Z1nv._omp_fn.0", "_Z1nPFvvE.resume", "_ZNO1q1rEv.cold", "_ZGVZ1fvE1x.llvm.1"]
+
+
+LOCAL = ["_ZZ1fIiEvT_ENK3fooclEv", "_ZZ1fIiEPKcT_EN3barC1Ev", "_ZZN2ns1gIJidEEEvDpT_E1x", "_ZZN12_GLOBAL__N_11hIiEEmvEN1aD2Ev", "_ZZlsI1AERS0_S1_T_E3tmp",
+         "_ZZN1BcvT_IiEEvEN1c1dEv", "_ZZZ1fIiEvT_E1gE1h", "_ZZ1kvENKUlvE_clEv", "_ZZ1mIiEDavENKUlvE_clEv", "_ZZN1Sclv1iE2jj", "_ZZN1SltIiEEbT_E1v", "_ZZplI1AERS0_S1_T_E3tmp",
+         "_ZZleI1AEiT_E3tmp", "_ZZN1AptI1BEEiT_E1c", "_ZZN1AixI1BEEiT_E1c", "_ZZN1AclI1BEEiT_E1c"]
+
+
+@pytest.mark.parametrize("dialect", ["eu-addr2line", "addr2line"])
+def test_names_of_local_things(dialect, folder, tmp_path):
+    """Without what the function around them returns."""
+    (tmp_path / "a.c").write_text("".join(f'int f{i}(void) __asm__("{name}"); int f{i}(void) {{ return {i}; }}\n' for i, name in enumerate(LOCAL)))
+    subprocess.run(["gcc", "-shared", "-fPIC", "-O1", "a.c", "-o", "a.so"], cwd=tmp_path, check=True)
+    listing = subprocess.run(["nm", "a.so"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    places = [line.split()[0] for line in listing.splitlines() if line.split()[-1] in LOCAL]
+    difference = pair_for(dialect, folder).compare(["-C", "-f", "-e", "a.so", *places], b"", tmp_path)
+    assert len(places) == len(LOCAL) and difference is None, stand_in_pairs.show_difference(["-C"], b"", difference)
 
 
 @pytest.mark.parametrize("dialect,option", [("eu-addr2line", "-C"), ("addr2line", "-C"), ("addr2line", "--demangle=gnu-v3"), ("addr2line", "--demangle=rust")])
@@ -182,7 +222,7 @@ def converted(pair, which, where, name, arguments):
 
 
 CONVERTED = ["c-gcc", "c-gcc-O0", "c-clang4", "c-obj.o", "c-sections.o", "c-shared.so", "c-arm64", "c-arm32", "c-i686", "c-s390x", "c-pe.exe", "c-pe32.exe",
-             "c-macho.o", "c-strip", "c-nodebug", "cc-gcc", "cc-clang", "cc-split", "cc-clsplit.o", "cc-obj.o", "cc-types", "cc-dwz", "cc-link", "rs",
+             "c-macho.o", "c-strip", "c-nodebug", "c-gcc2", "c-wasm", "cc-gcc", "cc-clang", "cc-split", "cc-clsplit.o", "cc-obj.o", "cc-types", "cc-dwz", "cc-link", "rs",
              "demo.c", "nosuch"]
 
 
@@ -212,6 +252,8 @@ SITES = ["functions:\n  - name: main\n    callsites:\n      - return_offset: 0x5
          "functions:\n  - name: nosuch\n    callsites:\n      - return_offset: 1\n        match_regex: []\n",
          "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n        match_regex: []\n        flags: [Foo]\n",
          "functions:\n  - name: main\n    callsites:\n      - return_offset: xyz\n        match_regex: []\n",
+         "functions:\n  - name: main\n    callsites:\n", "functions:\n  - name: main\n    callsites: ~\n", "functions: null\n", "functions: \"\"\n",
+         "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n        match_regex:\n        flags: [InternalCall, ExternalCall]\n",
          "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n", "functions:\n  - name: main\n    name: x\n"]
 
 

@@ -79,9 +79,27 @@ static bool is_map(struct yaml_file *f, yaml_node_t *node) {
     return !f->why;
 }
 
+/* Nothing, or a word for it, is an empty list. */
+static bool is_null(const yaml_node_t *node) {
+    static const char *const words[] = { "", "null", "Null", "NULL", "~" };
+    if (node->type != YAML_SCALAR_NODE || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return false;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp((const char *)node->data.scalar.value, words[i]) == 0) return true;
+    return false;
+}
+
 static bool is_list(struct yaml_file *f, yaml_node_t *node) {
-    if (node->type != YAML_SEQUENCE_NODE) refuse_node(f, node, "not a sequence", NULL);
+    if (node->type != YAML_SEQUENCE_NODE && !is_null(node)) refuse_node(f, node, "not a sequence", NULL);
     return !f->why;
+}
+
+/* The elements of a list, or NULL. */
+static yaml_node_item_t *first_item(const yaml_node_t *list) {
+    return list && list->type == YAML_SEQUENCE_NODE ? list->data.sequence.items.start : NULL;
+}
+
+static yaml_node_item_t *end_item(const yaml_node_t *list) {
+    return list && list->type == YAML_SEQUENCE_NODE ? list->data.sequence.items.top : NULL;
 }
 
 static void check_keys(struct yaml_file *f, yaml_node_t *map, const char *const *known) {
@@ -137,12 +155,12 @@ static struct gsym_function *find_function(struct gsym_build *build, const char 
 
 static void add_site(struct yaml_file *f, struct gsym_function *to, const struct site *site) {
     struct gsym_call call = { site->offset, 0, (uint32_t)to->patterns.count, 0 };
-    for (yaml_node_item_t *p = site->patterns->data.sequence.items.start; p < site->patterns->data.sequence.items.top; p++) {
+    for (yaml_node_item_t *p = first_item(site->patterns); p < end_item(site->patterns); p++) {
         const char *text = text_of(f, node_at(f, *p));
         GROW_PUSH(&to->patterns, gsym_build_string(f->build, (struct csn_str){ text, strlen(text) }));
         call.pattern_count++;
     }
-    for (yaml_node_item_t *p = site->flags ? site->flags->data.sequence.items.start : NULL; p && p < site->flags->data.sequence.items.top; p++) {
+    for (yaml_node_item_t *p = first_item(site->flags); p < end_item(site->flags); p++) {
         const char *text = text_of(f, node_at(f, *p));
         if (strcmp(text, "InternalCall") == 0) call.flags |= 1;
         else if (strcmp(text, "ExternalCall") == 0) call.flags |= 2;
@@ -163,7 +181,7 @@ static void read_function(struct yaml_file *f, yaml_node_t *node, bool adds) {
         f->why = format_why("Can't find function '%s' specified in callsite YAML\n", text_of(f, name));
         return;
     }
-    for (yaml_node_item_t *p = sites ? sites->data.sequence.items.start : NULL; p && p < sites->data.sequence.items.top && !f->why; p++) {
+    for (yaml_node_item_t *p = first_item(sites); p < end_item(sites) && !f->why; p++) {
         const struct site site = read_site(f, node_at(f, *p));
         if (adds && !f->why) add_site(f, to, &site);
     }
@@ -179,7 +197,7 @@ static void read_document(struct yaml_file *f) {
     yaml_node_t *list = need_key(f, root, "functions");
     if (!list || !is_list(f, list)) return;
     for (int adds = 0; adds < 2; adds++) {
-        for (yaml_node_item_t *p = list->data.sequence.items.start; p < list->data.sequence.items.top && !f->why; p++)
+        for (yaml_node_item_t *p = first_item(list); p < end_item(list) && !f->why; p++)
             read_function(f, node_at(f, *p), adds);
         check_keys(f, root, known);
     }

@@ -6,6 +6,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/gsymutil/gsym_dwarf.h"
+#include "stand_ins/gsymutil/gsym_expression.h"
 
 enum {
     DW_FORM_data2 = 0x05, DW_FORM_data4 = 0x06, DW_FORM_data8 = 0x07, DW_FORM_data1 = 0x0b, DW_FORM_flag = 0x0c,
@@ -110,19 +111,6 @@ static void put_type(const struct csn_debug_die *die, unsigned depth) {
         fwrite(name.bytes.ptr, 1, name.bytes.len, stdout);
 }
 
-/* ---- expressions ---- */
-
-/* The few operations that functions have: where their frame is, which entry of a table of virtual functions they are. */
-static void put_expression(struct csn_str bytes) {
-    const unsigned char *p = (const unsigned char *)bytes.ptr;
-    if (bytes.len == 1 && p[0] == 0x9c) fputs("DW_OP_call_frame_cfa", stdout);
-    else if (bytes.len == 1 && p[0] >= 0x50 && p[0] <= 0x6f) printf("DW_OP_reg%u", p[0] - 0x50u); /* without the register's name */
-    else if (bytes.len == 2 && p[0] == 0x10 && p[1] < 0x80) printf("DW_OP_constu 0x%x", p[1]);
-    else if (bytes.len == 1 && p[0] >= 0x30 && p[0] <= 0x4f) printf("DW_OP_lit%u", p[0] - 0x30u);
-    else
-        for (size_t i = 0; i < bytes.len; i++) printf("%s%02x", i ? " " : "", p[i]);
-}
-
 /* ---- values ---- */
 
 static void put_string(struct csn_str s) {
@@ -196,7 +184,7 @@ static void put_value(const struct gsym_unit *u, const struct csn_debug_die *die
     else if (v->kind == CSN_VALUE_ADDRESS) put_address(u, v->number);
     else if (v->kind == CSN_VALUE_STRING) put_string(v->bytes);
     else if (v->kind == CSN_VALUE_REFERENCE) put_reference(die, v);
-    else if (v->kind == CSN_VALUE_BLOCK) put_expression(v->bytes);
+    else if (v->kind == CSN_VALUE_BLOCK) gsym_put_expression(u, v->bytes);
     else if (v->form == DW_FORM_strp_sup || v->form == DW_FORM_GNU_strp_alt) return; /* in a file that LLVM does not read */
     else if (v->form == DW_FORM_rnglistx) printf("indexed (0x%" PRIx64 ") rangelist = ", v->number);
     else printf("0x%0*" PRIx64, die->unit->offset_size == 8 ? 16 : 8, v->number);
@@ -209,6 +197,10 @@ static void put_meaning(const struct gsym_unit *u, const struct csn_debug_die *d
     struct csn_str name;
     if (attribute == DW_AT_ranges) {
         put_ranges(u, die);
+        return;
+    }
+    if (attribute == DW_AT_frame_base && v->kind != CSN_VALUE_BLOCK && die->unit->version < 5) {
+        gsym_put_locations(u, v->number);
         return;
     }
     if (v->kind != CSN_VALUE_REFERENCE || csn_debug_die_follow(die, v, &target, NULL) != CSN_OK) return;

@@ -67,7 +67,7 @@ static void put_call_sites(const struct csn_index *index, const struct csn_recor
         printf("  0x%04" PRIx64 " Flags[", site.return_offset);
         if (!(site.flags & 3)) fputs("None", stdout);
         if (site.flags & 1) fputs("InternalCall", stdout);
-        if ((site.flags & 3) == 3) fputs(", ", stdout);
+        if ((site.flags & 3) == 3) fputs(" | ", stdout);
         if (site.flags & 2) fputs("ExternalCall", stdout);
         fputc(']', stdout);
         if (site.pattern_count) {

@@ -206,20 +206,28 @@ static bool is_function(const struct llvm_module *m, const struct csn_debug_symb
            csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK && section.flags & CSN_SECTION_EXEC;
 }
 
-/* The address as LLVM has it: in COFF from the section on, in WebAssembly where the size of the body stands. */
+/* The address as LLVM has it: in COFF from the section on. */
 static uint64_t symbol_addr(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
     uint64_t addr = llvm_raw_addr(m, s->addr, NULL);
     if (m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK) addr -= section.addr;
-    if (m->object.container == CSN_CONTAINER_WASM && addr)
-        for (uint64_t size = s->size; addr--, size > 0x7f;) size >>= 7;
     return addr;
 }
 
-void gsym_read_symbols(struct gsym_build *build, struct llvm_module *module) {
+/* LLVM takes the value of the symbol, the function's index, as its address. */
+static void read_wasm_symbols(struct gsym_build *build, const struct llvm_module *m) {
+    for (size_t i = 0; i < m->wasm.count; i++) {
+        const struct llvm_wasm_symbol *s = &m->wasm.items[i];
+        if (!s->is_function || !gsym_build_is_text(build, s->idx)) continue;
+        struct gsym_function f = { .start = s->idx, .end = s->idx };
+        f.name = gsym_build_string(build, (struct csn_str){ s->name, strlen(s->name) });
+        gsym_build_add(build, &f);
+    }
+}
+
+static void read_object_symbols(struct gsym_build *build, const struct llvm_module *module) {
     const struct csn_debug_symbol *symbols;
     const uint32_t container = module->object.container;
-    const size_t before = build->functions.count;
     size_t count = 0;
     if (csn_debug_info_symbols(module->info, CSN_SYMBOLS_STATIC, &symbols, &count, NULL) != CSN_OK) count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -231,5 +239,11 @@ void gsym_read_symbols(struct gsym_build *build, struct llvm_module *module) {
         f.name = gsym_build_string(build, name);
         gsym_build_add(build, &f);
     }
+}
+
+void gsym_read_symbols(struct gsym_build *build, struct llvm_module *module) {
+    const size_t before = build->functions.count;
+    if (module->object.container == CSN_CONTAINER_WASM) read_wasm_symbols(build, module);
+    else read_object_symbols(build, module);
     printf("Loaded %zu functions from symbol table.\n", build->functions.count - before);
 }

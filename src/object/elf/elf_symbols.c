@@ -132,14 +132,16 @@ static bool symbol_section(const struct csni_symbol_iter *iter, uint64_t index, 
     return wide < iter->object->section_count;
 }
 
-/* The address without the bit that tells Thumb, microMIPS and MIPS16 code from other code; in an object that is not linked,
- * after the place of its section. A TLS symbol's is an offset. */
+/* Whether bit 0 of the value tells Thumb, microMIPS and MIPS16 code from other code. */
+static bool has_code_bit(const struct csni_object *object, const struct elf_symbol *s) {
+    const bool is_mips_other = (s->other & STO_MIPS_ISA) == STO_MICROMIPS || (s->other & STO_MIPS16) == STO_MIPS16;
+    const bool is_function = s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+    return is_function && (s->value & 1) && (object->machine == EM_ARM || (object->machine == EM_MIPS && is_mips_other));
+}
+
+/* The address without that bit; in an object that is not linked, after the place of its section. A TLS symbol's is an offset. */
 static uint64_t symbol_addr(const struct csni_object *object, const struct elf_symbol *s, uint32_t section) {
-    uint64_t addr = s->value;
-    if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) {
-        bool is_mips_other = (s->other & STO_MIPS_ISA) == STO_MICROMIPS || (s->other & STO_MIPS16) == STO_MIPS16;
-        if (object->machine == EM_ARM || (object->machine == EM_MIPS && is_mips_other)) addr &= ~(uint64_t)1;
-    }
+    uint64_t addr = s->value - has_code_bit(object, s);
     if (object->kind == CSNI_OBJECT_RELOCATABLE && section != CSNI_NO_SECTION && s->type != STT_TLS)
         addr += object->sections[section].addr;
     return addr;
@@ -183,7 +185,7 @@ bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out
     bool nameless = !s.name || (iter->only_functions && !names_code(iter, &s, symbol.section) && is_terminated(iter->strings, s.name));
     if (!nameless && !csni_span_cstr(iter->strings, s.name, &symbol.name)) return false;
     symbol.addr = symbol_addr(iter->object, &s, symbol.section);
-    symbol.had_low_bit = (s.value ^ symbol.addr) & 1;
+    symbol.had_low_bit = has_code_bit(iter->object, &s);
     symbol.is_hidden = (s.other & 3) == STV_HIDDEN || (s.other & 3) == STV_INTERNAL;
     *out = symbol;
     return true;
