@@ -57,6 +57,7 @@ static const struct setting table[] = {
     NUMBER_SETTING("refresh", refresh, 1, 86400, "seconds for which an answer about an image is not looked up again (default 10)"),
     NUMBER_SETTING("negative", negative, 0, 86400, "seconds for which upstreams are not asked again for what they lack (default 20)"),
     NUMBER_SETTING("fetch-timeout", fetch_timeout, 1, 86400, "seconds without progress after which an upstream is given up (default 30)"),
+    NUMBER_SETTING("keep-answers", keep_answers, 1, 86400, "seconds for which a finished answer to a /symbolicate?timeout=S that had to wait is kept (default 90)"),
     NUMBER_SETTING("open-indexes", open_indexes, 1, 1000000, "indexes that stay open (default 512)"),
     NUMBER_SETTING("rate-limit", rate_limit, 0, 1000000, "requests a second of one address or tenant; 0: no limit (default 0)"),
     NUMBER_SETTING("rate-burst", rate_burst, 1, 1000000, "requests that may come at once before the limit holds (default 100)"),
@@ -74,7 +75,7 @@ void settings_init(struct settings *s) {
         .listen = "127.0.0.1:8788", .layout = "build-id", .log_level = "info", .threads = 0, .workers = 16, .conversion_workers = 2,
         .conversion_memory = (uint64_t)8 << 30, .converted_bytes = (uint64_t)64 << 30, .max_upload = (uint64_t)16 << 30, .max_body = 64 << 20,
         .max_body_memory = 512 << 20, .max_jobs = 1000, .max_connections = 4096, .idle_timeout = 60, .header_timeout = 30,
-        .drain_timeout = 30, .rescan = 10, .refresh = 10, .negative = 20, .fetch_timeout = 30, .open_indexes = 512, .rate_burst = 100,
+        .drain_timeout = 30, .rescan = 10, .refresh = 10, .negative = 20, .fetch_timeout = 30, .keep_answers = 90, .open_indexes = 512, .rate_burst = 100,
     };
 }
 

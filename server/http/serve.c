@@ -12,6 +12,7 @@
 #include "http/listen.h"
 #include "http/rate_limit.h"
 #include "http/server.h"
+#include "routes/poll.h"
 #include "routes/routes.h"
 #include "store/archive_intake.h"
 #include "store/file_sync.h"
@@ -45,6 +46,7 @@ static void *keep_house(void *context) {
     const struct settings *settings = &server->settings;
     for (uint64_t second = 0; !atomic_load(&house->is_over); second++) {
         if (second % settings->rescan == 0) scan_store(server);
+        polls_count(server->polls);
         connections_end_hung_up();
         connections_end_slow(settings->header_timeout, settings->idle_timeout * 2);
         for (int i = 0; i < 20 && !atomic_load(&house->is_over); i++) nanosleep(&(struct timespec){ 0, 50000000 }, NULL);
@@ -72,6 +74,7 @@ static int open_all(struct server *server, struct opened_store *opened, char *wh
     if (open_pool(server, why, why_size) < 0) return -1;
     server->listen_fd = listen_at(server->settings.listen, why, why_size);
     server->rates = rate_limit_create();
+    server->polls = polls_create(server->settings.keep_answers);
     return server->listen_fd < 0 ? -1 : 0;
 }
 
@@ -201,6 +204,7 @@ int serve(struct settings *settings) {
     block_signals(&signals);
     log_set_level(settings->log_level);
     int code = open_all(&server, &opened, why, sizeof(why)) < 0 || run(&server, &signals, why, sizeof(why)) < 0 ? fail(why) : 0;
+    polls_free(server.polls);
     index_pool_close(server.pool);
     close_store(&opened);
     tokens_free(server.tokens);

@@ -26,6 +26,7 @@ struct server {
     atomic_uint active;              /* requests between their first line and the end of their answer */
     atomic_uint_least64_t body_bytes; /* held by all requests */
     struct rate_limit *rates;
+    struct polls *polls;             /* NULL: none are kept */
     /* Workers, for requests that wait. */
     pthread_mutex_t queue_lock;
     pthread_cond_t queue_filled;

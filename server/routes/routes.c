@@ -19,7 +19,7 @@ const struct route server_routes[] = {
     { "/buildid/", "GET HEAD", debuginfod_file, ROUTE_PREFIX, "debuginfod" },
     { "/metrics", "GET HEAD", show_metrics, ROUTE_QUICK | ROUTE_OPEN, "metrics" },
     { "/healthz", "GET HEAD", show_health, ROUTE_QUICK | ROUTE_OPEN, "health" },
-    { "/healthcheck", "GET HEAD", show_health, ROUTE_QUICK | ROUTE_OPEN, "health" },
+    { "/healthcheck", "GET HEAD", show_healthcheck, ROUTE_QUICK | ROUTE_OPEN, "health" },
     { "/__heartbeat__", "GET HEAD", show_ready, ROUTE_OPEN, "health" },
     { "/__lbheartbeat__", "GET HEAD", show_health, ROUTE_QUICK | ROUTE_OPEN, "health" },
     { "/readyz", "GET HEAD", show_ready, ROUTE_OPEN, "health" },

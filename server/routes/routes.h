@@ -12,6 +12,6 @@ http_handler debuginfod_file, debuginfod_metadata;
 http_handler upload_file, own_symbolicate, trees_and_page, proxy_file;
 http_handler pprof_symbolz;
 http_handler sentry_symbolicate, sentry_request;
-http_handler show_metrics, show_health, show_ready, show_version, show_openapi;
+http_handler show_metrics, show_health, show_healthcheck, show_ready, show_version, show_openapi;
 
 #endif

@@ -8,9 +8,10 @@
 
 #include "http/server.h"
 #include "routes/lookup.h"
+#include "routes/poll.h"
 #include "routes/routes.h"
 
-enum { WHY_SIZE = 256 };
+enum { WHY_SIZE = 256, RETRY_AFTER_S = 5 };
 
 enum debug_status { DEBUG_UNUSED, DEBUG_FOUND, DEBUG_MISSING, DEBUG_MALFORMED, DEBUG_FETCHING_FAILED };
 
@@ -22,12 +23,13 @@ struct sentry_module {
     enum debug_status status;
 };
 struct sentry_run {
-    struct http_request *http;
+    struct server *server;
     struct sentry_module *modules;
     size_t module_count;
     struct lookup *lookup;
     bool is_caller_first;
     json_int_t signal;
+    uint64_t frames;
 };
 
 static bool take_number(const json_t *value, uint64_t *out) {
@@ -80,7 +82,7 @@ static void open_module(struct sentry_run *run, struct sentry_module *module) {
         module->status = *text_of(module->json, "debug_id") ? DEBUG_MALFORMED : DEBUG_MISSING;
         return;
     }
-    switch (pool_acquire(run->http->server->pool, &key, true, &module->symbols, why, sizeof(why))) {
+    switch (pool_acquire(run->server->pool, &key, true, &module->symbols, why, sizeof(why))) {
     case POOL_OK: module->status = DEBUG_FOUND; break;
     case POOL_NONE: case POOL_WOULD_BLOCK: module->status = DEBUG_MISSING; break;
     case POOL_FAILED: module->status = DEBUG_MALFORMED; break;
@@ -174,7 +176,7 @@ static bool is_adjusted(const struct sentry_run *run, const json_t *thread, cons
 
 static void put_frame(struct sentry_run *run, const json_t *given, size_t index, bool adjust, json_t *out) {
     struct placed placed = place_frame(run, given);
-    run->http->frames++;
+    run->frames++;
     if (placed.is_malformed || !placed.module) {
         json_array_append_new(out, new_frame(given, placed.is_malformed ? "malformed" : "unknown_image", index));
         return;
@@ -209,44 +211,131 @@ static json_t *answer_thread(struct sentry_run *run, json_t *thread) {
     return out;
 }
 
-/* ---- the request ---- */
+/* ---- the answer ---- */
 
-static enum http_done answer(struct sentry_run *run, const json_t *root) {
-    json_t *stacks = json_object_get(root, "stacktraces"), *modules = json_object_get(root, "modules"), *out = json_object(), *list, *thread;
+static json_t *stacks_of(const json_t *root) {
+    json_t *stacks = json_object_get(root, "stacktraces");
+    return stacks ? stacks : json_object_get(root, "threads");
+}
+
+static json_t *answer(struct sentry_run *run, const json_t *root) {
+    json_t *out = json_object(), *list, *thread;
     size_t i;
-    if (!stacks) stacks = json_object_get(root, "threads");
-    if (!json_is_array(stacks) || (modules && !json_is_array(modules))) {
-        json_decref(out);
-        return respond_error(run->http, 400, "stacktraces or modules is missing or not an array");
-    }
     run->signal = json_integer_value(json_object_get(root, "signal"));
     run->is_caller_first = strcmp(text_of(json_object_get(root, "options"), "frame_order"), "caller_first") == 0;
-    take_modules(run, modules);
+    take_modules(run, json_object_get(root, "modules"));
     json_object_set_new(out, "status", json_string("completed"));
     if (json_object_get(root, "signal")) json_object_set(out, "signal", json_object_get(root, "signal"));
     json_object_set_new(out, "stacktraces", list = json_array());
-    json_array_foreach(stacks, i, thread) json_array_append_new(list, answer_thread(run, thread));
+    json_array_foreach(stacks_of(root), i, thread) json_array_append_new(list, answer_thread(run, thread));
     json_object_set_new(out, "modules", list = json_array());
     for (i = 0; i < run->module_count; i++) json_array_append_new(list, module_answer(&run->modules[i]));
-    char *text = json_dumps(out, JSON_COMPACT);
-    json_decref(out);
-    if (!text) return respond_error(run->http, 500, "out of memory");
-    text_put(&run->http->response.body, text);
+    return out;
+}
+
+/* A request that is worked on, whether or not its client still waits. */
+struct sentry_work {
+    json_t *root;
+    size_t body_size; /* counted among the bodies in memory until it is done */
+};
+
+static void compute_answer(struct server *server, void *context, struct poll_answer *out) {
+    struct sentry_work *work = context;
+    struct sentry_run run = { .server = server, .lookup = lookup_create() };
+    json_t *json = run.lookup ? answer(&run, work->root) : NULL;
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    *out = (struct poll_answer){ .status = text ? 200 : 503, .frames = run.frames };
+    text_put(&out->body, text ? text : "{\"detail\":\"out of memory\",\"causes\":[]}");
     free(text);
-    return respond_json(run->http, 200);
+    json_decref(json);
+    for (size_t i = 0; i < run.module_count; i++) pool_release(server->pool, run.modules[i].symbols);
+    free(run.modules);
+    lookup_destroy(run.lookup);
+    json_decref(work->root);
+    atomic_fetch_sub(&server->body_bytes, work->body_size);
+    free(work);
+}
+
+/* ---- requests ---- */
+
+static enum http_done respond_poll(struct http_request *request, enum poll_status status, const char *id, struct poll_answer *answer) {
+    struct text *body = &request->response.body;
+    switch (status) {
+    case POLL_DONE:
+        request->frames = answer->frames;
+        text_free(body);
+        *body = answer->body;
+        return respond_json(request, answer->status);
+    case POLL_PENDING:
+        text_char(body, '{');
+        text_json_member(body, "status", "pending");
+        text_json_member(body, "request_id", id);
+        text_format(body, ",\"retry_after\":%d}", RETRY_AFTER_S);
+        return respond_json(request, 200);
+    case POLL_UNKNOWN: return respond_error(request, 404, "no such request, or its answer was delivered");
+    case POLL_FULL: return respond_error(request, 503, "too many requests are under way");
+    }
+    return respond_error(request, 500, "no answer");
+}
+
+/* The argument `timeout`, whole seconds. False, with an answer: it is something else. */
+static bool take_timeout(struct http_request *request, bool *has_timeout, uint64_t *out) {
+    const char *text = request_argument(request, "timeout");
+    *has_timeout = text != NULL;
+    *out = 0;
+    if (!text) return true;
+    size_t digits = strspn(text, "0123456789");
+    if (digits && digits <= 18 && !text[digits]) {
+        *out = strtoull(text, NULL, 10);
+        return true;
+    }
+    respond_error(request, 400, "timeout is '%.40s', must be a number of seconds", text);
+    return false;
+}
+
+/* Takes `root`: another thread may be the last that uses it. */
+static enum http_done symbolicate(struct http_request *request, json_t *root, bool has_timeout, uint64_t timeout) {
+    struct sentry_work *work = malloc(sizeof(*work));
+    struct poll_answer out = { .status = 500 };
+    char id[REQUEST_ID_SIZE] = "";
+    if (!work) {
+        json_decref(root);
+        return respond_error(request, 503, "out of memory");
+    }
+    *work = (struct sentry_work){ root, request->body.size };
+    atomic_fetch_add(&request->server->body_bytes, work->body_size);
+    enum poll_status status = POLL_DONE;
+    if (has_timeout && request->server->polls)
+        status = polls_start(request->server->polls, request->server, compute_answer, work, request->tenant, timeout, id, &out);
+    else compute_answer(request->server, work, &out);
+    if (status == POLL_FULL) {
+        atomic_fetch_sub(&request->server->body_bytes, work->body_size);
+        json_decref(root);
+        free(work);
+    }
+    return respond_poll(request, status, id, &out);
 }
 
 enum http_done sentry_symbolicate(struct http_request *request) {
-    struct sentry_run run = { .http = request, .lookup = lookup_create() };
-    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL);
-    enum http_done done = !run.lookup ? respond_error(request, 503, "out of memory")
-                          : json_is_object(root) ? answer(&run, root) : respond_error(request, 400, "the body is not a JSON object");
-    for (size_t i = 0; i < run.module_count; i++) pool_release(request->server->pool, run.modules[i].symbols);
-    free(run.modules);
-    lookup_destroy(run.lookup);
+    json_t *root = json_loadb(request->body.size ? request->body.ptr : "", request->body.size, 0, NULL), *modules = json_object_get(root, "modules");
+    bool has_timeout;
+    uint64_t timeout;
+    if (!json_is_object(root)) respond_error(request, 400, "the body is not a JSON object");
+    else if (!json_is_array(stacks_of(root)) || (modules && !json_is_array(modules)))
+        respond_error(request, 400, "stacktraces or modules is missing or not an array");
+    else if (take_timeout(request, &has_timeout, &timeout)) return symbolicate(request, root, has_timeout, timeout);
     json_decref(root);
-    return done;
+    return HTTP_DONE;
 }
 
-/* Every request is answered at once, so that none is left to be fetched. */
-enum http_done sentry_request(struct http_request *request) { return respond_error(request, 404, "no such request, or its answer was delivered"); }
+/* GET /requests/ID?timeout=S */
+enum http_done sentry_request(struct http_request *request) {
+    const char *id = request->path + strlen("/requests/");
+    struct poll_answer out = { .status = 500 };
+    bool has_timeout;
+    uint64_t timeout;
+    if (!take_timeout(request, &has_timeout, &timeout)) return HTTP_DONE;
+    if (!has_timeout) timeout = UINT64_MAX; /* until it is done */
+    enum poll_status status = !request->server->polls ? POLL_UNKNOWN : polls_wait(request->server->polls, id, request->tenant, timeout, &out);
+    return respond_poll(request, status, id, &out);
+}

@@ -9,9 +9,13 @@
 #include "http/connections.h"
 #include "http/server.h"
 #include "routes/openapi.h"
+#include "routes/poll.h"
 #include "routes/routes.h"
 
 enum http_done show_health(struct http_request *request) { return respond(request, 200, "text/plain", "ok\n"); }
+
+/* Symbolicator's, to the letter. */
+enum http_done show_healthcheck(struct http_request *request) { return respond(request, 200, "text/plain", "ok"); }
 
 /* Ready: the store answers, its files are known, and no drain has begun. */
 enum http_done show_ready(struct http_request *request) {
@@ -105,6 +109,7 @@ enum http_done show_metrics(struct http_request *request) {
     put_metric(out, "callsign_conversions_total", "counter", "Conversions.", counts.conversions);
     put_metric(out, "callsign_conversions_waiting", "gauge", "Conversions that wait for a worker.", counts.waiting);
     put_metric(out, "callsign_conversion_failures_total", "counter", "Files that could not be used.", counts.failures);
+    put_metric(out, "callsign_pending_answers", "gauge", "Requests with a timeout that run, or whose answer is kept.", polls_count(server->polls));
     put_metric(out, "callsign_store_files", "gauge", "Files of the catalogue.", files < 0 ? 0 : (uint64_t)files);
     put_metric(out, "callsign_connections", "gauge", "Open connections.", connections_count());
     put_metric(out, "callsign_requests_active", "gauge", "Requests under way.", atomic_load(&server->active));

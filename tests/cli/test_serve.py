@@ -410,7 +410,7 @@ def test_health_and_metrics(server):
     deadline = time.monotonic() + 10
     while server.ask("GET", "/readyz")[0] != 200:
         assert time.monotonic() < deadline
-    for path in ("/healthz", "/readyz", "/__heartbeat__", "/__lbheartbeat__", "/__version__", "/healthcheck"):
+    for path in ("/healthz", "/readyz", "/__heartbeat__", "/__lbheartbeat__", "/__version__"):
         assert server.ask("GET", path)[0] == 200
     text = server.ask("GET", "/metrics")[2].decode()
     assert re.search(r'callsign_requests_total\{route="health",status="2xx"\} [5-9]', text)
