@@ -23,7 +23,7 @@ static bool ends(const char *text, size_t size) { return memchr(text, 0, size) !
 
 static void check(const struct settings *s) {
     require(ends(s->store, sizeof(s->store)) && ends(s->listen, sizeof(s->listen)) && ends(s->layout, sizeof(s->layout)));
-    require(s->upstream_count <= MOST_REMOTES && s->tenant_count <= MOST_TENANTS && s->workers >= 1 && s->workers <= 64);
+    require(s->upstream_count <= MOST_REMOTES && s->tenant_count <= MOST_TENANTS && s->workers >= 1 && s->workers <= MOST_WORKERS);
     for (uint32_t i = 0; i < s->upstream_count; i++) require(ends(s->upstreams[i], sizeof(s->upstreams[i])));
     for (uint32_t i = 0; i < s->tenant_count; i++)
         require(*s->tenants[i].name && ends(s->tenants[i].name, sizeof(s->tenants[i].name)) && ends(s->tenants[i].scopes, sizeof(s->tenants[i].scopes)));

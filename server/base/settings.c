@@ -39,7 +39,7 @@ static const struct setting table[] = {
       "URL of a debuginfod, symbol or Callsign server that is asked for what the store does not have; can be repeated" },
     { "demo", SETTING_FLAG, offsetof(struct settings, demo), 0, 0, 0, 0, "fill an empty store with examples" },
     NUMBER_SETTING("threads", threads, 1, 256, "threads that serve connections (default: one per core)"),
-    NUMBER_SETTING("workers", workers, 1, 64, "threads for requests that wait (default 16)"),
+    NUMBER_SETTING("workers", workers, 1, MOST_WORKERS, "threads for requests that wait (default 16)"),
     NUMBER_SETTING("conversion-workers", conversion_workers, 1, 64, "conversions at the same time (default 2)"),
     NUMBER_SETTING("conversion-threads", conversion_threads, 0, 256, "threads of one conversion; 0: one per core (default 0)"),
     SIZE_SETTING("conversion-memory", conversion_memory, 1 << 20, "memory of all conversions and open conversions (default 8G)"),

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SETTING_TEXT_SIZE = 1024, MOST_REMOTES = 16, MOST_TENANTS = 64 };
+enum { SETTING_TEXT_SIZE = 1024, MOST_REMOTES = 16, MOST_TENANTS = 64, MOST_WORKERS = 256 };
 
 struct settings {
     char store[SETTING_TEXT_SIZE];

@@ -33,7 +33,7 @@ void queue_start(struct server *server) {
     pthread_mutex_init(&server->queue_lock, NULL);
     pthread_cond_init(&server->queue_filled, NULL);
     server->queue_last = &server->queue_first;
-    for (uint32_t i = 0; i < server->settings.workers && i < 64; i++)
+    for (uint32_t i = 0; i < server->settings.workers && i < MOST_WORKERS; i++)
         if (pthread_create(&server->workers[server->worker_count], NULL, work, server) == 0) server->worker_count++;
 }
 

@@ -33,7 +33,7 @@ struct server {
     struct http_request *queue_first, **queue_last;
     uint32_t queue_size;
     bool is_stopping;
-    pthread_t workers[64];
+    pthread_t workers[MOST_WORKERS];
     uint32_t worker_count;
 };
 

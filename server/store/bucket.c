@@ -3,15 +3,26 @@
 #include "store/bucket.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/remote_http.h"
 
-enum { KEY_SIZE = 2 * STORE_PATH_SIZE, MOST_PAGES = 100000 /* of 1000 keys */ };
+enum { KEY_SIZE = 2 * STORE_PATH_SIZE, MOST_PAGES = 100000 /* of 1000 keys */, MOST_FOUND = 4, FOUND_SLOTS = 256, FOUND_S = 5 };
+
+/* The keys below a prefix, kept for a moment: an image is looked for as an index, as a debug file, as a symbol file ..., each by the same
+ * list, and lists are what a bucket costs most for. */
+struct found_keys {
+    char prefix[128];
+    time_t until;
+    uint32_t count;
+    char paths[MOST_FOUND][STORE_PATH_SIZE];
+};
 
 struct bucket {
     char base[1024];      /* ENDPOINT/BUCKET */
@@ -21,6 +32,8 @@ struct bucket {
     char *user;           /* KEY:SECRET; NULL: requests are not signed */
     char *token_header;   /* NULL: none */
     uint64_t timeout_s;
+    pthread_mutex_t lock; /* of `found` */
+    struct found_keys *found;
 };
 
 static const char *first_variable(const char *a, const char *b) {
@@ -44,6 +57,8 @@ int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *
     struct bucket *bucket = calloc(1, sizeof(*bucket));
     if (!bucket) return -1;
     bucket->timeout_s = timeout_s;
+    pthread_mutex_init(&bucket->lock, NULL);
+    bucket->found = calloc(FOUND_SLOTS, sizeof(*bucket->found));
     if (!region) region = "us-east-1";
     if (endpoint) snprintf(bucket->base, sizeof(bucket->base), "%.*s/%.*s", (int)(strlen(endpoint) - (endpoint[strlen(endpoint) - 1] == '/')), endpoint, size, name);
     else snprintf(bucket->base, sizeof(bucket->base), "https://%.*s.s3.%s.amazonaws.com", size, name, region);
@@ -52,7 +67,7 @@ int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *
     snprintf(bucket->host_header, sizeof(bucket->host_header), "Host: %.*s", (int)strcspn(host, "/"), host);
     if (slash && slash[1]) snprintf(bucket->prefix, sizeof(bucket->prefix), "%s/", slash + 1);
     snprintf(bucket->signature, sizeof(bucket->signature), "aws:amz:%s:s3", region);
-    if (size > 0 && take_credentials(bucket)) {
+    if (size > 0 && bucket->found && take_credentials(bucket)) {
         *out = bucket;
         return 0;
     }
@@ -63,6 +78,8 @@ int bucket_open(const char *url, uint64_t timeout_s, struct bucket **out, char *
 
 void bucket_close(struct bucket *bucket) {
     if (!bucket) return;
+    pthread_mutex_destroy(&bucket->lock);
+    free(bucket->found);
     free(bucket->user);
     free(bucket->token_header);
     free(bucket);
@@ -274,24 +291,45 @@ enum store_status bucket_list(struct bucket *bucket, const char *prefix, bucket_
 
 /* ---- by debug id ---- */
 
-struct found_keys {
-    uint32_t kinds;
-    char path[STORE_PATH_SIZE];
-    size_t count;
-};
-
-static bool key_has_kind(const char *path, uint32_t kinds) {
-    struct tree_query query;
-    return tree_query_parse(path, &query) && (query.kinds & kinds);
-}
-
 static bool note_key(void *context, const char *path, uint64_t bytes) {
     struct found_keys *found = context;
     (void)bytes;
     size_t size = strlen(path);
-    if (!key_has_kind(path, found->kinds) || size >= STORE_PATH_SIZE) return true;
-    memcpy(found->path, path, size + 1);
-    return ++found->count < 2;
+    if (size < STORE_PATH_SIZE) memcpy(found->paths[found->count++], path, size + 1);
+    return found->count < MOST_FOUND;
+}
+
+static time_t clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+static bool take_kept(struct bucket *bucket, struct found_keys *kept, struct found_keys *out) {
+    pthread_mutex_lock(&bucket->lock);
+    bool is_kept = kept->until > clock_s() && strcmp(kept->prefix, out->prefix) == 0;
+    if (is_kept) *out = *kept;
+    pthread_mutex_unlock(&bucket->lock);
+    return is_kept;
+}
+
+static enum store_status list_prefix(struct bucket *bucket, struct found_keys *out, char *why, size_t why_size) {
+    struct found_keys *kept = &bucket->found[text_hash(out->prefix, strlen(out->prefix)) % FOUND_SLOTS];
+    if (take_kept(bucket, kept, out)) return STORE_OK;
+    enum store_status status = bucket_list(bucket, out->prefix, note_key, out, why, why_size);
+    if (status != STORE_OK) return status;
+    out->until = clock_s() + FOUND_S;
+    pthread_mutex_lock(&bucket->lock);
+    *kept = *out;
+    pthread_mutex_unlock(&bucket->lock);
+    return STORE_OK;
+}
+
+static const char *path_of_kind(const struct found_keys *found, uint32_t kinds) {
+    struct tree_query query;
+    for (uint32_t i = 0; i < found->count; i++)
+        if (tree_query_parse(found->paths[i], &query) && (query.kinds & kinds)) return found->paths[i];
+    return NULL;
 }
 
 /* The 16 first bytes of a build id, from a debug id of ELF. The conversion is its own reverse. */
@@ -306,14 +344,14 @@ static bool build_id_prefix(const char *debug_id, char out[DEBUG_ID_SIZE]) {
 }
 
 static enum store_status fetch_by_prefix(struct bucket *bucket, const struct tree_query *query, int fd, char *why, size_t why_size) {
-    char id[DEBUG_ID_SIZE], prefix[128];
-    struct found_keys found = { .kinds = query->kinds };
+    char id[DEBUG_ID_SIZE];
+    struct found_keys found = { .count = 0 };
     if (!build_id_prefix(query->debug_id, id)) return STORE_NONE;
-    snprintf(prefix, sizeof(prefix), ".build-id/%.2s/%s", id, id + 2);
-    enum store_status status = bucket_list(bucket, prefix, note_key, &found, why, why_size);
+    snprintf(found.prefix, sizeof(found.prefix), ".build-id/%.2s/%s", id, id + 2);
+    enum store_status status = list_prefix(bucket, &found, why, why_size);
     if (status != STORE_OK) return status;
-    if (!found.count) return STORE_NONE;
-    return bucket_fetch_key(bucket, found.path, fd, why, why_size);
+    const char *path = path_of_kind(&found, query->kinds);
+    return path ? bucket_fetch_key(bucket, path, fd, why, why_size) : STORE_NONE;
 }
 
 enum store_status bucket_fetch(struct bucket *bucket, const struct tree_query *query, const char (*paths)[STORE_PATH_SIZE], size_t count,

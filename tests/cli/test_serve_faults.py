@@ -412,6 +412,37 @@ def test_an_upstream_is_asked_once_for_what_many_want(callsign, images, tmp_path
         assert answers == [200] * 8 and len(listening.asked) == 1
 
 
+def test_what_a_bucket_is_asked_for_an_image(callsign, images, tmp_path):
+    """bench/simulate-store counts on it. By debug id: a path of the tree, a list of the build ids that begin so, the file."""
+    shop = images["libshop.so"]
+    callsign.good("convert", "-q", shop.path, "-o", tmp_path / "index")
+    folder = f".build-id/{shop.id[:2]}/{shop.id[2:]}"
+    for number, (files, wanted) in enumerate([({folder + ".gsym": tmp_path / "index"}, (2, 1)), ({folder + ".debug": shop.path}, (2, 1)), ({}, (2, 1))]):
+        def bucket(handler, files=files):
+            key = handler.path.partition("?")[0][len("/b/"):]
+            if "list-type=2" in handler.path:
+                keys = "".join(f"<Contents><Key>{name}</Key><Size>1</Size></Contents>" for name in files)
+                handler.answer(200, f"<ListBucketResult>{keys}</ListBucketResult>".encode())
+            else:
+                handler.answer(*((200, files[key].read_bytes()) if key in files else (404, b"<Error><Code>NoSuchKey</Code></Error>")))
+        with upstream(bucket) as listening:
+            environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_ENDPOINT_URL": f"http://127.0.0.1:{listening.server_port}"}
+            process = subprocess.Popen([callsign.path, "serve", "--store", "s3://b", "--cache-dir", tmp_path / f"cache{number}", "--listen", "127.0.0.1:0",
+                                        "--log-level", "none"], stdout=subprocess.PIPE, text=True, env={**os.environ, **environment})
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", int(re.search(r":(\d+)/", process.stdout.readline())[1]), timeout=60)
+                connection.request("POST", "/symbolicate/v5", json.dumps({"memoryMap": [["libshop.so", shop.debug_id]], "stacks": [[[0, shop.top]]]}))
+                frame = json.loads(connection.getresponse().read())["results"][0]["stacks"][0][0]
+                connection.close()
+                assert frame.get("function") == ("top" if files else None)
+            finally:
+                process.terminate()
+                assert process.wait(60) == 0
+                process.stdout.close()
+            lists = sum("list-type" in path for path in listening.asked)
+            assert (len(listening.asked) - lists, lists) == wanted, listening.asked
+
+
 # ---- the server's end ----
 
 def keep_asking(server, body, counts, is_kept):
