@@ -94,7 +94,7 @@ complete -c callsign -n '__fish_seen_subcommand_from stack' -l explain -d 'show 
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s C -l demangle -d 'show demangled names'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -s j -l threads -x -a '1 2 4 8' -d 'number of threads (default'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l max-frames -x -d 'longest stack to answer (default 65536)'
-complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache -x -d 'memory for cached answers (default 64M)'
+complete -c callsign -n '__fish_seen_subcommand_from stack' -l cache -x -d 'memory for cached answers (default 128M a thread, 512M in all)'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l no-search -d 'use the given indexes only'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l debug-dir -r -F -d 'search this folder for debug files instead of /usr/lib/debug'
 complete -c callsign -n '__fish_seen_subcommand_from stack' -l offline -d 'do not ask debuginfod servers'

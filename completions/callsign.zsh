@@ -109,7 +109,7 @@ case $state in
                     '(-C --demangle)'{-C,--demangle}'[show demangled names]' \
                     '(-j --threads)'{-j,--threads}'[number of threads (default]:n:(1 2 4 8)' \
                     '--max-frames[longest stack to answer (default 65536)]:n:' \
-                    '--cache[memory for cached answers (default 64M)]:size:' \
+                    '--cache[memory for cached answers (default 128M a thread, 512M in all)]:size:' \
                     '--no-search[use the given indexes only]' \
                     '--debug-dir[search this folder for debug files instead of /usr/lib/debug]:dir:_files' \
                     '--offline[do not ask debuginfod servers]' \

@@ -16,7 +16,7 @@
 #include "stack/stack_text.h"
 #include "stack/stack_threads.h"
 
-enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 64 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
+enum { DEFAULT_MAX_FRAMES = 1 << 16, DEFAULT_CACHE = 128 << 20 /* of a thread */, DEFAULT_CACHES = 512 << 20, JSON_BYTES_PER_FRAME = 256, LINE_MIN = 1 << 20, REPORT_MAX = 256 << 20 };
 
 struct stack_values {
     struct text_list indexes, folders;
@@ -50,7 +50,7 @@ static const struct option_spec options[] = {
     { .name = "max-frames", .kind = OPTION_NUMBER, .offset = offsetof(struct stack_values, max_frames), .max = 1 << 24,
       .value_name = "N", .help = "longest stack to answer (default 65536)" },
     { .name = "cache", .kind = OPTION_SIZE, .offset = offsetof(struct stack_values, cache_bytes), .value_name = "SIZE",
-      .help = "memory for cached answers (default 64M)" },
+      .help = "memory for cached answers (default 128M a thread, 512M in all)" },
 };
 
 struct stack_run {
@@ -101,8 +101,15 @@ static unsigned thread_count(const struct stack_run *run) {
     return run->values->threads ? (unsigned)run->values->threads : usable_cores();
 }
 
+/* Of all threads. Each has its own cache, and sees most places: with half of it, it would fill it again and again. */
+static uint64_t cache_bytes(const struct stack_run *run, unsigned threads) {
+    uint64_t wanted = (uint64_t)threads * DEFAULT_CACHE;
+    if (run->values->cache_bytes) return run->values->cache_bytes;
+    return wanted < DEFAULT_CACHES ? wanted : DEFAULT_CACHES;
+}
+
 static struct stack_feed feed_of(struct stack_run *run, struct line_input *input, void *context) {
-    uint64_t cache = run->values->cache_bytes ? run->values->cache_bytes : DEFAULT_CACHE, share = cache / thread_count(run);
+    uint64_t share = cache_bytes(run, thread_count(run)) / thread_count(run);
     return (struct stack_feed){ .session = &run->session, .output = &run->output, .input = input, .in_place = run->values->in_place,
                                 .cache_bytes = share ? share : 1, .context = context };
 }
@@ -292,7 +299,7 @@ static enum exit_code run_stack(const void *values, char **operands, int operand
     run.output = (struct stack_output){ .out = &run.out, .names = &run.names, .json = run.values->json,
                                         .explain = run.values->explain };
     /* A third of it for texts, which can be done without. */
-    uint64_t cache = run.values->cache_bytes ? run.values->cache_bytes : DEFAULT_CACHE;
+    uint64_t cache = cache_bytes(&run, 1);
     text_cache_init(&run.output.kept, cache / 3);
     bool good = session_init(&run.session, &run.values->indexes, &run.values->folders, &run.values->search, max_frames,
                              cache - cache / 3);
