@@ -143,6 +143,7 @@ static bool gather_keys(struct claiming *c) {
 static csn_status gather_pieces(struct claiming *c, struct csn_error *err) {
     if (!gather_keys(c)) return csni_fail_memory(err, sizeof(struct csni_key));
     size_t count = c->keys.count;
+    if (!count) return CSN_OK;
     if (!csni_vec_reserve(&c->keys, 2 * count)) return csni_fail_memory(err, count * sizeof(struct csni_key));
     csni_sort_by_start(c->keys.items, c->keys.items + count, count);
     return take_pieces(c, c->keys.items, count) ? CSN_OK : csni_fail_memory(err, count * sizeof(struct piece));
