@@ -45,6 +45,8 @@ static const struct setting table[] = {
     SIZE_SETTING("conversion-memory", conversion_memory, 1 << 20, "memory of all conversions and open conversions (default 8G)"),
     SIZE_SETTING("converted-bytes", converted_bytes, 1 << 20, "disk space of converted indexes (default 64G)"),
     SIZE_SETTING("max-upload", max_upload, 1, "largest file that may be uploaded (default 16G)"),
+    NUMBER_SETTING("max-partial-uploads", max_partial_uploads, 1, 1000000, "uploads in parts that are unfinished at the same time (default 256)"),
+    NUMBER_SETTING("partial-age", partial_age, 1, 31536000, "seconds after its last part for which an unfinished upload is kept (default 86400)"),
     SIZE_SETTING("max-body", max_body, 1024, "largest body of other requests, also after decompression (default 64M)"),
     SIZE_SETTING("max-body-memory", max_body_memory, 1 << 20, "memory of the bodies of all requests together (default 512M)"),
     NUMBER_SETTING("max-jobs", max_jobs, 1, 1000000, "jobs of one request to /symbolicate/v5 (default 1000)"),
@@ -75,7 +77,8 @@ void settings_init(struct settings *s) {
         .listen = "127.0.0.1:8788", .layout = "build-id", .log_level = "info", .threads = 0, .workers = 16, .conversion_workers = 2,
         .conversion_memory = (uint64_t)8 << 30, .converted_bytes = (uint64_t)64 << 30, .max_upload = (uint64_t)16 << 30, .max_body = 64 << 20,
         .max_body_memory = 512 << 20, .max_jobs = 1000, .max_connections = 4096, .idle_timeout = 60, .header_timeout = 30,
-        .drain_timeout = 30, .rescan = 10, .refresh = 10, .negative = 20, .fetch_timeout = 30, .keep_answers = 90, .open_indexes = 512, .rate_burst = 100,
+        .drain_timeout = 30, .rescan = 10, .refresh = 10, .negative = 20, .fetch_timeout = 30, .keep_answers = 90, .max_partial_uploads = 256,
+        .partial_age = 86400, .open_indexes = 512, .rate_burst = 100,
     };
 }
 

@@ -29,7 +29,7 @@ struct settings {
     uint64_t threads, workers, conversion_workers, conversion_threads, conversion_memory;
     uint64_t converted_bytes, max_upload, max_body, max_jobs, max_connections, max_connections_per_address;
     uint64_t idle_timeout, header_timeout, drain_timeout, rescan, refresh, negative, open_indexes, rate_limit, rate_burst;
-    uint64_t max_body_memory, fetch_timeout, keep_answers;
+    uint64_t max_body_memory, fetch_timeout, keep_answers, max_partial_uploads, partial_age;
 };
 
 /* The defaults. */

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "http/upload_part.h"
 #include "store/symbol_store.h"
 
 struct MHD_Connection;
@@ -33,6 +34,7 @@ struct http_request {
     char *path;                  /* decoded, begins with '/' */
     struct text body;
     struct incoming incoming;    /* of a route that takes a file; fd < 0: none */
+    struct upload_part part;     /* of an upload in several requests */
     uint64_t body_size;          /* received so far */
     uint64_t forgotten_size;     /* of it, what came after the answer was known */
     struct http_response response;

@@ -92,7 +92,13 @@ static void check_rate(struct http_request *request) {
 }
 
 static void begin_file(struct http_request *request) {
+    const char *content_range = request_header(request, "Content-Range");
     char why[256];
+    if (content_range) {
+        request->is_answered = !upload_part_begin(request, content_range);
+        if (request->is_answered) incoming_discard(&request->incoming);
+        return;
+    }
     if (incoming_create(request->server->store, &request->incoming, why, sizeof(why)) == 0) return;
     request->incoming.fd = -1;
     reject(request, is_full(errno) ? 507 : 503, why);
@@ -141,8 +147,12 @@ static void receive(struct http_request *request, const char *data, size_t size)
         keep_in_memory(request, data, size);
         return;
     }
-    if (request->body_size > request->server->settings.max_upload) reject(request, 413, "the body is too large");
-    else if (write_all(request->incoming.fd, data, size) < 0) reject(request, is_full(errno) ? 507 : 503, strerror(errno));
+    if (request->part.is_part && request->body_size > request->part.size) reject(request, 400, "the body is larger than Content-Range has it");
+    else if (request->body_size > request->server->settings.max_upload) reject(request, 413, "the body is too large");
+    else if (write_all(request->incoming.fd, data, size) < 0) {
+        if (is_full(errno)) request->incoming.is_kept = false;
+        reject(request, is_full(errno) ? 507 : 503, strerror(errno));
+    }
 }
 
 static void decode_body(struct http_request *request) {

@@ -17,6 +17,7 @@
 #include "store/archive_intake.h"
 #include "store/file_sync.h"
 #include "store/open_store.h"
+#include "store/partial.h"
 #include "store/remote.h"
 
 static int fail(const char *why) {
@@ -46,6 +47,7 @@ static void *keep_house(void *context) {
     const struct settings *settings = &server->settings;
     for (uint64_t second = 0; !atomic_load(&house->is_over); second++) {
         if (second % settings->rescan == 0) scan_store(server);
+        if (second % 60 == 0) partials_remove_old(server->store, settings->partial_age);
         polls_count(server->polls);
         connections_end_hung_up();
         connections_end_slow(settings->header_timeout, settings->idle_timeout * 2);

@@ -78,6 +78,7 @@ bool symbol_store_is_new(const struct symbol_store *store) { return store->is_ne
 
 int incoming_create(struct symbol_store *store, struct incoming *out, char *why, size_t why_size) {
     snprintf(out->path, sizeof(out->path), "%s/.callsign/incoming/XXXXXX", store->dir);
+    out->is_kept = false;
     out->fd = mkostemp(out->path, O_CLOEXEC);
     if (out->fd < 0) return fail_os(why, why_size, out->path);
     flock(out->fd, LOCK_EX); /* until it is closed: it is no leftover */
@@ -87,7 +88,7 @@ int incoming_create(struct symbol_store *store, struct incoming *out, char *why,
 
 void incoming_discard(struct incoming *incoming) {
     if (incoming->fd < 0) return;
-    unlink(incoming->path);
+    if (!incoming->is_kept) unlink(incoming->path);
     close(incoming->fd);
     incoming->fd = -1;
 }

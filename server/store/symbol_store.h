@@ -38,6 +38,7 @@ bool symbol_store_is_new(const struct symbol_store *store);
 struct incoming {
     char path[STORE_PATH_SIZE];
     int fd;
+    bool is_kept;        /* of an upload that goes on: discarding closes it only */
 };
 int incoming_create(struct symbol_store *store, struct incoming *out, char *why, size_t why_size);
 void incoming_discard(struct incoming *incoming);
