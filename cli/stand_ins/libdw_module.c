@@ -70,15 +70,16 @@ static void read_set(struct libdw_module *m, const unsigned char *set, const uns
     const unsigned char *next = size > (uint64_t)(end - p) ? end : p + size;
     uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, offset_size, big);
     unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
-    const struct csn_debug_unit *unit;
+    uint32_t unit;
+    uint64_t unit_offset;
     take_number(&p, next, 1, big);
     *at = next;
     if (version != 2 || (addr_size != 4 && addr_size != 8)) return;
     size_t tuple = 2 * addr_size, header = (size_t)(p - set);
     p = set + (header + tuple - 1) / tuple * tuple;
-    if (csn_debug_info_unit_at(m->info, offset, &unit, NULL) != CSN_OK) return;
+    if (csn_debug_info_unit_index_at(m->info, offset, &unit, &unit_offset) != CSN_OK) return;
     while (p + tuple <= next) {
-        struct libdw_range made = { .unit = unit->idx, .order = (uint32_t)m->ranges.count };
+        struct libdw_range made = { .unit = unit, .order = (uint32_t)m->ranges.count };
         made.addr = take_number(&p, next, addr_size, big);
         made.size = take_number(&p, next, addr_size, big);
         if (!made.addr && !made.size) return;

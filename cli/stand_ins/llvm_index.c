@@ -12,7 +12,7 @@
 
 /* An index is made after so many requests, if they needed this part of .debug_info: by then reading unit after unit takes longer. */
 enum { MIN_REQUESTS = 64, MIN_PART = 32 };
-enum { MAX_WORKERS = 8 };
+enum { MAX_WORKERS = 8, BATCH = 8 /* units that a worker takes at once: they share pages */ };
 
 struct llvm_index {
     char *object_path;
@@ -140,7 +140,7 @@ struct making {
 
 struct worker {
     struct making *making;
-    struct llvm_module *module;    /* its own */
+    struct llvm_module *module;    /* its own; NULL: it opens one */
     struct address_part *part;
 };
 
@@ -169,17 +169,27 @@ static void group_ranges(struct making *k) {
     for (size_t i = 0; i < m->ranges.count; i++) k->range_indexes[k->first_range[m->ranges.items[i].unit + 1]++] = (uint32_t)i;
 }
 
-static void *add_units(void *argument) {
-    const struct worker *w = argument;
+static void add_unit(const struct worker *w, const struct llvm_index_output *out, uint32_t idx) {
     struct making *k = w->making;
+    const uint32_t first = k->first_range[idx], count = k->first_range[idx + 1] - first;
+    if (!count) return;
+    struct llvm_unit *unit = llvm_module_unit_at(w->module, idx);
+    if (unit) llvm_index_add_unit(out, w->module, unit, k->module->ranges.items, k->range_indexes + first, count);
+    else atomic_store(&k->failed, true);
+    llvm_module_release_unit(w->module, idx);
+}
+
+static void *add_units(void *argument) {
+    struct worker *w = argument;
+    struct making *k = w->making;
+    const bool opens = !w->module;
+    if (opens) w->module = llvm_module_open_units(k->ix->object_path);
+    if (!w->module) return NULL; /* the others do it all */
     const struct llvm_index_output out = { w->part, &k->texts, k->ix->paths, k->content.base, k->content.size };
-    for (uint32_t i; (i = atomic_fetch_add(&k->next_unit, 1)) < k->module->object.info_unit_count;) {
-        const uint32_t first = k->first_range[i], count = k->first_range[i + 1] - first;
-        struct llvm_unit *unit = count ? llvm_module_unit_at(w->module, i) : NULL;
-        if (count && !unit) atomic_store(&k->failed, true);
-        if (unit) llvm_index_add_unit(&out, w->module, unit, k->module->ranges.items, k->range_indexes + first, count);
-        if (unit) llvm_module_release_unit(w->module, i);
-    }
+    const uint32_t total = k->module->object.info_unit_count;
+    for (uint32_t begin; (begin = atomic_fetch_add(&k->next_unit, BATCH)) < total;)
+        for (uint32_t i = begin; i < total && i < begin + BATCH; i++) add_unit(w, &out, i);
+    if (opens) llvm_module_close(w->module);
     return NULL;
 }
 
@@ -199,7 +209,7 @@ static void add_symbols(struct making *k) {
     }
 }
 
-/* Adds all units, in several threads, each with a module of its own. */
+/* Adds all, in several threads, each with a module of its own. */
 static void add_all(struct making *k) {
     const unsigned cores = usable_cores();
     const size_t count = cores < MAX_WORKERS ? cores : MAX_WORKERS;
@@ -208,22 +218,15 @@ static void add_all(struct making *k) {
     size_t started = 0;
     k->content.parts = zeroed_memory(count, sizeof *k->content.parts);
     k->content.part_count = count;
-    for (size_t i = 0; i + 1 < count; i++) {
-        struct llvm_module *own = llvm_module_open_units(k->ix->object_path);
-        if (!own) break;
-        workers[started] = (struct worker){ k, own, &k->content.parts[started + 1] };
-        if (!worker_thread_start(&threads[started], add_units, &workers[started])) {
-            llvm_module_close(own);
-            break;
-        }
+    while (started + 1 < count) {
+        workers[started] = (struct worker){ k, NULL, &k->content.parts[started + 1] };
+        if (!worker_thread_start(&threads[started], add_units, &workers[started])) break;
         started++;
     }
     struct worker self = { k, k->module, &k->content.parts[0] };
+    add_symbols(k);
     add_units(&self);
-    for (size_t i = 0; i < started; i++) {
-        pthread_join(threads[i], NULL);
-        llvm_module_close(workers[i].module);
-    }
+    for (size_t i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
 static struct address_index *make_index(struct llvm_index *ix, struct llvm_module *m) {
@@ -238,7 +241,6 @@ static struct address_index *make_index(struct llvm_index *ix, struct llvm_modul
         (void)llvm_module_unit(m, 0); /* reads the ranges */
         group_ranges(k);
         add_all(k);
-        add_symbols(k);
         if (!k->failed) made = address_index_make(&k->content, ix->path);
         for (size_t i = 0; i < k->content.part_count; i++) address_part_deinit(&k->content.parts[i]);
         free(k->content.parts);

@@ -250,17 +250,18 @@ static const unsigned char *read_set(struct llvm_module *m, const unsigned char 
     uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, (unsigned)offset_size, big);
     unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
     take_number(&p, next, 1, big);
-    const struct csn_debug_unit *unit;
+    uint32_t unit;
+    uint64_t unit_offset;
     if (version != 2 || (addr_size != 4 && addr_size != 8)) return next;
     size_t header = (size_t)(p - set), tuple = 2 * addr_size;
     p = set + (header + tuple - 1) / tuple * tuple;
     (void)begin;
-    if (csn_debug_info_unit_at(m->info, offset, &unit, NULL) != CSN_OK) return next;
-    has_unit[unit->idx] = true;
+    if (csn_debug_info_unit_index_at(m->info, offset, &unit, &unit_offset) != CSN_OK) return next;
+    has_unit[unit] = true;
     while (p + tuple <= next) {
         uint64_t low = take_number(&p, next, addr_size, big), length = take_number(&p, next, addr_size, big);
         if (!low && !length) break;
-        add_range(m, to, unit->idx, unit->offset, low, low + length);
+        add_range(m, to, unit, unit_offset, low, low + length);
     }
     return next;
 }

@@ -65,16 +65,24 @@ static void insert_span(struct spans *map, const struct llvm_span *span) {
     set_span(map, *span);
 }
 
+static void sort_spans(struct llvm_span *items, size_t count, int (*compare)(const void *, const void *)) {
+    for (size_t i = 1; i < count; i++) /* often they are in order */
+        if (compare(&items[i - 1], &items[i]) > 0) {
+            qsort(items, count, sizeof *items, compare);
+            return;
+        }
+}
+
 /* Spans that overlap, one group after the other. */
 static void cut_spans(struct llvm_unit *u) {
     struct spans all = { 0 }, map = { 0 };
     const size_t count = u->spans.count;
-    if (count) qsort(u->spans.items, count, sizeof *u->spans.items, by_low);
+    sort_spans(u->spans.items, count, by_low);
     for (size_t begin = 0, end; begin < count; begin = end) {
         uint64_t reach = u->spans.items[begin].high;
         for (end = begin + 1; end < count && u->spans.items[end].low < reach; end++)
             if (u->spans.items[end].high > reach) reach = u->spans.items[end].high;
-        qsort(u->spans.items + begin, end - begin, sizeof *u->spans.items, by_order);
+        sort_spans(u->spans.items + begin, end - begin, by_order);
         map.count = 0;
         for (size_t i = begin; i < end; i++) insert_span(&map, &u->spans.items[i]);
         for (size_t i = 0; i < map.count; i++) GROW_PUSH(&all, map.items[i]);

@@ -153,6 +153,8 @@ CSN_API csn_status csn_debug_info_unit(struct csn_debug_info *info, uint32_t idx
 /* The unit of .debug_info that holds an offset. CSN_NONE: none does. */
 CSN_API csn_status csn_debug_info_unit_at(struct csn_debug_info *info, uint64_t offset, const struct csn_debug_unit **out,
                                           struct csn_error *err);
+/* The number of that unit, which is not read, and where it begins. CSN_NONE: none does. */
+CSN_API csn_status csn_debug_info_unit_index_at(const struct csn_debug_info *info, uint64_t offset, uint32_t *idx, uint64_t *begin);
 /* Of a skeleton: the unit of split DWARF, whose file the resolver finds. CSN_NONE: it is no skeleton, or not found. */
 CSN_API csn_status csn_debug_unit_split(const struct csn_debug_unit *skeleton, const struct csn_debug_unit **out,
                                         struct csn_error *err);

@@ -49,9 +49,22 @@ void csni_debug_file_close(struct csni_debug_file *file) {
     *file = (struct csni_debug_file){ 0 };
 }
 
+/* The pages around, too, which a fault brings along: neighbours may have been read from them, and they come back. */
+void csni_debug_file_forget(const struct csni_debug_file *file, const char *name, uint64_t off, uint64_t size) {
+    enum { AROUND = 64 << 10 };
+    const uint32_t section = csni_object_find_debug_section(file->object, name, false);
+    if (section == CSNI_NO_SECTION || off > file->object->sections[section].size) return;
+    const uint64_t section_size = file->object->sections[section].size, begin = off > AROUND ? off - AROUND : 0;
+    const uint64_t end = section_size - off < size + AROUND ? section_size : off + size + AROUND;
+    csni_object_forget(file->object, section, begin, end - begin);
+}
+
+static void forget_passed(void *context, uint64_t begin, uint64_t end) { csni_debug_file_forget(context, "info", begin, end - begin); }
+
 static csn_status open_file_dwarf(struct csn_debug_info *info, struct csni_debug_file *file, struct csni_object *object,
                                   bool is_supplement, struct csn_error *err) {
-    struct csni_dwarf_sections sections = { .big_endian = object->big_endian, .is_supplement = is_supplement };
+    struct csni_dwarf_sections sections = { .big_endian = object->big_endian, .is_supplement = is_supplement,
+                                            .passed = forget_passed, .passed_context = file };
     for (uint32_t i = 0; i < CSNI_DWARF_SECTION_COUNT; i++)
         *csni_dwarf_section_bytes(&sections, i) = csni_debug_read_section(object, csni_dwarf_section_names[i], false);
     file->info = info;

@@ -51,6 +51,8 @@ struct csni_debug_file {
     csn_status state;                /* of a split file: CSN_OK once it is open */
     uint64_t dwo_id;                 /* of a .dwo file: the skeleton that it was opened for */
     bool is_package;
+    uint32_t roots;                  /* units that were prepared since pages were forgotten, between these offsets */
+    uint64_t roots_begin, roots_end;
 };
 
 /* A companion that is held until the end. */
@@ -91,7 +93,8 @@ csn_status csni_debug_file_open(struct csni_debug_file *file, const struct csni_
 void csni_debug_file_close(struct csni_debug_file *file);
 /* A DWARF section of an object; empty where it has none or the section cannot be read. */
 struct csni_span csni_debug_read_section(struct csni_object *object, const char *name, bool dwo);
-/* Closes all split files. */
+/* Pages of a part of a DWARF section are not needed for now, if they come back from a mapped file. Of files of the image alone. */
+void csni_debug_file_forget(const struct csni_debug_file *file, const char *name, uint64_t off, uint64_t size);
 
 /* ---- units and DIEs (debug_units.c, debug_die.c) ---- */
 

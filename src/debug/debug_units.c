@@ -49,12 +49,24 @@ static csn_status prepare(struct csni_debug_file *file, uint32_t idx, struct csn
     return CSN_OK;
 }
 
+/* Preparing a unit looks at its root, which brings many pages around it into memory: now and then they are given back. */
+static void forget_roots(struct csni_debug_file *file, const struct csni_unit *unit) {
+    enum { UNITS = 64 };
+    if (unit->in_types || file != &file->info->main) return;
+    if (!file->roots || unit->off < file->roots_begin) file->roots_begin = unit->off;
+    if (!file->roots || unit->end > file->roots_end) file->roots_end = unit->end;
+    if (++file->roots < UNITS) return;
+    file->roots = 0;
+    csni_debug_file_forget(file, "info", file->roots_begin, file->roots_end - file->roots_begin);
+}
+
 csn_status csni_debug_file_unit(struct csni_debug_file *file, uint32_t idx, const struct csn_debug_unit **out,
                                 struct csn_error *err) {
     if (!file->dwarf || idx >= file->dwarf->unit_count) return CSN_NONE;
     if (!file->prepared[idx]) {
         file->prepared[idx] = 1;
         file->status[idx] = prepare(file, idx, err);
+        forget_roots(file, &file->dwarf->units[idx]);
     } else if (file->status[idx] < 0) {
         csni_fail(err, file->status[idx], ".debug_info", file->dwarf->units[idx].off, "the unit cannot be read");
     }
@@ -73,14 +85,12 @@ csn_status csn_debug_info_unit_at(struct csn_debug_info *info, uint64_t offset, 
     return unit ? csni_debug_file_unit(&info->main, (uint32_t)(unit - info->main.dwarf->units), out, err) : CSN_NONE;
 }
 
-/* The pages at both ends, too: neighbours may have been read from them, and they come back. */
-static void forget_part(const struct csni_object *object, const char *name, uint64_t off, uint64_t size) {
-    enum { PAGE = 4096 };
-    const uint32_t section = csni_object_find_debug_section(object, name, false);
-    if (section == CSNI_NO_SECTION) return;
-    const uint64_t section_size = object->sections[section].size, begin = off > PAGE ? off - PAGE : 0;
-    const uint64_t end = section_size - off < size + PAGE ? section_size : off + size + PAGE;
-    csni_object_forget(object, section, begin, end - begin);
+csn_status csn_debug_info_unit_index_at(const struct csn_debug_info *info, uint64_t offset, uint32_t *idx, uint64_t *begin) {
+    const struct csni_unit *unit = csni_dwarf_unit_at(info->main.dwarf, offset);
+    if (!unit) return CSN_NONE;
+    *idx = (uint32_t)(unit - info->main.dwarf->units);
+    *begin = unit->off;
+    return CSN_OK;
 }
 
 void csn_debug_unit_release(const struct csn_debug_unit *unit) {
@@ -90,9 +100,9 @@ void csn_debug_unit_release(const struct csn_debug_unit *unit) {
     const struct csni_span line = of->dwarf->sections.line;
     csni_debug_abbrevs_release(unit);
     if (unit->is_split || unit->in_types || of->dwarf != file->info->main.dwarf) return;
-    forget_part(file->object, "info", of->off, of->end - of->off);
+    csni_debug_file_forget(file, "info", of->off, of->end - of->off);
     if (!unit->has_lines || unit->line_offset >= line.size) return;
     const struct csni_span table = { line.ptr + unit->line_offset, line.size - (size_t)unit->line_offset };
     const uint64_t size = csni_dwarf_unit_size(table, of->dwarf->sections.big_endian);
-    if (size && size <= table.size) forget_part(file->object, "line", unit->line_offset, size);
+    if (size && size <= table.size) csni_debug_file_forget(file, "line", unit->line_offset, size);
 }

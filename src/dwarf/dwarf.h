@@ -15,6 +15,9 @@ struct csni_dwarf_sections {
     uint64_t info_from;      /* `info` is a part of .debug_info that begins at this offset, with a unit */
     bool big_endian;
     bool is_supplement;      /* errors say so */
+    /* While units are listed: bytes [begin, end) of `info` were looked at, and are not needed for now. NULL: nobody wants to know. */
+    void (*passed)(void *context, uint64_t begin, uint64_t end);
+    void *passed_context;
 };
 
 /* The sections that a program's DWARF lies in, and where their bytes go in struct csni_dwarf_sections. */

@@ -158,8 +158,15 @@ static csn_status add_unit(struct opener *o, struct csni_unit *unit, struct csn_
 static csn_status scan(struct opener *o, bool in_types, struct csn_error *err) {
     const struct csni_dwarf_sections *sections = &o->dwarf->sections;
     struct csni_cursor c = csni_cursor_at(in_types ? sections->types : sections->info, sections->big_endian);
+    enum { REPORT = 4 << 20 }; /* bytes: a look at each header brings much of a mapped section into memory */
+    uint64_t reported = in_types ? 0 : sections->info_from;
     if (!in_types) c.begin = csni_info_base(sections);
     while (csni_cursor_left(&c)) {
+        const uint64_t at = csni_cursor_off(&c);
+        if (!in_types && sections->passed && at - reported >= REPORT) {
+            sections->passed(sections->passed_context, reported, at);
+            reported = at;
+        }
         struct csni_unit unit = { .in_types = in_types, .dwarf = o->dwarf };
         struct csn_error damage = CSN_ERROR_INIT;
         csn_status status = read_unit_header(&c, &unit, &damage);
@@ -167,6 +174,7 @@ static csn_status scan(struct opener *o, bool in_types, struct csn_error *err) {
         if (status != CSN_OK) break;
         CSNI_TRY(add_unit(o, &unit, err));
     }
+    if (!in_types && sections->passed) sections->passed(sections->passed_context, reported, csni_cursor_off(&c));
     return CSN_OK;
 }
 
