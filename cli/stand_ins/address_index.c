@@ -127,8 +127,7 @@ static bool file_at(struct address_index *ix, uint32_t file, const char **out) {
 
 /* ---- searching ---- */
 
-/* How many of the elements, whose first field is an address, are at or below one. */
-static size_t count_not_above(const void *elements, size_t stride, size_t count, uint32_t addr) {
+size_t address_count_not_above(const void *elements, size_t stride, size_t count, uint32_t addr) {
     size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -146,13 +145,13 @@ static bool find_element(struct address_index *ix, enum address_table table, uin
     *out = NULL;
     if (!count) return true;
     const void *keys = elements_of(ix, table + 3, 0, key_count);
-    const size_t key = keys ? count_not_above(keys, 4, (size_t)key_count, addr) : 0;
+    const size_t key = keys ? address_count_not_above(keys, 4, (size_t)key_count, addr) : 0;
     if (!keys) return false;
     if (!key) return true;
     const uint64_t first = (uint64_t)(key - 1) * ADDRESS_INDEX_STEP;
     const size_t stride = address_element_sizes[table], step = count - first < ADDRESS_INDEX_STEP ? (size_t)(count - first) : ADDRESS_INDEX_STEP;
     const char *part = elements_of(ix, table, first, step);
-    const size_t at = part ? count_not_above(part, stride, step, addr) : 0;
+    const size_t at = part ? address_count_not_above(part, stride, step, addr) : 0;
     if (at) *out = part + (at - 1) * stride;
     return part != NULL;
 }

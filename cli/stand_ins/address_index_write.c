@@ -8,56 +8,6 @@
 
 #include "stand_ins/growth.h"
 
-/* ---- parts ---- */
-
-void address_part_deinit(struct address_part *p) {
-    free(p->rows.items);
-    free(p->spans.items);
-    free(p->wide_rows.items);
-    free(p->scopes.items);
-    free(p->chunks.items);
-}
-
-void address_part_begin(struct address_part *p, uint32_t low) {
-    const struct address_chunk made = { low, p->rows.count, 0, p->spans.count, 0 };
-    GROW_PUSH(&p->chunks, made);
-}
-
-static struct address_chunk *last_chunk(struct address_part *p) { return &p->chunks.items[p->chunks.count - 1]; }
-
-static struct address_row pack_row(struct address_part *p, uint32_t addr, const struct address_wide_row *row) {
-    if (row->file == ADDRESS_NONE) return (struct address_row){ addr, ADDRESS_NONE, ADDRESS_NONE };
-    if (row->line < 1 << 20 && row->column < 1 << 12 && row->file < 1 << 20 && row->discriminator < 1 << 12) {
-        const struct address_row made = { addr, row->line << 12 | row->column, row->file << 12 | row->discriminator };
-        if (made.line_column != ADDRESS_NONE) return made;
-    }
-    GROW_PUSH(&p->wide_rows, *row);
-    return (struct address_row){ addr, ADDRESS_NONE, (uint32_t)p->wide_rows.count - 1 };
-}
-
-void address_part_add_row(struct address_part *p, uint32_t addr, const struct address_wide_row *row) {
-    const struct address_row made = pack_row(p, addr, row);
-    struct address_chunk *chunk = last_chunk(p);
-    const struct address_row *last = chunk->row_count ? &p->rows.items[p->rows.count - 1] : NULL;
-    if (last && last->line_column == made.line_column && last->file_discriminator == made.file_discriminator) return;
-    GROW_PUSH(&p->rows, made);
-    chunk->row_count++;
-}
-
-void address_part_add_span(struct address_part *p, uint32_t addr, uint32_t scope) {
-    const struct address_span made = { addr, scope };
-    struct address_chunk *chunk = last_chunk(p);
-    if (chunk->span_count && p->spans.items[p->spans.count - 1].scope == scope) return;
-    GROW_PUSH(&p->spans, made);
-    chunk->span_count++;
-}
-
-void address_part_end(struct address_part *p, uint32_t addr) {
-    static const struct address_wide_row none = { .file = ADDRESS_NONE };
-    address_part_add_row(p, addr, &none);
-    address_part_add_span(p, addr, ADDRESS_NONE);
-}
-
 /* ---- the output ---- */
 
 /* Bytes of the tables, in a file or in memory, with a sum for each block. */

@@ -1,4 +1,5 @@
-/* Address indexes of LLVM's symbolizer: used where an earlier run left one, and made when many addresses of a large object are asked for. */
+/* Address indexes of LLVM's symbolizer: used where an earlier run left one, and made when many addresses of a large object are asked for.
+ * Until then units that requests need are kept in the same form, which is a fifth of what reading them takes. */
 #ifndef CALLSIGN_CLI_LLVM_INDEX_H
 #define CALLSIGN_CLI_LLVM_INDEX_H
 
@@ -12,9 +13,12 @@ struct llvm_index *llvm_index_open(const char *path, const struct llvm_options *
 void llvm_index_close(struct llvm_index *index); /* `index` may be NULL */
 /* Whether there is one, made when the object could be opened. */
 bool llvm_index_exists(const struct llvm_index *index);
-/* The frames that llvm_find_inlined() gives, or with `one` the frame of llvm_find_code(). False: the object has to be asked. */
+/* The frames that llvm_find_inlined() gives, or with `one` the frame of llvm_find_code(). False: the module has to be asked. */
 bool llvm_index_find(struct llvm_index *index, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out);
-/* After a request that the object was asked: makes the index where that has become worth its time. */
-void llvm_index_consider(struct llvm_index *index, struct llvm_module *module);
+/* After a request that no index of the file answered. `module` NULL: it cannot be opened. */
+void llvm_index_count(struct llvm_index *index, struct llvm_module *module);
+/* After the last request: where so much was asked for that the next run gains from it, another process makes the index, for which nobody
+ * waits. `index` may be NULL. */
+void llvm_index_finish(struct llvm_index *index);
 
 #endif

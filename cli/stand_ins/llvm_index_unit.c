@@ -165,11 +165,12 @@ static bool rows_ascend(const struct llvm_lines *lines) {
     return true;
 }
 
-static void add_range(struct adding *a, uint64_t low, uint64_t high, bool is_known) {
+/* Returns the chunk. */
+static uint32_t add_range(struct adding *a, uint64_t low, uint64_t high, bool is_known) {
     const struct llvm_index_output *out = a->out;
     if (low < out->base) low = out->base;
     if (high > out->base + out->size) high = out->base + out->size;
-    if (low >= high) return;
+    if (low >= high) return ADDRESS_NONE;
     address_part_begin(out->part, (uint32_t)(low - out->base));
     if (is_known) {
         add_spans(a, low, high);
@@ -178,10 +179,11 @@ static void add_range(struct adding *a, uint64_t low, uint64_t high, bool is_kno
         address_part_add_span(out->part, (uint32_t)(low - out->base), ADDRESS_UNKNOWN);
     }
     address_part_end(out->part, (uint32_t)(high - out->base));
+    return (uint32_t)out->part->chunks.count - 1;
 }
 
 void llvm_index_add_unit(const struct llvm_index_output *out, struct llvm_module *m, struct llvm_unit *unit,
-                         const struct llvm_unit_range *ranges, const uint32_t *range_indexes, size_t count) {
+                         const struct llvm_unit_range *ranges, const uint32_t *range_indexes, size_t count, uint32_t *chunks) {
     struct adding *a = zeroed_memory(1, sizeof *a);
     *a = (struct adding){ .out = out, .module = m, .unit = unit };
     (void)llvm_unit_function(m, unit, 0); /* reads them */
@@ -192,7 +194,10 @@ void llvm_index_add_unit(const struct llvm_index_output *out, struct llvm_module
     for (size_t i = 0; i < a->file_count; i++) a->files[i] = NOT_YET;
     for (size_t i = 0; i < unit->dies.count; i++) a->scopes[i] = NOT_YET;
     const bool is_known = !a->lines || rows_ascend(a->lines);
-    for (size_t i = 0; i < count; i++) add_range(a, ranges[range_indexes[i]].low, ranges[range_indexes[i]].high, is_known);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t chunk = add_range(a, ranges[range_indexes[i]].low, ranges[range_indexes[i]].high, is_known);
+        if (chunks) chunks[range_indexes[i]] = chunk;
+    }
     free(a->files);
     free(a->scopes);
     free(a);

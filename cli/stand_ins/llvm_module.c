@@ -347,11 +347,15 @@ struct llvm_unit *llvm_module_unit_at(struct llvm_module *m, uint32_t idx) {
     return m->units[idx];
 }
 
-struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
+const struct llvm_unit_range *llvm_module_range(struct llvm_module *m, uint64_t addr) {
     if (!m->has_ranges) read_ranges(m);
     size_t low = UPPER_BOUND(m->ranges.items, m->ranges.count, high, addr);
-    if (low == m->ranges.count || m->ranges.items[low].low > addr) return NULL;
-    return llvm_module_unit_at(m, m->ranges.items[low].unit);
+    return low == m->ranges.count || m->ranges.items[low].low > addr ? NULL : &m->ranges.items[low];
+}
+
+struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
+    const struct llvm_unit_range *range = llvm_module_range(m, addr);
+    return range ? llvm_module_unit_at(m, range->unit) : NULL;
 }
 
 /* ---- opening ---- */

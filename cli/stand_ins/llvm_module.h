@@ -107,6 +107,8 @@ struct llvm_place llvm_module_place(const struct llvm_module *module, uint64_t a
 /* The symbol that covers an address; NULL: none. */
 const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *module, uint64_t addr);
 
+/* The range of a unit that covers an address of code; NULL: none. */
+const struct llvm_unit_range *llvm_module_range(struct llvm_module *module, uint64_t addr);
 /* The unit that covers an address of code; NULL: none. */
 struct llvm_unit *llvm_module_unit(struct llvm_module *module, uint64_t addr);
 /* Unit `idx` of .debug_info; NULL: there is none, or it cannot be read. */

@@ -131,15 +131,18 @@ static void print_places(struct llvm_session *s, const struct llvm_asked *asked,
 static struct llvm_frames find_frames(struct llvm_session *s, struct llvm_open_module *found, uint64_t addr, const char **message) {
     struct llvm_frames frames = { 0 };
     const bool innermost = !s->options->inlines && s->options->style != LLVM_STYLE_GNU;
-    if (!found || llvm_index_find(found->index, &s->request, addr, innermost, &frames)) return frames;
+    if (!found) return frames;
+    const bool is_kept = llvm_index_exists(found->index);
+    const bool is_found = llvm_index_find(found->index, &s->request, addr, innermost, &frames);
+    if (is_kept && is_found) return frames;
     struct llvm_module *m = llvm_session_open(s, found, message);
-    if (m && innermost) {
+    if (m && !is_found && innermost) {
         const struct llvm_frame frame = llvm_find_code(m, &s->request, addr);
         GROW_PUSH(&frames, frame);
-    } else if (m) {
+    } else if (m && !is_found) {
         frames = llvm_find_inlined(m, &s->request, addr);
     }
-    llvm_index_consider(found->index, m);
+    llvm_index_count(found->index, m);
     return frames;
 }
 
@@ -256,6 +259,7 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
     }
     const struct llvm_module *m = kept && is_open && s->modules.count ? s->modules.items[0]->module : NULL;
     kept_answers_close(kept, m ? m->info : NULL);
+    for (size_t i = 0; i < s->modules.count; i++) llvm_index_finish(s->modules.items[i]->index);
     return 0;
 }
 
