@@ -87,7 +87,7 @@ static bool count_tables(struct plan *p) {
     const struct address_content *c = p->content;
     uint64_t counts[ADDRESS_TABLE_COUNT] = { 0 };
     for (size_t i = 0; i < c->part_count; i++) {
-        const struct address_part *part = &c->parts[i];
+        const struct address_part *part = c->parts[i];
         p->first_scope[i] = (uint32_t)counts[ADDRESS_SCOPES];
         p->first_wide_row[i] = (uint32_t)counts[ADDRESS_WIDE_ROWS];
         counts[ADDRESS_ROWS] += part->rows.count;
@@ -121,7 +121,7 @@ static void put_rows(struct plan *p, struct sink *s) {
     uint64_t idx = 0;
     for (size_t i = 0; i < p->chunk_count; i++) {
         const struct address_chunk *chunk = p->chunks[i].chunk;
-        const struct address_row *rows = p->content->parts[p->chunks[i].part].rows.items + chunk->first_row;
+        const struct address_row *rows = p->content->parts[p->chunks[i].part]->rows.items + chunk->first_row;
         for (size_t k = 0; k < chunk->row_count; k++) {
             struct address_row row = rows[k];
             if (row.line_column == ADDRESS_NONE && row.file_discriminator != ADDRESS_NONE) row.file_discriminator += p->first_wide_row[p->chunks[i].part];
@@ -134,7 +134,7 @@ static void put_spans(struct plan *p, struct sink *s) {
     uint64_t idx = 0;
     for (size_t i = 0; i < p->chunk_count; i++) {
         const struct address_chunk *chunk = p->chunks[i].chunk;
-        const struct address_span *spans = p->content->parts[p->chunks[i].part].spans.items + chunk->first_span;
+        const struct address_span *spans = p->content->parts[p->chunks[i].part]->spans.items + chunk->first_span;
         for (size_t k = 0; k < chunk->span_count; k++) {
             struct address_span span = spans[k];
             if (span.scope < ADDRESS_UNKNOWN) span.scope += p->first_scope[p->chunks[i].part];
@@ -145,8 +145,8 @@ static void put_spans(struct plan *p, struct sink *s) {
 
 static void put_scopes(struct plan *p, struct sink *s) {
     for (size_t i = 0; i < p->content->part_count; i++)
-        for (size_t k = 0; k < p->content->parts[i].scopes.count; k++) {
-            struct address_scope scope = p->content->parts[i].scopes.items[k];
+        for (size_t k = 0; k < p->content->parts[i]->scopes.count; k++) {
+            struct address_scope scope = p->content->parts[i]->scopes.items[k];
             if (scope.parent != ADDRESS_NONE) scope.parent += p->first_scope[i];
             put_bytes(s, &scope, sizeof scope);
         }
@@ -169,7 +169,7 @@ static void put_table(struct plan *p, struct sink *s, enum address_table table) 
     case ADDRESS_SCOPES: put_scopes(p, s); return;
     case ADDRESS_WIDE_ROWS:
         for (size_t i = 0; i < c->part_count; i++)
-            put_bytes(s, c->parts[i].wide_rows.items, c->parts[i].wide_rows.count * sizeof(struct address_wide_row));
+            put_bytes(s, c->parts[i]->wide_rows.items, c->parts[i]->wide_rows.count * sizeof(struct address_wide_row));
         return;
     case ADDRESS_FILES: put_bytes(s, c->texts->files.items, c->texts->files.count * sizeof *c->texts->files.items); return;
     default: put_bytes(s, c->texts->bytes.items, c->texts->bytes.count); return;
@@ -223,11 +223,11 @@ static struct address_index *write_memory(struct plan *p) {
 
 static void order_chunks(struct plan *p) {
     const struct address_content *c = p->content;
-    for (size_t i = 0; i < c->part_count; i++) p->chunk_count += c->parts[i].chunks.count;
+    for (size_t i = 0; i < c->part_count; i++) p->chunk_count += c->parts[i]->chunks.count;
     p->chunks = zeroed_memory(p->chunk_count, sizeof *p->chunks);
     size_t to = 0;
     for (size_t i = 0; i < c->part_count; i++)
-        for (size_t k = 0; k < c->parts[i].chunks.count; k++) p->chunks[to++] = (struct chunk_ref){ &c->parts[i].chunks.items[k], i };
+        for (size_t k = 0; k < c->parts[i]->chunks.count; k++) p->chunks[to++] = (struct chunk_ref){ &c->parts[i]->chunks.items[k], i };
     if (to) qsort(p->chunks, to, sizeof *p->chunks, by_low);
 }
 

@@ -10,7 +10,7 @@
 struct address_content {
     struct kept_subject subject;
     uint64_t base, size;
-    struct address_part *parts;
+    const struct address_part *const *parts;
     size_t part_count;
     struct address_texts *texts;
     struct { struct address_symbol *items; size_t count, capacity; } symbols; /* ascending */

@@ -14,6 +14,7 @@
 /* After so many requests units are kept in the form of the index. Long sessions make the index of all units; others leave it to a
  * process of its own, if they needed this part of .debug_info. */
 enum { UNITS_REQUESTS = 16, INDEX_REQUESTS = 64, SESSION_REQUESTS = 4096, MIN_PART = 32 };
+enum { MIN_EXPECTED = 32 }; /* units that are worth threads */
 
 /* ---- opening ---- */
 
@@ -63,12 +64,12 @@ static void name_frame(struct llvm_frame *f, const struct llvm_request *request,
 }
 
 static bool find_place(struct llvm_index *ix, uint64_t addr, struct address_place *out) {
-    return ix->index ? address_index_find(ix->index, addr, out) : llvm_index_units_find(&ix->units, ix->paths, addr, out);
+    return ix->index ? address_index_find(ix->index, addr, out) : llvm_index_units_find(&ix->units, addr, out);
 }
 
-static bool find_call(struct llvm_index *ix, uint32_t scope, struct address_call *out) {
+static bool find_call(struct llvm_index *ix, uint64_t addr, uint32_t scope, struct address_call *out) {
     if (ix->index) return address_index_scope(ix->index, scope, out);
-    address_part_scope(&ix->units.part, &ix->units.texts, scope, out);
+    address_part_scope(llvm_index_units_part(&ix->units, addr), &ix->units.texts, scope, out);
     return true;
 }
 
@@ -79,7 +80,7 @@ static bool find_frames(struct llvm_index *ix, const struct llvm_request *reques
     if (!find_place(ix, addr, &place)) return false;
     struct llvm_frame f = row_frame(&place);
     for (uint32_t scope = place.scope; scope != ADDRESS_NONE; scope = call.parent) {
-        if (!find_call(ix, scope, &call)) {
+        if (!find_call(ix, addr, scope, &call)) {
             llvm_frame_free(&f);
             return false;
         }
@@ -157,8 +158,24 @@ static void make_index(struct llvm_index *ix) {
 void llvm_index_count(struct llvm_index *ix, struct llvm_module *m) {
     if (!ix || ix->index || ix->is_given_up || !m) return;
     ix->requests++;
-    if (ix->requests >= UNITS_REQUESTS && !ix->units.module) ix->is_given_up = !llvm_index_units_begin(&ix->units, m);
+    if (ix->requests >= UNITS_REQUESTS && !ix->units.module) ix->is_given_up = !llvm_index_units_begin(ix, m);
     if (ix->requests % SESSION_REQUESTS == 0 && is_worth_it(ix)) make_index(ix);
+}
+
+bool llvm_index_reads_units(const struct llvm_index *ix) { return ix && !ix->index && ix->units.module; }
+
+void llvm_index_expect(struct llvm_index *ix, const uint64_t *addrs, size_t count) {
+    struct llvm_index_units *u = ix && !ix->index ? &ix->units : NULL;
+    uint32_t wanted = 0;
+    if (!u || !u->module || !count) return;
+    memset(u->wanted, 0, u->module->object.info_unit_count * sizeof *u->wanted);
+    for (size_t i = 0; i < count; i++) {
+        const struct llvm_unit_range *range = llvm_module_range(u->module, addrs[i]);
+        if (!range || u->added_by[range->unit] || u->wanted[range->unit]) continue;
+        u->wanted[range->unit] = true;
+        wanted++;
+    }
+    if (wanted >= MIN_EXPECTED) llvm_index_units_add(u);
 }
 
 void llvm_index_finish(struct llvm_index *ix) {

@@ -17,6 +17,10 @@ bool llvm_index_exists(const struct llvm_index *index);
 bool llvm_index_find(struct llvm_index *index, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out);
 /* After a request that no index of the file answered. `module` NULL: it cannot be opened. */
 void llvm_index_count(struct llvm_index *index, struct llvm_module *module);
+/* Whether it keeps the units that requests need. `index` may be NULL. */
+bool llvm_index_reads_units(const struct llvm_index *index);
+/* Requests for these addresses follow: what they need may be read in several threads. `index` may be NULL. */
+void llvm_index_expect(struct llvm_index *index, const uint64_t *addrs, size_t count);
 /* After the last request: where so much was asked for that the next run gains from it, another process makes the index, for which nobody
  * waits. `index` may be NULL. */
 void llvm_index_finish(struct llvm_index *index);

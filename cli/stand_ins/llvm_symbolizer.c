@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stand_ins/ahead_input.h"
 #include "stand_ins/growth.h"
 #include "stand_ins/kept_answers.h"
 #include "stand_ins/llvm_markup.h"
@@ -232,12 +233,32 @@ static bool open_object(struct llvm_session *s) {
     return !message;
 }
 
+/* Tells the module of the command line which addresses follow. */
+static void expect_addresses(struct llvm_session *s, struct ahead_input *in) {
+    struct { uint64_t *items; size_t count, capacity; } addrs = { 0 };
+    size_t size;
+    const char *lines = ahead_input_lines(in, &size);
+    for (const char *next; lines && size; size -= (size_t)(next - lines), lines = next) {
+        char line[LINE_BYTES];
+        uint64_t addr;
+        next = (const char *)memchr(lines, '\n', size) + 1;
+        const size_t length = (size_t)(next - lines) - 1;
+        if (length >= sizeof line) continue;
+        memcpy(line, lines, length);
+        line[length] = 0;
+        if (is_address(s->options, line, &addr)) GROW_PUSH(&addrs, addr - s->options->adjust_vma);
+    }
+    llvm_index_expect(s->modules.items[0]->index, addrs.items, addrs.count);
+    free(addrs.items);
+}
+
 /* Answers of earlier runs are given before the object is opened. Returns the exit code. */
 static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
+    static struct ahead_input input;
     char line[LINE_BYTES];
     bool is_open = !kept_answers_exist(kept);
     if (is_open && !open_object(s)) return 1;
-    while (fgets(line, sizeof line, stdin)) {
+    while (ahead_input_line(&input, line, sizeof line)) {
         size_t kept_size = 0;
         uint64_t addr;
         for (const char *p = line; *p; p++)
@@ -251,7 +272,9 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
         }
         if (!is_open && !open_object(s)) return 1;
         is_open = true;
-        const bool keeps = may_keep && !llvm_index_exists(s->modules.items[0]->index);
+        struct llvm_index *index = may_keep ? s->modules.items[0]->index : NULL;
+        const bool keeps = may_keep && !llvm_index_exists(index);
+        if (keeps && llvm_index_reads_units(index)) expect_addresses(s, &input);
         if (keeps) kept_answers_begin(kept);
         answer_request(s, line);
         if (keeps) kept_answers_end(kept, addr, true);

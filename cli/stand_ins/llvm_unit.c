@@ -73,6 +73,34 @@ static void sort_spans(struct llvm_span *items, size_t count, int (*compare)(con
         }
 }
 
+static void add_piece(struct spans *to, const struct llvm_span *of, uint64_t low, uint64_t high) {
+    const struct llvm_span made = { low, high, of->order, of->idx };
+    if (low < high) GROW_PUSH(to, made);
+}
+
+/* Cuts spans, sorted by their begin, that nest: each is within the one around it, which comes before it in the unit. False: they do not, and
+ * nothing is added. `open` is for those that are around. */
+static bool cut_nested_spans(const struct llvm_span *items, size_t count, struct spans *open, struct spans *to) {
+    const size_t before = to->count;
+    uint64_t reached = items[0].low;
+    open->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (; open->count && open->items[open->count - 1].high <= items[i].low; reached = open->items[--open->count].high)
+            add_piece(to, &open->items[open->count - 1], reached, open->items[open->count - 1].high);
+        const struct llvm_span *around = open->count ? &open->items[open->count - 1] : NULL;
+        if (around && (items[i].high > around->high || items[i].order < around->order)) {
+            to->count = before;
+            return false;
+        }
+        if (around) add_piece(to, around, reached, items[i].low);
+        reached = items[i].low;
+        GROW_PUSH(open, items[i]);
+    }
+    for (; open->count; reached = open->items[--open->count].high)
+        add_piece(to, &open->items[open->count - 1], reached, open->items[open->count - 1].high);
+    return true;
+}
+
 /* Spans that overlap, one group after the other. */
 static void cut_spans(struct llvm_unit *u) {
     struct spans all = { 0 }, map = { 0 };
@@ -82,6 +110,7 @@ static void cut_spans(struct llvm_unit *u) {
         uint64_t reach = u->spans.items[begin].high;
         for (end = begin + 1; end < count && u->spans.items[end].low < reach; end++)
             if (u->spans.items[end].high > reach) reach = u->spans.items[end].high;
+        if (cut_nested_spans(u->spans.items + begin, end - begin, &map, &all)) continue;
         sort_spans(u->spans.items + begin, end - begin, by_order);
         map.count = 0;
         for (size_t i = begin; i < end; i++) insert_span(&map, &u->spans.items[i]);

@@ -1,7 +1,9 @@
 """The stand-ins: their names, their answers against those of the tools, and clients that hold both ends of a pipe."""
+import fcntl
 import os
 import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -309,6 +311,15 @@ def made_large(program, path):
     return path
 
 
+def wait_for(condition):
+    """What the condition gives, once it is true."""
+    end = time.monotonic() + 60
+    while not (found := condition()):
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return found
+
+
 def damages(data):
     """A file of which one byte in each block of 4 KiB is changed in turn, and parts of it."""
     for at in (*range(40, len(data), 4096), len(data) - 1):
@@ -360,22 +371,29 @@ def test_kept_addresses_change_no_answer(dialect, arguments, name, folder, progr
     pair = pair_for(dialect, folder)
     large = made_large(programs[name], tmp_path / "large")
     environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
-    start = stand_in_pairs.code_addresses(large)[0][0] & ~0xfff
+    start = stand_in_draws.code_addresses(large)[0][0] & ~0xfff
     lines = [b"0x%x\n" % addr for addr in range(start, start + 0x1800, 7)]
     many, others = b"".join(lines[::2]), b"".join(lines[1::2]) + b"main\nzz\n0x1\n"
     assert pair.run("ours", arguments, many, tmp_path, environment) == pair.run("theirs", arguments, many, tmp_path)
-    kept = list((tmp_path / "cache/addresses").iterdir())
-    assert len(kept) == 1
+    kept = wait_for(lambda: next((path for path in (tmp_path / "cache/addresses").glob("*") if "." not in path.name), None))
     shutil.rmtree(tmp_path / "cache/answers", ignore_errors=True)
     expected = pair.run("theirs", arguments, others, tmp_path)
     assert pair.run("ours", arguments, others, tmp_path, environment) == expected
-    data = kept[0].read_bytes()
+    assert not (tmp_path / "cache/answers").exists()  # of an index no answers are kept
+    data = kept.read_bytes()
+    lock = os.open(kept.parent, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)  # none is made anew
     for damaged in damages(data):
-        kept[0].write_bytes(damaged)
+        kept.write_bytes(damaged)
         assert pair.run("ours", arguments, others, tmp_path, environment) == expected
-    expected = pair.run("theirs", arguments, b"".join(lines), tmp_path)
+    os.close(lock)
+    shutil.rmtree(tmp_path / "cache/answers")
+    assert pair.run("ours", arguments, others, tmp_path, environment) == expected
+    wait_for(lambda: len(kept.read_bytes()) == len(data))
+    everything = b"".join(lines)
+    expected = pair.run("theirs", arguments, everything, tmp_path)
     for cache in ("", "/dev/null/nowhere"):
-        assert pair.run("ours", arguments, b"".join(lines), tmp_path, dict(os.environ, CALLSIGN_CACHE=cache)) == expected
+        assert pair.run("ours", arguments, everything, tmp_path, dict(os.environ, CALLSIGN_CACHE=cache)) == expected
 
 
 def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):
