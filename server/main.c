@@ -15,23 +15,6 @@ static int fail(const char *why) {
     return 2;
 }
 
-/* Settings of the command line come after those of the file, and win. */
-static int read_settings(struct settings *settings, int argc, char **argv, int *first, char *why, size_t why_size) {
-    settings_init(settings);
-    for (int pass = 0; pass < 2; pass++) {
-        for (*first = 2; *first < argc && strcmp(argv[*first], "--") != 0; ++*first) {
-            char key[64], *equals = strchr(argv[*first], '=');
-            if (!equals || (size_t)(equals - argv[*first]) >= sizeof(key)) continue; /* of a verb: store_command.c */
-            snprintf(key, sizeof(key), "%.*s", (int)(equals - argv[*first]), argv[*first]);
-            bool is_config = strcmp(key, "config") == 0;
-            if (is_config != (pass == 0)) continue;
-            if (!settings_set(settings, key, equals + 1, why, why_size)) return -1;
-            if (is_config && !settings_read_file(settings, equals + 1, why, why_size)) return -1;
-        }
-    }
-    return 0;
-}
-
 /* The page: of the build tree, or of the installation. */
 static void find_page(struct settings *settings) {
     static const char *const places[] = { "../web", "../../share/callsign/web" };
@@ -56,11 +39,11 @@ int main(int argc, char **argv) {
     if (argc < 2 || (strcmp(argv[1], "serve") != 0 && strcmp(argv[1], "store") != 0))
         return fail("callsign-server is run by 'callsign serve' and 'callsign store'");
     int code;
-    if (!settings || read_settings(settings, argc, argv, &first, why, sizeof(why)) < 0) {
+    if (!settings || !settings_read_arguments(settings, argc, argv, &first, why, sizeof(why))) {
         code = fail(why);
     } else {
         find_page(settings);
-        code = strcmp(argv[1], "serve") == 0 ? serve(settings) : store_command(settings, argc, argv, first);
+        code = strcmp(argv[1], "serve") == 0 ? serve(settings, argc, argv) : store_command(settings, argc, argv, first);
     }
     free(settings);
     return code;

@@ -156,13 +156,26 @@ bool settings_set(struct settings *settings, const char *key, const char *value,
 
 /* ---- files ---- */
 
+static bool are_scopes(const char *value) {
+    static const char *const words[] = { "read", "symbolicate", "upload" };
+    for (size_t size; *value; value += size) {
+        bool is_known = false;
+        value += strspn(value, " \t,");
+        size = strcspn(value, " \t,");
+        for (size_t i = 0; i < 3; i++) is_known = is_known || (strlen(words[i]) == size && strncmp(words[i], value, size) == 0);
+        if (size && !is_known) return false;
+    }
+    return true;
+}
+
 static bool set_tenant(struct tenant_setting *tenant, const char *key, const char *value, char *why, size_t why_size) {
     char *field = strcmp(key, "token-file") == 0 ? tenant->token_file : strcmp(key, "scopes") == 0 ? tenant->scopes : NULL;
     size_t size = field == tenant->token_file ? sizeof(tenant->token_file) : sizeof(tenant->scopes);
     if (!field) snprintf(why, why_size, "unknown key '%.100s' of a tenant", key);
     else if (strlen(value) >= size) snprintf(why, why_size, "%s: the value is longer than %zu bytes", key, size - 1);
-    else strcpy(field, value);
-    return field && strlen(value) < size;
+    else if (field == tenant->scopes && !are_scopes(value)) snprintf(why, why_size, "scopes: '%s', must be of read, symbolicate and upload", value);
+    else return strcpy(field, value);
+    return false;
 }
 
 static bool begin_tenant(struct settings *settings, char *line, char *why, size_t why_size) {
@@ -240,4 +253,22 @@ bool settings_read_file(struct settings *settings, const char *path, char *why, 
     if (file) fclose(file);
     free(text);
     return worked;
+}
+
+/* ---- the command line ---- */
+
+bool settings_read_arguments(struct settings *settings, int argc, char **argv, int *first, char *why, size_t why_size) {
+    settings_init(settings);
+    for (int pass = 0; pass < 2; pass++) {
+        for (*first = 2; *first < argc && strcmp(argv[*first], "--") != 0; ++*first) {
+            char key[64], *equals = strchr(argv[*first], '=');
+            if (!equals || (size_t)(equals - argv[*first]) >= sizeof(key)) continue; /* of a verb: store_command.c */
+            snprintf(key, sizeof(key), "%.*s", (int)(equals - argv[*first]), argv[*first]);
+            bool is_config = strcmp(key, "config") == 0;
+            if (is_config != (pass == 0)) continue;
+            if (!settings_set(settings, key, equals + 1, why, why_size)) return false;
+            if (is_config && !settings_read_file(settings, equals + 1, why, why_size)) return false;
+        }
+    }
+    return true;
 }

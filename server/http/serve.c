@@ -103,24 +103,20 @@ static void reload(struct server *server) {
     struct settings *next = malloc(sizeof(*next));
     char why[512] = "";
     if (!next) return;
-    settings_init(next);
-    if (*server->settings.config && !settings_read_file(next, server->settings.config, why, sizeof(why))) {
+    int first;
+    if (!settings_read_arguments(next, server->argc, server->argv, &first, why, sizeof(why))) {
         log_event("error", "the configuration was not read again", why);
         free(next);
         return;
     }
-    if (!*next->upload_token_file) strcpy(next->upload_token_file, server->settings.upload_token_file);
-    if (!*next->read_token_file) strcpy(next->read_token_file, server->settings.read_token_file);
     if (!tokens_reload(server->tokens, next, why, sizeof(why))) {
         log_event("error", "the tokens were not read again", why);
     } else {
-        if (*server->settings.config) {
-            server->settings.rate_limit = next->rate_limit;
-            server->settings.rate_burst = next->rate_burst;
-            server->settings.max_jobs = next->max_jobs;
-            server->settings.max_upload = next->max_upload;
-            log_set_level(next->log_level);
-        }
+        server->settings.rate_limit = next->rate_limit;
+        server->settings.rate_burst = next->rate_burst;
+        server->settings.max_jobs = next->max_jobs;
+        server->settings.max_upload = next->max_upload;
+        log_set_level(next->log_level);
         pool_refresh(server->pool);
         log_event("info", "reloaded", NULL);
     }
@@ -193,12 +189,14 @@ static int run(struct server *server, const sigset_t *signals, char *why, size_t
     return 0;
 }
 
-int serve(struct settings *settings) {
+int serve(struct settings *settings, int argc, char **argv) {
     static struct server server;
     struct opened_store opened = { .store = NULL };
     sigset_t signals;
     char why[512] = "out of memory";
     server.settings = *settings;
+    server.argc = argc;
+    server.argv = argv;
     server.routes = server_routes;
     server.route_count = server_route_count;
     server.listen_fd = -1;

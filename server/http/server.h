@@ -14,6 +14,8 @@ struct MHD_Daemon;
 
 struct server {
     struct settings settings;
+    int argc;                        /* of the command line that gave them */
+    char **argv;
     struct symbol_store *store;
     struct index_pool *pool;
     struct tokens *tokens;
@@ -44,8 +46,8 @@ void server_address(const struct server *server, char *out, size_t size);
 /* Answers what has arrived, then closes. */
 void server_drain(struct server *server);
 
-/* Runs until `signals` say stop; the body of `callsign serve`. */
-int serve(struct settings *settings);
+/* Runs until `signals` say stop; the body of `callsign serve`. SIGHUP reads the arguments' settings again. */
+int serve(struct settings *settings, int argc, char **argv);
 
 /* ---- between the files of http/ ---- */
 void queue_start(struct server *server);
