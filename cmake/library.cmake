@@ -30,7 +30,7 @@ csn_layer(CSN_OBJECTS
     dwarf go btf pdb model unwind
     formats/gsym/write formats/gsection/write formats/bsym/write formats/breakpad formats/symbian formats/symbols
     embed convert convert/sources convert/dwarf convert/pdb convert/call_sites convert/outputs
-    process store open debug symbolicate arrow profile)
+    process store open remote debug symbolicate arrow profile)
 # The own stack: where the dynamic linker lists the modules of a process as ELF systems do.
 set(CSN_HAS_BACKTRACE FALSE)
 if(UNIX AND NOT APPLE AND NOT CYGWIN)

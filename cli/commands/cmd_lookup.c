@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <callsign/remote.h>
+
 #include "lookup/address_text.h"
 #include "lookup/answer_printer.h"
 #include "commands/commands.h"
@@ -57,6 +59,7 @@ static const struct option_spec options[] = {
 /* What one run of the command needs for each address. */
 struct lookup_run {
     const char *path; /* of the index */
+    const struct csn_index *index; /* NULL: of a process, or in segments */
     struct answer_printer printer;
     struct lookup_target target;
     struct symbol_search search;
@@ -89,9 +92,17 @@ static bool answer_operands(struct lookup_run *run, char **operands, int count) 
     return bad < count;
 }
 
+/* False, with a message: the index is remote, and reading it has failed. */
+static bool is_read_well(const struct lookup_run *run) {
+    struct csn_error err = CSN_ERROR_INIT;
+    csn_status status = run->index ? csn_index_remote_state(run->index, NULL, 0, &err) : CSN_OK;
+    if (status < 0) cli_error_status(run->path, status, &err);
+    return status >= 0;
+}
+
 static enum exit_code look_up(struct lookup_run *run, char **addresses, int count) {
     bool good = count ? answer_operands(run, addresses, count) : lookup_stream(&run->target, &run->printer, run->threads, &run->out);
-    if (!out_finish_stdout(&run->out) || !good) return EXIT_FAILED;
+    if (!out_finish_stdout(&run->out) || !good || !is_read_well(run)) return EXIT_FAILED;
     if (run->printer.damaged_count)
         cli_error(run->target.is_process ? NULL : run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
                  (unsigned long long)run->printer.damaged_count);
@@ -163,9 +174,13 @@ static enum exit_code look_up_segments(struct lookup_run *run, const struct look
 static enum exit_code look_up_index(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
-    if (segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
+    bool is_remote = input_is_remote(run->path);
+    if (!is_remote && segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
     run->target.path = run->path;
-    if (!open_index_through(run->path, &values->companions, &run->search, &opened)) return EXIT_FAILED;
+    if (is_remote ? !open_remote_index(run->path, &values->companions, &opened)
+                  : !open_index_through(run->path, &values->companions, &run->search, &opened))
+        return EXIT_FAILED;
+    run->index = opened.index;
     if (!index_query_init(&run->printer.query, opened.index, run->target.mode)) cli_error_memory("frames");
     else if (place_image(run, values, opened.index)) code = look_up(run, addresses, count);
     index_query_deinit(&run->printer.query);
@@ -216,7 +231,8 @@ const struct command lookup_command = {
         "\n"
         "INDEX may be an object file, which is converted first; the cache keeps the conversion (see 'callsign cache'). The\n"
         "list of an index in segments, OUT-manifest.json, answers like the whole index; only segments that are needed are\n"
-        "opened. With --pid or --maps there is no INDEX: the symbols of each module are searched as 'callsign stack' does.\n"
+        "opened. INDEX may be the URL of an index: http://, https:// or s3://BUCKET/KEY, of which only the needed ranges are read\n"
+        "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and AWS_ENDPOINT_URL are used). With --pid or --maps there is no INDEX: the symbols of each module are searched as 'callsign stack' does.\n"
         "\n"
         "In JSON, an unknown field is left out, \"reason\" says why something is missing, and bytes that are not valid UTF-8\n"
         "become U+FFFD. In text, control characters are shown as \\xNN.\n"

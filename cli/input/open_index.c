@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+#include <callsign/remote.h>
 
 #include "convert/conversion_text.h"
 #include "ui/cli_message.h"
@@ -162,6 +165,21 @@ static bool finish_opening(csn_status status, const struct csn_error *err, struc
     if (status < 0) cli_error_status(out->input.path, status, err);
     close_index(out);
     return false;
+}
+
+bool open_remote_index(const char *url, const struct companion_values *companions, struct opened_index *out) {
+    *out = (struct opened_index){ 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    struct csn_remote_options options = CSN_REMOTE_OPTIONS_INIT;
+    out->input.path = url;
+    if (!options_fit_index(url, companions)) return false;
+    options.timeout_ms = companions->timeout_s * 1000;
+    options.whole_bytes = companions->max_download;
+    return finish_opening(csn_index_open_remote(url, &options, &out->index, &err), &err, out);
+}
+
+bool input_is_remote(const char *path) {
+    return strncasecmp(path, "http://", 7) == 0 || strncasecmp(path, "https://", 8) == 0 || strncasecmp(path, "s3://", 5) == 0;
 }
 
 bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,

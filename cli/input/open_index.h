@@ -33,7 +33,11 @@ bool open_index(const char *path, const struct companion_values *companions, str
 /* The same; an object file is converted by the opener, which has a cache. NULL: as open_index(). */
 bool open_index_through(const char *path, const struct companion_values *companions, struct symbol_search *search,
                         struct opened_index *out);
-/* The same for an object file only; the report tells its coverage, too. */
+/* Whether it is a URL of http, https or s3, and not a path. */
+bool input_is_remote(const char *path);
+/* The index at a URL, with the time and size limits of `companions`. */
+bool open_remote_index(const char *url, const struct companion_values *companions, struct opened_index *out);
+/* As open_index() for an object file only; the report tells its coverage, too. */
 bool open_object(const char *path, const struct companion_values *companions, struct opened_index *out);
 void close_index(struct opened_index *opened); /* a zeroed one is fine */
 

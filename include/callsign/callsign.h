@@ -21,6 +21,7 @@
 #include <callsign/open.h>
 #include <callsign/process.h>
 #include <callsign/profile.h>
+#include <callsign/remote.h>
 #include <callsign/store.h>
 #include <callsign/symbolicate.h>
 

@@ -61,8 +61,8 @@ static bool find_in_table(struct name_search *search, uint32_t function_count) {
     return true;
 }
 
-csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
-                               size_t *out_count, struct csn_error *err) {
+csn_status csni_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
+                                size_t *out_count, struct csn_error *err) {
     struct name_search search = { .index = index, .name = name, .functions = functions, .cap = cap };
     struct csn_index_info info;
     csn_index_get_info(index, &info, sizeof info);
@@ -77,4 +77,9 @@ csn_status csn_index_find_name(const struct csn_index *index, struct csn_str nam
     csni_free(index->allocator, search.scratch, PIECES_SIZE);
     *out_count = search.count;
     return search.count ? CSN_OK : CSN_NONE;
+}
+
+csn_status csn_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
+                               size_t *out_count, struct csn_error *err) {
+    return (index->format->find_name ? index->format->find_name : csni_index_find_name)(index, name, functions, cap, out_count, err);
 }

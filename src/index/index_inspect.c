@@ -88,13 +88,13 @@ csn_status csn_row_iter_next(struct csn_row_iter *iter, struct csn_row *out, str
 
 struct inline_state {
     struct csni_gsym_inline_iter nodes;
-    const struct csni_gsym *gsym;
+    const struct csn_index *index;
 };
 
 csn_status csn_inline_iter_init(struct csn_inline_iter *iter, const struct csn_index *index,
                                 const struct csn_record *record, struct csn_error *err) {
     struct csni_gsym_payload part;
-    struct inline_state state = { .nodes = { .done = true }, .gsym = &index->gsym };
+    struct inline_state state = { .nodes = { .done = true }, .index = index };
     csn_status status = find_part(index, record, CSNI_GSYM_PART_INLINE, &part, err);
     if (status < 0) return status;
     if (status == CSN_OK) csni_gsym_nodes(&state.nodes, &index->gsym, &part);
@@ -120,7 +120,7 @@ csn_status csn_inline_iter_next(struct csn_inline_iter *iter, struct csn_inline_
     memcpy(iter->state, &state, sizeof state);
     if (status != CSN_OK) return status;
     struct range_state ranges = { node.ranges, node.ranges, node.base, 0 };
-    *out = (struct csn_inline_node){ .name = csni_gsym_string(state.gsym, node.name), .depth = depth,
+    *out = (struct csn_inline_node){ .name = csn_index_string(state.index, node.name), .depth = depth,
                                      .call_file = node.call_file, .call_line = node.call_line,
                                      .range_count = node.range_count };
     _Static_assert(sizeof ranges <= sizeof out->ranges, "csn_inline_node is too small");
@@ -185,7 +185,7 @@ csn_status csn_call_site_pattern(const struct csn_index *index, const struct csn
     if (k >= site->pattern_count) return csni_index_fail_beyond("pattern", k, site->pattern_count, err);
     const uint8_t *patterns;
     memcpy(&patterns, site->patterns, sizeof patterns);
-    *out = csni_gsym_string(&index->gsym, csni_gsym_pattern(&index->gsym, patterns, k));
+    *out = csn_index_string(index, csni_gsym_pattern(&index->gsym, patterns, k));
     return CSN_OK;
 }
 

@@ -85,6 +85,9 @@ struct csni_index_format {
     csn_status (*record_sizes)(const struct csn_index *index, const struct csn_record *record, struct csn_function_stats *out);
 
     const struct csni_index_binaries *binaries; /* NULL: an index is of one image */
+    /* As csn_index_find_name(). NULL: csni_index_find_name(), which needs nothing else. */
+    csn_status (*find_name)(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap, size_t *out_count,
+                            struct csn_error *err);
 };
 
 extern const struct csni_index_format csni_index_gsym;
@@ -104,7 +107,12 @@ struct csn_index {
     bool mapped;
     struct csn_bytes owned; /* of csni_index_own_bytes(); empty otherwise */
     struct csni_span whole; /* what was opened: the index, or an object file that carries it */
+    void *remote;           /* of an index that is read from afar: see src/remote; NULL otherwise */
 };
+
+/* csn_index_find_name() in an index whose bytes are all there. */
+csn_status csni_index_find_name(const struct csn_index *index, struct csn_str name, uint32_t *functions, size_t cap,
+                                size_t *out_count, struct csn_error *err);
 
 /* The image of an object file that carries an index, and the section that holds it. `arch` NULL: of the only one of a universal
  * file that does. CSN_NONE: no object, or without one. */

@@ -1,9 +1,7 @@
-/* Symbol servers are plain HTTP servers of files. libcurl is loaded when the first file is wanted and not linked, for the reason
- * that libdebuginfod is not: debuginfod.c. */
+/* Symbol servers are plain HTTP servers of files. libcurl is loaded when the first file is wanted. */
 #define _GNU_SOURCE
 #include "store/symbol_server.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,48 +9,10 @@
 #include <unistd.h>
 
 #include "base/core/fail.h"
+#include "base/curl_library.h"
 #include "store/store_paths.h"
 
-/* ---- libcurl ---- */
-
-/* What is used of its interface, which has kept its numbers since 2000. */
-enum { CURLE_OK = 0, CURLE_HTTP_RETURNED_ERROR = 22 };
-enum { CURLOPT_NOPROGRESS = 43, CURLOPT_FAILONERROR = 45, CURLOPT_FOLLOWLOCATION = 52, CURLOPT_MAXREDIRS = 68,
-       CURLOPT_CONNECTTIMEOUT = 78, CURLOPT_NOSIGNAL = 99, CURLOPT_TIMEOUT_MS = 155, CURLOPT_PROTOCOLS = 181,
-       CURLOPT_REDIR_PROTOCOLS = 182, CURLOPT_WRITEDATA = 10001, CURLOPT_URL = 10002, CURLOPT_USERAGENT = 10018,
-       CURLOPT_XFERINFODATA = 10057, CURLOPT_WRITEFUNCTION = 20011, CURLOPT_XFERINFOFUNCTION = 20219 };
-enum { CURLPROTO_HTTP = 1, CURLPROTO_HTTPS = 2, CONNECT_SECONDS = 30, REDIRECTS_MAX = 10 };
-
-struct curl;
-struct curl_library {
-    void *handle;
-    struct curl *(*init)(void);
-    int (*set)(struct curl *curl, int option, ...);
-    int (*perform)(struct curl *curl);
-    const char *(*error_text)(int code);
-    void (*cleanup)(struct curl *curl);
-};
-
-static bool load_symbol(void *handle, const char *name, void *function) {
-    void *symbol = dlsym(handle, name);
-    memcpy(function, &symbol, sizeof symbol); /* POSIX promises that this gives a function pointer */
-    return symbol != NULL;
-}
-
-static bool load_curl(struct curl_library *out) {
-    static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        out->handle = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-        if (!out->handle) continue;
-        if (load_symbol(out->handle, "curl_easy_init", &out->init) && load_symbol(out->handle, "curl_easy_setopt", &out->set) &&
-            load_symbol(out->handle, "curl_easy_perform", &out->perform) &&
-            load_symbol(out->handle, "curl_easy_strerror", &out->error_text) &&
-            load_symbol(out->handle, "curl_easy_cleanup", &out->cleanup))
-            return true;
-        dlclose(out->handle);
-    }
-    return false;
-}
+enum { CONNECT_SECONDS = 30, REDIRECTS_MAX = 10 };
 
 /* ---- one download ---- */
 
@@ -80,35 +40,34 @@ static int report_transfer(void *context, int64_t total, int64_t done, int64_t u
 }
 
 /* 0, or a code of libcurl. */
-static int perform_transfer(const struct curl_library *library, struct transfer *t, const char *url) {
-    enum { CURLE_FAILED_INIT = 2 };
-    struct curl *curl = library->init();
-    if (!curl) return CURLE_FAILED_INIT;
-    library->set(curl, CURLOPT_URL, url);
-    library->set(curl, CURLOPT_USERAGENT, "callsign"); /* servers refuse requests without one */
-    library->set(curl, CURLOPT_WRITEFUNCTION, write_received);
-    library->set(curl, CURLOPT_WRITEDATA, t);
-    library->set(curl, CURLOPT_XFERINFOFUNCTION, report_transfer);
-    library->set(curl, CURLOPT_XFERINFODATA, t);
-    library->set(curl, CURLOPT_NOPROGRESS, 0L);
-    library->set(curl, CURLOPT_FAILONERROR, 1L);
-    library->set(curl, CURLOPT_NOSIGNAL, 1L);
-    library->set(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    library->set(curl, CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
-    library->set(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    library->set(curl, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    library->set(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    if (t->options->timeout_ms) library->set(curl, CURLOPT_TIMEOUT_MS, (long)t->options->timeout_ms);
+static int perform_transfer(const struct csni_curl_library *library, struct transfer *t, const char *url) {
+    struct csni_curl *curl = library->init();
+    if (!curl) return CSNI_CURLE_FAILED_INIT;
+    library->set(curl, CSNI_CURLOPT_URL, url);
+    library->set(curl, CSNI_CURLOPT_USERAGENT, "callsign"); /* servers refuse requests without one */
+    library->set(curl, CSNI_CURLOPT_WRITEFUNCTION, write_received);
+    library->set(curl, CSNI_CURLOPT_WRITEDATA, t);
+    library->set(curl, CSNI_CURLOPT_XFERINFOFUNCTION, report_transfer);
+    library->set(curl, CSNI_CURLOPT_XFERINFODATA, t);
+    library->set(curl, CSNI_CURLOPT_NOPROGRESS, 0L);
+    library->set(curl, CSNI_CURLOPT_FAILONERROR, 1L);
+    library->set(curl, CSNI_CURLOPT_NOSIGNAL, 1L);
+    library->set(curl, CSNI_CURLOPT_FOLLOWLOCATION, 1L);
+    library->set(curl, CSNI_CURLOPT_MAXREDIRS, (long)REDIRECTS_MAX);
+    library->set(curl, CSNI_CURLOPT_PROTOCOLS, (long)(CSNI_CURLPROTO_HTTP | CSNI_CURLPROTO_HTTPS));
+    library->set(curl, CSNI_CURLOPT_REDIR_PROTOCOLS, (long)(CSNI_CURLPROTO_HTTP | CSNI_CURLPROTO_HTTPS));
+    library->set(curl, CSNI_CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
+    if (t->options->timeout_ms) library->set(curl, CSNI_CURLOPT_TIMEOUT_MS, (long)t->options->timeout_ms);
     int code = library->perform(curl);
     library->cleanup(curl);
     return code;
 }
 
-static csn_status transfer_result(const struct curl_library *library, const struct transfer *t, const char *server, int code,
+static csn_status transfer_result(const struct csni_curl_library *library, const struct transfer *t, const char *server, int code,
                                   struct csn_error *err) {
-    if (code == CURLE_OK) return CSN_OK;
+    if (code == CSNI_CURLE_OK) return CSN_OK;
     if (t->is_cancelled) return csni_fail(err, CSN_E_CANCELLED, NULL, 0, "stopped by the caller");
-    if (code == CURLE_HTTP_RETURNED_ERROR) return CSN_NONE; /* it does not have the file */
+    if (code == CSNI_CURLE_HTTP_RETURNED_ERROR) return CSN_NONE; /* it does not have the file */
     if (t->is_too_large)
         return csni_fail(err, CSN_NONE, NULL, 0, "%s: the file has more than %" PRIu64 " bytes, the limit",
                          csni_path_show(server).text, t->options->max_download_bytes);
@@ -135,7 +94,7 @@ static csn_status fail_file(const char *path, struct csn_error *err) {
 }
 
 /* To a temporary name, which becomes `path` when the file is whole. */
-static csn_status fetch_to(const struct curl_library *library, const struct csn_companion_search_options *options,
+static csn_status fetch_to(const struct csni_curl_library *library, const struct csn_companion_search_options *options,
                            const char *server, const char *url, const char *path, struct csn_error *err) {
     char temporary[CSNI_PATH_SIZE + sizeof ".XXXXXX"];
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
@@ -181,17 +140,17 @@ static bool make_url(const char *server, const char *name, const char *id, char 
 
 csn_status csni_symbol_server_fetch(const struct csn_companion_search_options *options, const char *name, const char *id,
                                     char path[CSNI_PATH_SIZE], struct csn_error *err) {
-    struct curl_library library;
+    struct csni_curl_library library;
     char url[CSNI_PATH_SIZE];
     int len = snprintf(path, CSNI_PATH_SIZE, "%s/%s/%s/%s", options->download_dir, name, id, name);
     if (len < 0 || len >= CSNI_PATH_SIZE) return CSN_NONE;
-    if (!load_curl(&library)) return csni_fail(err, CSN_NONE, NULL, 0, "symbol servers not asked: libcurl.so.4 cannot be loaded");
+    if (!csni_curl_load(&library)) return csni_fail(err, CSN_NONE, NULL, 0, "symbol servers not asked: libcurl.so.4 cannot be loaded");
     csn_status status = CSN_NONE;
     bool has_folders = make_folders(path);
     if (!has_folders) status = fail_file(path, err);
     for (size_t i = 0; has_folders && status == CSN_NONE && i < options->symbol_server_count; i++)
         if (make_url(options->symbol_servers[i], name, id, url, sizeof url))
             status = fetch_to(&library, options, options->symbol_servers[i], url, path, err);
-    dlclose(library.handle);
+    csni_curl_unload(&library);
     return status;
 }

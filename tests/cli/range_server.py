@@ -1,7 +1,10 @@
 """A small HTTP server that answers Range requests, and breaks in the ways that servers do."""
 import contextlib
+import gzip
 import http.server
 import re
+import socket
+import struct
 import threading
 
 
@@ -50,7 +53,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
             server.hang.wait(60)
             self.close_connection = True
             return
-        if fault in (404, 500, 403, 503):
+        if fault == "reset" or (fault == "reset later" and count > 1):
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.connection.close()
+            self.close_connection = True
+            return
+        if fault == "redirect" and not self.path.startswith("/moved"):
+            return self.answer(302, b"", [("Location", "/moved" + self.path)])
+        if fault == "endless redirect":
+            return self.answer(302, b"", [("Location", self.path + "x")])
+        if fault == "redirect to a file":
+            return self.answer(302, b"", [("Location", "file:///etc/passwd")])
+        if fault == "redirect":
+            body = server.files.get(self.path.removeprefix("/moved"))
+        if fault in (404, 500, 403, 503) or (fault == "500 later" and count > 1):
+            fault = 500 if fault == "500 later" else fault
             return self.answer(fault, b"no")
         if body is None:
             return self.answer(404, b"not found")
@@ -68,6 +85,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         part, shown = body[start:end], start
         if fault == "short":
             part = part[:-1]
+        if fault == "long":
+            part += b"x"
+        if fault == "gzip":
+            return self.answer(206, gzip.compress(part), [("Content-Range", f"bytes {start}-{end - 1}/{len(body)}"), ("Content-Encoding", "gzip")])
+        if fault == "no content range":
+            return self.answer(206, part)
+        if fault == "huge":
+            return self.answer(206, part, [("Content-Range", f"bytes {start}-{end - 1}/{1 << 62}")])
+        if fault == "shorter later" and count > 1:
+            return self.answer(416, b"", [("Content-Range", "bytes */10")])
+        if self.headers.get("If-Match") not in (None, etag) and fault != "etag":
+            return self.answer(412, b"")
         if fault == "cut":  # the connection ends before the body does
             self.answer(206, part[:-1], [("Content-Range", f"bytes {start}-{end - 1}/{len(body)}"), ("ETag", etag)], length=len(part))
             self.close_connection = True

@@ -1,0 +1,19 @@
+/* What an index that is read from afar consists of. */
+#ifndef CSNI_REMOTE_INDEX_H
+#define CSNI_REMOTE_INDEX_H
+
+#include <pthread.h>
+
+#include "index/index_private.h"
+#include "remote/remote_file.h"
+
+struct csni_remote {
+    struct csni_remote_file file;
+    struct csn_index *inner;      /* the index over the file's memory */
+    pthread_mutex_t turn;         /* of calls that may read */
+    struct csni_remote_http *http; /* NULL: the caller's callback reads */
+};
+
+extern const struct csni_index_format csni_index_remote;
+
+#endif

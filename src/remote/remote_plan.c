@@ -1,0 +1,127 @@
+/* The steps of a lookup in GSYM files: of each, the ranges for all addresses are fetched together. */
+#include "remote/remote_plan.h"
+
+/* A record of usual size, and a block of the accelerator with the inlined calls before it. */
+enum { RECORD_GUESS = 8192, NODES_BEFORE = 8192 };
+
+static bool want_at(struct csni_remote_file *file, const uint8_t *at, uint64_t size) {
+    uint64_t offset = (uint64_t)(at - file->bytes.ptr);
+    return csni_remote_file_want(file, offset, size);
+}
+
+static bool is_gsym(const struct csni_remote *remote) { return remote->inner->format == &csni_index_gsym; }
+
+/* ---- with the accelerator ---- */
+
+static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
+    struct csni_remote_file *file = &remote->file;
+    const struct csni_gsym_accel *accel = &remote->inner->accel;
+    bool is_missing = false;
+    for (size_t i = 0; i < count; i++)
+        if (csni_accel_covers(accel, addrs[i])) is_missing |= want_at(file, csni_accel_entry(accel, addrs[i]), CSNI_ACCEL_ENTRY);
+    if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
+    is_missing = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!csni_accel_covers(accel, addrs[i])) continue;
+        uint64_t at = csni_accel_u32(csni_accel_entry(accel, addrs[i])), before = at < NODES_BEFORE ? at : NODES_BEFORE;
+        if (at < accel->readable) is_missing |= want_at(file, accel->blocks + at - before, before + CSNI_ACCEL_BLOCK_MOST);
+    }
+    return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
+}
+
+/* ---- by the address table ---- */
+
+/* A search of a large table without a sample needs one entry after the other. */
+static csn_status plan_whole_table(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
+    enum { SMALL = 1 << 17 };
+    struct csni_remote_file *file = &remote->file;
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    uint64_t size = (uint64_t)gsym->address_count * gsym->address_size;
+    if (size <= SMALL) return want_at(file, gsym->addresses, size) ? csni_remote_file_fetch(file, err) : CSN_OK;
+    for (size_t left = gsym->address_count; left * gsym->address_size > CSNI_REMOTE_BLOCK / 4; left /= 2) {
+        bool is_missing = false;
+        for (size_t i = 0; i < count; i++) {
+            size_t first = 0, half = gsym->address_count;
+            for (; half > left; half /= 2)
+                if (csni_gsym_address(gsym, (uint32_t)(first + (half - half / 2) - 1)) <= addrs[i]) first += half - half / 2;
+            if (first + left / 2 < gsym->address_count)
+                is_missing |= want_at(file, gsym->addresses + (first + left / 2) * gsym->address_size, gsym->address_size);
+        }
+        if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
+    }
+    return CSN_OK;
+}
+
+/* How many entries of the sample are at or below an address; it was read when the index was opened. */
+static size_t count_marks(const struct csni_gsym *gsym, uint64_t addr) {
+    size_t first = 0, end = gsym->sample_count;
+    uint64_t key = addr < gsym->base_address ? 0 : addr - gsym->base_address;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (csni_get_sized(gsym->sample + middle * gsym->address_size, gsym->address_size, gsym->big) <= key) first = middle + 1;
+        else end = middle;
+    }
+    return first;
+}
+
+/* The entries that the sample leaves to search, with their info offsets. */
+static csn_status plan_sampled(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
+    struct csni_remote_file *file = &remote->file;
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    if (want_at(file, gsym->sample, (uint64_t)gsym->sample_count * gsym->address_size)) CSNI_TRY(csni_remote_file_fetch(file, err));
+    uint64_t span = (uint64_t)1 << gsym->sample_shift;
+    bool is_missing = false;
+    for (size_t i = 0; i < count; i++) {
+        size_t marks = count_marks(gsym, addrs[i]);
+        uint64_t first = (uint64_t)(marks - (marks > 0)) << gsym->sample_shift, last = gsym->address_count - span;
+        if (first > last) first = last;
+        uint64_t most = gsym->address_count - first, entries = span + 1 < most ? span + 1 : most;
+        is_missing |= want_at(file, gsym->addresses + first * gsym->address_size, entries * gsym->address_size);
+        is_missing |= want_at(file, gsym->infos + first * gsym->info_size, entries * gsym->info_size);
+    }
+    return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
+}
+
+/* The first call of each function's record, and the checkpoint of its code. */
+static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
+    struct csni_remote_file *file = &remote->file;
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    bool is_missing = false;
+    for (size_t i = 0; i < count; i++) {
+        size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
+        if (!upper) continue;
+        is_missing |= want_at(file, gsym->infos + (upper - 1) * gsym->info_size, gsym->info_size);
+    }
+    if (csni_remote_file_want_touched(file) | is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
+    is_missing = false;
+    for (size_t i = 0; i < count; i++) {
+        size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
+        if (!upper) continue;
+        uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)upper - 1);
+        const uint8_t *entry = csni_checkpoint_entry(&gsym->checkpoints, addrs[i]);
+        if (offset < gsym->records.size) is_missing |= csni_remote_file_want(file, gsym->records_offset + offset, RECORD_GUESS);
+        if (entry) is_missing |= want_at(file, entry, gsym->checkpoints.entry_bytes + 8u);
+    }
+    return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
+}
+
+csn_status csni_remote_plan(struct csni_remote *remote, const uint64_t *addrs, size_t count, enum csn_lookup_mode mode,
+                            struct csn_error *err) {
+    if (!is_gsym(remote)) return CSN_OK;
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    if (remote->inner->accel.table && mode == CSN_LOOKUP_DEFAULT) return plan_accelerated(remote, addrs, count, err);
+    if (gsym->sample_count) CSNI_TRY(plan_sampled(remote, addrs, count, err));
+    else CSNI_TRY(plan_whole_table(remote, addrs, count, err));
+    return plan_records(remote, addrs, count, err);
+}
+
+/* ---- file entries ---- */
+
+bool csni_remote_want_file_entry(struct csni_remote *remote, uint32_t idx) {
+    const struct csn_index *inner = remote->inner;
+    if (!is_gsym(remote)) return false;
+    if (inner->accel.table)
+        return idx < inner->accel.file_count && want_at(&remote->file, inner->accel.files + (size_t)idx * CSNI_ACCEL_FILE, CSNI_ACCEL_FILE);
+    const struct csni_gsym *gsym = &inner->gsym;
+    return idx < gsym->file_count && want_at(&remote->file, csni_gsym_file_entry(gsym, idx), 2u * gsym->strp_size);
+}
