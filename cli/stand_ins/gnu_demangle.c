@@ -10,6 +10,7 @@
 #include <callsign/names.h>
 
 #include "stand_ins/growth.h"
+#include "stand_ins/legacy_rust.h"
 
 static const char *const styles[] = { "none", "auto", "gnu-v3", "java", "gnat", "dlang", "rust" };
 enum { STYLE_NONE, STYLE_AUTO, STYLE_GNU_V3, STYLE_JAVA, STYLE_GNAT, STYLE_DLANG, STYLE_RUST, STYLE_COUNT };
@@ -158,33 +159,7 @@ static char leading;
 
 void gnu_demangle_skip_leading(char byte) { leading = byte; }
 
-/* Both schemes: the older one ends in a hash of 16 digits. */
-static bool is_rust(const char *name, size_t size) {
-    if (strncmp(name, "_R", 2) == 0) return true;
-    for (size_t i = 0; i + 20 <= size; i++)
-        if (memcmp(name + i, "17h", 3) == 0 && strspn(name + i + 3, "0123456789abcdef") >= 16 && name[i + 19] == 'E') return true;
-    return false;
-}
-
-/* A name of Rust's older scheme as C++ has it: "_ZN4core3fmt17h0123456789abcdefE" is "core::fmt::h0123456789abcdef". */
-static char *demangle_nested(const char *name, size_t size) {
-    struct text out = { 0 };
-    const char *p = name + 3, *end = name + size;
-    while (p < end && isdigit((unsigned char)*p)) {
-        size_t length = 0;
-        while (p < end && isdigit((unsigned char)*p) && length < size) length = length * 10 + (size_t)(*p++ - '0');
-        if (!length || length > (size_t)(end - p)) break;
-        if (out.count) put_text(&out, "::", 2);
-        put_text(&out, p, length);
-        p += length;
-    }
-    if (p + 1 != end || *p != 'E') {
-        free(out.items);
-        return NULL;
-    }
-    put_text(&out, "", 1);
-    return out.items;
-}
+static bool is_rust(const char *name, size_t size) { return strncmp(name, "_R", 2) == 0 || is_legacy_rust(name, size); }
 
 /* The bytes of the symbol after "operator": all of "()", "->" or "<<", but not the last '<' before arguments of a template. */
 static size_t operator_size(const char *text) {
@@ -228,7 +203,7 @@ static char *without_suffix(char *text) {
 }
 
 static char *demangle_plain(const char *name, size_t size) {
-    if (style == STYLE_GNU_V3 && strncmp(name, "_ZN", 3) == 0 && is_rust(name, size)) return demangle_nested(name, size);
+    if (style == STYLE_GNU_V3 && is_legacy_rust(name, size)) return legacy_rust_as_cxx(name, size, NULL);
     const struct csn_str given = { name, size };
     size_t length = 0, capacity = 4 * size + 256;
     char *out = NULL;

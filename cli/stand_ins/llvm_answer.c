@@ -1,7 +1,9 @@
 /* Frames and globals. */
+#define _GNU_SOURCE
 #include "stand_ins/llvm_answer.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "stand_ins/legacy_rust.h"
 
 /* ---- names ---- */
 
@@ -49,7 +52,23 @@ static char *plain_win32_name(const char *name) {
     return copy_text(name + begin, size - begin);
 }
 
+/* LLVM reads names of Rust's older scheme as C++: "a::b::h0123456789abcdef (.llvm.123)". NULL: it is none. */
+static char *demangle_legacy_rust(const char *name) {
+    const char *suffix;
+    if (!is_legacy_rust(name, strlen(name))) return NULL;
+    char *plain = legacy_rust_as_cxx(name, strlen(name), &suffix), *out = plain;
+    if (!plain || (*suffix && *suffix != '.')) {
+        free(plain);
+        return NULL;
+    }
+    if (*suffix && asprintf(&out, "%s (%s)", plain, suffix) < 0) out = plain;
+    if (out != plain) free(plain);
+    return out;
+}
+
 char *llvm_demangle_name(const char *name, bool is_win32) {
+    char *rust = demangle_legacy_rust(name);
+    if (rust) return rust;
     char *found = is_win32 && strchr(name, '@') && name[0] != '?' ? NULL : demangle(name); /* "@8" ends no name of C++ */
     if (found) return found;
     if (!is_win32 || name[0] == '?') return copy_text(name, strlen(name));
@@ -223,7 +242,7 @@ struct llvm_global llvm_find_data(struct llvm_module *m, const struct llvm_reque
         g.size = symbol->size;
         if (symbol->file && *symbol->file) g.file = copy_text(symbol->file, strlen(symbol->file));
     }
-    const struct llvm_variable *variable = find_variable(m, addr);
+    const struct llvm_variable *variable = request->no_variables ? NULL : find_variable(m, addr);
     uint64_t line = variable ? llvm_decl_line(&variable->die) : 0;
     if (line) {
         replace(&g.file, llvm_decl_file(m, &variable->die, LLVM_PATH_ABSOLUTE));

@@ -42,6 +42,7 @@ struct llvm_request {
     enum llvm_path_kind paths;
     bool demangle, skip_line_zero;
     bool is_win32;           /* set by the module */
+    bool no_variables;       /* of DWARF */
 };
 
 /* The frame at an address, with the name of the innermost function, or of the symbol. */

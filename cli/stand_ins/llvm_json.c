@@ -130,7 +130,8 @@ static void put_symbol(const struct llvm_asked *asked) {
     put_text(asked->symbol);
 }
 
-static void put_frame(const struct llvm_printer *p, const struct llvm_frame *f) {
+/* context_lines: of source; 0: none. */
+static void put_frame(const struct llvm_frame *f, int64_t context_lines) {
     fputc('{', text_out);
     if (f->is_approximate) fputs("\"Approximate\":true,", text_out);
     fprintf(text_out, "\"Column\":%u,\"Discriminator\":%u,", f->column, f->discriminator);
@@ -140,7 +141,7 @@ static void put_frame(const struct llvm_printer *p, const struct llvm_frame *f) 
     put_key("FunctionName");
     put_text(f->function);
     fprintf(text_out, ",\"Line\":%u,", f->line);
-    char *context = llvm_source_context(f->file ? f->file : LLVM_INVALID, f->line, p->context_lines);
+    char *context = llvm_source_context(f->file ? f->file : LLVM_INVALID, f->line, context_lines);
     if (context && *context) {
         put_key("Source");
         put_text(context);
@@ -164,7 +165,7 @@ void llvm_json_frames(struct llvm_printer *p, const struct llvm_asked *asked, co
         fputc('[', text_out);
         for (size_t i = 0; i < frames->count; i++) {
             if (i) fputc(',', text_out);
-            put_frame(p, &frames->items[i]);
+            put_frame(&frames->items[i], 0); /* LLVM shows no source of places of symbols */
         }
         fputs("],", text_out);
     }
@@ -173,7 +174,7 @@ void llvm_json_frames(struct llvm_printer *p, const struct llvm_asked *asked, co
         fputs(",\"Symbol\":[", text_out);
         for (size_t i = 0; i < frames->count; i++) {
             if (i) fputc(',', text_out);
-            put_frame(p, &frames->items[i]);
+            put_frame(&frames->items[i], p->context_lines);
         }
         fputc(']', text_out);
     } else {

@@ -55,8 +55,13 @@ static bool is_mapping_symbol(const struct llvm_module *m, const struct csn_debu
     }
 }
 
+bool llvm_is_stub(const struct llvm_module *m, const struct csn_debug_symbol *s) {
+    static const char prefix[] = "symbol stub for: ";
+    return m->object.container == CSN_CONTAINER_MACHO && s->name.len > sizeof prefix - 1 && memcmp(s->name.ptr, prefix, sizeof prefix - 1) == 0;
+}
+
 static bool is_wanted(const struct llvm_module *m, const struct csn_debug_symbol *s) {
-    if (s->section == CSN_NO_SECTION) return false;
+    if (s->section == CSN_NO_SECTION || llvm_is_stub(m, s)) return false;
     switch (s->kind) {
     case CSN_SYMBOL_NONE: return !is_mapping_symbol(m, s);
     case CSN_SYMBOL_FUNCTION: case CSN_SYMBOL_DATA: case CSN_SYMBOL_IFUNC: return true;

@@ -104,6 +104,8 @@ struct llvm_place {
 };
 struct llvm_place llvm_module_place(const struct llvm_module *module, uint64_t addr);
 
+/* Whether a symbol of Mach-O was made for a stub of another library's function. LLVM 22 has none. */
+bool llvm_is_stub(const struct llvm_module *module, const struct csn_debug_symbol *symbol);
 /* The symbol that covers an address; NULL: none. */
 const struct llvm_symbol *llvm_module_symbol(const struct llvm_module *module, uint64_t addr);
 

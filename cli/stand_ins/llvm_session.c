@@ -29,6 +29,14 @@ static bool is_arch(const char *text) {
     return false;
 }
 
+/* That of the debug file, where the object has one. */
+static void open_gsym(const struct llvm_session *s, struct llvm_open_module *found) {
+    const char *debug_path = found->module->object.debug_path;
+    char *path = llvm_gsym_path(debug_path ? debug_path : found->path, s->options);
+    if (path) found->gsym = llvm_gsym_open(path);
+    free(path);
+}
+
 struct llvm_module *llvm_session_open(struct llvm_session *s, struct llvm_open_module *found, const char **message) {
     const struct llvm_options *o = s->options;
     struct { const char **items; size_t count, capacity; } dirs = { 0 };
@@ -42,6 +50,7 @@ struct llvm_module *llvm_session_open(struct llvm_session *s, struct llvm_open_m
     found->module = llvm_module_open(found->name, found->path, &options, message);
     found->is_opened = true;
     free(dirs.items);
+    if (found->module && !llvm_index_exists(found->index)) open_gsym(s, found);
     return found->module;
 }
 
@@ -52,7 +61,9 @@ static struct llvm_open_module *add_module(struct llvm_session *s, const char *n
     made->name = copy_text(name, strlen(name));
     made->path = copy_text(name, has_arch ? (size_t)(colon - name) : strlen(name));
     if (has_arch) made->arch = copy_text(colon + 1, strlen(colon + 1));
-    made->index = llvm_index_open(made->path, s->options);
+    char *gsym = llvm_gsym_path(made->path, s->options);
+    if (!gsym) made->index = llvm_index_open(made->path, s->options);
+    free(gsym);
     GROW_PUSH(&s->modules, made);
     return made;
 }

@@ -2,12 +2,14 @@
 #ifndef CALLSIGN_CLI_LLVM_SESSION_H
 #define CALLSIGN_CLI_LLVM_SESSION_H
 
+#include "stand_ins/llvm_gsym.h"
 #include "stand_ins/llvm_index.h"
 #include "stand_ins/llvm_options.h"
 
 struct llvm_open_module {
     char *name, *path, *arch; /* arch NULL: none was given */
     struct llvm_index *index; /* NULL: none is used */
+    struct csn_index *gsym;   /* in the place of DWARF; NULL: there is none, or the module is not open */
     bool is_opened;           /* or that was tried */
     struct llvm_module *module; /* NULL: it is not open; it cannot be, which was reported, if is_opened */
 };

@@ -114,13 +114,24 @@ static const char *read_query(const struct llvm_options *o, const char *text, st
 
 /* ---- answering ---- */
 
-static void print_places(struct llvm_session *s, const struct llvm_asked *asked, struct llvm_module *m, uint64_t offset) {
+/* What is at a symbol. */
+static struct llvm_frame find_place(const struct llvm_open_module *found, struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
+    if (!found->gsym) return llvm_find_code(m, request, addr);
+    struct llvm_frames frames = llvm_gsym_find(found->gsym, request, addr, true);
+    const struct llvm_frame place = frames.items[0];
+    free(frames.items);
+    return place;
+}
+
+static void print_places(struct llvm_session *s, const struct llvm_asked *asked, const struct llvm_open_module *open, struct llvm_module *m, uint64_t offset) {
     struct llvm_frames places = { 0 };
+    struct llvm_request request = s->request;
+    request.skip_line_zero = false; /* LLVM looks for places of symbols without it */
     for (size_t i = 0; m && i < m->all_symbols.count; i++) {
         const struct llvm_symbol *symbol = &m->all_symbols.items[i];
         bool is_kept = i + 1 == m->all_symbols.count || m->all_symbols.items[i + 1].addr != symbol->addr;
         if (!is_kept || strcmp(symbol->name, asked->symbol) != 0) continue;
-        struct llvm_frame found = llvm_find_code(m, &s->request, symbol->addr + (offset < symbol->size ? offset : 0));
+        struct llvm_frame found = find_place(open, m, &request, symbol->addr + (offset < symbol->size ? offset : 0));
         if (found.file) GROW_PUSH(&places, found);
         else llvm_frame_free(&found);
     }
@@ -137,6 +148,10 @@ static struct llvm_frames find_frames(struct llvm_session *s, struct llvm_open_m
     const bool is_found = llvm_index_find(found->index, &s->request, addr, innermost, &frames);
     if (is_kept && is_found) return frames;
     struct llvm_module *m = llvm_session_open(s, found, message);
+    if (m && found->gsym) {
+        llvm_frames_free(&frames);
+        return llvm_gsym_find(found->gsym, &s->request, addr, !s->options->inlines);
+    }
     if (m && !is_found && innermost) {
         const struct llvm_frame frame = llvm_find_code(m, &s->request, addr);
         GROW_PUSH(&frames, frame);
@@ -171,16 +186,18 @@ static void answer(struct llvm_session *s, const struct query *q, const struct l
     if (message && !llvm_print_error(&s->printer, asked, message)) return;
     if (q->command == COMMAND_DATA) {
         struct llvm_global global = { 0 };
-        if (m) global = llvm_find_data(m, &s->request, addr);
+        struct llvm_request request = s->request;
+        request.no_variables = found && found->gsym; /* which has none */
+        if (m) global = llvm_find_data(m, &request, addr);
         llvm_print_global(&s->printer, asked, &global);
         llvm_global_free(&global);
     } else if (q->command == COMMAND_FRAME) {
         struct llvm_locals locals = { 0 };
-        if (m) locals = llvm_find_locals(m, addr);
+        if (m && !found->gsym) locals = llvm_find_locals(m, addr);
         llvm_print_locals(&s->printer, asked, &locals);
         llvm_locals_free(&locals);
     } else if (q->symbol) {
-        print_places(s, asked, m, q->offset);
+        print_places(s, asked, found, m, q->offset);
     } else {
         print_code(s, asked, frames);
     }
@@ -298,7 +315,12 @@ static int run(const struct llvm_options *o, int argc, char **argv) {
         return 1;
     }
     if (o->filter_markup) return llvm_filter_markup(&session);
-    if (!o->operands.count) return answer_lines(&session, o->object ? kept_answers_open(o->object, argc, argv) : NULL);
+    if (!o->operands.count) {
+        char *gsym = o->object ? llvm_gsym_path(o->object, o) : NULL;
+        struct kept_answers *kept = o->object && !gsym ? kept_answers_open(o->object, argc, argv) : NULL;
+        free(gsym);
+        return answer_lines(&session, kept);
+    }
     if (!open_object(&session)) return 1;
     llvm_list_begin(&session.printer);
     for (size_t i = 0; i < o->operands.count; i++) answer_request(&session, o->operands.items[i]);

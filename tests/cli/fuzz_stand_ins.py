@@ -12,6 +12,7 @@ counts to a file of JSON. $CALLSIGN names the command."""
 import argparse
 import collections
 import datetime
+import fcntl
 import json
 import pathlib
 import random
@@ -149,14 +150,19 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), input
 
 def save(path, dialect, seed, counts, seconds):
     """Adds a row to the result file."""
-    path = pathlib.Path(path)
-    found = json.loads(path.read_text()) if path.exists() else {"command": "tests/cli/fuzz_stand_ins.py --save FILE DIALECT RUNS", "rows": []}
     version = subprocess.run([stand_in_pairs.CALLSIGN, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
     tool = subprocess.run([stand_in_pairs.TOOLS[dialect], "--version"], capture_output=True, text=True, check=True).stdout
     tool = next(line for line in tool.split("\n") if any(c.isdigit() for c in line)).strip()
-    found["rows"].append({"dialect": dialect, "tool": tool, "callsign": version, "date": datetime.date.today().isoformat(), "seed": seed,
-                          "seconds": round(seconds), **counts.as_json()})
-    path.write_text(json.dumps(found, indent=1) + "\n")
+    row = {"dialect": dialect, "tool": tool, "callsign": version, "date": datetime.date.today().isoformat(), "seed": seed,
+           "seconds": round(seconds), **counts.as_json()}
+    with pathlib.Path(path).open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # others may add theirs
+        file.seek(0)
+        text = file.read()
+        found = json.loads(text) if text else {"command": "tests/cli/fuzz_stand_ins.py --save FILE DIALECT RUNS", "rows": []}
+        found["rows"].append(row)
+        file.truncate(0)
+        file.write(json.dumps(found, indent=1) + "\n")
 
 
 def main():

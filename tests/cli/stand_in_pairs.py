@@ -4,6 +4,7 @@ $CALLSIGN names the command."""
 import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -63,18 +64,24 @@ class Pair:
 KNOWN_NAMES = (b"__is_bitwise_relocatable", b"_ZNSt4pairIKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEiEC4IJOS5_EJLm0EE")
 
 
-def differs_in_known_names(theirs, ours):
-    """Whether the results differ in nothing but lines with such names."""
+def differs_in(theirs, ours, is_known):
+    """Whether the results differ in nothing but lines that are known, and those after them."""
     x, y = theirs.out.split(b"\n"), ours.out.split(b"\n")
     if theirs._replace(out=b"") != ours._replace(out=b"") or len(x) != len(y):
         return False
-    return all(a == b or any(name in a for name in KNOWN_NAMES) for a, b in zip(x, y))
+    return all(a == b or is_known(a) or is_known(b"\n".join(x[max(0, i - 2):i])) for i, (a, b) in enumerate(zip(x, y)))
+
+
+def differs_in_known_names(theirs, ours):
+    return differs_in(theirs, ours, lambda line: any(name in line for name in KNOWN_NAMES))
 
 
 def explain(arguments, theirs, ours):
     """The reason of a difference that docs/stand-ins.md lists; None: it has none."""
     if theirs.code < 0 <= ours.code:
         return "a request that crashes the tool is answered"
+    if any(".exe" in word for word in arguments) and differs_in(theirs, ours, re.compile(rb'(^|"|\W)\.[a-z_]+').search):
+        return "local symbols of PE that begin with a dot"
     if differs_in_known_names(theirs, ours):
         return "names that only one demangler reads"
     if {"--demangle=java", "--demangle=gnat"} & set(arguments) and theirs._replace(out=b"") == ours._replace(out=b""):

@@ -422,6 +422,52 @@ def test_atos(callsign, programs):
     assert callsign.run("atos", "-o", "nosuch", "1").stderr.endswith("nosuch: No such file or directory\n")
 
 
+GSYM_REQUESTS = b"""%s
+99999
+DATA 0x4028
+FRAME 0x1200
+zz
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--basenames"], ["--relativenames"], ["-f=short", "-p"], ["-f=none"], ["--verbose", "-a"], ["--no-demangle"],
+                                     ["--output-style=GNU"], ["--output-style=JSON"], ["--disable-gsym"], ["--print-source-context-lines=3"]], ids=" ".join)
+def test_gsym_files_stand_for_dwarf(options, folder, programs, tmp_path):
+    """Beside the object, or in a folder; LLVM leaves out what is asked for without inlined frames, or by a symbol."""
+    pair = pair_for("llvm-symbolizer", folder)
+    where = tmp_path / "a"
+    where.mkdir()
+    lines = GSYM_REQUESTS % b"\n".join(b"0x%x" % addr for addr in range(0x1000, 0x1300, 9))
+    for name in ("c-gcc", "cc-gcc"):
+        shutil.copy(programs[name], where / name)
+        assert pair_for("llvm-gsymutil", folder).run("theirs", [f"--convert={name}", "-o", f"../{name}.gsym", "--quiet"], b"", where).code == 0
+        for arguments in ([f"--obj={name}", "--gsym-file-directory=nosuch", "--gsym-file-directory=.."], [f"--obj={name}"]):
+            difference = pair.compare([*options, *arguments], lines, where)
+            assert difference is None, stand_in_pairs.show_difference([*options, *arguments], lines, difference)
+        (tmp_path / f"{name}.gsym").rename(where / f"{name}.gsym")
+        difference = pair.compare([*options, f"--obj={name}"], lines, where)
+        assert difference is None, stand_in_pairs.show_difference([*options, name], lines, difference)
+        (where / f"{name}.gsym").write_bytes(b"no GSYM file")
+        assert pair.compare([*options, f"--obj={name}"], lines, where) is None
+
+
+def test_gsym_answers_without_inlined_frames(folder, programs, tmp_path):
+    """Which LLVM 22 does not: the function with the line of the innermost frame, as from DWARF."""
+    pair = pair_for("llvm-symbolizer", folder)
+    listing = subprocess.run(["nm", programs["c-gcc"]], capture_output=True, text=True, check=True).stdout
+    top = next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" T top"))
+    (tmp_path / "c-gcc").write_bytes(programs["c-gcc"].read_bytes())
+    arguments = ["--obj=c-gcc", "--no-inlines"]
+    lines = b"".join(b"0x%x\n" % addr for addr in range(top, top + 60, 5)) + b"top\n"
+    wanted = pair.run("ours", arguments, lines, tmp_path)
+    assert wanted == pair.run("theirs", arguments, lines, tmp_path) and b"demo.c:12:" in wanted.out
+    assert pair_for("llvm-gsymutil", folder).run("theirs", ["--convert=c-gcc", "--quiet"], b"", tmp_path).code == 0
+    found = pair.run("ours", arguments, lines, tmp_path)
+    strip = [line.rpartition(b":")[0] for line in wanted.out.splitlines() if b":" in line]
+    assert [line.rpartition(b":")[0] for line in found.out.splitlines() if b":" in line] == strip
+    assert found.out.count(b"top\n") == wanted.out.count(b"top\n")
+
+
 def test_options_of_the_environment(folder, programs):
     env = {**os.environ, "LLVM_SYMBOLIZER_OPTS": "--obj=c-gcc --output-style=GNU"}
     pair = pair_for("llvm-symbolizer", folder)

@@ -198,9 +198,10 @@ void gsym_read_dwarf(struct gsym_build *build, struct llvm_module *module, bool 
 
 /* ---- symbols ---- */
 
-/* Code, by what LLVM goes by: in Mach-O the section alone, so that labels of the assembler count. */
+/* Code, by what LLVM goes by: in Mach-O the section alone, so that labels of the assembler count. LLVM 22 names no stubs. */
 static bool is_function(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     struct csn_debug_section section;
+    if (llvm_is_stub(m, s)) return false;
     if (s->kind == CSN_SYMBOL_FUNCTION) return true;
     return m->object.container == CSN_CONTAINER_MACHO && s->kind == CSN_SYMBOL_NONE &&
            csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK && section.flags & CSN_SECTION_EXEC;

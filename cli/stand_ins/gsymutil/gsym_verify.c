@@ -60,7 +60,7 @@ static void compare_frame(const struct llvm_frame *theirs, const struct gsym_fra
 static bool verify_address(struct llvm_module *m, const struct csn_index *index, const struct csn_record *record, uint64_t addr,
                            char *why, size_t why_size) {
     static struct gsym_frames ours;
-    const struct llvm_request request = { LLVM_NAME_LINKAGE, LLVM_PATH_ABSOLUTE, false, false, false };
+    const struct llvm_request request = { .names = LLVM_NAME_LINKAGE, .paths = LLVM_PATH_ABSOLUTE };
     const char *problem = gsym_find_frames(index, addr, &ours);
     if (problem) {
         snprintf(why, why_size, "address 0x%" PRIx64 " %s", addr, problem);
