@@ -65,6 +65,7 @@ def write(path, units, functions, name_bytes, filler_bytes, compressed=False):
     """Gives the bytes of .debug_info, inflated."""
     one = b"\3" + b"some::name::of::a::type::that::no::index::needs".ljust(98, b"_") + b"\0"
     filler = one * (filler_bytes // len(one))
+    line_offsets = []
     names = b"\0.text\0.debug_abbrev\0.debug_info\0.debug_line\0.shstrtab\0"
     with open(path, "w+b") as out:
         out.write(bytes(64))
