@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "ui/path_text.h"
 
 static void before_value(struct json_out *json) {
@@ -60,8 +64,27 @@ static inline bool are_plain(const char *bytes) {
     return !(special & highs);
 }
 
+#if defined(__SSE2__)
+/* Sixteen bytes. Those above 127 are below zero. */
+static bool are_sixteen_plain(const char *bytes) {
+    __m128i v = _mm_loadu_si128((const __m128i *)(const void *)bytes);
+    __m128i odd = _mm_or_si128(_mm_cmplt_epi8(v, _mm_set1_epi8(0x20)), _mm_cmpeq_epi8(v, _mm_set1_epi8(0x7f)));
+    odd = _mm_or_si128(odd, _mm_or_si128(_mm_cmpeq_epi8(v, _mm_set1_epi8('"')), _mm_cmpeq_epi8(v, _mm_set1_epi8('\\'))));
+    return !_mm_movemask_epi8(odd);
+}
+
+static bool is_long_plain(struct csn_str text) {
+    for (size_t i = 0; i + 16 <= text.len; i += 16)
+        if (!are_sixteen_plain(text.ptr + i)) return false;
+    return are_sixteen_plain(text.ptr + text.len - 16);
+}
+#endif
+
 /* As nearly all names and paths are. */
 static bool is_plain(struct csn_str text) {
+#if defined(__SSE2__)
+    if (text.len >= 16) return is_long_plain(text);
+#endif
     if (text.len < 8) {
         char bytes[] = "        ";
         if (text.len) memcpy(bytes, text.ptr, text.len);

@@ -135,3 +135,15 @@ def test_modules_of_one_name_hide_no_others(callsign, app):
     line = json.dumps({"modules": modules, "frames": frames}) + "\n"
     answer = json.loads(callsign.good("stack", "--json", "--max-frames", "100000", stdin=line))
     assert [f["frames"][-1]["function"] if f["frames"] else None for f in answer["frames"]] == ["main"] * 20
+
+
+def test_names_with_any_byte_at_any_place(callsign, tmp_path):
+    """What JSON escapes is found in every position of short and long names."""
+    odd = ['"', "\\", "\x01", "\x1f", "\n", "\x7f", "\u00e9", "\u20ac"]
+    names = [f"{'n' * at}{odd[(size + at) % len(odd)]}{'x' * (size - at)}" for size in (0, 3, 7, 8, 15, 16, 17, 31, 40) for at in range(size + 1)]
+    index = gsym_make.write(tmp_path / "odd.gsym", [{"start": 0x1000 + 0x10 * i, "size": 0x10, "name": name, "line": 1}
+                                                    for i, name in enumerate(names)])
+    line = json.dumps({"frames": [{"module": "odd", "address": hex(0x1000 + 0x10 * i), "exact": True} for i in range(len(names))]})
+    done = callsign.run("stack", "--json", "--index", index, stdin=line + "\n")
+    assert done.returncode == 0, done.stderr
+    assert [frame["frames"][0]["function"] for frame in json.loads(done.stdout)["frames"]] == names
