@@ -195,6 +195,22 @@ def differences(results):
     return note + markdown(["", *inputs], rows)
 
 
+def lineless(results):
+    """Functions that have a line in the program and none in an index."""
+    rows = [[name, f"{found['functions']:,}", f"{found['with_line']:,}", f"{found['lost_llvm']:,}", f"{found['lost']:,}"]
+            for name, found in results["inputs"].items()]
+    note = f"{results['date']}, commit {results['commit']}, llvm-gsymutil {results['llvm']}: `{results['command']}`.\n\n"
+    return note + markdown(["", "functions", "with a line in the program", "none in llvm-gsymutil's index", "none in ours"], rows)
+
+
+def demangled(results):
+    """Names of real programs, against the tools that demangle them."""
+    rows = [[row["names"], row["reference"], f"{row['distinct']:,}", f"{row['different']:,}", f"{row['only_ours']:,}", f"{row['only_theirs']:,}"]
+            for row in results["rows"]]
+    note = f"{results['date']}, commit {results['commit']}: `{results['command']}`.\n\n"
+    return note + markdown(["names", "reference", "names compared", "different", "read by us only", "read by it only"], rows, left=2)
+
+
 def stand_ins(results):
     """Whole processes of the tools and of callsign in their place."""
     rows = [[row["dialect"], f"{row['tool']['seconds']:.2f}", f"{row['first']['seconds']:.2f}", times(row["first_times"]),
@@ -216,7 +232,7 @@ def merged(results):
 
 
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
-                                lookup_headline, first_backtrace, differences, stand_ins, merged)}
+                                lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged)}
 
 
 def render(match):

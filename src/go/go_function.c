@@ -21,7 +21,7 @@ static bool entry_addr(const struct csni_go_table *t, uint64_t index, uint64_t *
     uint64_t off = 2 * index * size, v;
     if (t->version >= CSNI_GO_1_18) {
         if (!csni_go_number_at(t->functions, off, 4, t->big_endian, &v)) return false;
-        *out = t->text_start + v;
+        *out = (t->text_start + v) << t->entry_shift;
         return true;
     }
     /* A pointer, which the dynamic linker may have to write. */

@@ -56,7 +56,7 @@ static bool agrees(struct csni_go_table *t, uint64_t addr) {
         !moduledata_word(t, addr, GO_MODULE_TEXT, &text))
         return false;
     if (!csni_go_number_at(t->functions, 0, 4, t->big_endian, &first)) return false;
-    if (min_pc != text + first || max_pc < min_pc) return false;
+    if (min_pc != (text + first) << t->entry_shift || max_pc < min_pc) return false;
     t->text_start = text;
     read_func_data(t, addr);
     return true;

@@ -57,10 +57,20 @@ static csn_status choose_lists(struct csni_go_table *table, struct csn_error *er
 
 /* ---- the whole ---- */
 
+/* In WebAssembly, offsets are addresses' upper halves since Go 1.26; before, they are addresses, and no function is shorter than
+ * all blocks that one may have. */
+static void choose_entry_shift(struct csni_go_table *t) {
+    uint64_t first, second;
+    if (!t->image.is_wasm || !csni_go_number_at(t->functions, 0, 4, t->big_endian, &first) ||
+        !csni_go_number_at(t->functions, 8, 4, t->big_endian, &second)) return;
+    if (second - first < (uint64_t)1 << CSNI_GO_WASM_SHIFT) t->entry_shift = CSNI_GO_WASM_SHIFT;
+}
+
 /* Where no moduledata is found, the header's own word serves, which later releases and relocated programs leave 0. */
 static void guess_text_start(struct csni_go_table *t) {
     uint64_t start, place = t->addr + GO_HEADER_WORDS + (uint64_t)GO_1_18_TEXT_START * t->pointer_size;
-    t->text_start = t->image.text_start;
+    t->text_start = t->image.text_start >> t->entry_shift;
+    if (t->entry_shift) return;
     if (csni_go_pointer_at(t, place, &start) && start) t->text_start = start;
 }
 
@@ -68,6 +78,7 @@ csn_status csni_go_open(const struct csni_go_image *image, uint64_t addr, struct
                         const struct csn_allocator *alloc, struct csni_go_table *out, struct csn_error *err) {
     struct csni_go_table t = { .alloc = alloc, .image = *image, .bytes = bytes, .addr = addr };
     CSNI_TRY(csni_go_read_header(&t, err));
+    if (t.version >= CSNI_GO_1_18) choose_entry_shift(&t);
     if (t.version < CSNI_GO_1_18) t.has_func_data = true; /* absolute addresses stand in its place */
     else if (csni_go_read_module(&t) != CSN_OK) guess_text_start(&t);
     CSNI_TRY(choose_lists(&t, err));

@@ -26,7 +26,9 @@ struct csni_go_image {
     const struct csni_go_pointer *pointers; /* ascending by place; where there is one, the bytes of the place do not count */
     size_t pointer_count;
     uint64_t text_start;                    /* taken where the program itself does not tell */
+    bool is_wasm;                           /* addresses are numbers of functions << CSNI_GO_WASM_SHIFT */
 };
+enum { CSNI_GO_WASM_SHIFT = 16 };           /* the low bits are a block of the function */
 
 enum csni_go_version { CSNI_GO_1_2, CSNI_GO_1_16, CSNI_GO_1_18, CSNI_GO_1_20 }; /* releases that changed the table */
 
@@ -38,6 +40,7 @@ struct csni_go_table {
     enum csni_go_version version;
     bool big_endian;
     uint8_t pointer_size, quantum;
+    uint8_t entry_shift;         /* of offsets and the text's start; not 0: they are numbers of functions (WebAssembly) */
     uint64_t function_count;
     uint64_t text_start;         /* what function offsets count from; 0 up to 1.17 */
     uint64_t func_data;          /* address that inline trees count from, since 1.18 */

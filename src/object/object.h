@@ -168,6 +168,15 @@ typedef CSNI_VEC(struct csni_function_bound) csni_function_bounds;
  * which then holds what stands before it. */
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
 
+/* Bytes of a module's memory that no section has an address for: WebAssembly. */
+struct csni_data_segment {
+    uint64_t addr;           /* addr + bytes.size does not overflow */
+    struct csni_span bytes;  /* a view into the file */
+};
+typedef CSNI_VEC(struct csni_data_segment) csni_data_segments;
+/* Appends them in file order; `out` needs its allocator. CSN_NONE: there are none. Damage ends the list. */
+csn_status csni_object_data_segments(struct csni_object *object, csni_data_segments *out, struct csn_error *err);
+
 /* Code that jumps to a function of another image: an entry of a procedure linkage table. */
 struct csni_stub {
     uint64_t addr, size;

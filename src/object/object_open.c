@@ -139,6 +139,11 @@ csn_status csni_symbol_iter_next(struct csni_symbol_iter *iter, struct csni_symb
     return CSN_NONE;
 }
 
+csn_status csni_object_data_segments(struct csni_object *object, csni_data_segments *out, struct csn_error *err) {
+    const struct csni_container_reader *reader = csni_object_priv(object)->reader;
+    return reader->data_segments ? reader->data_segments(object, out, err) : CSN_NONE;
+}
+
 csn_status csni_object_function_bounds(struct csni_object *object, csni_function_bounds *out, struct csn_error *err) {
     const struct csni_container_reader *reader = csni_object_priv(object)->reader;
     return reader->function_bounds ? reader->function_bounds(object, out, err) : CSN_NONE;

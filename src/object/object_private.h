@@ -35,6 +35,7 @@ struct csni_container_reader {
     csn_status (*relocate)(struct csni_object_private *priv, uint32_t section, uint8_t *bytes, uint64_t size,
                            struct csn_error *err);
     csn_status (*function_bounds)(struct csni_object *object, csni_function_bounds *out, struct csn_error *err);
+    csn_status (*data_segments)(struct csni_object *object, csni_data_segments *out, struct csn_error *err);
     csn_status (*stubs)(struct csni_object *object, csni_stubs *out, struct csn_error *err);
     /* Frees what `read` keeps in priv->own. */
     void (*close)(struct csni_object_private *priv);

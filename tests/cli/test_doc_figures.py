@@ -9,7 +9,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench/doc_tables.py"
-PAGES = ["README.md", "docs/performance.md", "docs/backtrace.md", "docs/stand-ins.md", "docs/differences-from-llvm-gsymutil.md"]
+PAGES = ["README.md", "docs/performance.md", "docs/backtrace.md", "docs/stand-ins.md", "docs/differences-from-llvm-gsymutil.md",
+         "docs/languages.md"]
 
 
 def run(*words):

@@ -163,3 +163,88 @@ def test_a_damaged_table_is_reported(callsign, go, stripped, tmp_path):
     done = callsign.run("convert", broken, "-o", tmp_path / "out")
     assert done.returncode in (1, 2)
     assert "1099511627776 functions" in done.stderr or "no function" in done.stderr
+
+
+# ---- WebAssembly: what Go calls an address there is the number of a function, and a block within it ----
+
+WALK = """package main
+
+import "runtime"
+
+var factor = 3
+
+func scale(x int) int { return x*factor + 1 }
+
+//go:noinline
+func total(n int) int { return scale(n) * scale(n+1) }
+
+func main() {
+	println(total(factor))
+	for pc := uintptr(0x10000000); runtime.FuncForPC(pc) != nil; pc = pc>>16<<16 + 0x10000 {
+		for block := uintptr(0); block < 0x10000; block++ {
+			frame, _ := runtime.CallersFrames([]uintptr{pc + block + 1}).Next()
+			if frame.Line == 0 {
+				break
+			}
+			println(pc+block, "\\t", frame.Function, "\\t", frame.File, "\\t", frame.Line)
+		}
+	}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def wasm(go):
+    """Programs for both systems."""
+    (go.folder / "walk").mkdir()
+    (go.folder / "walk/main.go").write_text(WALK)
+    found = {}
+    for system in ("js", "wasip1"):
+        found[system] = go.folder / f"{system}.wasm"
+        done = subprocess.run([go.tool, "build", "-o", found[system], "main.go"], cwd=go.folder / "walk", capture_output=True, text=True,
+                              env={**go.env, "GOOS": system, "GOARCH": "wasm"}, timeout=300)
+        assert done.returncode == 0, done.stderr
+    return found
+
+
+@pytest.mark.parametrize("system", ["js", "wasip1"])
+def test_wasm_has_lines_and_inlined_calls(callsign, wasm, system):
+    index, done = convert(callsign, wasm[system])
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line).get("function") for line in callsign.good("dump", "--json", index).splitlines()]
+    found = [f for f in records if f and f.get("name") == "main.total"]
+    code, go_address = sorted(int(f["start"], 16) for f in found)  # in the code section, and what Go calls its address
+    assert code < 0x10000000 <= go_address and go_address % 0x10000 == 0
+    names = {tuple(f["function"] for f in answer) for answer in frames(callsign, index, range(go_address, go_address + 4))}
+    assert ("main.scale", "main.total") in names
+    assert frames(callsign, index, [go_address])[0][-1]["file"].endswith("/walk/main.go")
+
+
+def test_every_address_of_wasm_as_its_runtime_has_it(callsign, go, wasm):
+    """The program asks Go's runtime for each of its own addresses."""
+    runner = subprocess.run([go.tool, "env", "GOROOT"], capture_output=True, text=True, env=go.env, check=True).stdout.strip()
+    done = subprocess.run([need("node"), f"{runner}/lib/wasm/wasm_exec_node.js", wasm["js"]], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split(" \t ") for line in done.stderr.splitlines() if "\t" in line]
+    index, _ = convert(callsign, wasm["js"])
+    assert len(rows) > 10000
+    wrong = []
+    for (address, name, path, line), answer in zip(rows, frames(callsign, index, [int(row[0]) for row in rows]), strict=True):
+        mine = answer and (plain(answer[0]["function"]), answer[0].get("file"), answer[0].get("line"))
+        if mine != (plain(name), path, int(line)):
+            wrong.append((address, mine, name, path, line))
+    assert wrong == []
+
+
+def test_damaged_data_of_wasm(callsign, wasm, tmp_path):
+    """Whatever stands in the data section, the names of the code section stay."""
+    data = bytearray(wasm["js"].read_bytes())
+    at = data.find(b"\xf1\xff\xff\xff\0\0\1\x08")
+    assert at > 0
+    for offset, value in ((at + 8, 0xff), (at + 12, 0x7f), (at + 16, 0xff), (at - 2, 0xff), (at - 1, 0xff)):
+        damaged = bytearray(data)
+        damaged[offset] = value
+        (tmp_path / "damaged.wasm").write_bytes(damaged)
+        done = callsign.run("convert", tmp_path / "damaged.wasm", "-o", tmp_path / "out")
+        assert done.returncode in (0, 1), (offset, done.stderr)
+        assert "main.total" in callsign.good("dump", tmp_path / "out")

@@ -36,6 +36,16 @@ static void use_bounds(struct csni_object *object) {
     csni_vec_deinit(&bounds);
 }
 
+static void use_data_segments(struct csni_object *object) {
+    csni_data_segments segments = { .alloc = &csni_libc_allocator };
+    unsigned sum = 0;
+    (void)csni_object_data_segments(object, &segments, NULL);
+    for (size_t i = 0; i < segments.count; i++)
+        for (size_t k = 0; k < segments.items[i].bytes.size; k++) sum += segments.items[i].bytes.ptr[k];
+    assert_true(sum < UINT32_MAX);
+    csni_vec_deinit(&segments);
+}
+
 void object_use_everything(struct csni_object *object) {
     for (uint32_t i = 0; i < object->section_count; i++) {
         struct csni_span bytes;
@@ -50,6 +60,7 @@ void object_use_everything(struct csni_object *object) {
     use_symbols(object, CSNI_SYMBOLS_STATIC);
     use_symbols(object, CSNI_SYMBOLS_DYNAMIC);
     use_bounds(object);
+    use_data_segments(object);
 }
 
 static bool open_and_use(struct csni_span file) {

@@ -95,7 +95,7 @@ static void linked_pointers(void **state) {
     }
     bytes = wire_span(&s.out);
     const struct csni_go_section section = { GO_SAMPLE_ADDR, bytes };
-    struct csni_go_image image = { &section, 1, NULL, 0, 0x1234 };
+    struct csni_go_image image = { &section, 1, NULL, 0, 0x1234, false };
     struct csni_go_table table;
     assert_int_equal(csni_go_open(&image, GO_SAMPLE_ADDR, bytes, &csni_libc_allocator, &table, NULL), CSN_OK);
     assert_true(table.text_start == 0x1234 && !table.has_func_data);

@@ -93,6 +93,15 @@ static void put_linking(struct wire *w) {
     wire_deinit(&symbols);
 }
 
+/* Two segments with addresses, a passive one between them, and one of another memory. */
+static void put_data(struct wire *w) {
+    wire_uleb(w, 4);
+    wire_bytes(w, "\0\x41\x80\x20\x0b\3abc", 9);
+    wire_bytes(w, "\1\2xy", 4);
+    wire_bytes(w, "\0\x42\x7f\x0b\0", 5);
+    wire_bytes(w, "\2\1\x41\x70\x0b\1z", 7);
+}
+
 /* Functions 3 and 4 have bodies of 5 and 200 bytes. */
 static void begin(struct sample *s, unsigned params) {
     struct wire w;
@@ -110,6 +119,7 @@ static void begin(struct sample *s, unsigned params) {
     put_section(&s->file, WASM_SEC_EXPORT, NULL, &w);
     wire_uleb(&w, 2), wire_uleb(&w, 5), wire_fill(&w, 0x0b, 5), wire_uleb(&w, 200), wire_fill(&w, 0x0b, 200);
     put_section(&s->file, WASM_SEC_CODE, NULL, &w);
+    put_data(&w), put_section(&s->file, WASM_SEC_DATA, NULL, &w);
     wire_fill(&w, 0x77, 30), put_section(&s->file, WASM_SEC_CUSTOM, ".debug_info", &w);
     if (params & PARAMS_NAMES) put_names(&w), put_section(&s->file, WASM_SEC_CUSTOM, "name", &w);
     if (params & PARAMS_LINKING) put_linking(&w), put_section(&s->file, WASM_SEC_CUSTOM, "linking", &w);
@@ -225,6 +235,21 @@ static void bounds_are_bodies(void **state) {
     end(&s);
 }
 
+static void data_has_addresses(void **state) {
+    (void)state;
+    struct sample s;
+    csni_data_segments found = { .alloc = &csni_libc_allocator };
+    begin(&s, 0);
+    assert_int_equal(open_file(&s), CSN_OK);
+    assert_int_equal(csni_object_data_segments(s.object, &found, NULL), CSN_OK);
+    assert_int_equal(found.count, 3);
+    assert_true(found.items[0].addr == 0x1000 && found.items[0].bytes.size == 3 && memcmp(found.items[0].bytes.ptr, "abc", 3) == 0);
+    assert_true(found.items[1].addr == UINT64_MAX && found.items[1].bytes.size == 0);
+    assert_true(found.items[2].addr == 0xfffffff0 && found.items[2].bytes.size == 1);
+    csni_vec_deinit(&found);
+    end(&s);
+}
+
 /* ---- errors ---- */
 
 static void check_error(struct csni_span file, csn_status code, const char *text) {
@@ -267,6 +292,19 @@ static void odd_modules(void **state) {
     assert_int_equal(csni_object_open(BYTES("\0asm\1\0\0\0\x0a\2\1\0"), NULL, &object, NULL), CSN_OK);
     assert_int_equal(csni_object_function_bounds(object, &bounds, NULL), CSN_NONE);
     csni_object_close(object);
+    /* data: more segments promised than there are; an address that is no constant; one that ends past its section */
+    csni_data_segments data = { .alloc = &csni_libc_allocator };
+    assert_int_equal(csni_object_open(BYTES("\0asm\1\0\0\0\x0b\x07\x09\0\x41\1\x0b\1a"), NULL, &object, NULL), CSN_OK);
+    assert_int_equal(csni_object_data_segments(object, &data, NULL), CSN_OK);
+    assert_int_equal(data.count, 1);
+    csni_vec_deinit(&data);
+    csni_object_close(object);
+    assert_int_equal(csni_object_open(BYTES("\0asm\1\0\0\0\x0b\x07\x01\0\x23\1\x0b\1a"), NULL, &object, NULL), CSN_OK);
+    assert_int_equal(csni_object_data_segments(object, &data, NULL), CSN_NONE);
+    csni_object_close(object);
+    assert_int_equal(csni_object_open(BYTES("\0asm\1\0\0\0\x0b\x07\x01\0\x41\1\x0b\2a"), NULL, &object, NULL), CSN_OK);
+    assert_int_equal(csni_object_data_segments(object, &data, NULL), CSN_NONE);
+    csni_object_close(object);
 }
 
 static void damage(void **state) {
@@ -275,7 +313,7 @@ static void damage(void **state) {
         struct sample s;
         begin(&s, params);
         struct csni_span file = wire_span(&s.file);
-        assert_in_range(object_damage_truncate(file), 5, 9); /* between sections */
+        assert_in_range(object_damage_truncate(file), 6, 10); /* between sections */
         assert_in_range(object_damage_flip(file, ROUNDS / 8), ROUNDS / 16, ROUNDS / 8);
         object_damage_memory(file);
         end(&s);
@@ -285,6 +323,7 @@ static void damage(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = { cmocka_unit_test(reads_modules),     cmocka_unit_test(reads_symbols),
                                         cmocka_unit_test(bounds_are_bodies), cmocka_unit_test(names_what_is_wrong),
-                                        cmocka_unit_test(odd_modules),       cmocka_unit_test(damage) };
+                                        cmocka_unit_test(odd_modules),       cmocka_unit_test(damage),
+                                        cmocka_unit_test(data_has_addresses) };
     return cmocka_run_group_tests_name("wasm", tests, NULL, NULL);
 }

@@ -4,6 +4,8 @@
 #include <callsign/convert.h>
 
 #include "base/core/fail.h"
+#include "base/ranges.h"
+#include "convert/sources/go_wasm.h"
 #include "convert/sources/source.h"
 #include "go/go_pclntab.h"
 
@@ -17,7 +19,8 @@ struct file_slot {
 struct go_reading {
     struct csni_conversion *conversion;
     struct csni_batch_writer *writer;
-    CSNI_VEC(struct csni_go_section) sections;
+    csni_go_sections sections;      /* data with addresses */
+    bool is_wasm;
     CSNI_VEC(struct csni_go_pointer) pointers;
     struct csni_go_table table;
     struct csni_go_reader reader;
@@ -53,8 +56,23 @@ static bool may_be_inside(const struct csni_object *object, const struct csni_se
     return false;
 }
 
+/* In the memory of a WebAssembly module. */
+static csn_status find_in_memory(struct go_reading *r, uint64_t *addr, struct csni_span *bytes) {
+    for (size_t i = 0; i < r->sections.count; i++) {
+        const struct csni_go_section *s = &r->sections.items[i];
+        uint64_t off;
+        if (!csni_go_find(s->bytes, 0, &off)) continue;
+        *addr = s->addr + off;
+        *bytes = csni_span_from(s->bytes, off);
+        return CSN_OK;
+    }
+    return CSN_NONE;
+}
+
 /* CSN_NONE: the image has no table. */
-static csn_status find_go_table(struct csni_object *object, uint64_t *addr, struct csni_span *bytes) {
+static csn_status find_go_table(struct go_reading *r, uint64_t *addr, struct csni_span *bytes) {
+    struct csni_object *object = r->conversion->object;
+    if (r->is_wasm) return find_in_memory(r, addr, bytes);
     uint32_t named = find_named(object);
     for (uint32_t i = 1; i < object->section_count; i++) {
         const struct csni_section *s = &object->sections[i];
@@ -74,7 +92,7 @@ static csn_status find_go_table(struct csni_object *object, uint64_t *addr, stru
 
 static csn_status add_sections(struct go_reading *r, struct csn_error *err) {
     struct csni_object *object = r->conversion->object;
-    for (uint32_t i = 1; i < object->section_count; i++) {
+    for (uint32_t i = 1; !r->is_wasm && i < object->section_count; i++) {
         struct csni_go_section section = { .addr = object->sections[i].addr };
         if (!is_data(&object->sections[i]) || csni_object_read_section(object, i, &section.bytes, NULL) != CSN_OK) continue;
         if (!csni_vec_push(&r->sections, section)) return csni_fail_memory(err, sizeof section);
@@ -93,6 +111,7 @@ static csn_status add_pointers(struct go_reading *r, struct csn_error *err) {
 }
 
 static uint64_t text_start(const struct csni_conversion *c) {
+    if (c->object->container == CSNI_CONTAINER_WASM) return CSNI_GO_WASM_TEXT;
     uint32_t section = csni_object_find_section(c->object, ".text");
     if (section == CSNI_NO_SECTION) section = csni_object_find_section(c->object, "__text");
     if (section != CSNI_NO_SECTION) return c->object->sections[section].addr;
@@ -103,7 +122,7 @@ static csn_status open_go_table(struct go_reading *r, uint64_t addr, struct csni
     CSNI_TRY(add_sections(r, err));
     CSNI_TRY(add_pointers(r, err));
     const struct csni_go_image image = { r->sections.items, r->sections.count, r->pointers.items, r->pointers.count,
-                                         text_start(r->conversion) };
+                                         text_start(r->conversion), r->is_wasm };
     CSNI_TRY(csni_go_open(&image, addr, bytes, r->conversion->alloc, &r->table, err));
     csni_go_reader_init(&r->reader, &r->table);
     return CSN_OK;
@@ -203,8 +222,11 @@ static csn_status add_go_calls(struct go_reading *r, const struct csni_go_functi
 
 static csn_status add_go_function(struct go_reading *r, const struct csni_go_function *f) {
     struct csni_batch_writer *w = r->writer;
+    struct csni_text_range range = { f->start, f->end };
     if (is_known(r, f->start)) return CSN_OK;
-    if (!csni_in_text(r->conversion, f->start)) {
+    if (r->is_wasm) { /* these addresses are of no section */
+        if (!csni_vec_push(&r->conversion->image.text, range)) return CSN_E_MEMORY;
+    } else if (!csni_in_text(r->conversion, f->start)) {
         csni_batch_note(w, CSN_EVENT_FUNCTION_OUTSIDE_TEXT, "Go function at 0x%llx", (unsigned long long)f->start);
         return CSN_OK;
     }
@@ -243,20 +265,31 @@ static csn_status note_go_damage(struct go_reading *r, struct csni_batch *batch,
     return csni_batch_finish(r->writer, batch, err);
 }
 
-csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err) {
+static csn_status read_go(struct go_reading *r, struct csn_error *err) {
+    struct csni_conversion *c = r->conversion;
     uint64_t addr;
     struct csni_span bytes;
-    if (find_go_table(c->object, &addr, &bytes) != CSN_OK) return CSN_OK;
+    csn_status found = csni_go_wasm_memory(c, &c->arenas[0], &r->sections, err);
+    if (found < 0) return found;
+    r->is_wasm = found == CSN_OK;
+    if (find_go_table(r, &addr, &bytes) != CSN_OK) return CSN_OK;
+    struct csn_error damage = CSN_ERROR_INIT;
+    csn_status status = open_go_table(r, addr, bytes, &damage);
+    struct csni_batch *batch = csni_add_batches(c, 1);
+    if (!batch || status == CSN_E_MEMORY) return csni_fail_memory(err, sizeof *batch);
+    if (status < 0) return note_go_damage(r, batch, &damage, err);
+    status = read_go_table(r, batch, err);
+    c->image.text.count = csni_join_ranges(c->image.text.items, c->image.text.count, start, end);
+    return status;
+}
+
+csn_status csni_source_go(struct csni_conversion *c, struct csn_error *err) {
     struct go_reading *r = csni_alloc_zeroed(c->alloc, 1, sizeof *r);
     if (!r) return csni_fail_memory(err, sizeof *r);
     r->conversion = c;
     r->writer = &c->writers[0];
     r->sections.alloc = r->pointers.alloc = r->open.alloc = c->alloc;
-    struct csn_error damage = CSN_ERROR_INIT;
-    csn_status status = open_go_table(r, addr, bytes, &damage);
-    struct csni_batch *batch = csni_add_batches(c, 1);
-    if (!batch || status == CSN_E_MEMORY) status = csni_fail_memory(err, sizeof *batch);
-    else status = status < 0 ? note_go_damage(r, batch, &damage, err) : read_go_table(r, batch, err);
+    csn_status status = read_go(r, err);
     csni_go_reader_deinit(&r->reader);
     csni_vec_deinit(&r->sections);
     csni_vec_deinit(&r->pointers);

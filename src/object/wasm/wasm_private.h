@@ -15,7 +15,7 @@ struct csni_wasm {
     uint64_t imported_functions;
     struct csni_wasm_body *bodies;
     uint32_t body_count;
-    struct csni_span exports, names, linking; /* contents of sections; empty without one */
+    struct csni_span exports, data, names, linking; /* contents of sections; empty without one */
 };
 
 static inline const struct csni_wasm *csni_wasm_of(const struct csni_object *object) {
@@ -31,5 +31,6 @@ static inline struct csn_str csni_wasm_name(struct csni_cursor *c) {
 csn_status csni_wasm_symbols(struct csni_symbol_iter *iter, struct csni_object *object, enum csni_symbol_table table,
                              struct csn_error *err);
 bool csni_wasm_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out);
+csn_status csni_wasm_data_segments(struct csni_object *object, csni_data_segments *out, struct csn_error *err);
 
 #endif

@@ -179,6 +179,7 @@ static csn_status read_wasm_sections(struct csni_object_private *priv, struct cs
         else if (id == WASM_SEC_IMPORT) read_imports(object, wasm, content);
         else if (id == WASM_SEC_MEMORY) read_memories(object, content);
         else if (id == WASM_SEC_EXPORT) wasm->exports = content;
+        else if (id == WASM_SEC_DATA) wasm->data = content;
         else if (id == WASM_SEC_CODE) CSNI_TRY(take_wasm_code(priv, wasm, i, content, err));
     }
     return CSN_OK;
@@ -229,5 +230,6 @@ const struct csni_container_reader csni_wasm_reader = {
     .symbols = csni_wasm_symbols,
     .next_symbol = csni_wasm_next_symbol,
     .function_bounds = wasm_function_bounds,
+    .data_segments = csni_wasm_data_segments,
     .close = wasm_close,
 };
