@@ -1,5 +1,6 @@
 """The stand-ins: their names, their answers against those of the tools, and clients that hold both ends of a pipe."""
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -420,6 +421,29 @@ def test_atos(callsign, programs):
     assert callsign.good("atos", "-o", path, "-i", "-d", "|", stdin=f"{top:x}\n") == "top (in c-gcc) (demo.c:12)||"
     assert callsign.run("atos", hex(top)).returncode == 1
     assert callsign.run("atos", "-o", "nosuch", "1").stderr.endswith("nosuch: No such file or directory\n")
+
+
+def test_gsymutil_statistics(callsign, folder, programs, tmp_path):
+    """LLVM 23's, which is not there to compare with: the words of its tests, and sizes that add up."""
+    callsign.good("llvm-gsymutil", f"--convert={programs['cc-gcc']}", "-o", tmp_path / "a.gsym", "--merged-functions", "--dwarf-callsites", "--quiet")
+    (tmp_path / "two.c").write_text("no GSYM file\n")
+    path = tmp_path / "a.gsym"
+    found = json.loads(callsign.good("llvm-gsymutil", "--statistics=json", path))
+    assert found == json.loads(callsign.good("llvm-gsymutil", "--statistics=pretty-json", path))
+    assert list(found) == ["path", "uuid", "num_addresses", "byte-sizes"] and found["path"] == str(path)
+    sizes = found["byte-sizes"]
+    functions = sizes.pop("function_info_type_sizes")
+    merged = functions.pop("merged_func_info_type_sizes")
+    assert sizes["file_size"] == path.stat().st_size == sum(sizes.values()) - sizes["file_size"]
+    assert sum(functions.values()) == sizes["function_info_data"] and functions["call_site_info"] > 0
+    assert sum(merged.values()) == functions["merged_func_info"]
+    text = callsign.good("llvm-gsymutil", "--statistics", path)
+    assert text.startswith(f"path: {path}\nuuid: ") and f"\nbyte-sizes {{\n  file_size: {sizes['file_size']}\n  header: 48\n" in text
+    assert text.endswith("      end_of_list: 0\n    }\n  }\n}\n") or merged["end_of_list"]
+    (tmp_path / "cut.gsym").write_bytes(path.read_bytes()[:-40])
+    for damaged in ("cut.gsym", "two.c", "nosuch"):
+        assert callsign.run("llvm-gsymutil", "--statistics", tmp_path / damaged).returncode == 1
+    assert callsign.run("llvm-gsymutil", "--statistics=xml", path).returncode == 1
 
 
 GSYM_REQUESTS = b"""%s

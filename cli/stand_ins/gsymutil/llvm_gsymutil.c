@@ -11,6 +11,7 @@
 #include "stand_ins/gnu_arguments.h"
 #include "stand_ins/gsymutil/gsym_convert.h"
 #include "stand_ins/gsymutil/gsym_lookup.h"
+#include "stand_ins/gsymutil/gsym_statistics.h"
 #include "stand_ins/llvm_options.h"
 #include "stand_ins/stand_ins.h"
 
@@ -63,19 +64,20 @@ struct gsymutil {
     uint64_t threads, segment_size;
     struct llvm_texts inputs, archs, filters;
     struct { uint64_t *items; size_t count, capacity; } addresses;
-    bool verify, verbose, quiet, merged, from_stdin, call_sites, wants_help, wants_version;
+    bool verify, verbose, quiet, merged, from_stdin, call_sites, wants_help, wants_version, statistics;
+    enum gsym_statistics_format statistics_format;
 };
 
 /* ---- options ---- */
 
-enum kind { FLAG, TEXT };
+enum kind { FLAG, TEXT, FLAG_OR_TEXT };
 enum id { ADDRESS, STDIN, ARCH, CALLSITES_YAML, CONVERT, CALLSITES, HELP, SUMMARY, FILTER, MERGED, THREADS, OUT, QUIET, SEGMENT, STATISTICS, SYMTAB,
           VERBOSE, VERIFY, VERSION };
 static const struct { const char *name; enum kind kind; enum id id; } table[] = {
     { "address", TEXT, ADDRESS }, { "addresses-from-stdin", FLAG, STDIN }, { "arch", TEXT, ARCH }, { "callsites-yaml-file", TEXT, CALLSITES_YAML },
     { "convert", TEXT, CONVERT }, { "dwarf-callsites", FLAG, CALLSITES }, { "help", FLAG, HELP }, { "json-summary-file", TEXT, SUMMARY },
     { "merged-functions-filter", TEXT, FILTER }, { "merged-functions", FLAG, MERGED }, { "num-threads", TEXT, THREADS }, { "out-file", TEXT, OUT },
-    { "quiet", FLAG, QUIET }, { "segment-size", TEXT, SEGMENT }, { "statistics", FLAG, STATISTICS }, { "symtab-file", TEXT, SYMTAB },
+    { "quiet", FLAG, QUIET }, { "segment-size", TEXT, SEGMENT }, { "statistics", FLAG_OR_TEXT, STATISTICS }, { "symtab-file", TEXT, SYMTAB },
     { "verbose", FLAG, VERBOSE }, { "verify", FLAG, VERIFY }, { "version", FLAG, VERSION },
 };
 enum { TABLE_SIZE = sizeof table / sizeof table[0] };
@@ -83,6 +85,19 @@ enum { TABLE_SIZE = sizeof table / sizeof table[0] };
 static bool take_number(const struct gsymutil *g, const char *option, const char *type, const char *text, uint64_t *out) {
     if (llvm_read_number(text, strlen(text), false, out)) return true;
     fprintf(stderr, "%s: for the --%s option: '%s' value invalid for %s argument!\n", g->program, option, text, type);
+    return false;
+}
+
+/* value NULL: text. */
+static bool take_statistics(struct gsymutil *g, const char *value) {
+    static const char *const formats[] = { "text", "json", "pretty-json" };
+    g->statistics = true;
+    for (int i = 0; i < 3; i++)
+        if (!value || strcmp(value, formats[i]) == 0) {
+            g->statistics_format = (enum gsym_statistics_format)i;
+            return true;
+        }
+    fprintf(stderr, "%s: for the --statistics option: '%s' value invalid, expected text, json or pretty-json\n", g->program, value);
     return false;
 }
 
@@ -103,6 +118,7 @@ static bool apply(struct gsymutil *g, enum id id, const char *value) {
     case SUMMARY: g->json_summary = value; return true;
     case FILTER: GROW_PUSH(&g->filters, value); return true;
     case MERGED: g->merged = true; return true;
+    case STATISTICS: return take_statistics(g, value);
     case THREADS: return take_number(g, "num-threads", "uint", value, &g->threads);
     case OUT: g->out = value; return true;
     case QUIET: g->quiet = true; return true;
@@ -180,6 +196,12 @@ static void look_up(const struct gsymutil *g, const struct csn_index *index, uin
 }
 
 static int look_into(const struct gsymutil *g, const char *path) {
+    if (g->statistics && !g->addresses.count) {
+        fflush(stdout);
+        const char *why = gsym_print_statistics(path, g->statistics_format);
+        if (why) fprintf(stderr, "%s: %s\n", path, why);
+        return why != NULL;
+    }
     struct csn_index *index = open_gsym(path);
     if (!index) return 1;
     if (g->addresses.count) printf("Looking up addresses in \"%s\":\n", path);
