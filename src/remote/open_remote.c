@@ -18,14 +18,10 @@ static void want_strings(struct csni_remote_file *file) {
     }
 }
 
-/* Lookups in the tables need fewer requests than the accelerator once the tables are there. */
-static void leave_accelerator(struct csni_remote *remote) {
-    struct csn_index *inner = remote->inner;
-    const struct csni_gsym *gsym = &inner->gsym;
-    if (inner->format != &csni_index_gsym || !inner->accel.table) return;
-    if (!csni_remote_file_has(&remote->file, 0, gsym->tables_end)) return;
-    inner->accel.table = NULL;
-    inner->accel.covered = 0;
+static void finish_opening(struct csni_remote *remote) {
+    const struct csn_index *inner = remote->inner;
+    remote->accel = inner->accel;
+    remote->has_tables = inner->format == &csni_index_gsym && csni_remote_file_has(&remote->file, 0, csni_gsym_files_end(&inner->gsym));
 }
 
 /* Until nothing is missing that opening reads. */
@@ -34,7 +30,7 @@ static csn_status open_inner(struct csni_remote *remote, const struct csn_index_
         remote->inner = NULL;
         csn_status status = csn_index_open_memory(remote->file.bytes.ptr, remote->file.bytes.size, options, &remote->inner, err);
         if (!csni_remote_file_want_touched(&remote->file)) {
-            if (status >= 0) leave_accelerator(remote);
+            if (status >= 0) finish_opening(remote);
             return status;
         }
         want_strings(&remote->file);

@@ -359,6 +359,7 @@ static csn_status get_remote_record_sizes(const struct csn_index *index, const s
 static void get_remote_info(const struct csn_index *index, struct csn_index_info *out) {
     const struct csn_index *inner = remote_of(index)->inner;
     inner->format->get_info(inner, out);
+    out->stored_accelerator_bytes = remote_of(index)->accel.stored_size;
 }
 
 /* ---- binaries ---- */

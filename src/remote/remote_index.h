@@ -11,6 +11,8 @@ struct csni_remote {
     struct csni_remote_file file;
     struct csn_index *inner;      /* the index over the file's memory */
     pthread_mutex_t turn;         /* of calls that may read */
+    struct csni_gsym_accel accel; /* of the inner index, which has it only while a plan wants it: csni_remote_plan() */
+    bool has_tables;              /* of GSYM: they were read with the beginning */
     struct csni_remote_http *http; /* NULL: the caller's callback reads */
 };
 

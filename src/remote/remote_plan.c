@@ -1,8 +1,8 @@
 /* The steps of a lookup in GSYM files: of each, the ranges for all addresses are fetched together. */
 #include "remote/remote_plan.h"
 
-/* A record of usual size, and a block of the accelerator with the inlined calls before it. */
-enum { RECORD_GUESS = 8192, NODES_BEFORE = 8192 };
+/* A record of usual size, the largest that is read as a whole, and the inlined calls before a block of the accelerator. */
+enum { RECORD_GUESS = 4096, RECORD_MOST = 64 << 10, NODES_BEFORE = 8192 };
 
 static bool want_at(struct csni_remote_file *file, const uint8_t *at, uint64_t size) {
     uint64_t offset = (uint64_t)(at - file->bytes.ptr);
@@ -82,34 +82,57 @@ static csn_status plan_sampled(struct csni_remote *remote, const uint64_t *addrs
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }
 
-/* The first call of each function's record, and the checkpoint of its code. */
+/* Records follow one another in the order of their functions, in most files: the next one tells the size. */
+static uint64_t guess_record_size(const struct csni_remote *remote, size_t idx) {
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    uint64_t infos = (uint64_t)(gsym->infos - gsym->bytes.ptr), offset = csni_gsym_info_offset(gsym, (uint32_t)idx);
+    if (idx + 1 >= gsym->address_count || !csni_remote_file_has(&remote->file, infos + (idx + 1) * gsym->info_size, gsym->info_size))
+        return RECORD_GUESS;
+    uint64_t next = csni_gsym_info_offset(gsym, (uint32_t)idx + 1);
+    return next > offset ? next - offset : RECORD_GUESS;
+}
+
+/* The record of each function, and the checkpoint of its code. */
 static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
     struct csni_remote_file *file = &remote->file;
     const struct csni_gsym *gsym = &remote->inner->gsym;
     bool is_missing = false;
     for (size_t i = 0; i < count; i++) {
         size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
-        if (!upper) continue;
-        is_missing |= want_at(file, gsym->infos + (upper - 1) * gsym->info_size, gsym->info_size);
+        if (upper) is_missing |= want_at(file, gsym->infos + (upper - 1) * gsym->info_size, gsym->info_size);
     }
     if (csni_remote_file_want_touched(file) | is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
     is_missing = false;
     for (size_t i = 0; i < count; i++) {
         size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
         if (!upper) continue;
-        uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)upper - 1);
+        uint64_t offset = csni_gsym_info_offset(gsym, (uint32_t)upper - 1), size = guess_record_size(remote, upper - 1);
         const uint8_t *entry = csni_checkpoint_entry(&gsym->checkpoints, addrs[i]);
-        if (offset < gsym->records.size) is_missing |= csni_remote_file_want(file, gsym->records_offset + offset, RECORD_GUESS);
+        if (size > RECORD_MOST) size = entry ? RECORD_GUESS : RECORD_MOST;
+        if (offset < gsym->records.size) is_missing |= csni_remote_file_want(file, gsym->records_offset + offset, size);
         if (entry) is_missing |= want_at(file, entry, gsym->checkpoints.entry_bytes + 8u);
     }
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
+}
+
+/* The tables need fewer requests than the accelerator once they are there, but a long record more bytes. */
+static bool suits_accelerator(const struct csni_remote *remote, const uint64_t *addrs, size_t count) {
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    if (!remote->accel.table || !remote->has_tables) return remote->accel.table != NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
+        if (upper && guess_record_size(remote, upper - 1) > RECORD_MOST) return true;
+    }
+    return false;
 }
 
 csn_status csni_remote_plan(struct csni_remote *remote, const uint64_t *addrs, size_t count, enum csn_lookup_mode mode,
                             struct csn_error *err) {
     if (!is_gsym(remote)) return CSN_OK;
     const struct csni_gsym *gsym = &remote->inner->gsym;
-    if (remote->inner->accel.table && mode == CSN_LOOKUP_DEFAULT) return plan_accelerated(remote, addrs, count, err);
+    bool is_accelerated = mode == CSN_LOOKUP_DEFAULT && suits_accelerator(remote, addrs, count);
+    remote->inner->accel = is_accelerated ? remote->accel : (struct csni_gsym_accel){ .table = NULL };
+    if (is_accelerated) return plan_accelerated(remote, addrs, count, err);
     if (gsym->sample_count) CSNI_TRY(plan_sampled(remote, addrs, count, err));
     else CSNI_TRY(plan_whole_table(remote, addrs, count, err));
     return plan_records(remote, addrs, count, err);

@@ -5,7 +5,8 @@
 
 #include "remote/remote_index.h"
 
-/* Fetches step by step what the lookups of all addresses need, up to their records. */
+/* Fetches step by step what the lookups of all addresses need, up to their records. The inner index has its stored accelerator
+ * afterwards if that suits them. */
 csn_status csni_remote_plan(struct csni_remote *remote, const uint64_t *addrs, size_t count, enum csn_lookup_mode mode,
                             struct csn_error *err);
 
