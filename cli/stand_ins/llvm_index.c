@@ -33,7 +33,7 @@ struct llvm_index *llvm_index_open(const char *path, const struct llvm_options *
     ix->object = object;
     ix->paths = o->paths;
     ix->path = kept_file_path("addresses", &object, words, 3);
-    if (ix->path) ix->index = address_index_open(ix->path, &object);
+    ix->index = address_index_open(ix->path, &object);
     return ix;
 }
 
@@ -147,9 +147,9 @@ static bool is_worth_it(const struct llvm_index *ix) {
 
 /* Of several processes at once, one makes it. */
 static void make_index(struct llvm_index *ix) {
-    const int lock = ix->path ? kept_file_lock(ix->path) : -1;
+    const int lock = kept_file_lock(ix->path);
     if (lock == KEPT_LOCK_BUSY) return;
-    if (ix->path) ix->index = address_index_open(ix->path, &ix->object);
+    ix->index = address_index_open(ix->path, &ix->object);
     if (!ix->index) ix->index = llvm_index_make(ix);
     ix->is_given_up = !ix->index;
     kept_file_unlock(lock);
@@ -159,7 +159,7 @@ void llvm_index_count(struct llvm_index *ix, struct llvm_module *m) {
     if (!ix || ix->index || ix->is_given_up || !m) return;
     ix->requests++;
     if (ix->requests >= UNITS_REQUESTS && !ix->units.module) ix->is_given_up = !llvm_index_units_begin(ix, m);
-    if (ix->requests % SESSION_REQUESTS == 0 && is_worth_it(ix)) make_index(ix);
+    if (ix->path && ix->requests % SESSION_REQUESTS == 0 && is_worth_it(ix)) make_index(ix);
 }
 
 bool llvm_index_reads_units(const struct llvm_index *ix) { return ix && !ix->index && ix->units.module; }
