@@ -183,11 +183,11 @@ static void answers(void **state) {
         assert_int_equal(gsym.sample_count != 0, (k & 8) != 0);
         struct csn_bytes without = without_checkpoints(&with);
         struct csn_index *plain = open_bytes(&without), *fast = open_bytes(&with);
-        uint64_t end = BASE + 31 * (LONG_SIZE + 300) + (k & 8 ? 3000 * SHORT_SIZE : 0), step = k < 2 ? 1 : 7;
+        uint64_t end = BASE + 31 * (LONG_SIZE + 300) + (k & 8 ? 3000 * SHORT_SIZE : 0), step = k < 2 ? 3 : 13;
         for (uint64_t addr = BASE - 3; addr < end; addr += step) same_answer(plain, fast, addr, CSN_LOOKUP_DEFAULT);
         for (uint64_t addr = BASE - 3; addr < end; addr += 31) same_answer(plain, fast, addr, CSN_LOOKUP_LLVM);
         for (uint64_t addr = BASE; addr < end; addr += 977) same_batch(plain, fast, addr, 3);
-        for (uint64_t addr = BASE; addr < end; addr += 3977) same_batch(plain, fast, addr, 511);
+        for (uint64_t addr = BASE; addr < end; addr += 7977) same_batch(plain, fast, addr, 511);
         same_answer(plain, fast, 0, CSN_LOOKUP_DEFAULT);
         same_answer(plain, fast, UINT64_MAX, CSN_LOOKUP_DEFAULT);
         assert_int_equal(problems_of(fast), 0);
@@ -241,7 +241,7 @@ static void look_around(const struct csn_index *index) {
     struct csn_frame_ref refs[FRAMES];
     struct csn_batch_answer found[1];
     uint64_t sum = 0;
-    for (uint64_t addr = BASE; addr < BASE + 31 * LONG_SIZE; addr += 397) {
+    for (uint64_t addr = BASE; addr < BASE + 31 * LONG_SIZE; addr += 797) {
         size_t count = 0, done = 0;
         if (csn_index_lookup(index, addr, frames, FRAMES, &count, NULL) == CSN_OK)
             for (size_t k = 0; k < count && k < FRAMES; k++)
@@ -281,7 +281,7 @@ static void every_byte(void **state) {
             check_copy(with.ptr, with.size, true);
             with.ptr[head + at] ^= 0x11;
         }
-        for (size_t at = 0; at < size; at += 1 + size / 60) {
+        for (size_t at = 0; at < size; at += 1 + size / 40) {
             with.ptr[table + at] ^= 0x80;
             check_copy(with.ptr, with.size, true);
             with.ptr[table + at] ^= 0x80;
@@ -300,7 +300,7 @@ static void random_bytes(void **state) {
     size_t size = (size_t)csni_checkpoint_bytes(&gsym.checkpoints);
     assert_non_null(copy);
     memcpy(copy, with.ptr, with.size);
-    for (unsigned round = 0; round < 150; round++) {
+    for (unsigned round = 0; round < 60; round++) {
         uint8_t *at = round % 3 ? table : head;
         size_t bytes = round % 3 ? size : CSNI_CP_HEAD - 8;
         for (unsigned k = 0; k < 1u << round % 11; k++) at[any((uint32_t)bytes)] = (uint8_t)any(256);
