@@ -239,8 +239,48 @@ def merged(results):
         ["linker and compiler", "frames in folded code", "candidates, mean", "right", "undecided", "wrong"], rows)
 
 
+def server(results):
+    """The symbol server under load, its memory, its start."""
+    load, memory, start = results["load"], results["memory"], results["start"]
+    half, samply = load["at_rate"], results.get("samply") or {}
+    rows = [["requests of 30 frames a second, 16 connections", f"{load['full']['requests_per_s']:,.0f}"],
+            ["the same for each second of the server's processor time", f"{load['full']['requests_per_cpu_s']:,.0f}"],
+            [f"latency at {half['rate']:,.0f} requests a second: half, 99 of 100, 999 of 1000",
+             f"{half['p50_ms']:.2f} ms, {half['p99_ms']:.2f} ms, {half['p999_ms']:.2f} ms"],
+            [f"resident memory after {memory['images']:,} images of the store were asked for", f"{memory['resident_mb']:.0f} MB"],
+            [f"start with {start['entries']:,} entries in the catalogue", f"{start['start_s']:.2f} s"]]
+    if "full" in samply:
+        rows += [[f"requests a second of {samply['version']}", f"{samply['full']['requests_per_s']:,.0f}"],
+                 ["how many times as many this server answers: a second, a second of processor time",
+                  f"{times(results['ratio_to_samply']['requests_per_s'])}, {times(results['ratio_to_samply']['requests_per_cpu_s'])}"]]
+    facts = results["machine"]
+    note = (f"{facts['date']}, {facts['cores']} cores with a load of {results['load_average_before']:.0f} before, commit {facts['commit']}, medians of "
+            f"{results['rounds']} rounds: `{results['command']}`.\n\n")
+    return note + markdown(["", ""], rows)
+
+
+def store_at_scale(results):
+    """Fleets of servers before a bucket."""
+    def is_shown(row):
+        usual = row["exponent"] == 0.9 and row["cache_bytes"] > 10e9
+        return usual or (row["layout"].startswith("indexes") and row["routing"] == "by image" and row["cache_bytes"] > 100e9)
+    rows = [[row["layout"], f"{row['routing']}, {row['cache_bytes'] / 1e9:,.0f} GB", row["exponent"], f"{row['hit_rate']:.1%}",
+             f"{(row['gets_s'] + row['lists_s']) / 1e3:,.0f}", f"{row['fetched_bytes_s'] / 1e9:,.0f}", f"{row['nodes']:,}", row["first"],
+             f"{row['bucket_dollars_of_a_million_frames']:.3f}", f"{row['node_dollars_of_a_million_frames']:.4f}"]
+            for row in results["fleets"] if is_shown(row)]
+    facts = results["measured"]
+    note = (f"{results['date']}, commit {results['commit']}: `{results['command']}`. {results['images']:,} images, {results['store_bytes'] / 1e12:.0f} TB, "
+            f"{results['requests_s']:,.0f} requests of {facts['frames_of_a_request']} frames a second; a server answers {facts['requests_per_cpu_s']:,.0f} "
+            f"of these a second of processor time ({facts['server']}), an index has {facts['index_share']:.0%} of the debug file's bytes "
+            f"({facts['convert']}). The model of caches differs from a trace through a real LRU by {results['validation']['largest_difference'] * 100:.1f} "
+            f"points of hit rate at most.\n\n")
+    return note + markdown(["in the bucket", "requests go, and each server's cache", "Zipf exponent", "hits", "thousand requests to the bucket a second",
+                            "GB a second from it", "servers", "breaks first", "$ of the bucket for a million frames", "$ of servers"], rows, left=2)
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
-                                lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged)}
+                                lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
+                                store_at_scale)}
 
 
 def render(match):
