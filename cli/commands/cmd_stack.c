@@ -204,10 +204,9 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
         cli_error_memory("lines");
         return false;
     }
-    if (!jvm_libraries_read(&text.modules, input->fd, line)) {
-        cli_error_memory("modules");
+    if (!jvm_libraries_read(&text.modules, input, &line)) {
         stack_text_deinit(&text);
-        return false;
+        return input_failed(input, path);
     }
     if (thread_count(run) > 1) {
         struct stack_feed feed = feed_of(run, input, &text);

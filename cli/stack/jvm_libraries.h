@@ -3,9 +3,12 @@
 #define CALLSIGN_CLI_JVM_LIBRARIES_H
 
 #include "stack/stack_modules.h"
+#include "ui/line_input.h"
 
-/* Reads ahead for the list "Dynamic libraries:" in the file `fd`, whose offset stays, if `first` begins like an hs_err file. What is
- * no regular file is left alone: its list comes too late. False: no memory. */
-bool jvm_libraries_read(struct stack_modules *modules, int fd, struct csn_str first);
+/* Reads ahead for the list "Dynamic libraries:" if `line`, the first of the input, begins like an hs_err file. Of a regular file only the
+ * list is read, from the file; of a pipe the report is kept in memory up to the list, at most JVM_REPORT_MAX bytes of it: a list
+ * that comes later is too late. `line` may move in memory. False: no memory, or reading failed. */
+enum { JVM_REPORT_MAX = 16 << 20 };
+bool jvm_libraries_read(struct stack_modules *modules, struct line_input *input, struct csn_str *line);
 
 #endif

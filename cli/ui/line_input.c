@@ -104,6 +104,21 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
     return result == LINE_END && out->os_error ? LINE_FAILED : result;
 }
 
+bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(struct csn_str text), struct csn_str *line,
+                      struct csn_str *text) {
+    const size_t max = input->max, size = line->len;
+    input->start = (size_t)(line->ptr - input->bytes);
+    if (input->max < bound) input->max = bound;
+    do *text = (struct csn_str){ input->bytes + input->start, input->end - input->start };
+    while (!input->at_end && text->len < bound && !enough(*text) && read_more(input));
+    /* What is in memory by now may be one line. */
+    input->max = max < input->capacity ? input->capacity : max;
+    *line = (struct csn_str){ input->bytes + input->start, size };
+    *text = (struct csn_str){ input->bytes + input->start, input->end - input->start };
+    input->start += size;
+    return !input->os_error && !input->no_memory;
+}
+
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out) {
     input->start = (size_t)(first.ptr - input->bytes);
     while (!input->at_end && read_more(input)) continue;

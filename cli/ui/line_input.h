@@ -39,6 +39,11 @@ enum line_result line_input_next_flushed(struct line_input *input, struct out_bu
  * the bound, or as LINE_FAILED. */
 bool line_input_whole(struct line_input *input, struct csn_str first, struct csn_str *out);
 
+/* Reads ahead of the line just given, for what stands further down: until `enough` is true of the text from that line on, its end, or
+ * `bound` bytes. The lines are given again as usual. `line` may move in memory. False: as LINE_FAILED. */
+bool line_input_ahead(struct line_input *input, size_t bound, bool (*enough)(struct csn_str text), struct csn_str *line,
+                      struct csn_str *text);
+
 /* A line without its newline and a carriage return. */
 struct csn_str line_text(struct csn_str line);
 

@@ -175,6 +175,29 @@ SAMPLES = {
         "[    0.594677] Call Trace:\n[    0.594702]  sched_init_smp+0xc6d/0xfa8\n",
         functions={"name": "vmlinux", "list": [{"start": 0xffffffff81000000, "size": 0xfa8, "name": "sched_init_smp", "line": 70},
                                                {"start": 0xffffffff81000fa8, "size": 8, "name": "next"}]}),
+    "kernel oops arm64": Sample([], "github.com/libre-computer-project/libretech-linux/issues/8; the form of Kernel Offset: "
+                                "arch/arm64/kernel/setup.c, dump_kernel_offset()", {
+        2: "=[    1.087708] pc : page_frag_alloc_align+0x230/0x580 (/opt/app/liborders.c:70)",
+        3: "=[    1.089746] lr : free_reserved_area+0x98/0x138 (/opt/app/liborders.c:80)",
+        6: "=[    1.120001]  page_frag_alloc_align+0x230/0x580 (/opt/app/liborders.c:70)",
+        7: "=[    1.120002]  free_reserved_area+0x98/0x138 (/opt/app/liborders.c:80)"}, (2, 4, 4),
+        "[    1.085534] pstate: 40000005 (nZcv daif -PAN -UAO -TCO -DIT -SSBS BTYPE=--)\n"
+        "[    1.087708] pc : page_frag_alloc_align+0x230/0x580\n[    1.089746] lr : free_reserved_area+0x98/0x138\n"
+        "[    1.091787] sp : ffff80000802be10\n[    1.120000] Call trace:\n[    1.120001]  page_frag_alloc_align+0x230/0x580\n"
+        "[    1.120002]  free_reserved_area+0x98/0x138\n[    1.120010] Code: f9400001 b4000061 (b9400020)\n"
+        "[    1.120020] Kernel Offset: 0x27b23c000000 from 0xffff800008000000\n[    1.120021] PHYS_OFFSET: 0xffffb73500000000\n",
+        functions={"name": "vmlinux", "list": [{"start": 0xffff800008200000, "size": 0x580, "name": "page_frag_alloc_align", "line": 70},
+                                               {"start": 0xffff800008200580, "size": 0x138, "name": "free_reserved_area", "line": 80},
+                                               {"start": 0xffff8000082006b8, "size": 8, "name": "next"}]}),
+    "kernel oops x86-64": Sample([], "github.com/OpenChannelSSD/linux/issues/2", {
+        2: "=[  470.910078]  [<ffffffff810a9105>] ? kmsg_dump+0x25/0x110 (/opt/app/liborders.c:70)",
+        3: "=[  470.910078]  [<ffffffff810065ed>] oops_end+0x8d/0xd0 (/opt/app/liborders.c:80)"}, (1, 2, 2),
+        "[  470.910078] Call Trace:\n[  470.910078]  [<ffffffff810a9105>] ? kmsg_dump+0x25/0x110\n"
+        "[  470.910078]  [<ffffffff810065ed>] oops_end+0x8d/0xd0\n",
+        functions={"name": "vmlinux", "list": [{"start": 0xffffffff81006560, "size": 0xd0, "name": "oops_end", "line": 80},
+                                               {"start": 0xffffffff81006630, "size": 8, "name": "other"},
+                                               {"start": 0xffffffff810a90e0, "size": 0x110, "name": "kmsg_dump", "line": 70},
+                                               {"start": 0xffffffff810a91f0, "size": 8, "name": "next"}]}),
     "kernel warning": Sample([], "github.com/intel/ccc-linux-guest-hardening/issues/98; Linux's /proc/PID/stack", {
         1: "=WARNING: CPU: 0 PID: 79 at mm/slub.c:3567 kfree+0x8/0x40 (/opt/app/liborders.c:70)",
         2: "=[<0>] kfree+0x8/0x40 (/opt/app/liborders.c:70)"}, (1, 2, 2),
@@ -464,8 +487,7 @@ def test_names_as_demanglers_write_them(callsign, tmp_path, written, mangled):
 
 
 def test_libraries_that_a_jvm_lists_after_the_frames(callsign, tmp_path):
-    """OpenJDK 17.0.15's hs_err file, of which lines were cut: "Dynamic libraries" is read ahead from a file, without an option. A
-    pipe cannot be."""
+    """OpenJDK 17.0.15's hs_err file, of which lines were cut: "Dynamic libraries" is read ahead from a file or a pipe, without an option."""
     text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))
     log = tmp_path / "hs_err_pid1.log"
     log.write_text(text)
@@ -473,5 +495,26 @@ def test_libraries_that_a_jvm_lists_after_the_frames(callsign, tmp_path):
     assert f"C  [liborders.so+0x1161]  orders_load+0x9{LOAD}\n" in filled
     assert [line for line in filled.splitlines() if "[libord" not in line] == [line for line in text.splitlines() if "[libord" not in line]
     assert callsign.good("stack", "--in-place", "--threads", "2", log) == filled
-    with open(log) as opened:
-        assert callsign.good("stack", "--in-place", stdin=opened.read(), env={"CALLSIGN_CACHE": ""}).count(LOAD) == 0
+    for threads in "1", "2":
+        assert callsign.good("stack", "--in-place", "--threads", threads, stdin=text) == filled
+
+
+def test_a_jvm_report_through_a_pipe_is_bounded(callsign, tmp_path):
+    """A list that comes later than the bound is too late, and everything is passed through all the same; so is a text that only
+    begins like a report, at once."""
+    text = (DATA / "jvm-libraries.txt").read_text().replace("/tmp/bt-java", str(DATA))
+    head, tail = text.split("Dynamic libraries:\n")
+    long = head + "RAX=0x1\n" * (1 << 21) + "Dynamic libraries:\n" + tail
+    done = callsign.run("stack", "--in-place", "--threads", "1", stdin=long)
+    assert done.stdout == long and LOAD not in done.stdout
+    for other in "#\n# A comment\n/opt/app/none.so(+0x1139)[0x1139]\n", "#\n", "#", "#\n# A fatal error has been detected by the Java":
+        assert callsign.run("stack", "--in-place", stdin=other).stdout == other
+
+
+def test_a_first_line_of_a_pipe_is_answered_at_once(callsign):
+    """Whoever writes one line and waits for its answer gets it, also if the line is a comment."""
+    process = subprocess.Popen([callsign.path, "stack", "--in-place", "--threads", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdin.write("# a comment\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "# a comment\n"
+    assert process.communicate("")[0] == ""
