@@ -43,7 +43,7 @@ class Counts:
         self.programs[name] += max(1, len(inputs))
 
     def add_difference(self, name, arguments, stdin, difference):
-        reason = stand_in_pairs.explain(arguments, *difference)
+        reason = stand_in_pairs.explain(arguments, *difference, stdin)
         if reason:
             self.explained[reason] += 1
             return

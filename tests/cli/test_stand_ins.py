@@ -492,6 +492,38 @@ def test_gsym_answers_without_inlined_frames(folder, programs, tmp_path):
     assert found.out.count(b"top\n") == wanted.out.count(b"top\n")
 
 
+def test_atos_reads_offsets_slices_and_files(callsign, folder, programs, tmp_path):
+    path = programs["c-nopie"] if "c-nopie" in programs else stand_in_programs.build(folder / "programs", {"c-nopie"})["c-nopie"]
+    listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+    top, main = [next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(name)) for name in (" T top", " T main")]
+    base = 0x400000  # where gcc -no-pie links to
+    assert callsign.good("atos", "-o", path, "-offset", hex(top - base)) == "top (in c-nopie) (demo.c:12)\n"
+    assert callsign.good("atos", "-o", path, "-l", "0x7f0000000000", hex(top - base + 0x7f0000000000)) == "top (in c-nopie) (demo.c:12)\n"
+    (tmp_path / "addresses").write_text(f"{top:#x} {main:#x}\n\nzz\n")
+    found = callsign.good("atos", "-o", path, "-f", tmp_path / "addresses")
+    assert found.startswith("top (in c-nopie) (demo.c:12)\nmain (in c-nopie) (demo.c:18)\n") and found.endswith("zz\n")
+    need_programs(folder, "c-macho.o", "c-macho-arm.o")
+    where = folder / "programs"
+    lipo = shutil.which("llvm-lipo-22")
+    if not lipo:
+        pytest.skip("llvm-lipo-22 is not installed")
+    subprocess.run([lipo, "-create", "c-macho.o", "c-macho-arm.o", "-output", tmp_path / "fat"], cwd=where, check=True)
+    for arch in ("x86_64", "arm64"):
+        assert callsign.good("atos", "-arch", arch, "-o", tmp_path / "fat", "0x0") == "top (in fat) (free.c:12)\n"
+
+
+@pytest.mark.parametrize("variable,dialect", [(v, d) for v in ("LLVM_SYMBOLIZER_OPTS", "LLVM_ADDR2LINE_OPTS") for d in ("llvm-symbolizer", "llvm-addr2line")])
+def test_each_name_has_a_variable_of_its_own(variable, dialect, folder, programs):
+    pair = pair_for(dialect, folder)
+    env = {**os.environ, variable: "--obj=c-gcc -p  '-s' --nosuch"}
+    for value in ("--obj=c-gcc -p  '-s'", "--nosuch", "", "@options3"):
+        (folder / "programs" / "options3").write_text("--obj=c-gcc\n-p")
+        env[variable] = value
+        for arguments in (["-f", "0x1200"], ["--no-inlines", "--obj=cc-gcc", "0x1200"]):
+            difference = pair.compare(arguments, b"", folder / "programs", env)
+            assert difference is None, stand_in_pairs.show_difference([value, *arguments], b"", difference)
+
+
 def test_options_of_the_environment(folder, programs):
     env = {**os.environ, "LLVM_SYMBOLIZER_OPTS": "--obj=c-gcc --output-style=GNU"}
     pair = pair_for("llvm-symbolizer", folder)
@@ -624,6 +656,24 @@ def test_bad_requests_are_answered_like_the_tool(dialect, arguments, folder, pro
             assert ours.code in (0, 1) and ours.out + ours.err, name
         else:
             assert theirs == ours, name + "\n" + stand_in_pairs.show_difference(arguments, data, (theirs, ours))
+
+
+def test_bad_requests_of_atos(folder, programs):
+    """It has no reference here: every input is read to its end, and what it cannot read is printed as it is."""
+    command = [stand_in_pairs.CALLSIGN, "atos", "-o", str(programs["c-gcc"])]
+    for name, data in HOSTILE.items():
+        done = subprocess.run(command, input=data, capture_output=True, timeout=60, check=False)
+        assert done.returncode == 0 and (done.stdout or not data.strip(b"\0 \t\r\n")), name
+    done = subprocess.run(command, input=b"zz\n" + b"x" * 1000000 + b"\n0x1", capture_output=True, timeout=60, check=True)
+    assert done.stdout.startswith(b"zz\n") and done.stdout.endswith(b"\n0x1\n")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        child.stdout.close()  # the reading end is gone
+        try:
+            child.stdin.write(b"0x1139\n" * 20000)
+            child.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert child.wait(timeout=60) != 0
 
 
 def test_a_client_that_dies_ends_the_stand_in(folder, programs):
