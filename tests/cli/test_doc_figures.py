@@ -9,12 +9,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench/doc_tables.py"
-<<<<<<< HEAD
 PAGES = ["README.md", "docs/performance.md", "docs/backtrace.md", "docs/stand-ins.md", "docs/differences-from-llvm-gsymutil.md",
-         "docs/languages.md"]
-=======
-PAGES = ["README.md", "docs/performance.md", "docs/backtrace.md", "docs/stand-ins.md", "docs/differences-from-llvm-gsymutil.md", "docs/server.md", "docs/server-at-scale.md"]
->>>>>>> bcb5f97 (bench, docs: the server measured; many servers before one bucket, on paper)
+         "docs/languages.md", "docs/server.md", "docs/server-at-scale.md"]
 
 
 def run(*words):
