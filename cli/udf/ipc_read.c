@@ -101,13 +101,14 @@ struct batch_reader {
     struct flat_vector buffers;
     struct csn_str body;
     bool is_compressed;
+    size_t inflated_max;
     unsigned inflated_count;
     struct ipc_batch *out;
     const char *fault;
 };
 
 static bool inflate(struct batch_reader *reader, struct csn_str *bytes) {
-    enum { LENGTH_SIZE = 8, LARGEST = 1 << 30 };
+    enum { LENGTH_SIZE = 8 };
     uint64_t size;
     if (!bytes->len) return true;
     reader->fault = "a compressed buffer is damaged";
@@ -115,7 +116,9 @@ static bool inflate(struct batch_reader *reader, struct csn_str *bytes) {
     struct csn_str packed = { bytes->ptr + LENGTH_SIZE, bytes->len - LENGTH_SIZE };
     *bytes = packed;
     if (size == UINT64_MAX) return true; /* stored as it is */
-    if (size > LARGEST) return false;
+    reader->fault = "a compressed buffer is too large";
+    if (size > reader->inflated_max) return false;
+    reader->fault = "a compressed buffer is damaged";
     char *out = malloc((size_t)size + 1);
     reader->out->inflated[reader->inflated_count++] = out;
     if (!out || !lz4_frame_decode(packed, out, (size_t)size)) return false;
@@ -146,11 +149,12 @@ static bool take_buffers(struct batch_reader *reader, const struct ipc_schema *s
            && take_buffer(reader, address + 1, (uint64_t)rows * schema->address.width, false, &out->addresses);
 }
 
-bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, struct ipc_batch *out, const char **fault) {
+bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max, struct ipc_batch *out,
+                    const char **fault) {
     int64_t rows = flat_field(header, BATCH_LENGTH, 8, 0);
     struct flat_table compression = flat_field_table(header, BATCH_COMPRESSION);
     struct batch_reader reader = { .buffers = flat_field_vector(header, BATCH_BUFFERS, PAIR_SIZE), .body = body, .is_compressed = compression.at,
-                                   .out = out };
+                                   .inflated_max = inflated_max, .out = out };
     *out = (struct ipc_batch){ .schema = *schema };
     *fault = "the batch has a negative number of rows, or more than 2^31";
     if (rows < 0 || rows > INT32_MAX) return false;

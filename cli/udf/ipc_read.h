@@ -34,8 +34,9 @@ struct ipc_batch {
     struct ipc_schema schema;
     char *inflated[5];        /* buffers that were compressed; freed by ipc_batch_release() */
 };
-/* False, with *fault: it is damaged, or compressed in another way than by LZ4. */
-bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, struct ipc_batch *out, const char **fault);
+/* False, with *fault: it is damaged, compressed in another way than by LZ4, or has a buffer of more than `inflated_max` bytes then. */
+bool ipc_batch_open(const struct ipc_schema *schema, struct flat_table header, struct csn_str body, size_t inflated_max, struct ipc_batch *out,
+                    const char **fault);
 void ipc_batch_release(struct ipc_batch *batch);
 /* Row `i`; false for a null. */
 bool ipc_batch_module(const struct ipc_batch *batch, size_t i, struct csn_str *out);

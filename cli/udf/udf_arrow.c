@@ -7,7 +7,7 @@
 #include "udf/ipc_write.h"
 #include "udf/udf_stream.h"
 
-enum { PREFIX = 8, METADATA_MAX = 1 << 24, BODY_MAX = 1 << 30, MAGIC_SIZE = 6 };
+enum { PREFIX = 8, METADATA_MAX = 1 << 24, BODY_MAX = 1 << 30, INFLATED_MAX = 1 << 30, MAGIC_SIZE = 6 };
 
 struct arrow_run {
     struct udf_stream *stream;
@@ -62,7 +62,7 @@ static bool run_message(struct arrow_run *run, const struct ipc_message *message
     }
     if (message->kind == IPC_DICTIONARY) return true; /* of another column */
     if (message->kind != IPC_BATCH) return fail("a message is neither a schema nor a batch");
-    if (!run->has_schema || !ipc_batch_open(&run->schema, message->header, body, &batch, &fault)) return fail(fault);
+    if (!run->has_schema || !ipc_batch_open(&run->schema, message->header, body, INFLATED_MAX, &batch, &fault)) return fail(fault);
     bool good = answer_batch(run, &batch);
     ipc_batch_release(&batch);
     return good;

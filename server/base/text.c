@@ -80,6 +80,21 @@ static size_t utf8_length(const unsigned char *s, size_t size) {
     return need;
 }
 
+void text_utf8(struct text *text, const char *s, size_t size) {
+    const unsigned char *at = (const unsigned char *)s, *end = at + size, *plain = at;
+    while (at < end) {
+        size_t length = utf8_length(at, (size_t)(end - at));
+        if (length) {
+            at += length;
+            continue;
+        }
+        text_bytes(text, plain, (size_t)(at - plain));
+        text_put(text, "\xef\xbf\xbd");
+        plain = ++at;
+    }
+    text_bytes(text, plain, (size_t)(at - plain));
+}
+
 static void put_escaped(struct text *text, unsigned char c) {
     switch (c) {
     case '"': text_put(text, "\\\""); return;

@@ -20,6 +20,8 @@ void text_char(struct text *text, char c);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_hex(struct text *text, uint64_t value);     /* 0x1f */
 void text_decimal(struct text *text, uint64_t value);
+/* The text; bytes that are not UTF-8 become U+FFFD. */
+void text_utf8(struct text *text, const char *s, size_t size);
 /* A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
 void text_json(struct text *text, const char *s, size_t size);
 void text_json_cstr(struct text *text, const char *s);

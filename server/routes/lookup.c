@@ -93,13 +93,28 @@ static uint32_t reason_to_show(const struct lookup *lookup) {
     return reason;
 }
 
+const char *lookup_reason(const struct lookup *lookup, csn_status status) {
+    uint32_t reason = reason_to_show(lookup);
+    if (status < 0) return csn_error_text(&lookup->error);
+    return reason == CSN_REASON_COMPLETE ? NULL : csn_reason_text(reason);
+}
+
 void lookup_put_json(struct lookup *lookup, struct symbols *symbols, uint64_t addr, csn_status status, struct text *out) {
     text_put(out, "{\"address\":\"");
     text_hex(out, addr);
     text_put(out, "\",\"frames\":");
     lookup_put_frames(lookup, symbols, out);
-    uint32_t reason = reason_to_show(lookup);
-    if (status < 0) text_json_member(out, "reason", csn_error_text(&lookup->error));
-    else if (reason != CSN_REASON_COMPLETE) text_json_member(out, "reason", csn_reason_text(reason));
+    const char *reason = lookup_reason(lookup, status);
+    if (reason) text_json_member(out, "reason", reason);
     text_char(out, '}');
+}
+
+bool symbols_key_of_id(const char *text, size_t size, struct symbols_key *out) {
+    char copy[ID_TEXT_SIZE];
+    *out = (struct symbols_key){ .name = "" };
+    if (size == 0 || size >= sizeof(copy)) return false;
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    if ((size == 33 || strchr(copy, '-')) && debug_id_canonical(copy, out->debug_id)) return true;
+    return build_id_canonical(copy, size, out->build_id);
 }

@@ -23,6 +23,11 @@ csn_status lookup_address(struct lookup *lookup, const struct symbols *symbols, 
 struct csn_str lookup_path(struct lookup *lookup, size_t i);
 struct csn_str lookup_name(struct lookup *lookup, struct symbols *symbols, size_t i);
 
+/* What is missing in the last answer, which had this status; NULL: nothing. */
+const char *lookup_reason(const struct lookup *lookup, csn_status status);
+/* A module that is named by one text: a build id, or a debug id where it has 33 digits or dashes. */
+bool symbols_key_of_id(const char *text, size_t size, struct symbols_key *out);
+
 /* The object of `callsign lookup --json`: {"address":...,"frames":[...],"reason":...}. */
 void lookup_put_json(struct lookup *lookup, struct symbols *symbols, uint64_t addr, csn_status status, struct text *out);
 void lookup_put_frames(struct lookup *lookup, struct symbols *symbols, struct text *out);

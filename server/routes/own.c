@@ -9,6 +9,7 @@
 
 #include "http/server.h"
 #include "routes/lookup.h"
+#include "routes/own_arrow.h"
 #include "routes/routes.h"
 
 enum { WHY_SIZE = 256, MOST_MODULES = 100000 };
@@ -250,6 +251,7 @@ static enum http_done answer_body(struct own_request *own) {
 
 enum http_done own_symbolicate(struct http_request *request) {
     struct own_request own = { .http = request };
+    if (is_arrow_request(request)) return own_symbolicate_arrow(request);
     if (csn_symbolicator_create(NULL, &own.symbolicator, NULL) < 0) return respond_error(request, 503, "out of memory");
     enum http_done done = answer_body(&own);
     close_modules(&own);

@@ -14,14 +14,9 @@ enum { WHY_SIZE = 256 };
 /* /m/ID/symbolz names the module; ID is a build id or a debug id. */
 static bool key_of_path(const struct http_request *request, struct symbols_key *out) {
     const char *id = request->path + strlen("/m/"), *slash = strchr(id, '/');
-    char text[ID_TEXT_SIZE];
-    *out = (struct symbols_key){ .name = "" };
     const char *argument = strncmp(request->path, "/m/", 3) == 0 ? NULL : request_argument(request, "module");
     size_t size = argument ? strlen(argument) : slash && strcmp(slash, "/symbolz") == 0 ? (size_t)(slash - id) : 0;
-    if ((!argument && strncmp(request->path, "/m/", 3) != 0) || size == 0 || size >= sizeof(text)) return false;
-    snprintf(text, sizeof(text), "%.*s", (int)size, argument ? argument : id);
-    if ((size == 33 || strchr(text, '-')) && debug_id_canonical(text, out->debug_id)) return true;
-    return build_id_canonical(text, size, out->build_id);
+    return (argument || strncmp(request->path, "/m/", 3) == 0) && symbols_key_of_id(argument ? argument : id, size, out);
 }
 
 /* 0x401173+0x401060: one line for each address that has a name. */

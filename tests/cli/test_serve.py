@@ -280,6 +280,13 @@ def test_own_symbolicate(server, images):
     assert server.ask("POST", "/v1/symbolicate", b"{")[0] == 400
 
 
+def test_own_symbolicate_knows_arrow(server):
+    """tests/cli/test_serve_arrow.py has the rest, with pyarrow."""
+    for body, word in ((b"{}", "end mark"), (b"\xff\xff\xff\xff" + bytes(4), "schema"), (b"ARROW1\0\0" + bytes(8), "Arrow message"),
+                       (b"\xff\xff\xff\xff" + b"\x40\0\0\0" + bytes(8), "within a message"), (b"\xff\xff\xff\xff" + b"\x08\0\0\0" + bytes(8), "message")):
+        assert word in server.json("POST", "/v1/symbolicate", body, status=400, Content_Type="application/vnd.apache.arrow.stream")["error"]
+
+
 def test_symbolz(server, images):
     shop = images["libshop.so"]
     assert server.ask("GET", f"/m/{shop.debug_id}/symbolz")[2] == b"num_symbols: 1\n"
