@@ -41,7 +41,7 @@ static bool check_header(struct address_index *ix) {
     ix->header = h;
     ix->sums = (const uint64_t *)(const void *)(h + 1);
     ix->tables = (const char *)(ix->sums + blocks);
-    const uint64_t sum = address_block_sum(h, offsetof(struct address_index_header, sum)) ^ address_block_sum(ix->sums, blocks * sizeof *ix->sums);
+    const uint64_t sum = address_block_sum(h, offsetof(struct address_index_header, sum)) ^ address_block_sum(ix->sums, (size_t)blocks * sizeof *ix->sums);
     if (sum != h->sum) return false;
     ix->is_checked = zeroed_memory((size_t)blocks, 1);
     return true;
