@@ -124,6 +124,33 @@ sized:
     assert {"typed", "plainlab", "local_one", "sized"} == unlinked
 
 
+def test_code_marked_as_data(callsign, tmp_path):
+    """GHC gives its code symbols of type object; functions go before them."""
+    (tmp_path / "code.s").write_text(""".text
+.globl entry_info
+.type entry_info, @object
+entry_info: nop; nop; nop; nop
+.size entry_info, 4
+.globl known
+.type known, @function
+known: ret
+.size known, 1
+.type again, @object
+again = known
+.size again, 1
+.data
+.globl word
+.type word, @object
+word: .quad 1
+.size word, 8
+""")
+    run(tmp_path, need("gcc"), "-nostdlib", "-shared", "code.s", "-o", "code.so")
+    found = functions(callsign, tmp_path / "code.so", tmp_path / "index")
+    places = symbols(tmp_path / "code.so")
+    assert found[places["entry_info"]] == ("entry_info", 4) and found[places["known"]] == ("known", 1)
+    assert len(found) == 2
+
+
 def test_symbols_without_size_end_with_their_section(callsign, tmp_path):
     (tmp_path / "ends.s").write_text("""
     .section .a, "ax", @progbits

@@ -51,7 +51,8 @@ static csn_status add_other_symbol(struct reading *r, const struct csni_symbol *
     if (!in_code || !s->name.len) return CSN_OK;
     if (object->container == CSNI_CONTAINER_PE && s->kind == CSNI_SYMBOL_SECTION && object->kind != CSNI_OBJECT_RELOCATABLE)
         return add_contribution(r, s);
-    if (object->container != CSNI_CONTAINER_ELF || s->kind != CSNI_SYMBOL_NONE) return CSN_OK;
+    bool is_sized_data = s->kind == CSNI_SYMBOL_DATA && s->size; /* GHC marks code as data that tables stand before */
+    if (object->container != CSNI_CONTAINER_ELF || (s->kind != CSNI_SYMBOL_NONE && !is_sized_data)) return CSN_OK;
     if (csni_is_local_label(object, s->name, false)) return CSN_OK;
     return csni_add_code_label(&r->source->labels, object, s) ? CSN_OK : CSN_E_MEMORY;
 }

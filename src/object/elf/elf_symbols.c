@@ -169,10 +169,11 @@ static bool is_terminated(struct csni_span strings, uint64_t off) {
     return off < strings.size && !strings.ptr[strings.size - 1];
 }
 
-/* Labels of assembler source have no type. */
+/* Labels of assembler source have no type, code of GHC has that of data. */
 static bool names_code(const struct csni_symbol_iter *iter, const struct elf_symbol *s, uint32_t section) {
     if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) return true;
-    return s->type == STT_NOTYPE && section != CSNI_NO_SECTION && (iter->object->sections[section].flags & CSNI_SECTION_EXEC);
+    bool may_be_code = s->type == STT_NOTYPE || (s->type == STT_OBJECT && s->size);
+    return may_be_code && section != CSNI_NO_SECTION && (iter->object->sections[section].flags & CSNI_SECTION_EXEC);
 }
 
 bool csni_elf_next_symbol(struct csni_symbol_iter *iter, struct csni_symbol *out) {
