@@ -4,6 +4,13 @@
 #include "formats/gsym/read/gsym_walk.h"
 #include "index/index_gsym.h"
 
+/* A group's tables would otherwise lie on the stack below the lookups of indexes without an accelerator. */
+#if defined(__GNUC__)
+#define NOT_INLINED __attribute__((noinline))
+#else
+#define NOT_INLINED
+#endif
+
 /* `walk`: it goes on from there; NULL: no address beside this one has the same function. */
 static void look_up_plain(struct csni_index_batch *b, uint64_t addr, size_t upper, struct csni_gsym_walk *walk,
                           struct csn_batch_answer *out) {
@@ -31,9 +38,9 @@ static size_t look_up_group(struct csni_index_batch *b, const uint64_t *addrs, s
     return k;
 }
 
-/* With an accelerator. */
-static size_t look_up_group_fast(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
-                                 struct csn_batch_answer *answers) {
+/* With an accelerator, up to the first address that it leaves to the plain way. */
+NOT_INLINED static size_t look_up_group_fast(struct csni_index_batch *b, const uint64_t *addrs, size_t count,
+                                             struct csn_batch_answer *answers) {
     const struct csni_gsym_accel *accel = &b->index->accel;
     struct csni_accel_block blocks[CSNI_BATCH_GROUP];
     struct csni_accel_segment segments[CSNI_BATCH_GROUP];
@@ -54,12 +61,7 @@ static size_t look_up_group_fast(struct csni_index_batch *b, const uint64_t *add
                                 ? CSN_E_FORMAT
                                 : csni_accel_answer(accel, &blocks[k], &segments[k], addrs[k], b->frames + b->used,
                                                     b->cap - b->used, &answers[k].found);
-        if (answers[k].status < 0) {
-            size_t upper;
-            csni_gsym_search(&b->index->gsym, &addrs[k], 1, &upper);
-            look_up_plain(b, addrs[k], upper, NULL, &answers[k]);
-            continue;
-        }
+        if (answers[k].status < 0) break;
         if (b->index->gsym.member_count && answers[k].status == CSN_OK)
             answers[k].found.binary = csni_gsym_member_at(&b->index->gsym, answers[k].found.function_start);
         answers[k].first_frame = b->used;
@@ -76,8 +78,13 @@ size_t csni_index_gsym_lookup_batch(struct csni_index_batch *b, const uint64_t *
     size_t done = 0;
     while (done < count && b->cap - b->used >= CSNI_BATCH_FRAMES_EACH) {
         size_t group = count - done < CSNI_BATCH_GROUP ? count - done : CSNI_BATCH_GROUP;
-        done += fast ? look_up_group_fast(b, addrs + done, group, answers + done)
-                     : look_up_group(b, addrs + done, group, &walk, answers + done);
+        if (fast) {
+            size_t answered = look_up_group_fast(b, addrs + done, group, answers + done);
+            done += answered;
+            group = answered < group ? 1 : 0;
+            if (b->cap - b->used < CSNI_BATCH_FRAMES_EACH) break;
+        }
+        if (group) done += look_up_group(b, addrs + done, group, &walk, answers + done);
     }
     return done;
 }
