@@ -108,6 +108,7 @@ bool upload_part_end(struct http_request *request) {
         request->incoming.is_kept = false;
         return true;
     }
+    incoming_discard(&request->incoming); /* unlocked before the client, who may send more at once, has the answer */
     put_progress(request, (uint64_t)st.st_size);
     text_format(&request->response.body, "{\"received\":%lld,\"bytes\":%" PRIu64 "}\n", (long long)st.st_size, request->part.total);
     respond_json(request, 308);
