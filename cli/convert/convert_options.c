@@ -12,7 +12,7 @@
 /* Files may be pipes: they are read to their end, whatever size they say they have. */
 static bool read_all(FILE *file, const char *path, struct csn_call_site_file *out) {
     char *bytes = NULL;
-    size_t size = 0, capacity = 0, got;
+    size_t size = 0, capacity = 0;
     do {
         if (size == capacity) {
             capacity = capacity ? 2 * capacity : 65536;
@@ -24,9 +24,8 @@ static bool read_all(FILE *file, const char *path, struct csn_call_site_file *ou
             }
             bytes = grown;
         }
-        got = fread(bytes + size, 1, capacity - size, file);
-        size += got;
-    } while (got);
+        size += fread(bytes + size, 1, capacity - size, file);
+    } while (size == capacity);
     *out = (struct csn_call_site_file){ path, bytes, size };
     if (!ferror(file)) return true;
     cli_error(path, "%s", strerror(errno));
