@@ -91,7 +91,7 @@ char *kept_file_path(const char *folder, const struct file_identity *object, con
 struct kept_bytes kept_file_map(const char *path) {
     struct kept_bytes made = { NULL, 0 };
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1; /* no cache, no path */
     if (fd < 0) return made;
     if (fstat(fd, &st) == 0 && st.st_size > 0) {
         void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);

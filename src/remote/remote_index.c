@@ -61,7 +61,8 @@ static csn_status resolve_in_turn(struct csni_remote *remote, const struct csn_f
     if (inner->format->resolve_into) {
         do {
             *need = inner->format->resolve_into(inner, ref, scratch, size, out);
-            if (!(csni_remote_file_want_touched(&remote->file) | want_frame(&remote->file, out))) return CSN_OK;
+            bool wants_pages = csni_remote_file_want_touched(&remote->file);
+            if (!want_frame(&remote->file, out) && !wants_pages) return CSN_OK;
         } while (csni_remote_file_fetch(&remote->file, NULL) >= 0);
         return CSN_E_IO;
     }
