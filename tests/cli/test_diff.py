@@ -271,6 +271,7 @@ def expect_given_up(callsign, path):
         assert f"callsign: {path}: functions share too many records or names to be compared\n" in done.stderr
 
 
+@pytest.mark.plain_build  # half a minute with the sanitizers' build, where neighbours go the same way
 def test_functions_that_share_one_record(callsign, tmp_path):
     """2,000 functions with the same 100,000 rows."""
     path = gsym_make.write(tmp_path / "rows.gsym", [{"start": 0x1000 + 16 * i, "size": 16, "name": "f"} for i in range(2000)])
