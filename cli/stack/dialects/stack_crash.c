@@ -1,8 +1,9 @@
-/* Apple's .crash reports.
+/* Apple's .crash reports, and what LLVM's tools print without a symbolizer, which looks alike.
  *
  *     0   MyApp       0x0000000104a2c1f4 0x104a28000 + 16884      the image's first byte, and the offset from there
  *     0   MyApp       0x0000000104a2c1f4 area + 24 (shapes.c:6)   symbolicated already
  *     0   MyApp       0x0000000104a2c1f4 MyApp + 16884            of backtrace_symbols(): the module's name, and the offset from its start
+ *     5   MyApp       0x00007fbc2752f13b                          of LLVM's tools: no name is known
  *        0x104a28000 -        0x104a2ffff +MyApp arm64  <0102...> /path/MyApp        of "Binary Images:" */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
@@ -20,6 +21,22 @@ static bool read_module_offset(struct line_scan *s, struct line_frame *out) {
     return true;
 }
 
+/* "area + 24", alone or before " (shapes.c:6)": the name may place an image that nothing else places. */
+static void read_name(const struct line_scan *s, struct line_frame *out) {
+    size_t plus;
+    if (!scan_find_last(s, '+', &plus) || plus < s->at + 2 || s->line.ptr[plus - 1] != ' ') return;
+    struct line_scan offset = { s->line, plus + 1 };
+    if (!scan_char(&offset, ' ') || !scan_number(&offset, 10, &out->symbol_offset)) return;
+    if (!scan_at_end(&offset) && !scan_text(&offset, " (")) return;
+    out->symbol = (struct csn_str){ s->line.ptr + s->at, plus - 1 - s->at };
+    out->has_symbol_offset = true;
+}
+
+/* LLVM's tools fill an address up with zeros; a short number that ends a line is none. */
+static bool is_padded_address(const struct line_scan *s, size_t from) {
+    return scan_at_end(s) && (s->at - from == sizeof("0x7fffffff") - 1 || s->at - from == sizeof("0x00007fffffffffff") - 1);
+}
+
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     uint64_t number, start;
     if (!scan_number(s, 10, &number) || !scan_blanks(s)) return KIND_NONE;
@@ -32,13 +49,15 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->module = (struct csn_str){ s->line.ptr + from, at - from };
     while (out->module.len && strchr(" \t", out->module.ptr[out->module.len - 1])) out->module.len--;
     s->at = at + 1;
-    if (!out->module.len || !scan_hex(s, &out->pc) || !scan_blanks(s)) return KIND_NONE;
+    if (!out->module.len || !scan_hex(s, &out->pc)) return KIND_NONE;
+    if (!scan_blanks(s) && !is_padded_address(s, at + 1)) return KIND_NONE;
     out->fill_at = s->at;
     out->fill_end = s->line.len;
     out->value = out->pc;
     if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
-    else if (scan_at_end(s)) return KIND_NONE;
+    else if (scan_at_end(s) && !is_padded_address(s, at + 1)) return KIND_NONE;
     else out->site = read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
+    if (out->site == SITE_PC) read_name(s, out);
     return number ? KIND_FRAME : KIND_FIRST;
 }
 
@@ -74,6 +93,7 @@ static enum line_kind read_crash_line(void *state, struct stack_modules *modules
 static void fill_crash(struct line_filler *f) {
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
+        if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
         fill_name(f, k);
         out_text(f->out, " + ");
         out_decimal(f->out, f->answer->frames[k].offset);

@@ -4,6 +4,7 @@
  *         at orders.wasm.parse_line (wasm://wasm/orders.wasm-ed40c39e:wasm-function[0]:0x58)    V8
  *         at wasm://wasm/2e364d8e:wasm-function[0]:0x58
  *     parse_line@http://localhost/orders.wasm:wasm-function[0]:0x58                             SpiderMonkey
+ *     orders.wasm.parse_line@page.js line 2 > WebAssembly.Module:wasm-function[0]:0x58
  *
  * Indexes count from the content of the code section (docs/formats/wasm.md): where that begins is read from the module, if it was
  * given or lies beside its index. */
@@ -83,10 +84,13 @@ static struct csn_str without_suffix(struct csn_str name, const char *suffix) {
     return name;
 }
 
-/* "orders.wasm-ed40c39e" is called orders.wasm; "2e364d8e" has no name. */
+/* "orders.wasm-ed40c39e" is called orders.wasm; "2e364d8e" has no name, and so has the caller of the compiler in
+ * "page.js line 2 > WebAssembly.Module". */
 static struct csn_str module_of_url(struct csn_str url) {
     enum { HASH = 8 };
+    static const char compiler[] = "WebAssembly.";
     struct csn_str name = base_name_of(url);
+    if (name.len >= sizeof(compiler) - 1 && memcmp(name.ptr, compiler, sizeof(compiler) - 1) == 0) return (struct csn_str){ name.ptr, 0 };
     size_t digits = 0;
     while (digits < name.len && scan_digit_value(name.ptr[name.len - 1 - digits]) < 16) digits++;
     if (digits == HASH && name.len == HASH) name.len = 0;
