@@ -4,122 +4,46 @@
 usage: spark_cluster.py --object FILE [--frames N,N...] [--out FILE.json] [--modules 200] [--kill] [--growth] [--rivals FRAMES]
 
 Run it with a Python that has callsign, pyspark and pyarrow; Java 17 must be installed. FILE is a program or debug file: its index serves
-every module under a name of its own. The frames have a Zipf distribution over modules and over addresses within a module. Each run counts
-the rows and sums a hash of every answer, so that runs can be compared. --kill repeats the largest run and kills one worker and its
-executor (SIGKILL) in the middle. A Python function per row runs on the same frames. --rivals times addr2line per partition on fewer frames.
+every module under a name of its own. The frames have a Zipf distribution over modules and over addresses within a module; executors make
+them. Each run counts the rows and sums a hash of every answer, so that runs can be compared: runs of one size must agree. --kill repeats the
+largest run and kills one worker and its executor (SIGKILL) in the middle. A Python function per row runs on the same frames, and
+symbolic's wheel in the same plan, if it is installed. --rivals times addr2line per partition on fewer frames.
 
-Only processes that it started are killed. Everything is written below a temporary folder."""
+Only processes that it started are killed. Everything is written below a temporary folder: some 15 bytes a frame at most."""
 import argparse
 import json
 import os
 import platform
-import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.request
 from pathlib import Path
 
 import pyspark
+from spark_rivals import addr2line_per_partition, function_per_row, symbolic_in_the_same_plan, write_symcaches
+from spark_stages import costs_of, read_stages, sum_of
+from spark_standalone import Cluster, session
 
 import callsign
 import callsign.spark
 
 RANKS = 5000
 PAGE = 16
-
-
-class Cluster:
-    """A master and two workers of one core each."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
-        self.env = {**os.environ, "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_WORKER_DIR": str(folder / "work"), "PYSPARK_PYTHON": sys.executable,
-                    "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
-        self.processes = []
-        master = self.start("master", "org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
-        self.url = self.wait_for(master, r"(spark://127\.0\.0\.1:\d+)")
-        self.workers = [self.start(f"worker{number}", "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1",
-                                   "--memory", "3g", self.url) for number in range(2)]
-        for worker in self.workers:
-            self.wait_for(worker, r"Successfully registered with master ()")
-
-    def start(self, name, *arguments):
-        log = self.folder / f"{name}.log"
-        with open(log, "wb") as out:
-            process = subprocess.Popen([self.spark_class, *arguments], stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=self.env)
-        self.processes.append(process)
-        process.log = log
-        return process
-
-    def wait_for(self, process, pattern):
-        for _ in range(300):
-            found = re.search(pattern, process.log.read_text(errors="replace"))
-            if found:
-                return found.group(1)
-            if process.poll() is not None:
-                break
-            time.sleep(0.2)
-        raise SystemExit(f"a process of the cluster did not start:\n{process.log.read_text(errors='replace')[-2000:]}")
-
-    def kill_worker(self):
-        """The worker, its executor and that one's Python processes, at once, as when the node loses power."""
-        victims = [self.workers[0].pid]
-        for pid in victims:
-            for path in Path(f"/proc/{pid}/task").glob("*/children"):
-                victims += [int(child) for child in path.read_text().split()]
-        for pid in victims:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        return len(victims)
-
-    def stop(self):
-        for process in reversed(self.processes):
-            process.kill()
-            process.wait()
-
-
-def session(master, folder):
-    from pyspark.sql import SparkSession
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(master).appName("callsign-bench")
-    options = {"spark.ui.enabled": "true", "spark.ui.port": "0", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-               "spark.executor.memory": "2g", "spark.driver.memory": "3g", "spark.sql.shuffle.partitions": "16",
-               "spark.sql.parquet.compression.codec": "zstd", "spark.local.dir": folder / "local", "spark.sql.warehouse.dir": folder / "warehouse",
-               "spark.ui.showConsoleProgress": "false", "spark.task.maxFailures": "8"}
-    for name, value in options.items():
-        builder = builder.config(name, str(value))
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+PARTITION_FRAMES = 2_000_000
 
 
 def make_frames(spark, count, modules, functions, path):
-    """Frames with the same distribution every time. The address of a rank is a byte within one of the functions."""
+    """Frames with the same distribution every time, made by the executors. The address of a rank is a byte within one of the functions."""
+    def rank_of(ranks, salt):
+        return f"int(floor(exp(pmod(xxhash64(id, {salt}), 1000000007) / 1000000007D * ln({ranks}))))"
     starts = ",".join(str(start) for start in functions)
-    spark.range(count).selectExpr(
-        f"int(floor(exp(rand(1) * ln({modules})))) AS m", f"int(floor(exp(rand(2) * ln({RANKS})))) AS r").selectExpr(
-        "format_string('module%03d', m) AS module",
-        f"element_at(array({starts}), int(pmod(xxhash64(m, r), {len(functions)})) + 1) + pmod(xxhash64(r), {PAGE}) AS address").repartition(
-        16).write.mode("overwrite").parquet(path)
-
-
-def stage_sums(spark, since):
-    """Of the stages from number `since` on: bytes written to shuffles, and seconds of processor time of the executors' JVMs (their Python
-    processes do not count). And the next number."""
-    base = f"{spark.sparkContext.uiWebUrl}/api/v1/applications/{spark.sparkContext.applicationId}/stages"
-    with urllib.request.urlopen(base, timeout=30) as answer:
-        stages = json.load(answer)
-    ours = [stage for stage in stages if stage["stageId"] >= since]
-    written, cpu = sum(stage["shuffleWriteBytes"] for stage in ours), sum(stage["executorCpuTime"] for stage in ours) / 1e9
-    return written, cpu, max((stage["stageId"] for stage in stages), default=-1) + 1
+    spark.range(0, count, 1, max(2, count // PARTITION_FRAMES)).selectExpr(f"{rank_of(modules, 1)} AS m", f"{rank_of(RANKS, 2)} AS r").selectExpr(
+        "concat('module', lpad(string(m), 3, '0')) AS module",
+        f"element_at(array({starts}), int(pmod(xxhash64(m, r), {len(functions)})) + 1) + pmod(xxhash64(r), {PAGE}) AS address").write.mode(
+        "overwrite").parquet(path)
 
 
 def summary_of(named):
@@ -131,14 +55,15 @@ def summary_of(named):
 
 def timed(spark, what, frames, make):
     """Runs make() and gives a row of results."""
-    _, _, since = stage_sums(spark, 0)
+    _, since = read_stages(spark, 0)
     start = time.monotonic()
     found = summary_of(make())
     seconds = time.monotonic() - start
-    time.sleep(1)
-    written, cpu, _ = stage_sums(spark, since)
-    row = {"what": what, "frames": frames, "seconds": round(seconds, 2), "frames_per_second": round(frames / seconds), "shuffle_bytes": written,
-           "jvm_cpu_seconds": round(cpu, 2), **found}
+    time.sleep(1)  # the interface shows a stage a moment after its end
+    stages = costs_of(read_stages(spark, since)[0], frames)
+    row = {"what": what, "master": spark.sparkContext.master.partition(":")[0], "frames": frames, "seconds": round(seconds, 2),
+           "frames_per_second": round(frames / seconds), "shuffle_bytes": sum_of(stages, "shuffle_bytes"),
+           "jvm_cpu_seconds": round(sum_of(stages, "jvm_cpu_seconds"), 2), **found, "stages": stages}
     print(line_of(row), flush=True)
     return row
 
@@ -148,108 +73,126 @@ def line_of(row):
             f"shuffled  {row['rows']:,} rows, {row['named']:,} named")
 
 
-def function_per_row(spark, df, store):
-    """What a user writes first: a Python function called for each row, with the index of each module open."""
-    from pyspark.sql.functions import udf
-    open_indexes = {}
+class Bench:
+    def __init__(self, arguments, folder):
+        self.arguments, self.folder = arguments, folder
+        self.store = folder / "store"
+        self.results, self.errors = [], []
+        self.functions = self.make_store()
+        self.has_symbolic = write_symcaches(arguments.object, self.store)
 
-    def look_up(module, address):
-        if module not in open_indexes:
-            open_indexes[module] = callsign.Index(f"{store}/{module}.gsym")
-        frames = open_indexes[module].lookup(address)
-        return [tuple(frame) for frame in frames], None if frames else "none"
+    def make_store(self):
+        """A file for each module, all of the same index, and addresses at which functions begin."""
+        self.store.mkdir()
+        callsign.convert(self.arguments.object, self.folder / "index.gsym")
+        for number in range(1, self.arguments.modules + 1):
+            os.link(self.folder / "index.gsym", self.store / f"module{number:03}.gsym")
+        with callsign.Index(self.folder / "index.gsym") as index:
+            functions = [function.start for function in index.functions() if function.size > PAGE]
+        return functions[:: max(1, len(functions) // 1000)]
 
-    answer = udf(look_up, f"frames {callsign.spark.FRAMES}, reason string")
-    return df.withColumn("answer", answer("module", "address")).selectExpr("module", "address", "answer.frames", "answer.reason")
+    def named(self, df, join):
+        return callsign.spark.symbolicate(df, store=self.store, join=join, cache=self.folder / "node")
 
+    def keep(self, row, **more):
+        """The rows of one size must be the same, whoever answers."""
+        before = next((each for each in self.results if each["frames"] == row["frames"] and each["what"].startswith("callsign")), None)
+        if before and row["what"].startswith(("callsign", "one of", "Python")):
+            row["same_answers"] = all(row[name] == before[name] for name in ("rows", "named", "hash"))
+            if not row["same_answers"]:
+                self.errors.append(f"{row['what']}, {row['frames']:,} frames: other answers than {before['what']}")
+        self.results.append({**row, **more})
 
-def addr2line_per_partition(df, object_path):
-    """A child process for each module of each partition, one object file for all modules."""
-    def answer(batches):
-        import pyarrow as pa
-        for batch in batches:
-            rows = {}
-            for number, (module, address) in enumerate(zip(batch.column(0).to_pylist(), batch.column(1).to_pylist())):
-                rows.setdefault(module, []).append((number, address))
-            out = [None] * batch.num_rows
-            for wanted in rows.values():
-                text = "".join(f"{address:#x}\n" for _, address in wanted)
-                done = subprocess.run(["addr2line", "-a", "-f", "-i", "-e", object_path], input=text, capture_output=True, text=True, check=True)
-                blocks = re.split(r"^0x[0-9a-f]+\n", done.stdout, flags=re.M)[1:]
-                for (number, _), block in zip(wanted, blocks):
-                    names = block.splitlines()[0::2]
-                    out[number] = [] if names == ["??"] else names
-            yield pa.RecordBatch.from_arrays([batch.column(0), batch.column(1), pa.array(out, pa.list_(pa.string())), pa.nulls(batch.num_rows, pa.string())],
-                                             ["module", "address", "frames", "reason"])
-    return df.mapInArrow(answer, "module string, address bigint, frames array<string>, reason string")
+    def warm_up(self, spark):
+        """Starts the executors and their Python processes, lets them copy the indexes, and lets their JVMs compile each plan."""
+        path = str(self.folder / "warm")
+        make_frames(spark, 100_000, self.arguments.modules, self.functions, path)
+        for join in ("broadcast", "merge", "hash"):
+            summary_of(self.named(spark.read.parquet(path), join))
+        shutil.rmtree(path)
 
+    def conversion(self, spark):
+        row = callsign.spark.convert(spark, [self.arguments.object], store=self.folder / "converted").collect()[0]
+        if row["status"] != "converted":
+            self.errors.append(f"spark.convert: {row['error']}")
+        self.results.append({"what": "callsign.spark.convert", "frames": 0, "files": 1, "file_bytes": os.path.getsize(self.arguments.object), "seconds": row["seconds"],
+                             "index_bytes": row["bytes"]})
 
-def warm_up(spark, arguments, folder):
-    """Starts the executors and their Python processes, and lets them copy the indexes."""
-    df = spark.range(arguments.modules * 20).selectExpr(f"format_string('module%03d', id % {arguments.modules} + 1) AS module", "id AS address")
-    for join in ("broadcast", "merge"):
-        summary_of(callsign.spark.symbolicate(df, store=folder / "store", join=join, cache=folder / "node"))
-
-
-def run_sizes(spark, sizes, arguments, folder, functions, results):
-    store = folder / "store"
-    for count in sizes:
-        path = str(folder / f"frames-{count}")
-        make_frames(spark, count, arguments.modules, functions, path)
+    def size(self, spark, count):
+        path = str(self.folder / f"frames-{count}")
+        spark.conf.set("spark.sql.shuffle.partitions", str(max(16, count // PARTITION_FRAMES)))
+        start = time.monotonic()
+        make_frames(spark, count, self.arguments.modules, self.functions, path)
         df = spark.read.parquet(path)
-        distinct = df.distinct().count()
-        for join in ("auto", "broadcast") if distinct <= 2_000_000 else ("auto",):
-            row = timed(spark, f"callsign.spark, join={join}", count, lambda: callsign.spark.symbolicate(df, store=store, join=join, cache=folder / "node"))
-            results.append({**row, "master": spark.sparkContext.master.partition(":")[0], "distinct_pairs": distinct})
-        if count <= arguments.rows_max:
-            row = timed(spark, "Python function per row", count, lambda: function_per_row(spark, df, str(store)))
-            results.append({**row, "master": spark.sparkContext.master.partition(":")[0], "distinct_pairs": distinct})
+        more = {"distinct_pairs": df.distinct().count()}
+        print(f"{count:,} frames, {more['distinct_pairs']:,} distinct pairs, made and counted in {time.monotonic() - start:.0f} s", flush=True)
+        for join in self.arguments.joins.split(","):
+            self.keep(timed(spark, f"callsign.spark, join={join}", count, lambda: self.named(df, join)), **more)
+        if count <= self.arguments.rows_max:
+            self.keep(timed(spark, "Python function per row", count, lambda: function_per_row(df, str(self.store))), **more)
+            if self.has_symbolic:
+                self.keep(timed(spark, "symbolic's wheel, join=broadcast", count, lambda: symbolic_in_the_same_plan(df, str(self.store), "broadcast")), **more)
+
+    def kill(self, cluster, spark, count):
+        """The same answers although a worker is lost in the middle of the run."""
+        what = f"callsign.spark, join={self.arguments.joins.split(',')[0]}"
+        before = next(row for row in self.results if row["frames"] == count and row["what"] == what)
+        df = spark.read.parquet(str(self.folder / f"frames-{count}"))
+        timer = threading.Timer(before["seconds"] / 2, cluster.kill_worker)
+        timer.start()
+        row = timed(spark, "one of two workers killed", count, lambda: self.named(df, what.rpartition("=")[2]))
+        timer.join()
+        row["killed_after_seconds"] = round(before["seconds"] / 2, 2)
+        self.keep(row)
+
+    def rivals(self, spark, count):
+        path = str(self.folder / f"rivals-{count}")
+        make_frames(spark, count, self.arguments.modules, self.functions, path)
+        df = spark.read.parquet(path)
+        self.keep(timed(spark, "callsign.spark, join=broadcast", count, lambda: self.named(df, "broadcast")))
+        self.keep(timed(spark, "addr2line per partition", count, lambda: addr2line_per_partition(df, str(self.arguments.object))))
+
+    def local(self, cores, sizes):
+        """In a process of its own: a JVM serves one master."""
+        out = self.folder / f"local{cores}.json"
+        command = [sys.executable, __file__, "--object", self.arguments.object, "--frames", ",".join(map(str, sizes)), "--modules", str(self.arguments.modules),
+                   "--joins", self.arguments.joins.split(",")[0], "--rows-max", "0", "--local", str(cores), "--out", out]
+        subprocess.run(command, check=True)
+        self.results += json.loads(out.read_text())["runs"]
 
 
-def run_kill(cluster, spark, count, folder, results):
-    """The same answers although a worker is lost in the middle of the run."""
-    before = next(row for row in results if row["frames"] == count and row["what"].endswith("=auto"))
-    df = spark.read.parquet(str(folder / f"frames-{count}"))
-    timer = threading.Timer(before["seconds"] / 2, cluster.kill_worker)
-    timer.start()
-    row = timed(spark, "one of two workers killed", count, lambda: callsign.spark.symbolicate(df, store=folder / "store", join="auto", cache=folder / "node"))
-    timer.join()
-    row["same_answers"] = all(row[name] == before[name] for name in ("rows", "named", "hash"))
-    row["killed_after_seconds"] = round(before["seconds"] / 2, 2)
-    results.append({**row, "master": "spark"})
-    print("the answers are", "the same" if row["same_answers"] else "DIFFERENT", flush=True)
-    return row["same_answers"]
+def run(arguments, folder):
+    """All that is asked for. Gives the results, and what went wrong."""
+    bench = Bench(arguments, folder)
+    sizes = sorted(int(size) for size in arguments.frames.split(","))
+    cluster = None if arguments.local else Cluster(folder)
+    try:
+        spark = session(f"local[{arguments.local}]" if arguments.local else cluster.url, folder)
+        bench.warm_up(spark)
+        if cluster:
+            bench.conversion(spark)
+        for count in sizes:
+            bench.size(spark, count)
+        if arguments.rivals:
+            bench.rivals(spark, arguments.rivals)
+        if arguments.kill and cluster:
+            bench.kill(cluster, spark, sizes[-1])
+        spark.stop()
+    finally:
+        if cluster:
+            cluster.stop()
+    if arguments.growth:
+        shutil.rmtree(folder / f"frames-{sizes[-1]}")
+        for cores in (1, 2):
+            bench.local(cores, sizes[:-1] or sizes)
+    return bench.results, bench.errors
 
 
-def run_rivals(spark, count, arguments, folder, functions, results):
-    path = str(folder / f"rivals-{count}")
-    make_frames(spark, count, arguments.modules, functions, path)
-    df = spark.read.parquet(path)
-    store = folder / "store"
-    runs = [("callsign.spark, join=broadcast", lambda: callsign.spark.symbolicate(df, store=store, join="broadcast", cache=folder / "node")),
-            ("addr2line per partition", lambda: addr2line_per_partition(df, str(arguments.object)))]
-    for what, make in runs:
-        results.append({**timed(spark, what, count, make), "master": spark.sparkContext.master.partition(":")[0]})
-
-
-def make_store(arguments, folder):
-    """A file for each module, all of the same index, and addresses at which functions begin."""
-    store = folder / "store"
-    store.mkdir()
-    callsign.convert(arguments.object, folder / "index.gsym")
-    for number in range(1, arguments.modules + 1):
-        os.link(folder / "index.gsym", store / f"module{number:03}.gsym")
-    with callsign.Index(folder / "index.gsym") as index:
-        functions = [function.start for function in index.functions() if function.size > PAGE]
-    return functions[:: max(1, len(functions) // 1000)]
-
-
-def run_local(cores, sizes, arguments, folder):
-    """In a process of its own: a JVM serves one master."""
-    out = folder / f"local{cores}.json"
-    subprocess.run([sys.executable, __file__, "--object", arguments.object, "--frames", ",".join(map(str, sizes)), "--modules", str(arguments.modules),
-                    "--local", str(cores), "--out", out], check=True)
-    return json.loads(out.read_text())["runs"]
+def write_results(arguments, results, load):
+    facts = {"program": "bench/engines/spark_cluster.py", "arguments": [os.path.basename(word) for word in sys.argv[1:]], "date": time.strftime("%Y-%m-%d"),
+             "spark": pyspark.__version__, "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), "load": load,
+             "modules": arguments.modules, "ranks_a_module": RANKS, "object": os.path.basename(str(arguments.object)), "runs": results}
+    Path(arguments.out).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 def parse_arguments():
@@ -257,10 +200,11 @@ def parse_arguments():
     parser.add_argument("--object", required=True)
     parser.add_argument("--frames", default="1000000,10000000")
     parser.add_argument("--modules", type=int, default=200)
+    parser.add_argument("--joins", default="auto,broadcast,hash", help="the first one is repeated by --kill and --growth")
     parser.add_argument("--out")
     parser.add_argument("--kill", action="store_true")
     parser.add_argument("--growth", action="store_true", help="also local[1] and local[2], without the largest size")
-    parser.add_argument("--rows-max", type=int, default=10_000_000, metavar="FRAMES", help="time the function per row up to so many")
+    parser.add_argument("--rows-max", type=int, default=10_000_000, metavar="FRAMES", help="the function per row and symbolic run up to so many")
     parser.add_argument("--rivals", type=int, default=0, metavar="FRAMES")
     parser.add_argument("--local", type=int, default=0, metavar="CORES", help="no cluster: local[CORES]")
     return parser.parse_args()
@@ -268,36 +212,15 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    sizes = sorted(int(size) for size in arguments.frames.split(","))
+    load = round(os.getloadavg()[2], 1)  # of the machine before it works for us
     folder = Path(tempfile.mkdtemp(prefix="callsign-spark-bench-"))
-    results, good, cluster = [], True, None
     try:
-        functions = make_store(arguments, folder)
-        cluster = None if arguments.local else Cluster(folder)
-        spark = session(f"local[{arguments.local}]" if arguments.local else cluster.url, folder)
-        warm_up(spark, arguments, folder)
-        run_sizes(spark, sizes, arguments, folder, functions, results)
-        if arguments.rivals:
-            run_rivals(spark, arguments.rivals, arguments, folder, functions, results)
-        if arguments.kill and cluster:
-            good = run_kill(cluster, spark, sizes[-1], folder, results)
-        spark.stop()
-        if arguments.growth:
-            for cores in (1, 2):
-                results += run_local(cores, sizes[:-1] or sizes, arguments, folder)
+        results, errors = run(arguments, folder)
     finally:
-        if cluster:
-            cluster.stop()
         shutil.rmtree(folder, ignore_errors=True)
     if arguments.out:
-        facts = {"program": "bench/engines/spark_cluster.py", "arguments": [os.path.basename(word) for word in sys.argv[1:]], "spark": pyspark.__version__,
-                 "python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count(), "load": round(os.getloadavg()[2], 1), "modules": arguments.modules,
-                 "ranks_a_module": RANKS, "object": os.path.basename(str(arguments.object)), "runs": results}
-        Path(arguments.out).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
-        lines = [f"Spark {pyspark.__version__}, one master, two workers of one core; load average {facts['load']} on {facts['cores']} cores"]
-        lines += [f"{row['master']:6} {line_of(row)}" for row in results]
-        Path(arguments.out).with_suffix(".txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    sys.exit(0 if good else 1)
+        write_results(arguments, results, load)
+    sys.exit("\n".join(errors) or 0)
 
 
 if __name__ == "__main__":

@@ -31,8 +31,9 @@ struct csn_store_explanation;
 /* Makes the index of a module that the store did not find: takes it from a cache, or converts the image or its debug
  * file. csn_opener_find() of callsign/open.h is the stock function. The store closes *out with csn_index_close(), and
  * calls it at most once for each module until csn_store_trim().
- * CSN_OK; CSN_NONE: it cannot be made; CSN_E_MEMORY. Other failures count as CSN_NONE. Searched locations are added to
- * `explanation`, which may be NULL. */
+ * CSN_OK; CSN_NONE: it cannot be made; CSN_E_MEMORY; CSN_E_IO: not now, such as when a server fails: there is no index this
+ * time, and the next search calls again. Other failures count as CSN_NONE. Searched locations are added to `explanation`,
+ * which may be NULL. */
 typedef csn_status csn_store_convert(void *context, const struct csn_store_module *module, struct csn_index **out,
                                      struct csn_store_explanation *explanation, struct csn_error *err);
 

@@ -212,7 +212,7 @@ static csn_status convert(struct csni_store_query *query, const struct csn_store
     const struct csn_store_options *options = &query->store->options;
     csn_status status = options->convert(options->convert_context, module, out, query->explanation, query->err);
     if (status != CSN_OK) *out = NULL;
-    return status < 0 && status != CSN_E_MEMORY ? CSN_NONE : status;
+    return status < 0 && status != CSN_E_MEMORY && status != CSN_E_IO ? CSN_NONE : status;
 }
 
 csn_status csni_store_find_by_converting(struct csni_store_query *query, const struct csn_store_module *module) {
@@ -231,7 +231,7 @@ csn_status csni_store_find_by_converting(struct csni_store_query *query, const s
     csn_status status = convert(query, module, &entry->index);
     if (status < 0) {
         close_entry(store, entry);
-        return status;
+        return status == CSN_E_MEMORY ? status : CSN_NONE;
     }
     entry->status = status;
     store->entries.count++;

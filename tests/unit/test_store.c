@@ -341,6 +341,8 @@ static csn_status convert(void *context, const struct csn_store_module *module, 
     if (csn_store_explanation_add(explanation, &location, error) < 0) return CSN_E_MEMORY;
     if (csni_str_is(module->name, "/none")) return CSN_NONE;
     if (csni_str_is(module->name, "/bad")) return CSN_E_FORMAT;
+    if (csni_str_is(module->name, "/away")) return CSN_E_IO;
+    if (csni_str_is(module->name, "/again") && !(convert_count & 1)) return CSN_E_IO;
     return csn_index_open_file(in_folder("made.gsym"), NULL, out, error);
 }
 
@@ -365,6 +367,11 @@ static void test_converting(void **state) {
     csn_store_trim(store);
     assert_int_equal(found_start(store, module_of("/bin/app", NULL)), 0x5000);
     assert_int_equal(convert_count, 5);
+    for (int i = 0; i < 2; i++) assert_int_equal(found_start(store, module_of("/away", NULL)), 0);
+    assert_int_equal(convert_count, 7);
+    assert_int_equal(found_start(store, module_of("/again", NULL)), 0); /* the eighth call fails */
+    for (int i = 0; i < 2; i++) assert_int_equal(found_start(store, module_of("/again", NULL)), 0x5000);
+    assert_int_equal(convert_count, 9);
     csn_store_destroy(store);
     assert_int_equal(closed_count, 0);
     for (uint32_t place = 0; place <= CSN_STORE_PLACE_DEBUG_FILE + 1; place++) assert_true(csn_store_place_text(place)[0]);

@@ -23,9 +23,10 @@ class Index:
     """The symbols of one image.
 
     `path` is an index (GSYM, BSYM), a program that contains one, or any program or debug file, which is then converted in memory.
+    An index on a server or in a bucket is read in place: http://, https:// or s3://BUCKET/KEY. See open_remote().
 
     demangle: show demangled names instead of the stored ones.
-    accelerator_bytes: memory limit of a decoded copy that makes lookups several times faster; 0 means none.
+    accelerator_bytes: memory limit of a decoded copy that makes lookups several times faster; 0 means none. Not for URLs.
     arch: the image of a universal Mach-O file, such as "arm64".
 
     Raises Error if the file cannot be read. Opening an index takes microseconds, whatever its size. Use it in a `with` statement
@@ -34,8 +35,25 @@ class Index:
 
     def __init__(self, path: str | os.PathLike[str], *, demangle: bool = False, accelerator_bytes: int = 0,
                  arch: str | None = None) -> None:
-        self._native = _native.Index(path, demangle=demangle, accelerator_bytes=accelerator_bytes, arch=arch)
         self.path = os.fspath(path)
+        self._native = _native.Index(self.path, demangle=demangle, accelerator_bytes=accelerator_bytes, arch=arch, is_remote=is_remote(self.path))
+
+    @classmethod
+    def open_remote(cls, url: str, *, demangle: bool = False, timeout: float = 60) -> Index:
+        """Opens the index at a URL: http://, https:// or s3://BUCKET/KEY. Lookups read only the ranges that they need.
+
+        demangle: show demangled names instead of the stored ones.
+        timeout: seconds for each request.
+
+        Needs libcurl, which is loaded at the first use. S3 uses AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION and
+        AWS_ENDPOINT_URL_S3. Costs one or two requests. Raises Error if the index cannot be read. A read that fails later is final:
+        each call that needs missing bytes raises the same Error, until the index is opened again."""
+        if not is_remote(url):
+            raise ValueError(f"{url!r} is no URL of http, https or s3")
+        self = cls.__new__(cls)
+        self.path = url
+        self._native = _native.Index(url, demangle=demangle, is_remote=True, timeout_ms=max(1, round(timeout * 1000)))
+        return self
 
     def lookup(self, address: int) -> list[_native.Frame]:
         """Returns the frames at an address of the image, the innermost inlined call first and the function itself last.
@@ -64,6 +82,11 @@ class Index:
     def info(self) -> dict[str, Any]:
         """Returns the index's properties: format, build_id (bytes), base_address, functions, files, bytes and more."""
         return self._native.info()
+
+    def remote_state(self) -> dict[str, Any] | None:
+        """Returns what was read from a server: requests, received_bytes, file_bytes, kept_bytes (in memory), and failure: the text of
+        the one that ended reading, or None. None if the index is a local file."""
+        return self._native.remote_state()
 
     def close(self) -> None:
         """Closes the index. Calls under way in other threads finish first. Closing twice does nothing."""
@@ -94,6 +117,10 @@ class Index:
             return table_html(self.path, ["closed"], [])
         info = {**self.info(), "build_id": self.info()["build_id"].hex()}
         return table_html(self.path, ["property", "value"], [[name, value] for name, value in info.items()])
+
+
+def is_remote(path: Any) -> bool:
+    return isinstance(path, str) and path.startswith(("http://", "https://", "s3://"))
 
 
 def as_column(addresses: Any) -> Any:

@@ -5,17 +5,14 @@ import contextlib
 import hashlib
 import os
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from .copies import copy_once, index_names, prune
 from .store import Store
-from .store_files import StoreFiles, Version, files_of, is_url, locked
+from .store_files import files_of, is_url
 
 ID_DIGITS_MIN = 16
-COPY_TRIES = 3
-DEFAULT_CACHE_BYTES = 64 << 30
 
 
 class StoreSpec(NamedTuple):
@@ -33,9 +30,12 @@ def roots_of(store: object) -> tuple[str, ...]:
     if isinstance(store, Store):
         if not store.folders:
             raise ValueError("executors need a store with folders")
-        return tuple(os.path.abspath(folder) for folder in store.folders)
-    root = os.fspath(store)  # type: ignore[call-overload]
-    return (root.rstrip("/") if is_url(root) else os.path.abspath(root),)
+        return tuple(map(_root_of, store.folders))
+    return (_root_of(os.fspath(store)),)  # type: ignore[call-overload]
+
+
+def _root_of(folder: str) -> str:
+    return folder.rstrip("/") if is_url(folder) else os.path.abspath(folder)
 
 
 class NodeStore:
@@ -113,13 +113,7 @@ def _index_paths(source: Store, module: str | bytes) -> Iterator[str]:
 def _index_names(module: str | bytes) -> Iterator[str]:
     """The names under which a store behind a URL may have the index."""
     for name, identity in _identities(module):
-        if identity:
-            digits = identity.hex()
-            yield f"{digits[:2]}/{digits[2:]}.gsym"
-            yield f".build-id/{digits[:2]}/{digits[2:]}.gsym"
-        base = name.replace("\\", "/").rpartition("/")[2]
-        if base not in ("", ".", "..") and base.isprintable():
-            yield f"{base}.gsym"
+        yield from index_names(name, identity)
 
 
 def _identities(module: str | bytes) -> Iterator[tuple[str, bytes]]:
@@ -142,66 +136,3 @@ def _mirror_of(folder: str, cache: str) -> str:
     mirror = os.path.join(root, hashlib.sha256(os.fsencode(folder)).hexdigest()[:16])
     os.makedirs(mirror, exist_ok=True)
     return mirror
-
-
-def _is_copy(source: Version, target: str) -> bool:
-    try:
-        there = os.stat(target)
-    except FileNotFoundError:
-        return False
-    return (there.st_size, there.st_mtime_ns) == source
-
-
-def copy_once(files: StoreFiles, name: str, target: str) -> str:
-    """Copies a file of the store unless the copy is there; tasks that want the same one wait. Returns "new", "replaced" if an older copy
-    was, "there", or "absent" if the store has no such file.
-
-    The copy appears under its name when it is whole. Raises OSError after three tries."""
-    for left in reversed(range(COPY_TRIES)):
-        try:
-            return _copy_locked(files, name, target)
-        except OSError:
-            if not left:
-                raise
-            time.sleep(0.2)
-    raise AssertionError
-
-
-def _copy_locked(files: StoreFiles, name: str, target: str) -> str:
-    source = files.version(name)
-    if not source:
-        return "absent"
-    if _is_copy(source, target):
-        return "there"
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    with locked(target + ".lock"):
-        if _is_copy(source, target):
-            return "there"
-        is_replaced = os.path.exists(target)
-        part = f"{target}.{os.getpid()}.part"
-        try:
-            files.fetch(name, part, source)
-            os.replace(part, target)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(part)
-    return "replaced" if is_replaced else "new"
-
-
-def prune(root: str, limit: int, keep: str = "") -> None:
-    """Removes the copies that were used longest ago until the rest fits. Files that are open stay readable."""
-    files = []
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = Path(folder, name)
-            with contextlib.suppress(FileNotFoundError):
-                status = path.stat()
-                files.append((status.st_atime_ns, status.st_size, path))
-    total = sum(size for _, size, _ in files)
-    for _, size, path in sorted(files):
-        if total <= limit:
-            return
-        if str(path) == keep or path.suffix == ".lock":
-            continue
-        path.unlink(missing_ok=True)
-        total -= size

@@ -9,10 +9,11 @@ The store is a folder that all nodes see, a bucket or a web server. docs/engines
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .node_store import DEFAULT_CACHE_BYTES, NodeStore, StoreSpec, roots_of
+from .copies import DEFAULT_CACHE_BYTES
+from .node_store import NodeStore, StoreSpec, roots_of
 from .spark_convert import convert
 from .store import PathLike, Store
 from .store_files import files_of, is_url, shown
@@ -25,6 +26,7 @@ STACK = f"array<struct<frames:{FRAMES},reason:string,chosen:string,confidence:st
 MODULE_KEY, ADDRESS_KEY, STACK_KEY = "__callsign_module", "__callsign_address", "__callsign_stack"
 HOT_KEY, SALT = "__callsign_hot", "__callsign_salt"
 SALT_ABOVE = 250_000
+JOIN_HINTS = {"broadcast": "broadcast", "merge": "merge", "hash": "shuffle_hash"}
 
 
 def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", address: str = "address", stacks: str | None = None,
@@ -32,7 +34,7 @@ def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", add
                 join: str = "auto", cache: PathLike | bool = True, cache_bytes: int = DEFAULT_CACHE_BYTES) -> Any:
     """Returns the Spark DataFrame with what its addresses mean. Lazy, like every transformation.
 
-    store: a folder that all nodes see, a Store made of such folders, or a URL: of a web server (http, https) or of a bucket that
+    store: a folder that all nodes see, a Store made of such folders and URLs, or a URL: of a web server (http, https) or of a bucket that
     pyarrow.fs knows (s3://BUCKET/PREFIX).
     module, address: names of the columns. A module (string or binary) is a build id, or a name or path that the store knows. An address
     is bigint (two's complement), int, or decimal(20,0).
@@ -42,7 +44,8 @@ def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", add
     return_addresses: addresses are return addresses; in stacks, the first frame too.
     partitions: number of tasks that look up; default: spark.sql.shuffle.partitions.
     salt_above: the distinct addresses of a module are spread over one more task for each so many.
-    join: how answers come back to the rows: "broadcast", "merge", or "auto": Spark decides.
+    join: how answers come back to the rows: "broadcast", "merge", "hash" (as merge, without a sort: the answers of a partition must
+    fit into a task's memory), or "auto": Spark decides between the first two.
     cache: folder on each node for copies of the indexes; True: one in the node's temporary folder; False: read the store itself, which must be a folder.
     cache_bytes: size at which the copies that were used longest ago are removed.
 
@@ -55,11 +58,11 @@ def symbolicate(df: Any, *, store: Store | PathLike, module: str = "module", add
             raise ValueError(f"the nodes need copies of the indexes behind a URL, {shown(root)}: give a cache")
         files_of(root)  # a URL that nobody can read fails here and not in each task
     options = {"demangle": demangle, "return_addresses": return_addresses}
-    if join not in ("auto", "broadcast", "merge"):
-        raise ValueError(f"join is 'auto', 'broadcast' or 'merge', not {join!r}")
+    if join not in ("auto", *JOIN_HINTS):
+        raise ValueError(f"join is 'auto', 'broadcast', 'merge' or 'hash', not {join!r}")
     if stacks is not None:
         return _symbolicate_stacks(df, stacks, spec, options, partitions, join)
-    return _symbolicate_addresses(df, module, address, spec, options, partitions, salt_above, join)
+    return _symbolicate_addresses(df, module, address, _AnswerAddresses(spec, options), partitions, salt_above, join)
 
 
 def _cache_folder(cache: PathLike | bool) -> str | None:
@@ -80,7 +83,7 @@ def _without(df: Any, names: Iterable[str]) -> None:
 
 # ---- addresses ----
 
-def _symbolicate_addresses(df: Any, module: str, address: str, spec: StoreSpec, options: dict[str, bool], partitions: int | None,
+def _symbolicate_addresses(df: Any, module: str, address: str, answer: Callable[[Iterator[Any]], Iterator[Any]], partitions: int | None,
                            salt_above: int, join: str) -> Any:
     from pyspark.sql import functions as F
     module_type, address_type = df.schema[module].dataType.simpleString(), df.schema[address].dataType.simpleString()
@@ -96,9 +99,9 @@ def _symbolicate_addresses(df: Any, module: str, address: str, spec: StoreSpec, 
     key_type = "decimal(20,0)" if address_type.startswith("decimal") else "bigint"
     key_type = address_type if address_type.startswith("decimal") else key_type
     answers = placed.select(MODULE_KEY, ADDRESS_KEY).mapInArrow(
-        _AnswerAddresses(spec, options), f"{MODULE_KEY} {module_type}, {ADDRESS_KEY} {key_type}, frames {FRAMES}, reason string")
+        answer, f"{MODULE_KEY} {module_type}, {ADDRESS_KEY} {key_type}, frames {FRAMES}, reason string")
     if join != "auto":
-        answers = answers.hint(join)
+        answers = answers.hint(JOIN_HINTS[join])
     same = df[module].eqNullSafe(answers[MODULE_KEY]) & wide_address.eqNullSafe(answers[ADDRESS_KEY])
     return df.join(answers, same, "left").drop(F.col(MODULE_KEY), F.col(ADDRESS_KEY))
 
@@ -111,7 +114,8 @@ def _salt(pairs: Any, salt_above: int, is_decimal: bool) -> Any:
     hot = F.broadcast(counts.where("tasks > 1"))
     page = F.col(ADDRESS_KEY) if is_decimal else F.shiftright(F.col(ADDRESS_KEY), 12)
     salt = F.coalesce(F.pmod(F.xxhash64(page), F.col("tasks")), F.lit(0))
-    return pairs.join(hot, F.col(MODULE_KEY) == F.col(HOT_KEY), "left").select(MODULE_KEY, ADDRESS_KEY, salt.alias(SALT))
+    # Null-safe, although null is no hot module: from `==` Spark infers a filter for one of the two uses, and then makes two shuffles.
+    return pairs.join(hot, F.col(MODULE_KEY).eqNullSafe(F.col(HOT_KEY)), "left").select(MODULE_KEY, ADDRESS_KEY, salt.alias(SALT))
 
 
 # ---- stacks ----
@@ -129,7 +133,7 @@ def _symbolicate_stacks(df: Any, stacks: str, spec: StoreSpec, options: dict[str
     placed = distinct.repartition(_task_count(df, partitions), STACK_KEY).sortWithinPartitions(STACK_KEY)
     answers = placed.mapInArrow(_AnswerStacks(spec, options), f"{STACK_KEY} {wide}, symbolicated {STACK}")
     if join != "auto":
-        answers = answers.hint(join)
+        answers = answers.hint(JOIN_HINTS[join])
     same = df[stacks].cast(wide).eqNullSafe(answers[STACK_KEY])
     return df.join(answers, same, "left").drop(F.col(STACK_KEY))
 

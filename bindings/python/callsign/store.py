@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from . import _native
 from .html import table_html
+from .store_files import is_url, shown
+from .url_folders import UrlFolders
 
 PathLike = str | os.PathLike[str]
 
@@ -40,7 +42,11 @@ class Store:
     """Finds the symbols of modules: among `indexes`, in symbol folders, beside the module's file, in the cache, and in debug files,
     which are converted.
 
-    folders: symbol folders, with FOLDER/ab/cdef.gsym by build id, Breakpad's layout, or FOLDER/NAME.gsym.
+    folders: symbol folders, with FOLDER/ab/cdef.gsym by build id, Breakpad's layout, or FOLDER/NAME.gsym. URLs of such folders are
+    searched after everything local: http:// and https:// (`callsign serve`, or static files), and what pyarrow.fs knows (s3://, gs:// ...).
+    An index behind a URL is copied whole, below `cache` or into a temporary folder that goes with the store, and is copied again when
+    the server has another one and a new Store asks for it. A server that fails is tried three times; then the reason names the URL and what it
+    answered, and the next call tries again.
     indexes: paths of indexes that serve every module whose name or build id they match.
     cache: folder in which conversions are kept, shared by processes; True means callsign's default, None that nothing is kept.
     debug_dirs: roots of separate debug files instead of /usr/lib/debug.
@@ -52,8 +58,11 @@ class Store:
                  debug_dirs: Iterable[PathLike] = (), debuginfod: bool = False) -> None:
         if cache is True:
             cache = default_cache()
-        self._native = _native.Store(folders, list(indexes), cache or None, list(debug_dirs), debuginfod)
         self.folders = [os.fspath(folder) for folder in folders]
+        urls = [folder for folder in self.folders if is_url(folder)]
+        fetch = UrlFolders(urls, cache or None).fetch if urls else None
+        local = [folder for folder in self.folders if not is_url(folder)]
+        self._native = _native.Store(local, list(indexes), cache or None, list(debug_dirs), debuginfod, fetch)
 
     def find(self, name: str = "", build_id: bytes | str = b"") -> Explanation:
         """Searches for a module and tells where: by path or name, build id (bytes or hexadecimal), or both."""
@@ -78,7 +87,7 @@ class Store:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Store {', '.join(self.folders) or 'without folders'}{': closed' if self.closed else ''}>"
+        return f"<Store {', '.join(map(shown, self.folders)) or 'without folders'}{': closed' if self.closed else ''}>"
 
 
 def default_cache() -> Path:

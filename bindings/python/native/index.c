@@ -8,7 +8,14 @@ struct index_object {
     PyObject_HEAD
     struct guard guard;
     bool demangle;
+    bool is_remote; /* calls may wait for a server */
 };
+
+static PyThreadState *let_others_run(const struct index_object *self) { return self->is_remote ? PyEval_SaveThread() : NULL; }
+
+static void run_again(PyThreadState *state) {
+    if (state) PyEval_RestoreThread(state);
+}
 
 static struct native_state *state_of_type(PyObject *self) { return PyType_GetModuleState(Py_TYPE(self)); }
 
@@ -87,14 +94,23 @@ PyObject *frames_list(PyTypeObject *frame_type, const struct csn_index *index, c
 
 static void close_index_handle(void *handle) { csn_index_close(handle); }
 
+static csn_status open_handle(const char *path, bool is_remote, struct csn_index_options *options, uint64_t timeout_ms,
+                              struct csn_index **out, struct csn_error *err) {
+    struct csn_remote_options remote = CSN_REMOTE_OPTIONS_INIT;
+    remote.index = options;
+    remote.timeout_ms = timeout_ms;
+    return is_remote ? csn_index_open_remote(path, &remote, out, err) : csn_index_open_any(path, options, out, err);
+}
+
 static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = { "path", "demangle", "accelerator_bytes", "arch", NULL };
+    static char *names[] = { "path", "demangle", "accelerator_bytes", "arch", "is_remote", "timeout_ms", NULL };
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     struct native_state *state = PyType_GetModuleState(type);
     PyObject *path = NULL;
-    int demangle = 0;
-    unsigned long long accelerator = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$pKz", names, PyUnicode_FSConverter, &path, &demangle, &accelerator, &options.arch))
+    int demangle = 0, is_remote = 0;
+    unsigned long long accelerator = 0, timeout_ms = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O&|$pKzpK", names, PyUnicode_FSConverter, &path, &demangle, &accelerator, &options.arch,
+                                     &is_remote, &timeout_ms))
         return NULL;
     struct csn_index *handle = NULL;
     struct csn_error err = CSN_ERROR_INIT;
@@ -102,7 +118,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     csn_status status;
     options.accelerator_bytes = accelerator;
     Py_BEGIN_ALLOW_THREADS
-    status = csn_index_open_any(text, &options, &handle, &err);
+    status = open_handle(text, is_remote, &options, timeout_ms, &handle, &err);
     Py_END_ALLOW_THREADS
     struct index_object *self = NULL;
     if (status != CSN_OK) raise_error(state->error, status, &err, text);
@@ -111,6 +127,7 @@ static PyObject *index_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!self) return NULL;
     guard_init(&self->guard, handle, close_index_handle);
     self->demangle = demangle;
+    self->is_remote = is_remote;
     return (PyObject *)self;
 }
 
@@ -151,7 +168,9 @@ static PyObject *index_lookup(PyObject *object, PyObject *args) {
     if (!address_of(args, &addr)) return NULL;
     struct csn_index *index = guard_enter(&self->guard, "index");
     if (!index) return NULL;
+    PyThreadState *thread = let_others_run(self);
     csn_status status = csn_index_lookup(index, addr, frames, CSN_INLINE_DEPTH_MAX + 1, &count, &err);
+    run_again(thread);
     PyObject *result = status < 0 ? raise_error(state->error, status, &err, NULL)
                                   : frames_list(state->frame_type, index, frames, status == CSN_OK ? count : 0, self->demangle);
     guard_leave(&self->guard);
@@ -197,7 +216,9 @@ static PyObject *index_function(PyObject *object, PyObject *args) {
     if (PyErr_Occurred()) return NULL;
     struct csn_index *index = guard_enter(&self->guard, "index");
     if (!index) return NULL;
+    PyThreadState *thread = let_others_run(self);
     csn_status status = idx <= UINT32_MAX ? csn_index_function(index, (uint32_t)idx, &function, &err) : CSN_E_ARGUMENT;
+    run_again(thread);
     PyObject *result = NULL;
     if (status == CSN_E_ARGUMENT) PyErr_Format(PyExc_IndexError, "function %lu is not in the index", idx);
     else if (status < 0) raise_error(state_of_type(object)->error, status, &err, NULL);
@@ -205,6 +226,24 @@ static PyObject *index_function(PyObject *object, PyObject *args) {
                                 (unsigned long long)function.start, (unsigned long long)function.size);
     guard_leave(&self->guard);
     return result;
+}
+
+/* A dictionary, or None: the index is not remote. */
+static PyObject *index_remote_state(PyObject *object, PyObject *unused) {
+    struct index_object *self = (struct index_object *)object;
+    struct csn_remote_state state = { 0 };
+    struct csn_error err = CSN_ERROR_INIT;
+    (void)unused;
+    struct csn_index *index = guard_enter(&self->guard, "index");
+    if (!index) return NULL;
+    PyThreadState *thread = let_others_run(self);
+    csn_status status = csn_index_remote_state(index, &state, sizeof state, &err);
+    run_again(thread);
+    guard_leave(&self->guard);
+    if (status == CSN_NONE) Py_RETURN_NONE;
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:N}", "requests", (unsigned long long)state.requests, "received_bytes",
+                         (unsigned long long)state.received_bytes, "file_bytes", (unsigned long long)state.file_bytes, "kept_bytes",
+                         (unsigned long long)state.kept_bytes, "failure", status < 0 ? PyUnicode_FromString(csn_error_text(&err)) : Py_NewRef(Py_None));
 }
 
 static PyObject *index_closed(PyObject *self, void *unused) {
@@ -218,6 +257,7 @@ static PyMethodDef index_methods[] = {
     { "lookup_batch", (PyCFunction)(void (*)(void))index_lookup_batch, METH_VARARGS | METH_KEYWORDS, NULL },
     { "info", index_info, METH_NOARGS, NULL },
     { "function", index_function, METH_O, NULL },
+    { "remote_state", index_remote_state, METH_NOARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 

@@ -65,7 +65,11 @@ struct store_object {
     struct csn_cache *cache;
     struct csn_opener *opener;
     PyObject *lock;     /* threading.Lock: one thread at a time */
+    PyObject *fetch;    /* UrlFolders.fetch, or NULL */
 };
+/* A csn_store_convert callback of a store_object: the folders behind its URLs, then csn_opener_find(). */
+csn_status fetch_index(void *store_object, const struct csn_store_module *module, struct csn_index **out,
+                       struct csn_store_explanation *explanation, struct csn_error *err);
 
 /* Calls csn_symbolicate_arrow() on `array`, anything that has __arrow_c_array__ or a buffer of 64-bit numbers. `options` has everything
  * but the strings' flag. Returns Answers. */

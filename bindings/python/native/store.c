@@ -51,8 +51,8 @@ static csn_status open_store(struct store_object *self, struct csn_store_options
     opener.cache = self->cache;
     opener.companions = search;
     if (status >= 0) status = csn_opener_create(&opener, &self->opener, err);
-    options->convert = csn_opener_find;
-    options->convert_context = self->opener;
+    options->convert = fetch_index;
+    options->convert_context = self;
     options->flags = CSN_STORE_BESIDE;
     if (status >= 0) status = csn_store_create(options, &store, err);
     if (status >= 0) guard_init(&self->guard, store, destroy_store);
@@ -65,6 +65,7 @@ static struct store_object *store_alloc(PyTypeObject *type) {
     guard_init(&self->guard, NULL, destroy_store);
     self->cache = NULL;
     self->opener = NULL;
+    self->fetch = NULL;
     self->lock = new_lock();
     if (self->lock) return self;
     Py_DECREF(self);
@@ -82,10 +83,10 @@ static csn_status add_indexes(struct store_object *self, const struct paths *ind
 }
 
 static PyObject *store_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = { "folders", "indexes", "cache", "debug_dirs", "debuginfod", NULL };
-    PyObject *folder_list = NULL, *index_list = NULL, *debug_list = NULL, *cache = NULL;
+    static char *names[] = { "folders", "indexes", "cache", "debug_dirs", "debuginfod", "fetch", NULL };
+    PyObject *folder_list = NULL, *index_list = NULL, *debug_list = NULL, *cache = NULL, *fetch = NULL;
     int debuginfod = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOp", names, &folder_list, &index_list, &cache, &debug_list, &debuginfod)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|OOOOpO", names, &folder_list, &index_list, &cache, &debug_list, &debuginfod, &fetch)) return NULL;
     struct paths folders = { 0 }, indexes = { 0 }, debug_dirs = { 0 };
     struct csn_store_options options = CSN_STORE_OPTIONS_INIT;
     struct csn_companion_search_options search = CSN_COMPANION_SEARCH_OPTIONS_INIT;
@@ -97,6 +98,7 @@ static PyObject *store_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (!paths_init(&folders, folder_list) || !paths_init(&indexes, index_list) || !paths_init(&debug_dirs, debug_list) ||
         (cache && cache != Py_None && !PyUnicode_FSConverter(cache, &cache_path)) || !(self = store_alloc(type)))
         goto done;
+    if (fetch && fetch != Py_None) self->fetch = Py_NewRef(fetch);
     options.folders = folders.items;
     options.folder_count = folders.count;
     search.debug_dirs = debug_dirs.items;
@@ -125,6 +127,7 @@ static void store_dealloc(PyObject *object) {
     csn_opener_destroy(self->opener);
     csn_cache_close(self->cache);
     Py_XDECREF(self->lock);
+    Py_XDECREF(self->fetch);
     PyObject_Free(object);
     Py_DECREF(type);
 }

@@ -51,7 +51,7 @@ def check(rows, index, addresses):
 
 
 @pytest.mark.parametrize("kind", ["bigint", "decimal(20,0)", "int"])
-@pytest.mark.parametrize("join", ["auto", "broadcast", "merge"])
+@pytest.mark.parametrize("join", ["auto", "broadcast", "merge", "hash"])
 def test_addresses(spark, folder, index, addresses, cache, kind, join):
     data = [(n, module, 3 if value == -1 else None if value is None else addresses[value]) for n, (module, value) in enumerate(ROWS)]
     df = spark.createDataFrame(data, "n int, module string, address bigint").selectExpr("n", "module", f"cast(address as {kind}) address")
@@ -117,6 +117,18 @@ def test_the_plan(spark, folder, cache, capsys):
     assert "MapInArrow" in plan and "__callsign_salt" in plan and "SortMergeJoin" in plan
     callsign.spark.symbolicate(df, store=folder, join="broadcast", cache=cache).explain()
     assert "SortMergeJoin" not in capsys.readouterr().out
+    callsign.spark.symbolicate(df, store=folder, join="hash", cache=cache).explain()
+    assert "ShuffledHashJoin" in capsys.readouterr().out
+
+
+def test_distinct_pairs_are_made_once(spark, folder, tmp_path, cache, capsys):
+    """The rows are read for the distinct pairs and for the join; the list of hot modules reads the shuffle of the pairs again."""
+    spark.range(1000).selectExpr("'orders' AS module", "id AS address").write.option("compression", "zstd").parquet(str(tmp_path / "rows"))
+    named = callsign.spark.symbolicate(spark.read.parquet(str(tmp_path / "rows")), store=folder, salt_above=100, join="broadcast", cache=cache)
+    named.collect()
+    named.explain()
+    final = capsys.readouterr().out.partition("== Initial Plan ==")[0]
+    assert "isFinalPlan=true" in final and final.count("FileScan") == 2 and "ReusedExchange" in final
 
 
 def test_hot_modules_are_spread(spark, folder, index, addresses, cache):
@@ -269,7 +281,8 @@ def test_no_paths(spark, tmp_path):
 # ---- copies on a node ----
 
 def test_copies_are_made_once_and_pruned(folder, tmp_path):
-    from callsign.node_store import NodeStore, StoreSpec, copy_once, prune
+    from callsign.copies import copy_once, prune
+    from callsign.node_store import NodeStore, StoreSpec
     from callsign.store_files import FolderFiles
     node = NodeStore(StoreSpec((str(folder),), str(tmp_path / "cache"), 1 << 30))
     assert node.prepare(["orders", "absent", None]) == {}
@@ -285,13 +298,13 @@ def test_copies_are_made_once_and_pruned(folder, tmp_path):
 
 
 def test_a_copy_that_fails_is_a_reason(folder, tmp_path, monkeypatch):
-    from callsign import node_store, store_files
+    from callsign import copies, node_store, store_files
     node = node_store.NodeStore(node_store.StoreSpec((str(folder),), str(tmp_path / "cache"), 1 << 30))
 
     def broken(path, part):
         raise OSError(5, "Input/output error", path)
 
     monkeypatch.setattr(store_files.shutil, "copyfile", broken)
-    monkeypatch.setattr(node_store.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(copies.time, "sleep", lambda seconds: None)
     failures = node.prepare(["orders"])
     assert failures["orders"].startswith("there is no index for the module; ") and failures["orders"].endswith(": Input/output error")

@@ -1,4 +1,5 @@
 """Stores at URLs: a web server that fails in every way, and a bucket (moto, which checks signatures). No Spark is needed."""
+import gc
 import http.server
 import json
 import os
@@ -6,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -13,8 +15,13 @@ import pytest
 import callsign
 
 pyarrow = pytest.importorskip("pyarrow")
-from callsign import node_store, spark_convert, store_files  # noqa: E402
+from conftest import ROOT  # noqa: E402
+
+from callsign import copies, spark_convert, store_files  # noqa: E402
 from callsign.node_store import NodeStore, StoreSpec  # noqa: E402
+
+sys.path.append(str(ROOT / "tests" / "cli"))
+from profile_bytes import pprof  # noqa: E402
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -68,7 +75,7 @@ def server(folder, tmp_path):
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    monkeypatch.setattr(node_store.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(copies.time, "sleep", lambda seconds: None)
 
 
 def names_of(node, addresses, module="orders"):
@@ -158,7 +165,92 @@ def test_secrets_are_not_shown(url):
     assert store_files.shown(url) == f"{url.partition(':')[0]}://bucket/a/b"
 
 
+# ---- callsign.Store itself ----
+
+def answers_of(store, addresses, module="orders"):
+    rows = pyarrow.array([{"module": module, "address": address} for address in addresses],
+                         pyarrow.struct([("module", pyarrow.string()), ("address", pyarrow.uint64())]))
+    answers = pyarrow.array(callsign.Symbolicator(store).batch(rows)).to_pylist()
+    return [[frame["function"] for frame in answer["frames"]] for answer in answers], {answer["reason"] for answer in answers}
+
+
+def test_a_store_of_a_web_server(server, folder, addresses, tmp_path):
+    with callsign.Store(server.url + "/", cache=tmp_path / "cache") as store:
+        names, reasons = answers_of(store, addresses)
+        assert names[0] and (names, reasons) == answers_of(callsign.Store(folder), addresses)
+        found = store.find("orders")
+        assert found and not store.find("absent") and server.url in repr(store)
+        assert (f"{server.url}/absent.gsym", "absent") in [(place.path, place.result) for place in store.find("other/absent")]
+        for name in ("..", "../orders\0", "a/../.."):
+            assert not store.find(name)
+    assert [path for command, path in server.requests if command == "GET"] == ["/orders.gsym"]
+    assert not [path for _, path in server.requests if ".." in path]
+    with callsign.Store(server.url, cache=tmp_path / "cache") as again:
+        assert again.find("orders")
+    assert [command for command, _ in server.requests].count("GET") == 1
+    table = pyarrow.table({"module": ["orders"], "address": pyarrow.array(addresses[:1], pyarrow.uint64())})
+    assert callsign.symbolicate(table, store=server.url)["frames"][0].as_py()[0]["function"] == names[0][0]
+
+
+def test_a_store_without_a_cache_leaves_nothing(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    store = callsign.Store(server.url)
+    assert store.find("orders") and list(tmp_path.glob("callsign-store-*/*/orders.gsym"))
+    store.close()
+    del store
+    gc.collect()
+    assert not list(tmp_path.glob("callsign-store-*"))
+
+
+def test_local_symbols_come_first(server, folder, tmp_path):
+    assert callsign.Store(server.url, folder).find("orders")
+    assert not server.requests
+
+
+@pytest.mark.parametrize("command, fault, reason", [
+    ("HEAD", "500", "the server answers 500 Internal Server Error"),
+    ("HEAD", "503", "the server answers 503 Service Unavailable"),
+    ("HEAD", "no length", "the server gives no Content-Length"),
+    ("GET", "half", "bytes arrived of"),
+    ("GET", "500", "the server answers 500 Internal Server Error"),
+])
+def test_a_store_of_a_server_with_faults(server, folder, addresses, command, fault, reason):
+    """One bad answer is repaired by the next try. Three are a reason that names the URL, no name, and no end: the next call tries again."""
+    expected = answers_of(callsign.Store(folder), addresses)
+    server.faults[(command, "/orders.gsym")] = [fault]
+    assert answers_of(callsign.Store(server.url), addresses) == expected
+    store = callsign.Store(server.url)
+    for _ in range(2):
+        server.faults[(command, "/orders.gsym")] = [fault] * 3
+        names, (text,) = answers_of(store, addresses)
+        assert names == [[]] * len(addresses)
+        assert text.startswith("there is no index for the module") and f"{server.url}/orders.gsym" in text and reason in text
+    assert answers_of(store, addresses) == expected
+
+
+def test_a_store_refuses_an_index_of_another_build(server, addresses):
+    (server.folder / "ab").mkdir()
+    shutil.copy(server.folder / "orders.gsym", server.folder / "ab" / f"{'cd' * 19}.gsym")
+    names, (text,) = answers_of(callsign.Store(server.url), addresses, "ab" + "cd" * 19)
+    assert names == [[]] * len(addresses) and "another build id" in text
+    (server.folder / "half.gsym").write_bytes((server.folder / "orders.gsym").read_bytes()[:90])
+    names, (text,) = answers_of(callsign.Store(server.url), addresses, "half")
+    assert names == [[]] * len(addresses) and f"{server.url}/half.gsym" in text
+
+
+def test_a_profile_with_a_store_of_a_web_server(server, program, addresses):
+    """The other way in which a store is used."""
+    profile = callsign.Profile()
+    profile.read_bytes(pprof([(addresses, [1])], [(0, 0x100000, 0, "/gone/orders", "")]))
+    assert profile.symbolicate(callsign.Store(server.url)).named == len(addresses)
+
+
 # ---- a bucket ----
+
+def test_a_store_of_a_bucket(bucket, folder, addresses):
+    store_files.files_of(bucket).write("orders.gsym", (folder / "orders.gsym").read_bytes())
+    assert answers_of(callsign.Store(bucket), addresses) == answers_of(callsign.Store(folder), addresses)
+
 
 def test_into_a_bucket_and_out(bucket, program, addresses, tmp_path):
     """The larger index of a build id stays, whatever comes last; a second run finds it; nodes copy it by build id."""
