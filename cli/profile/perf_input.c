@@ -10,7 +10,7 @@
 #include "stack/dialects/dialects.h"
 #include "ui/cli_message.h"
 
-enum { CHAIN_MAX = 1 << 26, EVENTS_MAX = 16 };
+enum { CHAIN_MAX = 1 << 26, EVENTS_MAX = 16, INLINED_MAX = 64 };
 
 struct perf_event {
     char name[256];
@@ -25,6 +25,9 @@ struct perf_input {
     struct perf_event events[EVENTS_MAX]; /* those with periods */
     uint32_t event_count, samples_type;
     uint64_t samples, cut_chains;
+    struct csn_str inlined[INLINED_MAX]; /* names of the lines of inlined calls, since the last frame */
+    uint64_t inlined_pc;
+    uint32_t inlined_count;
 };
 
 /* ---- samples ---- */
@@ -119,18 +122,41 @@ static bool read_chain_line(struct perf_input *perf, struct csn_str line, bool o
     return !perf->frames.modules.no_memory;
 }
 
+static void note_inlined(struct perf_input *perf, const struct line_frame *frame) {
+    if (!frame->pc || !frame->symbol.len || perf->inlined_count == INLINED_MAX) return;
+    perf->inlined[perf->inlined_count++] = frame->symbol;
+    perf->inlined_pc = frame->pc;
+}
+
+/* The frame below lines of inlined calls brings them along, if it has their address. perf leaves it out where it takes its function for
+ * another inlined call: then the names are all there is. */
+static bool add_inlined_alone(struct perf_input *perf, const struct line_frame *below) {
+    bool alone = perf->inlined_count && (!below || below->pc != perf->inlined_pc);
+    if (alone && !profile_frames_locate(&perf->frames)) return false;
+    for (uint32_t i = 0; alone && i < perf->inlined_count; i++)
+        if (!profile_frames_add_name(&perf->frames, perf->inlined[i])) return false;
+    perf->inlined_count = 0;
+    return true;
+}
+
+static bool add_chain_frame(struct perf_input *perf, const struct line_frame *frame) {
+    return add_inlined_alone(perf, frame) && profile_frames_add(&perf->frames, frame);
+}
+
 /* The stack of the chain, from its second line on; `frame` is the first. */
 static bool read_chain_rest(struct perf_input *perf, size_t from, const struct line_frame *first, uint32_t *out_stack) {
     struct line_frame frame = *first;
     enum line_kind kind = KIND_FIRST;
     profile_frames_begin(&perf->frames);
     for (;;) {
-        if ((kind == KIND_FIRST || kind == KIND_FRAME) && !profile_frames_add(&perf->frames, &frame)) return false;
+        if ((kind == KIND_FIRST || kind == KIND_FRAME) && !add_chain_frame(perf, &frame)) return false;
+        if (kind == KIND_INSIDE) note_inlined(perf, &frame);
         if (from >= perf->chain_size) break;
         struct csn_str line = next_chain_line(perf, from, &from);
+        kind = KIND_NONE;
         if (line.len && !read_chain_line(perf, line, true, &frame, &kind)) return false;
     }
-    return profile_frames_locate(&perf->frames) && profile_frames_end(&perf->frames, false, out_stack);
+    return add_inlined_alone(perf, NULL) && profile_frames_locate(&perf->frames) && profile_frames_end(&perf->frames, false, out_stack);
 }
 
 /* The sample whose head was read, and whose chain is complete. */
@@ -142,9 +168,11 @@ static bool end_chain(struct perf_input *perf) {
     if (!perf->chain_size) return true;
     /* Lines of inlined calls may stand above the first frame. */
     size_t from = 0;
+    perf->inlined_count = 0;
     do {
         struct csn_str line = next_chain_line(perf, from, &next);
         if (!read_chain_line(perf, line, false, &frame, &kind)) return false;
+        if (kind == KIND_INSIDE) note_inlined(perf, &frame);
         from = next;
     } while (kind == KIND_INSIDE && from < perf->chain_size);
     if (kind != KIND_FIRST) {

@@ -61,6 +61,16 @@ def test_perf_script_to_pprof(callsign, symbols, tmp_path):
     assert not any(location["folded"] for location in first)
 
 
+def test_inlined_calls_of_perf(callsign, symbols, tmp_path):
+    """The index brings them along. perf 6.1 leaves out the frame below them if it takes its function for one more: their names stay."""
+    text = PERF.replace("\t            1004", "\t            1004 wrong (inlined)\n\t            1004")
+    text = text.replace("\t            9000 [unknown] (/nowhere/other.so)\n", "\t            9000 start_impl+0x84 (inlined)\n\t            2010 main+0x10 (/nowhere/app)\n"
+                        "\t            9004 run+0x4 (inlined)\n\t            9004 start+0x84 (inlined)\n")
+    names = Pprof(convert(callsign, symbols, tmp_path, text, "out.pb.gz")).names()
+    assert names[("inner", "outer", "main")] == [2, 500000]
+    assert names[("square", "main", "start_impl", "main", "run", "start")] == [1, 500000]
+
+
 def test_undecided_functions_are_folded(callsign, symbols, tmp_path):
     profile = Pprof(convert(callsign, symbols, tmp_path, PERF.replace("2020", "2030"), "out.pb.gz"))
     location = next(stack[0] for stack, _, _ in profile.samples if stack[0]["address"] == 0x1044)
