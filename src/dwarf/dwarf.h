@@ -15,7 +15,8 @@ struct csni_dwarf_sections {
     uint64_t info_from;      /* `info` is a part of .debug_info that begins at this offset, with a unit */
     bool big_endian;
     bool is_supplement;      /* errors say so */
-    /* While units are listed: bytes [begin, end) of `info` were looked at, and are not needed for now. NULL: nobody wants to know. */
+    /* While units are listed, and prepared on any thread: bytes [begin, end) of `info` were looked at, and are not needed for
+     * now. NULL: nobody wants to know. */
     void (*passed)(void *context, uint64_t begin, uint64_t end);
     void *passed_context;
 };

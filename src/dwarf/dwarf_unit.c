@@ -71,13 +71,23 @@ csn_status csni_unit_prepare(struct csni_dwarf *dwarf, struct csni_unit *unit, s
     return CSN_OK;
 }
 
+enum { PREPARED_AT_ONCE = 32 }; /* units */
+
 static csn_status prepare_item(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_dwarf *dwarf = context;
-    csn_status status = csni_unit_prepare(dwarf, &dwarf->units[item], err);
-    return status == CSN_E_MEMORY ? status : CSN_OK; /* damage comes out when the unit is looked for or converted */
+    const struct csni_dwarf_sections *sections = &dwarf->sections;
+    uint32_t first = (uint32_t)item * PREPARED_AT_ONCE;
+    uint32_t end = dwarf->unit_count - first < PREPARED_AT_ONCE ? dwarf->unit_count : first + PREPARED_AT_ONCE;
+    for (uint32_t i = first; i < end; i++) {
+        csn_status status = csni_unit_prepare(dwarf, &dwarf->units[i], err);
+        if (status == CSN_E_MEMORY) return status; /* damage comes out when the unit is looked for or converted */
+    }
+    if (end > dwarf->info_unit_count) end = dwarf->info_unit_count;
+    if (sections->passed && first < end) sections->passed(sections->passed_context, dwarf->units[first].off, dwarf->units[end - 1].end);
+    return CSN_OK;
 }
 
 csn_status csni_dwarf_prepare_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err) {
-    return csni_pool_run(pool, dwarf->unit_count, prepare_item, dwarf, err);
+    return csni_pool_run(pool, (dwarf->unit_count + (size_t)PREPARED_AT_ONCE - 1) / PREPARED_AT_ONCE, prepare_item, dwarf, err);
 }

@@ -16,7 +16,7 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
-enum { PORTION = 4 << 20 };
+enum { PORTION = 1 << 20 }; /* larger ones take more memory and no less time */
 #endif
 
 /* One image's DWARF on its way. */
@@ -90,9 +90,17 @@ static csn_status open_supplement(struct reading *r, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* The head of each unit is looked at before any is converted: pages of a mapped section need not stay until then. */
+static void forget_passed(void *context, uint64_t begin, uint64_t end) {
+    const struct reading *r = context;
+    csni_object_forget(r->object, r->section[CSNI_DWARF_INFO], begin, end - begin);
+}
+
 /* All units, prepared, also those that are converted, which may be referred to. */
 static csn_status open_dwarf(struct reading *r, struct csn_error *err) {
     struct csni_pool *pool = r->conversion->pool;
+    r->sections.passed = forget_passed;
+    r->sections.passed_context = r;
     CSNI_TRY(csni_dwarf_open(&r->sections, r->conversion->alloc, &r->dwarf, err));
     CSNI_TRY(csni_dwarf_compile_all(r->dwarf, pool, err));
     CSNI_TRY(open_supplement(r, err));

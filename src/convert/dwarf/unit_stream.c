@@ -50,9 +50,8 @@ struct csni_unit_stream {
     uint64_t failed;           /* place of what did */
 };
 
-/* One worker inflates and converts in turn, in the same memory. Several have some portions ahead, as one with a large unit takes
- * long to inflate, or to convert; as one at a time inflates, many are not busy with more of them. */
-enum { SLOTS_A_WORKER = 3, SLOTS_MAX = 24, KEPT_ROOM = 12 << 20 };
+/* One worker inflates and converts in turn, in the same memory. Several have one portion each, and one ahead. */
+enum { SLOTS_MAX = 24, KEPT_CAPACITY = 8 << 20 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
                                    struct csni_unit_stream **out, struct csn_error *err) {
@@ -62,7 +61,7 @@ csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_p
     s->portions = portions;
     s->outcomes.alloc = c->alloc;
     s->end = UINT32_MAX;
-    s->slot_count = c->workers == 1 ? 1 : c->workers < SLOTS_MAX / SLOTS_A_WORKER ? SLOTS_A_WORKER * c->workers : SLOTS_MAX;
+    s->slot_count = c->workers == 1 ? 1 : c->workers < SLOTS_MAX ? c->workers + 1 : SLOTS_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->slots = csni_alloc_zeroed(c->alloc, s->slot_count, sizeof *s->slots);
@@ -193,7 +192,7 @@ static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
-    if (slot->portion.capacity > KEPT_ROOM) csni_portion_free(&slot->portion);
+    if (slot->portion.capacity > KEPT_CAPACITY) csni_portion_free(&slot->portion);
     pthread_mutex_lock(&s->lock);
     *slot = (struct slot){ .portion = slot->portion };
 }

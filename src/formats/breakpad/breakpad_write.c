@@ -6,7 +6,7 @@
 #include "formats/breakpad/breakpad_pieces.h"
 #include "formats/breakpad/breakpad_put.h"
 
-enum { RUN_LENGTH = 1024 }; /* functions, or names */
+enum { RUN_LENGTH = 128 }; /* functions, or names */
 
 struct run {
     struct csni_buffer *functions; /* the piece that is being made */
