@@ -31,7 +31,7 @@ bool csni_distinct_strings_add(struct csni_distinct_strings *s, struct csn_str t
         *out_index = s->slots[at] - 1;
         return true;
     }
-    if (!csni_vec_push(&s->items, ((struct csni_distinct_string){ text, hash, 0, 0 }))) return false;
+    if (!csni_vec_push(&s->items, ((struct csni_distinct_string){ .text = text, .hash = hash }))) return false;
     s->slots[at] = (uint32_t)s->items.count;
     *out_index = s->slots[at] - 1;
     return true;

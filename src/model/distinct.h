@@ -8,7 +8,10 @@ struct csni_distinct_string {
     struct csn_str text;
     uint64_t hash;
     uint32_t number; /* in the model; 0: none yet */
-    uint32_t rank;   /* of the first functions that have it (model_names.c); 0: none are known */
+    union {
+        uint32_t uses;   /* functions and inlined calls of this name, until the busy ones are chosen */
+        uint32_t rank;   /* of the first functions that have it (model_names.c), from then on; 0: none are known */
+    };
 };
 
 /* All zeros but for `items.alloc` at first. */

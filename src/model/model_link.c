@@ -2,8 +2,8 @@
  *
  * Workers mark and hash what each batch uses; then the strings are told apart in shards by hash, each shard by one worker
  * that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
- * LEB128; their strings come first in the table. Names follow in the order of the functions, so that what one lookup
- * reads lies close together. */
+ * LEB128; their strings come first in the table. Names that many functions use follow, then the others in the order of the functions,
+ * so that what one lookup reads lies close together. */
 #include <stdlib.h>
 
 #include "base/core/fail.h"
@@ -28,6 +28,7 @@ static void use_linked_string(const struct csni_batch *b, struct csni_link_usage
 static void use_name(const struct csni_link *link, const struct csni_batch *b, struct csni_link_usage *u, uint32_t number) {
     use_linked_string(b, u, number);
     if (link->model->rename && u->hashes[number]) u->hashes[number] |= CSNI_NAME_BIT;
+    u->name_uses[number]++;
 }
 
 /* Of several rows at one address a lookup answers with the last: the others go, and so do rows that then repeat the one
@@ -72,10 +73,11 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "names cannot be changed: %u patterns of call sites are made for the "
                          "names of the input", b->pattern_count);
     u->hashes = zeroed(&link->arenas[worker], b->string_count * sizeof *u->hashes);
+    u->name_uses = zeroed(&link->arenas[worker], b->string_count * sizeof *u->name_uses);
     u->file_uses = zeroed(&link->arenas[worker], b->file_count * sizeof *u->file_uses);
     b->string_numbers = zeroed(&link->arenas[worker], b->string_count * sizeof *b->string_numbers);
     b->file_numbers = zeroed(&link->arenas[worker], b->file_count * sizeof *b->file_numbers);
-    if (!u->hashes || !u->file_uses || !b->string_numbers || !b->file_numbers)
+    if (!u->hashes || !u->name_uses || !u->file_uses || !b->string_numbers || !b->file_numbers)
         return csni_fail_memory(err, b->string_count * sizeof *u->hashes);
     for (uint32_t i = 0; i < b->function_count; i++) {
         if (!b->functions[i].kept) continue;
@@ -99,12 +101,14 @@ static csn_status intern_shards(void *context, uint32_t worker, size_t item, str
     for (uint32_t i = 0; i < link->model->batch_count; i++) {
         struct csni_batch *b = &link->model->batches[i];
         const uint64_t *hashes = link->usages[i].hashes;
+        const uint32_t *name_uses = link->usages[i].name_uses;
         for (uint32_t k = 1; k < b->string_count; k++) {
             if (!hashes[k] || csni_link_shard(hashes[k]) % link->shares != item) continue;
             struct csni_distinct_strings *strings = &link->shards[csni_link_shard(hashes[k])];
             /* The number is one within the shard until csni_model_link() is done. */
             if (!csni_distinct_strings_add(strings, b->strings[k], hashes[k], &b->string_numbers[k]))
                 return csni_fail_memory(err, strings->slot_count * sizeof *strings->slots);
+            strings->items.items[b->string_numbers[k]].uses += name_uses[k];
         }
     }
     return CSN_OK;
@@ -222,6 +226,7 @@ static csn_status link_all(struct csni_link *link, struct csni_pool *pool, struc
     m->strings[0] = (struct csn_str){ "", 0 };
     m->string_count = 1;
     CSNI_TRY(number_files(link, err));
+    CSNI_TRY(csni_link_number_busy_names(link, err));
     CSNI_TRY(csni_link_number_names(link, pool, err));
     return csni_pool_run(pool, m->batch_count, finish_batch, link, err);
 }

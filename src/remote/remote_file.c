@@ -17,6 +17,7 @@ enum block_state { BLOCK_MISSING, BLOCK_WANTED, BLOCK_KEPT };
 
 /* Gaps that cost less than a request: a small one always does, and of larger ones as many as fit the budget of a fetch. */
 enum { PAGES_MOST = CSNI_REMOTE_BLOCK / 4096, GAP_BLOCKS = 4, GAP_BUDGET = 12, RANGES_MAX = 64, GROUP_BLOCKS = 4096, HEAD_BLOCKS = CSNI_REMOTE_HEAD / CSNI_REMOTE_BLOCK };
+enum { COLD_REQUESTS = 5, COLD_BYTES = 512 << 10 };
 
 /* ---- memory ---- */
 
@@ -196,17 +197,35 @@ static bool next_range(const struct csni_remote_file *file, size_t gap, size_t *
     return true;
 }
 
-static size_t count_blocks(const struct csni_remote_file *file, size_t gap) {
+/* What the next requests read, if gaps of so many blocks are read with them. */
+struct fetch_size {
+    uint64_t requests, blocks;
+};
+
+static struct fetch_size count_fetch(const struct csni_remote_file *file, size_t gap) {
     struct csn_remote_range range;
-    size_t blocks = 0;
-    for (size_t at = 0; next_range(file, gap, &at, &range);) blocks += ((size_t)range.size + CSNI_REMOTE_BLOCK - 1) / CSNI_REMOTE_BLOCK;
-    return blocks;
+    struct fetch_size out = { 0, 0 };
+    for (size_t at = 0; next_range(file, gap, &at, &range); out.requests++)
+        out.blocks += (range.size + CSNI_REMOTE_BLOCK - 1) / CSNI_REMOTE_BLOCK;
+    return out;
 }
 
-/* The largest gap that keeps to the budget. */
+/* The largest gap that keeps to the budget of a fetch. */
+static size_t choose_usual_gap(const struct csni_remote_file *file) {
+    uint64_t wanted = count_fetch(file, 0).blocks;
+    size_t gap = GAP_BUDGET;
+    while (gap > GAP_BLOCKS && count_fetch(file, gap).blocks > wanted + GAP_BUDGET) gap -= GAP_BLOCKS;
+    return gap;
+}
+
+/* The first lookup keeps to COLD_REQUESTS and COLD_BYTES where it can: smaller gaps for fewer bytes, larger ones for fewer requests. */
 static size_t choose_gap(const struct csni_remote_file *file) {
-    size_t wanted = count_blocks(file, 0), gap = GAP_BUDGET;
-    while (gap > GAP_BLOCKS && count_blocks(file, gap) > wanted + GAP_BUDGET) gap -= GAP_BLOCKS;
+    size_t gap = choose_usual_gap(file);
+    if (file->requests >= COLD_REQUESTS || file->received >= COLD_BYTES) return gap;
+    uint64_t requests = COLD_REQUESTS - file->requests, blocks = (COLD_BYTES - file->received) / CSNI_REMOTE_BLOCK;
+    if (count_fetch(file, 0).blocks > blocks) return gap;
+    while (gap && count_fetch(file, gap).blocks > blocks) gap--;
+    while (gap < blocks && count_fetch(file, gap).requests > requests && count_fetch(file, gap + 1).blocks <= blocks) gap++;
     return gap;
 }
 

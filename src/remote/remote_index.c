@@ -18,8 +18,14 @@ static bool want_bytes(struct csni_remote_file *file, const void *ptr, size_t si
     return size && at >= begin && at - begin < file->bytes.size && csni_remote_file_want(file, at - begin, size);
 }
 
-/* With the NUL: if that is missing, so may be the rest of the string. */
-static bool want_string(struct csni_remote_file *file, struct csn_str text) { return text.ptr && want_bytes(file, text.ptr, text.len + 1); }
+/* With the NUL: if that is missing, so may be the rest of the string. Of one that is missing the length is not known yet: most are
+ * shorter than NAME_GUESS. */
+static bool want_string(struct csni_remote_file *file, struct csn_str text) {
+    enum { NAME_GUESS = 512 };
+    if (!text.ptr || !want_bytes(file, text.ptr, text.len + 1)) return false;
+    if (!text.len) want_bytes(file, text.ptr, NAME_GUESS);
+    return true;
+}
 
 static bool want_frame(struct csni_remote_file *file, const struct csn_frame *frame) {
     bool name = want_string(file, frame->name), directory = want_string(file, frame->directory);
@@ -142,6 +148,7 @@ static csn_status call_lookup_refs(const struct csn_index *inner, void *context,
 static csn_status look_up_in_turn(struct csni_remote *remote, struct lookup_args *args, struct csn_error *err) {
     CSNI_TRY(csni_remote_plan(remote, &args->addr, 1, args->mode, err));
     csn_status status = run_in_turn(remote, call_lookup_refs, args, err);
+    csni_remote_end_plan(remote);
     if (status != CSN_OK) return status;
     size_t count = args->out->frame_count < args->cap ? args->out->frame_count : args->cap;
     CSNI_TRY(fetch_strings(remote, args->frames, count, err));
@@ -210,6 +217,7 @@ static csn_status call_batch(const struct csn_index *inner, void *context, struc
 static csn_status look_up_batch_in_turn(struct csni_remote *remote, struct batch_args *args) {
     CSNI_TRY(csni_remote_plan(remote, args->addrs, args->count, args->batch->mode, NULL));
     CSNI_TRY(run_in_turn(remote, call_batch, args, NULL));
+    csni_remote_end_plan(remote);
     return fetch_strings(remote, args->batch->frames + args->used, args->batch->used - args->used, NULL);
 }
 

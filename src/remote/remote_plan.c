@@ -2,7 +2,7 @@
 #include "remote/remote_plan.h"
 
 /* A record of usual size, the largest that is read as a whole, and the inlined calls before a block of the accelerator. */
-enum { RECORD_GUESS = 4096, RECORD_MOST = 64 << 10, NODES_BEFORE = 8192 };
+enum { RECORD_GUESS = 4096, RECORD_MOST = 88 << 10, NODES_BEFORE = 8192 };
 
 static bool want_at(struct csni_remote_file *file, const uint8_t *at, uint64_t size) {
     uint64_t offset = (uint64_t)(at - file->bytes.ptr);
@@ -139,6 +139,10 @@ csn_status csni_remote_plan(struct csni_remote *remote, const uint64_t *addrs, s
 }
 
 /* ---- file entries ---- */
+
+void csni_remote_end_plan(struct csni_remote *remote) {
+    if (remote->has_tables) remote->inner->accel = (struct csni_gsym_accel){ .table = NULL };
+}
 
 bool csni_remote_want_file_entry(struct csni_remote *remote, uint32_t idx) {
     const struct csn_index *inner = remote->inner;

@@ -10,8 +10,10 @@
 csn_status csni_remote_plan(struct csni_remote *remote, const uint64_t *addrs, size_t count, enum csn_lookup_mode mode,
                             struct csn_error *err);
 
+/* After the lookups: files come from the file table, if that was read when the index was opened. */
+void csni_remote_end_plan(struct csni_remote *remote);
+
 /* Wants the entry of a file. True: it is missing. */
 bool csni_remote_want_file_entry(struct csni_remote *remote, uint32_t idx);
-
 
 #endif

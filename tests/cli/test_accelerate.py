@@ -78,11 +78,12 @@ def test_told(callsign, pair):
 def test_verify_finds_every_difference(callsign, pair, tmp_path, form):
     _, fast = pair[form]
     good = fast.read_bytes()
-    start = good.find(struct.pack("<II", 0x434C4143, 1))
-    end = good.rfind(struct.pack("<II", 1, 0x434C4143)) + 8
-    assert start % 4096 == 0 and end > start
-    size = end - start
-    for at in [start, start + 4, start + 9, end - 1, end - 5, end - 10, end - 64, *range(start + 16, end, size // 23)]:
+    start = good.rfind(struct.pack("<IIQ", 0x434C4143, 2, 0))
+    trailer = good.find(struct.pack("<II", 2, 0x434C4143)) - 56
+    assert start % 4096 == 0 and start > trailer > 0
+    assert struct.unpack_from("<Q", good, trailer + 48) == (start,)
+    size = json.loads(callsign.good("dump", "--json", fast).splitlines()[0])["header"]["accelerator_bytes"] - 64
+    for at in [start, start + 4, start + 9, *range(start + 16, start + size, size // 23), *range(trailer, trailer + 64)]:
         bad = bytearray(good)
         bad[at] ^= 0x04
         (tmp_path / "bad").write_bytes(bad)

@@ -76,6 +76,39 @@ def test_one_address_needs_few_requests(large, kind, callsign):
             assert all(wanted for _, _, wanted in server.requests)
 
 
+def test_one_address_with_an_accelerator(large, callsign):
+    """Tables, the accelerator's trailer and the busiest strings come with the first request, a record with the second."""
+    index = large / "accelerated.gsym"
+    with range_server.serving({"/x.gsym": index.read_bytes()}) as server:
+        for address in some_addresses(index, 40):
+            server.clear()
+            callsign.run("lookup", server.url("/x.gsym"), address)
+            assert 1 <= len(server.requests) <= 5, server.requests
+            assert server.bytes_sent <= 512 << 10
+
+
+def strings_of(index):
+    data = index.read_bytes()
+    at, size = struct.unpack_from("<II", data, 20)
+    return data[at:at + size].split(b"\0")
+
+
+def test_busy_names_come_first(large, callsign, tmp_path):
+    """Names of inlined calls, which many functions have, stand between files and functions; with any number of threads, and after a
+    conversion there and back."""
+    index = large / "large.gsym"
+    strings = strings_of(index)
+    twice = [i for i, text in enumerate(strings) if text.startswith(b"twice_")]
+    assert len(twice) == 200 and twice[-1] - twice[0] == 199
+    assert twice[0] < min(i for i, text in enumerate(strings) if text.startswith(b"function_"))
+    for threads in ("1", "3"):
+        callsign.good("convert", large / "large.sym", "-o", tmp_path / "x", "--quiet", "--threads", threads)
+        assert (tmp_path / "x").read_bytes() == index.read_bytes()
+    callsign.good("convert", index, "--to=gsym-v2", "-o", tmp_path / "v2", "--quiet")
+    callsign.good("convert", tmp_path / "v2", "--to=gsym", "-o", tmp_path / "back", "--quiet")
+    assert (tmp_path / "back").read_bytes() == index.read_bytes()
+
+
 def test_a_warm_lookup_asks_nobody(large, kind, callsign):
     address = some_addresses(large / kind, 1)[0]
     with range_server.serving({"/x.gsym": (large / kind).read_bytes()}) as server:

@@ -85,11 +85,16 @@ static void same_answer(const struct csn_index *plain, const struct csn_index *f
     assert_memory_equal(&x, &y, sizeof x);
 }
 
-/* The accelerator's bytes in a file. */
-static struct csni_span accel_of(const struct csn_bytes *file) {
+/* The accelerator in a file: its region, and its trailer elsewhere. */
+struct parts {
+    size_t region, size, trailer;
+};
+
+static struct parts accel_of(const struct csn_bytes *file) {
     struct csni_gsym gsym;
     assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ file->ptr, file->size }, NULL), CSN_OK);
-    return gsym.accel;
+    assert_non_null(gsym.accel_trailer);
+    return (struct parts){ (size_t)(gsym.accel.ptr - gsym.bytes.ptr), gsym.accel.size, (size_t)(gsym.accel_trailer - gsym.bytes.ptr) };
 }
 
 static const uint32_t formats[] = { CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2 };
@@ -109,8 +114,9 @@ static void answers(void **state) {
         same_answer(plain, fast, 0);
         same_answer(plain, fast, UINT64_MAX);
         assert_int_equal(problems_of(fast), 0);
-        struct csni_span accel = accel_of(&with);
-        assert_int_equal((uint64_t)(accel.ptr - with.ptr) % CSNI_ACCEL_PAGE, 0);
+        struct parts accel = accel_of(&with);
+        assert_int_equal(accel.region % CSNI_ACCEL_PAGE, 0);
+        assert_true(accel.trailer + CSNI_ACCEL_TRAILER < accel.region);
         csn_index_close(plain);
         csn_index_close(fast);
         csn_bytes_free(&without);
@@ -202,17 +208,14 @@ static void every_byte(void **state) {
     (void)state;
     for (unsigned k = 0; k < 2; k++) {
         struct csn_bytes with = example(formats[k], 0, CSN_CONVERT_ACCELERATE);
-        struct csni_span accel = accel_of(&with);
-        uint8_t *bytes = with.ptr + (accel.ptr - with.ptr);
-        size_t last_used = accel.size - CSNI_ACCEL_TRAILER;
-        while (last_used && !bytes[last_used - 1]) last_used--;
-        for (size_t at = 0; at < accel.size; at++) {
-            if (at > last_used && at < accel.size - CSNI_ACCEL_TRAILER && at % 97) continue; /* padding */
+        struct parts accel = accel_of(&with);
+        for (size_t i = 0; i < accel.size + CSNI_ACCEL_TRAILER; i++) {
+            uint8_t *byte = with.ptr + (i < accel.size ? accel.region + i : accel.trailer + i - accel.size);
             for (unsigned step = 0; step < 4; step++) {
                 static const uint8_t flips[] = { 0x01, 0x80, 0xff, 0x10 };
-                bytes[at] ^= flips[step];
+                *byte ^= flips[step];
                 check_copy(with.ptr, with.size, true);
-                bytes[at] ^= flips[step];
+                *byte ^= flips[step];
             }
         }
         csn_bytes_free(&with);
@@ -222,16 +225,15 @@ static void every_byte(void **state) {
 static void random_bytes(void **state) {
     (void)state;
     struct csn_bytes with = example(CSN_FORMAT_GSYM_V1, 0, CSN_CONVERT_ACCELERATE);
-    struct csni_span accel = accel_of(&with);
+    struct parts accel = accel_of(&with);
     uint8_t *bytes = malloc(with.size);
     assert_non_null(bytes);
-    size_t start = (size_t)(accel.ptr - with.ptr);
     uint64_t seed = 11;
     for (unsigned round = 0; round < 3000; round++) {
         memcpy(bytes, with.ptr, with.size);
         /* Tables and blocks, sometimes the trailer's numbers, never its magic number. */
-        size_t from = start + (round % 4 == 0 ? accel.size - CSNI_ACCEL_TRAILER : CSNI_ACCEL_START);
-        size_t to = start + accel.size - (round % 4 == 0 ? 8 : CSNI_ACCEL_TRAILER);
+        size_t from = round % 4 == 0 ? accel.trailer : accel.region + CSNI_ACCEL_START;
+        size_t to = round % 4 == 0 ? accel.trailer + CSNI_ACCEL_TRAILER - 8 : accel.region + accel.size;
         if (round % 4 == 1) to = from + 100;
         for (unsigned k = 0; k < 1u << round % 9; k++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;

@@ -1,9 +1,10 @@
 /* The stored accelerator as it lies in a GSYM file of version 1 or 2: ours, and may be missing. All numbers are little-endian,
  * whatever the byte order of the file. docs/formats/gsym.md tells the whole.
  *
- * A region that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets: where its block begins, from the
- * table's end on, and the name of its first function; blocks and nodes; files; zero bytes; the trailer. It ends where the address sample, the members
- * or the string table begins, whichever is first; version 2 also has a section of its own type for it. */
+ * A region after the records that begins at a multiple of a page: u32 magic, u32 revision, u64 0; the table of buckets: where its block
+ * begins, from the table's end on, and the name of its first function; blocks and nodes; files. The trailer says where the region is. It
+ * ends where the address sample, the members or the string table begins, whichever is first, so that tables and the first strings
+ * stay together: a remote reader has them with one request. Version 2 also has a section of its own type for the region. */
 #ifndef CSNI_GSYM_ACCEL_LAYOUT_H
 #define CSNI_GSYM_ACCEL_LAYOUT_H
 
@@ -11,7 +12,7 @@
 #define CSNI_GSYM_SECTION_ACCEL 0x4e534343u  /* version 2: the type of its section */
 
 enum {
-    CSNI_ACCEL_REVISION = 1,
+    CSNI_ACCEL_REVISION = 2,
     CSNI_ACCEL_PAGE = 4096,
     CSNI_ACCEL_START = 16,         /* bytes before the table */
     CSNI_ACCEL_ENTRY = 8,          /* of the table: u32 block, u32 name of its first function, which can be asked for with it */
@@ -33,7 +34,7 @@ enum {
     CSNI_ACCEL_T_NODE_BYTES = 33,  /* u8, of a node */
     CSNI_ACCEL_T_BITS = 34,        /* u8 each, of a node's fields */
     CSNI_ACCEL_T_PLAIN = 40,       /* u32, functions that are left to the index */
-    CSNI_ACCEL_T_SIZE = 48,        /* u64, bytes of the region, trailer included */
+    CSNI_ACCEL_T_REGION = 48,      /* u64, where the region begins in the file */
     CSNI_ACCEL_T_REVISION = 56,    /* u32 */
     CSNI_ACCEL_T_MAGIC = 60,       /* u32 */
     CSNI_ACCEL_TRAILER = 64

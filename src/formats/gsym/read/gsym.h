@@ -24,7 +24,8 @@ struct csni_gsym {
     const uint8_t *infos;      /* address_count info offsets of info_size bytes */
     const uint8_t *files;      /* file_count pairs of strp */
     const uint8_t *sample;      /* every 1 << sample_shift'th entry of `addresses`, or so it says: see gsym_search.c */
-    struct csni_span accel;    /* the stored accelerator, or what says that it is one; empty: there is none */
+    struct csni_span accel;    /* the stored accelerator, or what its trailer says is one; empty: there is none */
+    const uint8_t *accel_trailer; /* NULL: there is none */
     const uint8_t *members;    /* of an archive: member_count entries, whose names lie before members_end */
     const uint8_t *members_end;
     struct csni_span strings;

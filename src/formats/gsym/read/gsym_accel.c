@@ -3,10 +3,9 @@
 
 #include "base/core/checked.h"
 
-/* Takes `size` bytes at *at of a region, up to its trailer. */
+/* Takes `size` bytes at *at of a region. */
 static bool take_accel_table(struct csni_span region, uint64_t *at, uint64_t size, const uint8_t **out) {
-    uint64_t end = region.size - CSNI_ACCEL_TRAILER;
-    if (*at > end || size > end - *at) return false;
+    if (*at > region.size || size > region.size - *at) return false;
     *out = region.ptr + *at;
     *at += size;
     return true;
@@ -23,11 +22,10 @@ static bool take_accel_fields(struct csni_gsym_accel *accel, const uint8_t *bits
     return at <= accel->node_bytes * 8;
 }
 
-bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, struct csni_span region,
+bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer, struct csni_span region,
                            uint64_t readable) {
     *out = (struct csni_gsym_accel){ .table = NULL };
-    if (region.size < CSNI_ACCEL_START + CSNI_ACCEL_TRAILER || readable < region.size) return false;
-    const uint8_t *trailer = region.ptr + region.size - CSNI_ACCEL_TRAILER;
+    if (region.size < CSNI_ACCEL_START || readable < region.size) return false;
     if (csni_accel_u32(trailer + CSNI_ACCEL_T_MAGIC) != CSNI_ACCEL_MAGIC) return false;
     if (csni_accel_u32(trailer + CSNI_ACCEL_T_REVISION) != CSNI_ACCEL_REVISION) return false;
     struct csni_gsym_accel accel = {
@@ -53,6 +51,15 @@ bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *
     return true;
 }
 
+/* The bytes of a region, which its trailer implies; 0: of none. */
+static uint64_t region_bytes(const uint8_t *trailer) {
+    uint64_t covered = csni_get64(trailer + CSNI_ACCEL_T_COVERED, false), files = csni_accel_u32(trailer + CSNI_ACCEL_T_FILES);
+    unsigned shift = trailer[CSNI_ACCEL_T_SHIFT];
+    if (!covered || covered > UINT32_MAX || shift < CSNI_ACCEL_SHIFT_MIN || shift > CSNI_ACCEL_SHIFT_MAX) return 0;
+    uint64_t buckets = ((covered - 1) >> shift) + 1;
+    return CSNI_ACCEL_START + buckets * CSNI_ACCEL_ENTRY + csni_accel_u32(trailer + CSNI_ACCEL_T_BLOCK_BYTES) + files * CSNI_ACCEL_FILE;
+}
+
 /* Where other writers leave no room, as the address sample, before it. */
 void csni_gsym_find_accel(struct csni_gsym *gsym) {
     const uint8_t *end = gsym->sample ? gsym->sample : gsym->members ? gsym->members : gsym->strings.ptr;
@@ -62,20 +69,14 @@ void csni_gsym_find_accel(struct csni_gsym *gsym) {
     if (capacity < CSNI_ACCEL_TRAILER) return;
     const uint8_t *trailer = end - CSNI_ACCEL_TRAILER;
     if (csni_accel_u32(trailer + CSNI_ACCEL_T_MAGIC) != CSNI_ACCEL_MAGIC) return;
-    uint64_t size = csni_get64(trailer + CSNI_ACCEL_T_SIZE, false);
-    if (size < CSNI_ACCEL_START + CSNI_ACCEL_TRAILER || size > capacity) return;
-    gsym->accel = (struct csni_span){ end - size, (size_t)size };
-}
-
-struct csni_accel_end csni_gsym_accel_end(const struct csni_gsym *gsym, uint64_t offset) {
-    uint64_t sample = gsym->sample ? (uint64_t)gsym->sample_count * gsym->address_size + CSNI_GSYM_SAMPLE_TRAILER : 0;
-    return (struct csni_accel_end){ (uint32_t)(offset % 8), sample < CSNI_ACCEL_PAGE / 2 + 16 ? (uint32_t)sample : 0 };
+    uint64_t size = region_bytes(trailer), at = csni_get64(trailer + CSNI_ACCEL_T_REGION, false);
+    if (size && csni_span_sub(gsym->bytes, at, size, &gsym->accel)) gsym->accel_trailer = trailer;
 }
 
 bool csni_gsym_accel_take_stored(struct csni_gsym_accel *out, const struct csni_gsym *gsym) {
     if (!gsym->accel.size) return false;
     uint64_t readable = gsym->bytes.size - (uint64_t)(gsym->accel.ptr - gsym->bytes.ptr);
-    if (!csni_gsym_accel_parse(out, gsym, gsym->accel, readable)) return false;
-    out->stored_size = gsym->accel.size;
+    if (!csni_gsym_accel_parse(out, gsym, gsym->accel_trailer, gsym->accel, readable)) return false;
+    out->stored_size = gsym->accel.size + CSNI_ACCEL_TRAILER;
     return true;
 }

@@ -45,8 +45,9 @@ struct csni_gsym_accel {
 
 /* ---- gsym_accel.c ---- */
 
-/* The accelerator in `region`, after whose beginning `readable` bytes may be read. False: there is none that can be used. */
-bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, struct csni_span region,
+/* The accelerator in `region` as its trailer tells; `readable` bytes may be read from its beginning on. False: there is none that can be
+ * used. */
+bool csni_gsym_accel_parse(struct csni_gsym_accel *out, const struct csni_gsym *gsym, const uint8_t *trailer, struct csni_span region,
                            uint64_t readable);
 /* That of a file which has one: gsym->accel. */
 bool csni_gsym_accel_take_stored(struct csni_gsym_accel *out, const struct csni_gsym *gsym);
@@ -60,17 +61,11 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
                                  const struct csn_allocator *allocator, struct csn_error *err);
 void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_allocator *allocator); /* a zeroed one is fine */
 
-/* What follows a stored accelerator: opening reads its trailer and this, which are within one page. */
-struct csni_accel_end {
-    uint32_t low;   /* of its offset: the last three bits */
-    uint32_t bytes; /* of the address sample; 0: there is none */
-};
-struct csni_accel_end csni_gsym_accel_end(const struct csni_gsym *gsym, uint64_t offset);
-
-/* The bytes of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE. Empty where nothing can be accelerated. The
- * caller releases them with csn_bytes_free(). */
-csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, struct csni_accel_end end,
-                                  const struct csn_allocator *allocator, struct csn_error *err);
+/* The region of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE, and then its trailer, which lies elsewhere in the file
+ * and does not yet tell where the region begins. Empty where nothing can be accelerated. The caller releases them with
+ * csn_bytes_free(). */
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, const struct csn_allocator *allocator,
+                                  struct csn_error *err);
 
 /* ---- the steps of a lookup, apart so that a batch can take each for many addresses ---- */
 
@@ -96,6 +91,12 @@ struct csni_accel_block {
     unsigned node_bits, line_bits, file_bits, function_bits;
     uint32_t file;            /* what is added to a segment's */
 };
+
+/* The first CSNI_ACCEL_START bytes of a region, which are zero. */
+static inline void csni_accel_put_start(uint8_t *region) {
+    csni_put32(region, CSNI_ACCEL_MAGIC, false);
+    csni_put32(region + 4, CSNI_ACCEL_REVISION, false);
+}
 
 static inline uint32_t csni_accel_u32(const uint8_t *p) { return csni_get32(p, false); }
 

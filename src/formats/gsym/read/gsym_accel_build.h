@@ -63,10 +63,9 @@ struct csni_accel_content {
     const struct csn_allocator *allocator;
     uint64_t first, covered, max_bytes;
     uint32_t plain_functions;
-    struct csni_accel_end end;
 };
 
-/* Writes the bytes. Empty where they would be more than max_bytes. */
+/* Writes region and trailer. Empty where they would be more than max_bytes. */
 csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err);
 
 #endif

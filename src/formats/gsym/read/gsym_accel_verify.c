@@ -19,12 +19,13 @@ static uint64_t listed_at(const struct csni_gsym *g, struct csni_gsym_entry *out
     return 0;
 }
 
-/* Where one begins, as the pages between file table and strings tell; 0: nowhere. */
+/* Where one begins, as the pages after the tables tell; 0: nowhere. */
 static uint64_t begins_at(const struct csni_gsym *g) {
-    uint64_t end = g->strings.size ? g->strings_offset : 0;
-    for (uint64_t at = csni_align_up(csni_gsym_files_end(g), CSNI_ACCEL_PAGE); at < end && end - at >= CSNI_ACCEL_START;
+    uint8_t start[CSNI_ACCEL_START] = { 0 };
+    csni_accel_put_start(start);
+    for (uint64_t at = csni_align_up(csni_gsym_files_end(g), CSNI_ACCEL_PAGE); at < g->bytes.size && g->bytes.size - at >= sizeof start;
          at += CSNI_ACCEL_PAGE)
-        if (csni_accel_u32(g->bytes.ptr + at) == CSNI_ACCEL_MAGIC) return at;
+        if (!memcmp(g->bytes.ptr + at, start, sizeof start)) return at;
     return 0;
 }
 
@@ -33,10 +34,10 @@ static csn_status check_absent(const struct csni_gsym *g, struct csn_error *prob
     struct csni_gsym_entry entry;
     uint64_t listed = listed_at(g, &entry), begins = begins_at(g);
     if (listed)
-        return csni_fail(problem, CSN_E_FORMAT, accel_name, listed, "section at 0x%llx, but none ends before the strings at 0x%llx",
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, listed, "section at 0x%llx, but no trailer of one before the strings at 0x%llx",
                          (ull)entry.offset, (ull)g->strings_offset);
     if (begins)
-        return csni_fail(problem, CSN_E_FORMAT, accel_name, begins, "begins here, but none ends before the strings at 0x%llx",
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, begins, "begins here, but no trailer of it before the strings at 0x%llx",
                          (ull)g->strings_offset);
     return CSN_OK;
 }
@@ -49,15 +50,25 @@ static csn_status check_listed(const struct csni_gsym *g, struct csn_error *prob
                      g->accel.size, (ull)at, (ull)entry.size, (ull)entry.offset);
 }
 
+static csn_status compare_bytes(const struct csni_gsym *g, const uint8_t *found, const uint8_t *made, size_t size,
+                                struct csn_error *problem) {
+    if (!memcmp(found, made, size)) return CSN_OK;
+    size_t k = 0;
+    while (made[k] == found[k]) k++;
+    return csni_fail(problem, CSN_E_FORMAT, accel_name, place_in(g, found) + k, "byte 0x%02x, need 0x%02x as the records have it", found[k],
+                     made[k]);
+}
+
 static csn_status compare_accel(const struct csni_gsym *g, const struct csn_bytes *made, struct csn_error *problem) {
     uint64_t at = place_in(g, g->accel.ptr);
-    if (made->size != g->accel.size)
-        return csni_fail(problem, CSN_E_FORMAT, accel_name, at, "0x%zx bytes, the records need 0x%zx", g->accel.size, made->size);
-    if (!memcmp(made->ptr, g->accel.ptr, made->size)) return CSN_OK;
-    size_t k = 0;
-    while (made->ptr[k] == g->accel.ptr[k]) k++;
-    return csni_fail(problem, CSN_E_FORMAT, accel_name, at + k, "byte 0x%02x, need 0x%02x as the records have it", g->accel.ptr[k],
-                     made->ptr[k]);
+    size_t size = made->size ? made->size - CSNI_ACCEL_TRAILER : 0;
+    if (size != g->accel.size)
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, at, "0x%zx bytes, the records need 0x%zx", g->accel.size, size);
+    if (at % CSNI_ACCEL_PAGE)
+        return csni_fail(problem, CSN_E_FORMAT, accel_name, at, "begins at no multiple of 0x%x bytes", CSNI_ACCEL_PAGE);
+    CSNI_TRY(compare_bytes(g, g->accel.ptr, made->ptr, size, problem));
+    csni_put64(made->ptr + size + CSNI_ACCEL_T_REGION, at, false);
+    return compare_bytes(g, g->accel_trailer, made->ptr + size, CSNI_ACCEL_TRAILER, problem);
 }
 
 csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn_allocator *allocator, bool *out_equal,
@@ -67,8 +78,7 @@ csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn
         return CSN_OK;
     }
     struct csn_bytes made;
-    uint64_t end = place_in(gsym, gsym->accel.ptr) + gsym->accel.size;
-    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, csni_gsym_accel_end(gsym, end), allocator, err));
+    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, allocator, err));
     csn_status status = compare_accel(gsym, &made, problem);
     if (status == CSN_OK) status = check_listed(gsym, problem);
     *out_equal = status == CSN_OK;

@@ -252,7 +252,7 @@ static unsigned choose_shift(const struct csni_accel_content *c) {
 
 /* ---- all of it ---- */
 
-static void put_trailer(const struct layout *l, uint8_t *t, uint64_t size) {
+static void put_trailer(const struct layout *l, uint8_t *t) {
     const struct csni_accel_content *c = l->content;
     csni_put64(t + CSNI_ACCEL_T_FIRST, c->first, false);
     csni_put64(t + CSNI_ACCEL_T_COVERED, c->covered, false);
@@ -263,35 +263,24 @@ static void put_trailer(const struct layout *l, uint8_t *t, uint64_t size) {
     t[CSNI_ACCEL_T_NODE_BYTES] = (uint8_t)l->nodes.bytes;
     memcpy(t + CSNI_ACCEL_T_BITS, l->nodes.bits, sizeof l->nodes.bits);
     csni_put32(t + CSNI_ACCEL_T_PLAIN, c->plain_functions, false);
-    csni_put64(t + CSNI_ACCEL_T_SIZE, size, false);
     csni_put32(t + CSNI_ACCEL_T_REVISION, CSNI_ACCEL_REVISION, false);
     csni_put32(t + CSNI_ACCEL_T_MAGIC, CSNI_ACCEL_MAGIC, false);
-}
-
-/* The least size from `used` on that ends where it is wanted. */
-static uint64_t region_size(uint64_t used, struct csni_accel_end end) {
-    uint64_t size = csni_align_up(used + CSNI_ACCEL_TRAILER - end.low, 8) + end.low;
-    uint64_t page = (size - CSNI_ACCEL_TRAILER) / CSNI_ACCEL_PAGE;
-    if (end.bytes && (size + end.bytes - 1) / CSNI_ACCEL_PAGE != page)
-        size = (page + 1) * CSNI_ACCEL_PAGE + CSNI_ACCEL_TRAILER + end.low;
-    return size;
 }
 
 static csn_status write_layout(struct layout *l, struct csn_bytes *out, struct csn_error *err) {
     const struct csni_accel_content *c = l->content;
     lay_out_accel(l);
     uint64_t files_at = l->blocks_at + l->size;
-    uint64_t size = region_size(files_at + (uint64_t)c->gsym->file_count * CSNI_ACCEL_FILE, c->end);
+    uint64_t size = files_at + (uint64_t)c->gsym->file_count * CSNI_ACCEL_FILE + CSNI_ACCEL_TRAILER;
     if (size > c->max_bytes || l->size > UINT32_MAX || size > SIZE_MAX / 2) return CSN_OK;
     uint8_t *region = csni_alloc_zeroed(out->allocator, 1, (size_t)size);
     if (!region) return csni_fail_memory(err, size);
     csni_pages_prefer_huge(region, (size_t)size);
-    csni_put32(region, CSNI_ACCEL_MAGIC, false);
-    csni_put32(region + 4, CSNI_ACCEL_REVISION, false);
+    csni_accel_put_start(region);
     l->region = region;
     lay_out_accel(l);
     put_accel_files(c->gsym, region + files_at);
-    put_trailer(l, region + size - CSNI_ACCEL_TRAILER, size);
+    put_trailer(l, region + size - CSNI_ACCEL_TRAILER);
     out->ptr = region;
     out->size = (size_t)size;
     return CSN_OK;

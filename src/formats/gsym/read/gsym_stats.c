@@ -6,6 +6,7 @@
 
 #include "base/core/alloc.h"
 #include "base/core/sort.h"
+#include "formats/gsym/gsym_accel_layout.h"
 
 enum csn_part csni_gsym_stats_part(uint32_t type) {
     switch (type) {
@@ -53,7 +54,7 @@ static void sort_offsets(uint64_t *offsets, size_t count) {
 
 /* ---- the sweep ---- */
 
-enum { REGION_COUNT = 11 };
+enum { REGION_COUNT = 12 };
 
 static uint64_t place_of(const struct csni_gsym *gsym, const uint8_t *p) {
     return p ? (uint64_t)(p - gsym->bytes.ptr) : 0;
@@ -70,6 +71,7 @@ static void find_gsym_regions(const struct csni_gsym *gsym, struct csni_byte_reg
         { CSN_PART_ADDRESSES, place_of(gsym, gsym->sample),
           gsym->sample ? (uint64_t)gsym->sample_count * gsym->address_size + CSNI_GSYM_SAMPLE_TRAILER : 0 },
         { CSN_PART_ACCELERATOR, place_of(gsym, gsym->accel.ptr), gsym->accel.size },
+        { CSN_PART_ACCELERATOR, place_of(gsym, gsym->accel_trailer), gsym->accel_trailer ? CSNI_ACCEL_TRAILER : 0 },
         { CSN_PART_CHECKPOINTS, place_of(gsym, csni_gsym_checkpoint_head(gsym)), gsym->checkpoints.entries ? CSNI_CP_HEAD : 0 },
         { CSN_PART_CHECKPOINTS, place_of(gsym, gsym->checkpoints.entries), csni_checkpoint_bytes(&gsym->checkpoints) },
         { CSN_PART_FILES, place_of(gsym, gsym->members),
