@@ -109,7 +109,7 @@ _callsign() {
             options="--install -h --help"
             ;;
         cache)
-            options="--cache-dir --json --max-bytes -j --threads --debug-dir --offline -q --quiet -h --help"
+            options="--cache-dir --json --max-bytes -j --threads --max-memory --debug-dir --offline -q --quiet -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
             esac

@@ -234,6 +234,7 @@ complete -c callsign -n '__fish_seen_subcommand_from cache' -l cache-dir -r -F -
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l json -d 'list, verify'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l max-bytes -x -d 'prune'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -s j -l threads -x -a '1 2 4 8' -d 'add'
+complete -c callsign -n '__fish_seen_subcommand_from cache' -l max-memory -x -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l debug-dir -r -F -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -l offline -d 'add'
 complete -c callsign -n '__fish_seen_subcommand_from cache' -s q -l quiet -d 'add'

@@ -285,6 +285,7 @@ case $state in
                     '--json[list, verify]' \
                     '--max-bytes[prune]:size:' \
                     '(-j --threads)'{-j,--threads}'[add]:n:(1 2 4 8)' \
+                    '--max-memory[add]:size:' \
                     '--debug-dir[add]:dir:_files' \
                     '--offline[add]' \
                     '(-q --quiet)'{-q,--quiet}'[add]' \

@@ -30,6 +30,8 @@ static const struct option_spec options[] = {
       .help = "prune: remove the least recently used entries until the rest\ntakes at most this (default 16G)" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct cache_command_values, threads), .max = 1024,
       .value_name = "N", .help = "add: files that are converted at the same time (default 0:\none per core)" },
+    { .name = "max-memory", .kind = OPTION_SIZE, .offset = offsetof(struct cache_command_values, cache.max_memory), .value_name = "SIZE",
+      .help = "add: convert only as many files at the same time as this is\nlikely to be enough for (default: half of the memory)" },
     { .name = "debug-dir", .kind = OPTION_TEXTS, .offset = offsetof(struct cache_command_values, companions.debug_dirs),
       .value_name = "DIR", .help = "add: search this folder for debug files instead of\n/usr/lib/debug; can be repeated" },
     { .name = "offline", .kind = OPTION_FLAG, .offset = offsetof(struct cache_command_values, offline),

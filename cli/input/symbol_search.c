@@ -39,7 +39,8 @@ static void report_refused(void *context, const char *path, const char *text) {
     cli_error(path, "%s", text);
 }
 
-static bool create_opener(struct symbol_search *search, const struct csn_companion_search_options *companions, uint32_t flags) {
+static bool create_opener(struct symbol_search *search, const struct csn_companion_search_options *companions, uint32_t flags,
+                          uint64_t max_memory) {
     struct csn_opener_options options = CSN_OPENER_OPTIONS_INIT;
     struct csn_error err = CSN_ERROR_INIT;
     options.cache = search->cache;
@@ -48,6 +49,7 @@ static bool create_opener(struct symbol_search *search, const struct csn_compani
     options.progress_context = &search->bar;
     options.report = report_refused;
     options.flags = flags;
+    options.max_memory = max_memory;
     csn_status status = csn_opener_create(&options, &search->opener, &err);
     if (status == CSN_OK) return true;
     cli_error_status(NULL, status, &err);
@@ -65,7 +67,7 @@ bool symbol_search_begin_with(struct symbol_search *search, const struct compani
     else symbol_path_set(&path, &companions);
     /* Whoever says where debug files are wants those. */
     uint32_t flags = values->debug_dirs.count ? CSN_OPENER_SAME_FILE : 0;
-    bool good = open_cache(search, cache) && create_opener(search, &companions, flags);
+    bool good = open_cache(search, cache) && create_opener(search, &companions, flags, cache->max_memory);
     symbol_path_end(&path);
     if (!good) symbol_search_end(search);
     return good;

@@ -11,6 +11,7 @@
 struct cache_values {
     const char *dir;  /* NULL: by the environment */
     bool none;
+    uint64_t max_memory;  /* of filling it; 0: the default */
 };
 enum { CACHE_OPTION_COUNT = 2 };
 

@@ -43,6 +43,8 @@ struct csn_opener_options {
     void *progress_context;
     csn_store_report *report;              /* a file that belongs to a module but is rejected; NULL: no reports */
     void *report_context;
+    uint64_t max_memory;                   /* bytes: csn_opener_fill() converts as many files at the same time as this is likely to
+                                            * be enough for, and one alone if it needs more; 0: half of the machine's memory */
 };
 #define CSN_OPENER_OPTIONS_INIT CSN_SIZED_INIT(csn_opener_options)
 CSN_API void csn_opener_options_init(struct csn_opener_options *options);
@@ -117,7 +119,9 @@ struct csn_fill_counts {
 };
 
 /* Converts every object file at `paths` into the cache. Folders are searched for object files; symbolic links to
- * files in them are not followed. `threads` files are converted at the same time (0: one per core), large ones first.
+ * files in them are not followed. `threads` files are converted at the same time (0: one per core), large ones first. One that
+ * is larger than all that come after it, or that needs more memory than a thread's share of `max_memory`, is converted alone by
+ * the opener's threads.
  * Entries that exist and pass their checksum are kept, so a run that was killed is resumed by running it again.
  * The opener's `progress` is called from several threads at the same time; it can stop conversions. `callback` may be
  * NULL.

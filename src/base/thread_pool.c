@@ -114,7 +114,7 @@ static void *thread_main(void *argument) {
     return NULL;
 }
 
-static uint32_t usable_cores(void) {
+uint32_t csni_usable_cores(void) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef __linux__
     cpu_set_t set; /* too small on a machine with more than 1,024 cores */
@@ -157,7 +157,7 @@ csn_status csni_pool_create(uint32_t threads, const struct csn_allocator *alloc,
 
 csn_status csni_pool_create_sized(uint32_t threads, size_t stack_bytes, const struct csn_allocator *alloc,
                                   struct csni_pool **out, struct csn_error *err) {
-    if (!threads) threads = usable_cores();
+    if (!threads) threads = csni_usable_cores();
     if (threads > MAX_THREADS) threads = MAX_THREADS;
     struct csni_pool *pool = csni_alloc_zeroed(alloc, 1, pool_size(threads));
     if (!pool) return csni_fail_memory(err, pool_size(threads));

@@ -6,6 +6,9 @@
 
 struct csni_pool;
 
+/* Cores that this process may use, at least 1. */
+uint32_t csni_usable_cores(void);
+
 /* One item of a loop. `worker` is below csni_pool_workers(): index per-worker state by it. A status below 0 stops the
  * loop: items not begun are left out. */
 typedef csn_status csni_pool_task(void *context, uint32_t worker, size_t item, struct csn_error *err);

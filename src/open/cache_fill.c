@@ -1,7 +1,5 @@
 /* Converting whole folders into the cache. */
 #define _GNU_SOURCE
-#include "open/opener.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -14,16 +12,24 @@
 #include "base/core/vec.h"
 #include "base/thread_pool.h"
 #include "object/object.h"
+#include "open/fill_admission.h"
 
-enum { ARENA_CHUNK = 1 << 16, DEPTH_MAX = 64, PATH_SIZE = 4096, SLICES_MAX = 64 };
+enum {
+    ARENA_CHUNK = 1 << 16, DEPTH_MAX = 64, PATH_SIZE = 4096, SLICES_MAX = 64,
+    AT_DISK = 16,           /* files that may wait for the disk while others are converted */
+    LARGE_BYTES = 16 << 20  /* a smaller file is not worth the threads */
+};
 
 struct fill_file {
     const char *path;
     uint64_t size;
+    uint64_t smaller;       /* bytes of all files after it, once they are in order */
 };
 
 struct fill {
-    struct csn_opener *opener;
+    struct csn_opener *opener;          /* of conversions that have all cores */
+    struct csn_opener *narrow;          /* of conversions that have one */
+    struct csni_admission admission;
     struct csni_arena arena;            /* paths */
     CSNI_VEC(struct fill_file) files;
     uint64_t total_bytes;
@@ -40,7 +46,7 @@ struct fill {
 
 static csn_status gather_file(struct fill *fill, const char *path, const struct stat *st) {
     const char *copy = csni_arena_copy(&fill->arena, path, strlen(path));
-    const struct fill_file file = { copy, st->st_size > 0 ? (uint64_t)st->st_size : 0 };
+    const struct fill_file file = { .path = copy, .size = st->st_size > 0 ? (uint64_t)st->st_size : 0 };
     if (!copy || !csni_vec_push(&fill->files, file)) return csni_fail_memory(fill->err, sizeof file);
     fill->total_bytes += file.size;
     return CSN_OK;
@@ -90,6 +96,17 @@ struct fill_outcome {
     struct csn_error why;
 };
 
+/* A file alone has all cores: one that would still be converted when all smaller ones are done, or that leaves no memory for
+ * others beside it. */
+static bool wants_all_cores(const struct fill *fill, const struct fill_file *file, uint64_t bytes) {
+    uint32_t cores = fill->admission.cores;
+    if (cores == 1 || fill->files.count == 1) return true;
+    if (csni_admission_is_large(&fill->admission, bytes)) return true;
+    return file->size >= LARGE_BYTES && file->size > file->smaller / (cores - 1);
+}
+
+static void yield_cores(void *context, uint64_t index_bytes) { csni_admission_yield(context, index_bytes); }
+
 static void convert_slice(struct csni_image *image, struct fill_outcome *out) {
     csn_status status = csni_image_identify(image, &out->why);
     if (status == CSN_OK && !image->key.size)
@@ -107,6 +124,7 @@ static void convert_slices(struct csni_image *image, struct fill_outcome *out) {
     uint32_t count;
     if (csni_object_slices(image->whole, alloc, &slices, &count, &out->why) != CSN_OK) return;
     enum csn_fill_result worst = CSN_FILL_PRESENT;
+    if (count > 1) image->before_disk = NULL; /* the next one needs the cores */
     for (uint32_t i = 0; i < count && i < SLICES_MAX; i++) {
         struct csn_opened opened = CSN_OPENED_INIT;
         image->opened = &opened;
@@ -122,7 +140,20 @@ static void convert_slices(struct csni_image *image, struct fill_outcome *out) {
     csni_free(alloc, slices, count * sizeof *slices);
 }
 
-static void convert_file(struct fill *fill, const char *path, struct fill_outcome *out) {
+static void convert_admitted(struct fill *fill, size_t item, struct csni_image *image, struct csni_admitted *admitted,
+                             struct fill_outcome *out) {
+    const struct fill_file *file = &fill->files.items[item];
+    uint64_t bytes = csni_estimate_memory(fill->opener, image->path, image->whole);
+    bool all = wants_all_cores(fill, file, bytes);
+    csni_admission_enter(&fill->admission, item, all ? fill->admission.cores : 1, bytes, admitted);
+    image->opener = all ? fill->opener : fill->narrow;
+    image->before_disk = yield_cores;
+    image->disk_context = admitted;
+    convert_slices(image, out);
+}
+
+static void convert_file(struct fill *fill, size_t item, struct csni_admitted *admitted, struct fill_outcome *out) {
+    const char *path = fill->files.items[item].path;
     struct csni_image image = { .opener = fill->opener, .path = path };
     *out = (struct fill_outcome){ .result = CSN_FILL_FAILED, .why = CSN_ERROR_INIT };
     struct csn_file *file;
@@ -133,7 +164,7 @@ static void convert_file(struct fill *fill, const char *path, struct fill_outcom
     if (!image.report) {
         csni_fail_memory(&out->why, sizeof *image.report);
     } else if (csni_object_recognize(image.whole)) {
-        convert_slices(&image, out);
+        convert_admitted(fill, item, &image, admitted, out);
     } else {
         out->result = CSN_FILL_SKIPPED;
         csni_fail(&out->why, CSN_E_UNSUPPORTED, NULL, 0, "not an object file");
@@ -155,8 +186,11 @@ static csn_status fill_one(void *context, uint32_t worker, size_t item, struct c
     struct fill *fill = context;
     const struct fill_file *file = &fill->files.items[item];
     struct fill_outcome outcome;
+    struct csni_admitted admitted = { .by = NULL };
     (void)worker;
-    convert_file(fill, file->path, &outcome);
+    convert_file(fill, item, &admitted, &outcome);
+    if (!admitted.by) csni_admission_enter(&fill->admission, item, 0, 0, &admitted);
+    csni_admission_leave(&admitted);
     bool has_text = outcome.result == CSN_FILL_FAILED || outcome.result == CSN_FILL_SKIPPED;
     pthread_mutex_lock(&fill->mutex);
     count_result(&fill->counts, outcome.result);
@@ -173,15 +207,28 @@ static csn_status fill_one(void *context, uint32_t worker, size_t item, struct c
 
 /* ---- all ---- */
 
-/* With files in parallel, each is converted by one thread. */
+static void order_files(struct fill *fill) {
+    uint64_t smaller = 0;
+    if (fill->files.count) qsort(fill->files.items, fill->files.count, sizeof *fill->files.items, compare_sizes);
+    for (size_t i = fill->files.count; i-- > 0;) {
+        fill->files.items[i].smaller = smaller;
+        smaller += fill->files.items[i].size;
+    }
+}
+
+/* More threads than cores: most wait, for their turn or for the disk. One that waits for the disk has no core. */
 static csn_status run_fill(struct fill *fill, uint32_t threads) {
     struct csni_pool *pool;
-    if (fill->files.count) qsort(fill->files.items, fill->files.count, sizeof *fill->files.items, compare_sizes);
-    CSNI_TRY(csni_pool_create(threads, fill->opener->alloc, &pool, fill->err));
-    struct csn_opener one = *fill->opener;
-    if (csni_pool_workers(pool) > 1 && fill->files.count > 1) one.options.threads = 1;
-    fill->opener = &one;
+    struct csn_opener narrow = *fill->opener;
+    uint32_t cores = threads ? threads : csni_usable_cores();
+    size_t workers = fill->files.count < cores + AT_DISK ? fill->files.count : cores + AT_DISK;
+    narrow.options.threads = 1;
+    fill->narrow = &narrow;
+    order_files(fill);
+    CSNI_TRY(csni_pool_create(workers ? (uint32_t)workers : 1, fill->opener->alloc, &pool, fill->err));
+    csni_admission_init(&fill->admission, cores, fill->opener->options.max_memory);
     csn_status status = csni_pool_run(pool, fill->files.count, fill_one, fill, fill->err);
+    csni_admission_deinit(&fill->admission);
     csni_pool_destroy(pool);
     return status;
 }

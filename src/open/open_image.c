@@ -129,20 +129,11 @@ static bool is_same_source(const struct csni_image *image, const struct csni_cac
            && memcmp(meta->htlhash, source->htlhash, sizeof meta->htlhash) == 0;
 }
 
-/* Whether a debug file can be had by now that was missing when the entry was made. */
-static bool has_debug_file_now(const struct csni_image *image) {
-    struct csni_object_options options = { .allocator = image->opener->alloc, .file_is_mapped = true };
-    struct csni_object *object;
+csn_status csni_image_debug_file(const struct csn_opener *opener, const char *path, struct csni_object *object,
+                                struct csn_companion *out) {
     struct csni_debug_link link;
-    struct csn_companion found;
     char name[256] = "";
-    if (csni_object_open(image->bytes, &options, &object, NULL) != CSN_OK) return false;
-    /* Program databases are searched when the image is converted; without one, that takes no time. */
-    if (object->container == CSNI_CONTAINER_PE) {
-        csni_object_close(object);
-        return true;
-    }
-    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DEBUG_FILE, .image_path = image->path,
+    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_DEBUG_FILE, .image_path = path,
                                              .id = object->build_id.ptr, .id_size = object->build_id.size };
     if (csni_object_debug_link(object, &link, NULL) == CSN_OK && link.name.len < sizeof name) {
         memcpy(name, link.name.ptr, link.name.len);
@@ -150,7 +141,21 @@ static bool has_debug_file_now(const struct csni_image *image) {
         request.crc = link.crc;
         request.has_crc = true;
     }
-    csn_status status = csn_companion_search_resolve(image->opener->local, &request, &found, NULL);
+    return csn_companion_search_resolve(opener->local, &request, out, NULL);
+}
+
+/* Whether a debug file can be had by now that was missing when the entry was made. */
+static bool has_debug_file_now(const struct csni_image *image) {
+    struct csni_object_options options = { .allocator = image->opener->alloc, .file_is_mapped = true };
+    struct csni_object *object;
+    struct csn_companion found;
+    if (csni_object_open(image->bytes, &options, &object, NULL) != CSN_OK) return false;
+    /* Program databases are searched when the image is converted; without one, that takes no time. */
+    if (object->container == CSNI_CONTAINER_PE) {
+        csni_object_close(object);
+        return true;
+    }
+    csn_status status = csni_image_debug_file(image->opener, image->path, object, &found);
     if (status == CSN_OK && found.release) found.release(&found);
     csni_object_close(object);
     return status == CSN_OK;
@@ -195,6 +200,7 @@ static csn_status keep(struct csni_image *image, const struct csn_bytes *bytes, 
     if (real) image->source.path = real;
     csn_status status = csni_report_is_partial(image->report) ? CSN_NONE : CSN_OK;
     if (status == CSN_OK) csni_cache_remove_temporaries(cache, &image->key);
+    if (status == CSN_OK && image->before_disk) image->before_disk(image->disk_context, index.size);
     if (status == CSN_OK) status = csni_cache_publish(cache, &image->key, index, &image->source, flags, image->opener->settings, err);
     if (status == CSN_OK) csni_cache_note_published(cache, index.size);
     image->source.path = image->path;

@@ -4,6 +4,7 @@
 
 #include <callsign/open.h>
 
+#include "object/object.h"
 #include "store/index_cache.h"
 
 struct csn_opener {
@@ -30,6 +31,8 @@ struct csni_image {
     bool is_poor;                         /* the conversion found symbols only */
     struct csn_opened *opened;            /* never NULL */
     struct csn_convert_report *report;    /* never NULL */
+    void (*before_disk)(void *context, uint64_t index_bytes); /* the conversion is done, and waits for the disk; may be NULL */
+    void *disk_context;
 };
 
 /* Reads identity and signature of the image in image->bytes. A file that is no object is kept by its htlhash. */
@@ -39,6 +42,8 @@ csn_status csni_image_open(struct csni_image *image, const struct csn_index_opti
                            struct csn_error *err);
 /* Converts without a cache. */
 csn_status csni_image_convert_to_memory(struct csni_image *image, struct csn_bytes *out, struct csn_error *err);
+/* The debug file that an image without debug information names, on this machine. */
+csn_status csni_image_debug_file(const struct csn_opener *opener, const char *path, struct csni_object *object, struct csn_companion *out);
 /* Whether the conversion lost something to damage: another one, when the damage is repaired, gives more. */
 bool csni_report_is_partial(const struct csn_convert_report *report);
 csn_status csni_open_bytes(struct csn_bytes *bytes, const struct csn_index_options *options, struct csn_index **out,

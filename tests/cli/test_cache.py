@@ -91,6 +91,22 @@ def test_add_list_verify_prune(run, tree, cache, callsign):
     assert listed(run) == []
 
 
+@pytest.mark.parametrize("options", [["--max-memory", "1"], ["--max-memory", "24M", "-j", "3"], ["-j", "1"], ["-j", "40", "--max-memory", "1T"]],
+                         ids=["one-byte", "some", "one-at-a-time", "many"])
+def test_any_bound_of_memory_converts_all(run, tree, options):
+    """Same entries, whatever runs beside each other; a twin of a file waits for it."""
+    done = run("add", *options, tree, tree / "part0")
+    assert done.returncode == 0, done.stderr
+    converted, present = (int(part.split()[0]) for part in done.stderr.split(", ")[:2])
+    assert (converted, present) == (12, 4)
+    assert len(listed(run)) == 12 and run("verify").returncode == 0
+
+
+def test_a_bound_of_memory_must_be_a_size(run, tree):
+    done = run("add", "--max-memory", "little", tree)
+    assert done.returncode == 2 and "--max-memory" in done.stderr
+
+
 def test_an_entry_is_an_index(run, tree, callsign):
     program = tree / "part0" / "prog0"
     run("add", program)
