@@ -14,11 +14,12 @@
 
 #include <callsign/inspect.h>
 
+#include "artifact_line.h"
 #include "base/text.h"
-#include "store/archive_intake.h"
 #include "store/bucket.h"
 #include "store/file_sync.h"
 #include "store/open_store.h"
+#include "store_add.h"
 
 enum { WHY_SIZE = 512, WORKED = 0, PARTIAL = 1, FAILED = 2 };
 
@@ -27,7 +28,7 @@ struct store_run {
     bool is_json, is_quiet, is_dry;
     uint64_t max_bytes, max_age_s;  /* 0: no limit */
     const char *keep_file;
-    uint64_t stored, rejected, damaged;
+    uint64_t stored, damaged;
     bool failed;
 };
 
@@ -35,121 +36,29 @@ static void complain(const char *path, const char *why) { fprintf(stderr, "calls
 
 /* ---- add ---- */
 
-static void put_artifact_json(const struct artifact *a) {
-    struct text line = { 0 };
-    text_char(&line, '{');
-    text_json_member(&line, "build_id", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash);
-    text_json_member(&line, "name", a->name);
-    text_json_member(&line, "kind", artifact_kind_name(a->kind));
-    text_format(&line, ",\"bytes\":%llu", (unsigned long long)a->bytes);
-    text_json_member(&line, "path", a->path);
-    if (*a->debug_id) text_json_member(&line, "debug_id", a->debug_id);
-    if (*a->code_id) text_json_member(&line, "code_id", a->code_id);
-    if (*a->htlhash) text_json_member(&line, "htlhash", a->htlhash);
-    if (*a->arch) text_json_member(&line, "arch", a->arch);
-    text_json_member(&line, "source", a->source);
-    text_put(&line, "}\n");
-    fwrite(line.ptr, 1, line.size, stdout);
-    text_free(&line);
-}
-
-static void put_artifact_text(const struct artifact *a) {
-    printf("%-40s %-10s %12llu %s (%s)\n", *a->build_id ? a->build_id : *a->debug_id ? a->debug_id : a->htlhash, artifact_kind_name(a->kind),
-           (unsigned long long)a->bytes, *a->name ? a->name : "-", a->path);
-}
-
-static void note_added(void *context, const char *name, enum store_status status, const struct artifact *artifact, const char *why) {
-    struct store_run *run = context;
-    (void)why, (void)name;
-    if (status != STORE_OK) return;
-    run->stored++;
-    if (run->is_quiet) return;
-    if (run->is_json) put_artifact_json(artifact);
-    else put_artifact_text(artifact);
-}
-
-static int copy_into(int from, struct incoming *to) {
-    char portion[1 << 16];
-    ssize_t got;
-    while ((got = read(from, portion, sizeof(portion))) > 0)
-        if (write_all(to->fd, portion, (size_t)got) < 0) return -1;
-    return got < 0 ? -1 : 0;
-}
-
-static void add_file(struct store_run *run, const char *path, bool is_named) {
-    struct incoming incoming;
-    char why[WHY_SIZE] = "";
-    const char *last = strrchr(path, '/');
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || incoming_create(run->opened.store, &incoming, why, sizeof(why)) < 0) {
-        complain(path, *why ? why : strerror(errno));
-        run->failed = true;
-        if (fd >= 0) close(fd);
-        return;
-    }
-    enum store_status status = STORE_UNREACHABLE;
-    if (copy_into(fd, &incoming) < 0) {
-        snprintf(why, sizeof(why), "%s", strerror(errno));
-        incoming_discard(&incoming);
-    } else {
-        status = store_take_file(run->opened.store, &incoming, last ? last + 1 : path, "add", note_added, run, why, sizeof(why));
-    }
-    close(fd);
-    if (status == STORE_REJECTED && (is_named || !run->is_quiet) && is_named) complain(path, why);
-    if (status == STORE_REJECTED) run->rejected++;
-    else if (status != STORE_OK) {
-        complain(path, why);
-        run->failed = true;
-    }
-}
-
-static void add_path(struct store_run *run, const char *path, bool is_named, int depth);
-
-static void add_folder(struct store_run *run, const char *path, int depth) {
-    DIR *folder = opendir(path);
-    if (!folder) {
-        complain(path, strerror(errno));
-        run->failed = true;
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(folder));) {
-        char inner[4096];
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name) < (int)sizeof(inner)) add_path(run, inner, false, depth + 1);
-    }
-    closedir(folder);
-}
-
-/* Symbolic links in folders are not followed. */
-static void add_path(struct store_run *run, const char *path, bool is_named, int depth) {
-    enum { DEEPEST = 64 };
-    struct stat st;
-    if ((is_named ? stat(path, &st) : lstat(path, &st)) < 0) {
-        complain(path, strerror(errno));
-        run->failed = true;
-    } else if (S_ISDIR(st.st_mode)) {
-        if (depth < DEEPEST) add_folder(run, path, depth);
-    } else if (S_ISREG(st.st_mode)) {
-        add_file(run, path, is_named);
-    }
-}
-
 static int add_paths(struct store_run *run, char **paths, int count) {
+    struct store_add add = { .opened = &run->opened, .is_json = run->is_json, .is_quiet = run->is_quiet };
     if (count == 0) {
         fprintf(stderr, "callsign: store add: no file given\n");
         return FAILED;
     }
-    for (int i = 0; i < count; i++) add_path(run, paths[i], true, 0);
-    if (run->failed) return FAILED;
-    return run->stored ? WORKED : PARTIAL;
+    store_add_paths(&add, paths, count);
+    if (add.failed) return FAILED;
+    return add.stored ? WORKED : PARTIAL;
 }
 
 /* ---- list ---- */
 
+static void print_artifact(const struct store_run *run, const struct artifact *artifact) {
+    struct text line = { 0 };
+    artifact_line(&line, artifact, run->is_json);
+    fwrite(line.ptr, 1, line.size, stdout);
+    text_free(&line);
+}
+
 static bool list_artifact(void *context, const struct artifact *artifact) {
     struct store_run *run = context;
-    if (run->is_json) put_artifact_json(artifact);
-    else put_artifact_text(artifact);
+    print_artifact(run, artifact);
     return !ferror(stdout);
 }
 

@@ -391,6 +391,25 @@ def test_archives(callsign, images, tmp_path):
         assert {json.loads(line)["name"] for line in listed.splitlines()} == {"app", "libshop.so"}
 
 
+def test_a_folder_is_stored_in_its_order(callsign, images, tmp_path):
+    """Several files at the same time: what is printed is as if they came one after the other, and a failure stands alone."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    image = images["libshop.so"].path.read_bytes()
+    for number in range(40):
+        id = bytes.fromhex(images["libshop.so"].id)
+        assert image.count(id) == 1
+        (folder / f"lib{number}.so").write_bytes(image.replace(id, bytes([number]) * len(id)))
+    (folder / "notes").write_text("no image\n")
+    done = callsign.run("store", "add", "--store", tmp_path / "store", "--json", folder, tmp_path / "none", folder / "lib3.so", folder / "notes")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["name"] for row in rows] == [entry.name for entry in os.scandir(folder) if entry.name != "notes"] + ["lib3.so"]
+    assert done.returncode == 2
+    assert [line.split(": ")[1] for line in done.stderr.splitlines()] == [str(tmp_path / "none"), str(folder / "notes")]
+    assert len(callsign.good("store", "list", "--store", tmp_path / "store", "--json").splitlines()) == 40
+    callsign.good("store", "fsck", "--store", tmp_path / "store")
+
+
 def test_prune(callsign, store, images, tmp_path):
     (tmp_path / "keep").write_text("app\n")
     callsign.good("store", "prune", "--store", store, "--max-bytes", "1", "--keep", tmp_path / "keep")
