@@ -39,6 +39,7 @@ static struct server *start_server(void) {
     settings_init(&server.settings);
     server.settings.workers = 0; /* run_queue() works */
     server.settings.max_body = 1 << 20;
+    server_use_settings(&server, &server.settings);
     log_set_level("none");
     server.store = scratch_store_open();
     require(scratch_store_take(server.store, "libexample.so.sym", example, sizeof(example) - 1, forget_note, NULL) == STORE_OK);

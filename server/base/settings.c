@@ -40,6 +40,7 @@ static const struct setting table[] = {
     { "demo", SETTING_FLAG, offsetof(struct settings, demo), 0, 0, 0, 0, "fill an empty store with examples" },
     NUMBER_SETTING("threads", threads, 1, 256, "threads that serve connections (default: one per core)"),
     NUMBER_SETTING("workers", workers, 1, MOST_WORKERS, "threads for requests that wait (default 16)"),
+    NUMBER_SETTING("fetch-workers", fetch_workers, 1, MOST_FETCH_WORKERS, "requests that may wait for upstreams at the same time; more are refused with 502 (default 64)"),
     NUMBER_SETTING("conversion-workers", conversion_workers, 1, 64, "conversions at the same time (default 2)"),
     NUMBER_SETTING("conversion-threads", conversion_threads, 0, 256, "threads of one conversion; 0: one per core (default 0)"),
     SIZE_SETTING("conversion-memory", conversion_memory, 1 << 20, "memory of all conversions and open conversions (default 8G)"),
@@ -74,7 +75,7 @@ const char *settings_key(size_t i, const char **out_help) {
 
 void settings_init(struct settings *s) {
     *s = (struct settings){
-        .listen = "127.0.0.1:8788", .layout = "build-id", .log_level = "info", .threads = 0, .workers = 16, .conversion_workers = 2,
+        .listen = "127.0.0.1:8788", .layout = "build-id", .log_level = "info", .threads = 0, .workers = 16, .fetch_workers = 64, .conversion_workers = 2,
         .conversion_memory = (uint64_t)8 << 30, .converted_bytes = (uint64_t)64 << 30, .max_upload = (uint64_t)16 << 30, .max_body = 64 << 20,
         .max_body_memory = 512 << 20, .max_jobs = 1000, .max_connections = 4096, .idle_timeout = 60, .header_timeout = 30,
         .drain_timeout = 30, .rescan = 10, .refresh = 10, .negative = 20, .fetch_timeout = 30, .keep_answers = 90, .max_partial_uploads = 256,

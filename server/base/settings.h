@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SETTING_TEXT_SIZE = 1024, MOST_REMOTES = 16, MOST_TENANTS = 64, MOST_WORKERS = 256 };
+enum { SETTING_TEXT_SIZE = 1024, MOST_REMOTES = 16, MOST_TENANTS = 64, MOST_WORKERS = 256, MOST_FETCH_WORKERS = 256 };
 
 struct settings {
     char store[SETTING_TEXT_SIZE];
@@ -26,7 +26,7 @@ struct settings {
     struct tenant_setting { char name[64], token_file[SETTING_TEXT_SIZE], scopes[64]; } tenants[MOST_TENANTS];
     uint32_t tenant_count;
     bool demo;
-    uint64_t threads, workers, conversion_workers, conversion_threads, conversion_memory;
+    uint64_t threads, workers, fetch_workers, conversion_workers, conversion_threads, conversion_memory;
     uint64_t converted_bytes, max_upload, max_body, max_jobs, max_connections, max_connections_per_address;
     uint64_t idle_timeout, header_timeout, drain_timeout, rescan, refresh, negative, open_indexes, rate_limit, rate_burst;
     uint64_t max_body_memory, fetch_timeout, keep_answers, max_partial_uploads, partial_age;

@@ -80,8 +80,8 @@ static void check_token(struct http_request *request) {
 
 static void check_size(struct http_request *request) {
     const char *length = request_header(request, "Content-Length");
-    const struct settings *settings = &request->server->settings;
-    uint64_t max = request->route->flags & ROUTE_FILE ? settings->max_upload : settings->max_body;
+    struct server *server = request->server;
+    uint64_t max = request->route->flags & ROUTE_FILE ? atomic_load(&server->live.max_upload) : server->settings.max_body;
     if (length && strtoull(length, NULL, 10) > max) reject(request, 413, "the body is too large");
 }
 
@@ -148,7 +148,7 @@ static void receive(struct http_request *request, const char *data, size_t size)
         return;
     }
     if (request->part.is_part && request->body_size > request->part.size) reject(request, 400, "the body is larger than Content-Range has it");
-    else if (request->body_size > request->server->settings.max_upload) reject(request, 413, "the body is too large");
+    else if (request->body_size > atomic_load(&request->server->live.max_upload)) reject(request, 413, "the body is too large");
     else if (write_all(request->incoming.fd, data, size) < 0) {
         if (is_full(errno)) request->incoming.is_kept = false;
         reject(request, is_full(errno) ? 507 : 503, strerror(errno));

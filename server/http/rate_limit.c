@@ -44,9 +44,10 @@ static uint64_t client_hash(const struct http_request *request) {
 bool rate_limit_take(struct http_request *request) {
     struct server *server = request->server;
     struct rate_limit *limit = server->rates;
-    if (!limit || !server->settings.rate_limit) return true;
+    uint64_t per_second = atomic_load(&server->live.rate_limit);
+    if (!limit || !per_second) return true;
     struct bucket *bucket = &limit->buckets[client_hash(request) % SLOTS];
-    double burst = (double)server->settings.rate_burst, rate = (double)server->settings.rate_limit;
+    double burst = (double)atomic_load(&server->live.rate_burst), rate = (double)per_second;
     pthread_mutex_lock(&limit->lock);
     double seconds = (double)(request->started.tv_sec - bucket->filled.tv_sec) + 1e-9 * (double)(request->started.tv_nsec - bucket->filled.tv_nsec);
     bucket->left = bucket->filled.tv_sec == 0 ? burst : bucket->left + (seconds > 0 ? seconds * rate : 0);

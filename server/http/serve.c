@@ -98,6 +98,13 @@ static void block_signals(sigset_t *set) {
     signal(SIGXFSZ, SIG_IGN); /* write() fails instead */
 }
 
+void server_use_settings(struct server *server, const struct settings *settings) {
+    atomic_store(&server->live.rate_limit, settings->rate_limit);
+    atomic_store(&server->live.rate_burst, settings->rate_burst);
+    atomic_store(&server->live.max_jobs, settings->max_jobs);
+    atomic_store(&server->live.max_upload, settings->max_upload);
+}
+
 /* Limits and tokens; what decides about the store and the address needs a restart. */
 static void reload(struct server *server) {
     struct settings *next = malloc(sizeof(*next));
@@ -112,10 +119,7 @@ static void reload(struct server *server) {
     if (!tokens_reload(server->tokens, next, why, sizeof(why))) {
         log_event("error", "the tokens were not read again", why);
     } else {
-        server->settings.rate_limit = next->rate_limit;
-        server->settings.rate_burst = next->rate_burst;
-        server->settings.max_jobs = next->max_jobs;
-        server->settings.max_upload = next->max_upload;
+        server_use_settings(server, next);
         log_set_level(next->log_level);
         pool_refresh(server->pool);
         log_event("info", "reloaded", NULL);
@@ -195,6 +199,7 @@ int serve(struct settings *settings, int argc, char **argv) {
     sigset_t signals;
     char why[512] = "out of memory";
     server.settings = *settings;
+    server_use_settings(&server, settings);
     server.argc = argc;
     server.argv = argv;
     server.routes = server_routes;

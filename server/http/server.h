@@ -12,8 +12,14 @@
 
 struct MHD_Daemon;
 
+/* What SIGHUP changes while others read it. */
+struct live_settings {
+    atomic_uint_least64_t rate_limit, rate_burst, max_jobs, max_upload;
+};
+
 struct server {
-    struct settings settings;
+    struct settings settings;        /* as the server was started: nothing changes them */
+    struct live_settings live;       /* these are used instead of those of the same names */
     int argc;                        /* of the command line that gave them */
     char **argv;
     struct symbol_store *store;
@@ -35,8 +41,9 @@ struct server {
     struct http_request *queue_first, **queue_last;
     uint32_t queue_size;
     bool is_stopping;
-    pthread_t workers[MOST_WORKERS];
+    pthread_t workers[MOST_WORKERS + MOST_FETCH_WORKERS];
     uint32_t worker_count;
+    uint32_t working_count, waiting_count; /* of them, with a request: at work, or waiting for an upstream */
 };
 
 /* Listens. 0, or -1 with a message. */
@@ -48,6 +55,9 @@ void server_drain(struct server *server);
 
 /* Runs until `signals` say stop; the body of `callsign serve`. SIGHUP reads the arguments' settings again. */
 int serve(struct settings *settings, int argc, char **argv);
+
+/* Takes over what may change. */
+void server_use_settings(struct server *server, const struct settings *settings);
 
 /* ---- between the files of http/ ---- */
 void queue_start(struct server *server);

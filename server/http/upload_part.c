@@ -53,7 +53,7 @@ static bool refuse(struct http_request *request, unsigned status, const char *te
 static bool check_lengths(struct http_request *request) {
     const struct upload_part *part = &request->part;
     const char *length = request_header(request, "Content-Length");
-    if (part->total > request->server->settings.max_upload) return refuse(request, 413, "the file is too large");
+    if (part->total > atomic_load(&request->server->live.max_upload)) return refuse(request, 413, "the file is too large");
     if (length && strtoull(length, NULL, 10) != part->size) return refuse(request, 400, "Content-Range and Content-Length have different sizes");
     return true;
 }

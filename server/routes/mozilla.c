@@ -107,9 +107,10 @@ static bool check_request(struct moz_request *m) {
         snprintf(m->error, sizeof(m->error), "jobs is not an array");
         return false;
     }
-    if (count > m->http->server->settings.max_jobs || (is_list && count == 0)) {
+    uint64_t max_jobs = atomic_load(&m->http->server->live.max_jobs);
+    if (count > max_jobs || (is_list && count == 0)) {
         snprintf(m->error, sizeof(m->error), count ? "more jobs than %llu" : "no jobs specified",
-                 (unsigned long long)m->http->server->settings.max_jobs);
+                 (unsigned long long)max_jobs);
         return false;
     }
     m->jobs = calloc(count, sizeof(*m->jobs));

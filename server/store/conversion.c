@@ -153,10 +153,18 @@ static enum pool_status pool_status_of(enum store_status status) {
     return POOL_UNREACHABLE;
 }
 
-/* The best of the first kinds that the store has. */
+/* Files with all symbols of their image. */
+static const uint32_t complete_kinds = ARTIFACT_GSYM | ARTIFACT_DEBUGINFO | ARTIFACT_PDB | ARTIFACT_BREAKPAD;
+
+/* The best of the first kinds that the store has; remotes are asked if it has none with all symbols. */
 static enum pool_status choose_file(struct conversion *c, const struct symbols_key *key, const uint32_t *kinds, size_t count,
                                     struct artifact *out, char *why, size_t why_size) {
     enum pool_status failure = POOL_NONE;
+    for (size_t i = 0; i < count; i++) {
+        struct tree_query query;
+        query_of(key, kinds[i], &query);
+        if (kinds[i] & complete_kinds && symbol_store_find_local(c->store, &query, out, why, why_size) == STORE_OK) return POOL_OK;
+    }
     for (size_t i = 0; i < count; i++) {
         struct tree_query query;
         query_of(key, kinds[i], &query);

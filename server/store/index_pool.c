@@ -15,6 +15,7 @@
 #include <callsign/open.h>
 
 #include "base/text.h"
+#include "base/waiting.h"
 #include "store/conversion.h"
 #include "store/name_cache.h"
 
@@ -185,17 +186,26 @@ static void open_slot(struct index_pool *pool, struct slot *slot, const struct s
     pthread_cond_broadcast(&pool->ready);
 }
 
+/* Somebody else opens it, and may be fetching it. False: too many wait already. */
+static bool wait_for_slot(struct index_pool *pool, const char *text, struct slot **slot) {
+    if (!waiting_begin()) return false;
+    for (; *slot && (*slot)->state == SLOT_OPENING; *slot = find_slot(pool, text)) pthread_cond_wait(&pool->ready, &pool->lock);
+    waiting_end();
+    return true;
+}
+
 enum pool_status pool_acquire(struct index_pool *pool, const struct symbols_key *key, bool may_block, struct symbols **out, char *why,
                               size_t why_size) {
     char text[KEY_SIZE];
     key_text(key, text);
     pthread_mutex_lock(&pool->lock);
-    struct slot *slot = find_slot(pool, text);
-    while (slot && slot->state == SLOT_OPENING && may_block) {
-        pthread_cond_wait(&pool->ready, &pool->lock);
-        slot = find_slot(pool, text);
-    }
     enum pool_status status = POOL_WOULD_BLOCK;
+    struct slot *slot = find_slot(pool, text);
+    if (slot && slot->state == SLOT_OPENING && may_block && !wait_for_slot(pool, text, &slot)) {
+        snprintf(why, why_size, "too many requests wait for upstreams (fetch-workers)");
+        status = POOL_UNREACHABLE;
+        may_block = false;
+    }
     if (slot && slot->state == SLOT_READY && is_outdated(pool, slot) && may_block) {
         remove_slot(pool, slot);
         slot = NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/waiting.h"
 #include "store/remote.h"
 #include "store/store_private.h"
 
@@ -54,8 +55,8 @@ static enum store_status choose(struct symbol_store *store, const struct tree_qu
     return best >= 0 ? STORE_OK : STORE_NONE;
 }
 
-static enum store_status find_locally(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
-                                      size_t why_size) {
+enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
+                                          size_t why_size) {
     struct artifact *found = malloc(MOST_CANDIDATES * sizeof(*found));
     int count = found ? find_candidates(store, query, found) : -1;
     enum store_status status = STORE_UNREACHABLE;
@@ -111,19 +112,31 @@ static enum store_status fetch(struct symbol_store *store, const struct tree_que
     return result;
 }
 
-enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
-                                    size_t why_size) {
-    char key[FETCH_KEY_SIZE];
-    enum store_status status = find_locally(store, query, out, why, why_size);
-    if (status != STORE_NONE || store->options.remote_count == 0) return status;
-    snprintf(key, sizeof(key), "%u/%s%s%s", query->kinds, query->build_id, query->debug_id, query->code_id);
-    if (fetches_is_miss(store->fetches, key)) return STORE_NONE;
+/* What others fetch meanwhile is waited for. */
+static enum store_status find_remotely(struct symbol_store *store, const struct tree_query *query, const char *key, struct artifact *out,
+                                       char *why, size_t why_size) {
     int slot = fetches_begin(store->fetches, key);
-    status = find_locally(store, query, out, why, why_size);
+    enum store_status status = symbol_store_find_local(store, query, out, why, why_size);
     if (status == STORE_NONE && !fetches_is_miss(store->fetches, key)) {
         status = fetch(store, query, why, why_size);
         if (status == STORE_NONE) fetches_add_miss(store->fetches, key, store->options.negative_s);
     }
     fetches_end(store->fetches, slot);
-    return status == STORE_OK ? find_locally(store, query, out, why, why_size) : status;
+    return status;
+}
+
+enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
+                                    size_t why_size) {
+    char key[FETCH_KEY_SIZE];
+    enum store_status status = symbol_store_find_local(store, query, out, why, why_size);
+    if (status != STORE_NONE || store->options.remote_count == 0) return status;
+    snprintf(key, sizeof(key), "%u/%s%s%s", query->kinds, query->build_id, query->debug_id, query->code_id);
+    if (fetches_is_miss(store->fetches, key)) return STORE_NONE;
+    if (!waiting_begin()) {
+        snprintf(why, why_size, "too many requests wait for upstreams (fetch-workers)");
+        return STORE_UNREACHABLE;
+    }
+    status = find_remotely(store, query, key, out, why, why_size);
+    waiting_end();
+    return status == STORE_OK ? symbol_store_find_local(store, query, out, why, why_size) : status;
 }

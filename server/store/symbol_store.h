@@ -51,6 +51,9 @@ enum store_status symbol_store_put(struct symbol_store *store, struct incoming *
 /* The file that answers a query of a tree; `path` of it is relative to the folder. Asks remotes. */
 enum store_status symbol_store_find(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
                                     size_t why_size);
+/* The same without asking remotes. */
+enum store_status symbol_store_find_local(struct symbol_store *store, const struct tree_query *query, struct artifact *out, char *why,
+                                          size_t why_size);
 
 struct scan_counts {
     uint64_t files, added, removed, rejected;

@@ -3,6 +3,7 @@ import http.client
 import json
 import ssl
 import subprocess
+import threading
 import urllib.parse
 
 import pytest
@@ -115,6 +116,34 @@ def test_the_configuration_is_read_again(callsign, store, images, tmp_path):
         config.write_text("colour = red\n")
         hang_up(server)
         assert jobs() == 200 and any("colour" in entry.get("detail", "") for entry in server.logged())
+
+
+def test_reload_while_requests_are_answered(callsign, store, images, tmp_path):
+    """Each request has the limits before or after; a build with ThreadSanitizer reports what is read while it is written."""
+    config, tokens, body = tmp_path / "config", tmp_path / "tokens", json.dumps({"jobs": [job(images, [[[0, 1]]])] * 3})
+    config.write_text("max-jobs = 2\n")
+    tokens.write_text("t\n")
+    with Server(callsign, store, "--config", config, "--upload-token-file", tokens) as server:
+        is_over, statuses = threading.Event(), []
+
+        def ask():
+            while not is_over.is_set():
+                statuses.append(server.ask("POST", "/symbolicate/v5", body)[0])
+                statuses.append(server.ask("PUT", "/v1/store/app", b"x" * 2000, **bearer("t"))[0])
+
+        asking = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in asking:
+            thread.start()
+        try:
+            for n in range(6):
+                config.write_text(f"max-jobs = {2 + n % 2}\nmax-upload = {1000 + n % 2 * 2000}\nrate-limit = {n % 2 * 100000}\n")
+                hang_up(server)
+        finally:
+            is_over.set()
+            for thread in asking:
+                thread.join(60)
+        assert set(statuses) <= {200, 400, 413, 422} and {200, 400} & set(statuses)
+    assert "ThreadSanitizer" not in server.log_path.read_text()
 
 
 def test_the_command_line_wins_after_a_reload_too(callsign, store, images, tmp_path):
