@@ -69,6 +69,7 @@ def test_jitdump(callsign, order, tmp_path):
 
 
 REFUSED = {
+    "spirv": (b"\x03\x02\x23\x07" + bytes(60), "SPIR-V module"),
     "xcoff32": (b"\x01\xdf" + bytes(60), "XCOFF object of AIX, 32 bits"),
     "xcoff64": (b"\x01\xf7" + bytes(60), "XCOFF object of AIX, 64 bits"),
     "bitcode": (b"BC\xc0\xde" + bytes(60), "LLVM bitcode"),
@@ -84,14 +85,13 @@ def test_files_that_are_not_read_are_named(callsign, kind, tmp_path):
     assert text in callsign.bad("convert", tmp_path / "input", "-o", tmp_path / "index")
 
 
-@pytest.mark.parametrize("change, text", [((16, 4), "core dump: it has no functions"), ((18, 190), "CUDA cubin: ")], ids=["core", "cubin"])
-def test_elf_files_that_are_not_read_are_named(callsign, change, text, tmp_path):
+def test_core_dumps_are_named(callsign, tmp_path):
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     subprocess.run([need("gcc"), "-c", "main.c"], cwd=tmp_path, check=True)
     data = bytearray((tmp_path / "main.o").read_bytes())
-    data[change[0]:change[0] + 2] = change[1].to_bytes(2, "little")
+    data[16:18] = (4).to_bytes(2, "little")
     (tmp_path / "main.o").write_bytes(data)
-    assert text in callsign.bad("convert", tmp_path / "main.o", "-o", tmp_path / "index")
+    assert "core dump: it has no functions" in callsign.bad("convert", tmp_path / "main.o", "-o", tmp_path / "index")
 
 
 def test_stabs_are_told(callsign, tmp_path):

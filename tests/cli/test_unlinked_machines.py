@@ -2,6 +2,7 @@
 llvm-symbolizer, or of the source text. What is not known is refused."""
 import json
 import re
+import struct
 import subprocess
 
 import pytest
@@ -121,6 +122,35 @@ def test_objects_of_the_gnu_assembler(callsign, machine, version, tmp_path):
     answers = callsign.good("lookup", tmp_path / "index", "--json", *map(hex, addresses)).splitlines()
     frames = [json.loads(line)["frames"] for line in answers]
     assert [(f[0]["function"], f[0]["line"]) for f in frames] == [("one", 6), ("one", 7), ("one", 8), ("two", 14), ("two", 15)]
+
+
+def as_cubin(data):
+    """An object as CUDA's ptxas writes it: marked as linked, with relocations of types of its own."""
+    data, types = bytearray(data), {0: 0, 1: 2, 10: 1} # R_X86_64_NONE, _64, _32
+    data[16:20] = struct.pack("<HH", 2, 190)
+    sections, = struct.unpack_from("<Q", data, 40)
+    for index in range(struct.unpack_from("<H", data, 60)[0]):
+        kind, _, _, off, size, _, target = struct.unpack_from("<IQQQQII", data, sections + 64 * index + 4)
+        executable = struct.unpack_from("<Q", data, sections + 64 * target + 8)[0] & 4
+        for at in range(off, off + size, 24) if kind == 4 and not executable else ():
+            struct.pack_into("<I", data, at + 8, types[struct.unpack_from("<I", data, at + 8)[0]])
+    return bytes(data)
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_cubins(callsign, version, tmp_path):
+    (tmp_path / "square.c").write_text(SOURCE)
+    run(tmp_path, need("clang-22"), "--target=x86_64", "-c", "-g", f"-gdwarf-{version}", "-O1", "-ffreestanding", "-ffunction-sections",
+        "-fno-asynchronous-unwind-tables", "square.c")
+    (tmp_path / "square.cubin").write_bytes(as_cubin((tmp_path / "square.o").read_bytes()))
+    answers = []
+    for name in ("square.o", "square.cubin"):
+        callsign.good("convert", "--quiet", tmp_path / name, "-o", tmp_path / "index")
+        found = ranges(callsign, tmp_path / "index")
+        assert found.keys() == {"helper", "area"} and found["helper"][0] != found["area"][0]
+        addresses = [hex(start + offset) for start, size in found.values() for offset in range(size)]
+        answers.append([json.loads(line)["frames"] for line in callsign.good("lookup", tmp_path / "index", "--json", *addresses).splitlines()])
+    assert answers[0] == answers[1] and any(len(frames) == 2 for frames in answers[1])
 
 
 def test_an_unknown_machine_is_refused(callsign, tmp_path):

@@ -262,7 +262,9 @@ csn_status csni_stack_records_create(const struct csni_model *model, struct csn_
                                      struct csni_stack_records **out, struct csn_error *err) {
     struct csni_breakpad_registers registers;
     *out = NULL;
-    if (!model->object || model->object->kind == CSNI_OBJECT_RELOCATABLE) return CSN_OK;
+    if (!model->object) return CSN_OK;
+    /* Only those of ELF are relocated. */
+    if (model->object->kind == CSNI_OBJECT_RELOCATABLE && model->object->container != CSNI_CONTAINER_ELF) return CSN_OK;
     if (!csni_breakpad_registers_of(csni_str(model->object->arch), &registers)) return CSN_OK;
     struct csni_stack_records *m = csni_alloc_zeroed(model->alloc, 1, sizeof *m);
     if (!m) return csni_fail_memory(err, sizeof *m);

@@ -46,6 +46,7 @@ static const struct {
     uint8_t magic[4], size;
     const char *text;
 } unread_kinds[] = {
+    { { 0x03, 0x02, 0x23, 0x07 }, 4, "SPIR-V module: this format is not read" },
     { { 0x01, 0xdf }, 2, "XCOFF object of AIX, 32 bits: this format is not read" },
     { { 0x01, 0xf7 }, 2, "XCOFF object of AIX, 64 bits: this format is not read" },
     { { 'B', 'C', 0xc0, 0xde }, 4, "LLVM bitcode: it has no machine code; give the object file that is made of it" },

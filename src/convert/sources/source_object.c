@@ -81,8 +81,6 @@ static void describe_identity(struct csni_conversion *c) {
 static csn_status check_object_kind(const struct csni_object *object, struct csn_error *err) {
     if (object->kind == CSNI_OBJECT_CORE)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "core dump: it has no functions; give the program that was running");
-    if (csni_str_is(csni_str(object->arch), "cuda"))
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "CUDA cubin: its functions all begin at address 0, and code of GPUs is not read");
     return CSN_OK;
 }
 

@@ -305,7 +305,9 @@ static void read_elf_build_id(struct csni_object *object, const struct elf_heade
     }
 }
 
-static enum csni_object_kind elf_object_kind(uint16_t type) {
+/* CUDA's cubins are marked as linked, but all their sections begin at 0, and debug sections wait for relocations. */
+static enum csni_object_kind elf_object_kind(uint16_t type, uint16_t machine) {
+    if (machine == EM_CUDA && type == ET_EXEC) return CSNI_OBJECT_RELOCATABLE;
     switch (type) {
     case ET_REL: return CSNI_OBJECT_RELOCATABLE;
     case ET_EXEC: return CSNI_OBJECT_EXECUTABLE;
@@ -320,7 +322,7 @@ static csn_status elf_read(struct csni_object_private *priv, struct csn_error *e
     struct elf_header header;
     CSNI_TRY(read_ident(object, err));
     read_elf_header(object, &header);
-    object->kind = elf_object_kind(header.type);
+    object->kind = elf_object_kind(header.type, header.machine);
     object->machine = header.machine;
     snprintf(object->arch, sizeof object->arch, "%s", arch_name(object));
     CSNI_TRY(check_elf_tables(object, &header, err));

@@ -183,11 +183,16 @@ static bool is_relocation_of(const struct csni_section *s, uint32_t target) {
     return (s->type == SHT_RELA || s->type == SHT_REL) && s->info == target;
 }
 
-/* Sections that are not in memory; and function descriptors, which tell where the code of symbols is. */
+/* Sections that will be in memory, and are read: function descriptors tell where the code of symbols is, frame descriptions where
+ * functions end and how they are unwound. */
+static bool is_read_in_memory(const struct csni_object *object, const struct csni_section *s) {
+    return csni_str_is(s->name, ".eh_frame") || (object->machine == EM_PPC64 && csni_str_is(s->name, ".opd"));
+}
+
 bool csni_elf_needs_relocation(const struct csni_object *object, uint32_t section) {
     const struct csni_section *s = &object->sections[section];
     if (object->kind != CSNI_OBJECT_RELOCATABLE) return false;
-    if ((s->flags & CSNI_SECTION_ALLOC) && !(object->machine == EM_PPC64 && csni_str_is(s->name, ".opd"))) return false;
+    if ((s->flags & CSNI_SECTION_ALLOC) && !is_read_in_memory(object, s)) return false;
     for (uint32_t i = 1; i < object->section_count; i++)
         if (is_relocation_of(&object->sections[i], section)) return true;
     return false;

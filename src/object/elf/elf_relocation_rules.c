@@ -112,6 +112,9 @@ static const struct csni_relocation_rule rules_xtensa[] = {
     { R_XTENSA_NDIFF8, IGNORE, 0 }, { R_XTENSA_NDIFF16, IGNORE, 0 }, { R_XTENSA_NDIFF32, IGNORE, 0 },
     { R_XTENSA_NONE, IGNORE, 0 },
 };
+static const struct csni_relocation_rule rules_cuda[] = {
+    { R_CUDA_32, ABSOLUTE, 4 }, { R_CUDA_64, ABSOLUTE, 8 }, { R_CUDA_NONE, IGNORE, 0 },
+};
 static const struct csni_relocation_rule rules_alpha[] = {
     { R_ALPHA_REFLONG, ABSOLUTE, 4 }, { R_ALPHA_REFQUAD, ABSOLUTE, 8 }, { R_ALPHA_SREL32, RELATIVE, 4 },
     { R_ALPHA_SREL64, RELATIVE, 8 }, { R_ALPHA_DTPREL64, ABSOLUTE, 8 }, { R_ALPHA_NONE, IGNORE, 0 },
@@ -189,6 +192,7 @@ static const struct machine_rules machine_rules[] = {
     { EM_LANAI, RULES(lanai) },
     { EM_VE, RULES(ve) },
     { EM_XTENSA, RULES(xtensa) },
+    { EM_CUDA, RULES(cuda) },
     { EM_ALPHA, RULES(alpha) },
     { EM_PARISC, RULES(parisc) },
     { EM_SH, RULES(sh) },
