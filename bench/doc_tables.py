@@ -278,9 +278,82 @@ def store_at_scale(results):
                             "GB a second from it", "servers", "breaks first", "$ of the bucket for a million frames", "$ of servers"], rows, left=2)
 
 
+def spark_condition(results):
+    return (f"{results['date']}, Spark {results['spark']}, one master and two workers of one core on {results['cores']} cores with a load average of {results['load']} "
+            f"before; {results['modules']} modules of {results['object']}, Zipf.\n\n")
+
+
+def spark_runs(results):
+    """Every run on the cluster: seconds, shuffled bytes and answers, and rivals on the same frames."""
+    rows = []
+    for row in results["runs"]:
+        if row.get("master") == "spark":
+            same = {True: "the same", False: "OTHERS", None: "" if row["what"].startswith(("symbolic", "addr2line")) else "first"}[row.get("same_answers")]
+            rows.append([row["what"], f"{row['frames']:,}", f"{row['seconds']:.1f}", f"{row['frames_per_second']:,}", f"{row['shuffle_bytes'] / 1e6:.1f}",
+                         f"{row['named']:,}", same])
+    return spark_condition(results) + markdown(["run", "frames", "s", "frames a second", "MB shuffled", "rows with names", "answers"], rows)
+
+
+def spark_growth(results):
+    """callsign.spark with the first kind of join: the cluster and local masters."""
+    first = next(row["what"] for row in results["runs"] if row["what"].startswith("callsign.spark,"))
+    runs = [row for row in results["runs"] if row["what"] == first and "distinct_pairs" in row]
+    masters = list(dict.fromkeys(row["master"] for row in runs))
+    rows = []
+    for frames in dict.fromkeys(row["frames"] for row in runs):
+        of = {master: by(runs, frames=frames, master=master) for master in masters}
+        pairs = next(row["distinct_pairs"] for row in of.values() if row)
+        rows.append([f"{frames:,}", f"{pairs:,}", *[f"{of[master]['seconds']:.1f}" if of[master] else "-" for master in masters]])
+    return markdown(["frames", "distinct pairs", *[f"{'cluster' if master == 'spark' else master}, s" for master in masters]], rows, left=0)
+
+
+def spark_cost(results):
+    """What each stage costs for a frame, a pair or an image, and for 10^12 frames, 10^9 pairs and 10^6 images on 1000 cores."""
+    plans = {row["what"].rpartition("=")[2]: row for row in sorted(results["runs"], key=lambda row: row["frames"])
+             if row.get("master") == "spark" and row["what"].startswith("callsign.spark, join=") and "distinct_pairs" in row}
+    broadcast, shuffled = plans["broadcast"], plans["auto"]
+    if "shuffle of rows" not in shuffled["stages"]:
+        shuffled = plans["hash"]
+    frames, pairs = shuffled["frames"], shuffled["distinct_pairs"]
+    convert = next(row for row in results["runs"] if row["what"] == "callsign.spark.convert")
+    stages = shuffled["stages"]
+
+    def hours(seconds):
+        return f"{seconds / 1000 / 3600:.1f} h" if seconds > 3.6e6 else f"{seconds / 1000 / 60:.1f} min"
+
+    def of_frame(name, cost, size):
+        return [name, f"{cost * 1e6 / frames:.2f} µs a frame", f"{size / frames:.2f} bytes a frame" if size else "none", hours(cost / frames * 1e12),
+                f"{size / frames:.1f} TB" if size else "-"]
+
+    def of_pair(name, cost, size):
+        return [name, f"{cost * 1e6 / pairs:.1f} µs a pair", f"{size / pairs:.0f} bytes a pair" if size else "none", hours(cost / pairs * 1e9),
+                f"{size / pairs:.0f} GB" if size else "-"]
+    per_byte, share = convert["seconds"] / convert["file_bytes"], convert["index_bytes"] / convert["file_bytes"]
+    rows = [["convert, once", f"{per_byte * 1e8:.1f} s for 100 MB ({convert['file']})", "none", hours(per_byte * 1e8 * 1e6), f"{share * 100:.0f} TB of indexes"],
+            of_frame("read, distinct", stages["distinct"]["task_seconds"], 0),
+            of_pair("shuffles of pairs, salt", stages["salt and shuffle of pairs"]["task_seconds"],
+                    stages["distinct"]["shuffle_bytes"] + stages["salt and shuffle of pairs"]["shuffle_bytes"]),
+            of_pair("lookups, with Python and Arrow", stages["lookups"]["task_seconds"], stages["lookups"]["shuffle_bytes"]),
+            of_frame("shuffle of rows", stages["shuffle of rows"]["task_seconds"], stages["shuffle of rows"]["shuffle_bytes"]),
+            of_frame("join after a shuffle, and reading every answer", stages["join"]["task_seconds"], 0),
+            of_frame("instead of both: join by broadcast", broadcast["stages"]["join"]["task_seconds"], 0)]
+    head = f"Of {shuffled['what']} over {frames:,} frames and {pairs:,} pairs; the last line of join=broadcast over {broadcast['frames']:,}.\n\n"
+    return head + markdown(["stage", "task time", "shuffled", "1000 cores, 10^12 frames, 10^9 pairs, 10^6 images of 100 MB", "bytes there"], rows, left=1)
+
+
+def clickhouse(results):
+    """Throughput of symbolicate beside ClickHouse's own functions, in one process."""
+    rows = [[row["what"], f"{row['rows']:,}", f"{row['seconds']:.2f}", f"{row['rows_per_second']:,}", f"{row['with_line']:,}" if row["with_line"] is not None else "names only"]
+            for row in results["runs"]]
+    same = results["same_names"]
+    return (f"{results['date']}, ClickHouse {results['clickhouse']} (chdb), {results['cores']} cores with a load average of {results['load']} before, addresses of "
+            f"{results['functions']} functions of {results['library']}. The names of addressToSymbol and symbolicate agree in {same['same'] / same['rows']:.0%} of the rows.\n\n"
+            + markdown(["function", "rows", "s", "rows a second", "answers with a line"], rows))
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
                                 lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
-                                store_at_scale)}
+                                store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse)}
 
 
 def render(match):

@@ -2,6 +2,7 @@
 """Times callsign.spark on a standalone Spark cluster of one master and two workers on the loopback interface.
 
 usage: spark_cluster.py --object FILE [--frames N,N...] [--out FILE.json] [--modules 200] [--kill] [--growth] [--rivals FRAMES]
+                        [--convert FILE]
 
 Run it with a Python that has callsign, pyspark and pyarrow; Java 17 must be installed. FILE is a program or debug file: its index serves
 every module under a name of its own. The frames have a Zipf distribution over modules and over addresses within a module; executors make
@@ -53,14 +54,14 @@ def summary_of(named):
     return {"rows": row["n"], "named": row["found"], "hash": str(row["hash"])}
 
 
-def timed(spark, what, frames, make):
-    """Runs make() and gives a row of results."""
+def timed(spark, what, frames, make, pairs=None):
+    """Runs make() and gives a row of results. `pairs`: how many are distinct, if make() has callsign.spark's plan."""
     _, since = read_stages(spark, 0)
     start = time.monotonic()
     found = summary_of(make())
     seconds = time.monotonic() - start
     time.sleep(1)  # the interface shows a stage a moment after its end
-    stages = costs_of(read_stages(spark, since)[0], frames)
+    stages = costs_of(read_stages(spark, since)[0], frames, pairs)
     row = {"what": what, "master": spark.sparkContext.master.partition(":")[0], "frames": frames, "seconds": round(seconds, 2),
            "frames_per_second": round(frames / seconds), "shuffle_bytes": sum_of(stages, "shuffle_bytes"),
            "jvm_cpu_seconds": round(sum_of(stages, "jvm_cpu_seconds"), 2), **found, "stages": stages}
@@ -112,10 +113,11 @@ class Bench:
         shutil.rmtree(path)
 
     def conversion(self, spark):
-        row = callsign.spark.convert(spark, [self.arguments.object], store=self.folder / "converted").collect()[0]
+        path = self.arguments.convert or self.arguments.object
+        row = callsign.spark.convert(spark, [path], store=self.folder / "converted").collect()[0]
         if row["status"] != "converted":
             self.errors.append(f"spark.convert: {row['error']}")
-        self.results.append({"what": "callsign.spark.convert", "frames": 0, "files": 1, "file_bytes": os.path.getsize(self.arguments.object), "seconds": row["seconds"],
+        self.results.append({"what": "callsign.spark.convert", "frames": 0, "file": os.path.basename(path), "file_bytes": os.path.getsize(path), "seconds": row["seconds"],
                              "index_bytes": row["bytes"]})
 
     def size(self, spark, count):
@@ -124,14 +126,15 @@ class Bench:
         start = time.monotonic()
         make_frames(spark, count, self.arguments.modules, self.functions, path)
         df = spark.read.parquet(path)
-        more = {"distinct_pairs": df.distinct().count()}
-        print(f"{count:,} frames, {more['distinct_pairs']:,} distinct pairs, made and counted in {time.monotonic() - start:.0f} s", flush=True)
+        pairs = df.distinct().count()
+        more = {"distinct_pairs": pairs}
+        print(f"{count:,} frames, {pairs:,} distinct pairs, made and counted in {time.monotonic() - start:.0f} s", flush=True)
         for join in self.arguments.joins.split(","):
-            self.keep(timed(spark, f"callsign.spark, join={join}", count, lambda: self.named(df, join)), **more)
+            self.keep(timed(spark, f"callsign.spark, join={join}", count, lambda: self.named(df, join), pairs), **more)
         if count <= self.arguments.rows_max:
             self.keep(timed(spark, "Python function per row", count, lambda: function_per_row(df, str(self.store))), **more)
             if self.has_symbolic:
-                self.keep(timed(spark, "symbolic's wheel, join=broadcast", count, lambda: symbolic_in_the_same_plan(df, str(self.store), "broadcast")), **more)
+                self.keep(timed(spark, "symbolic's wheel, join=broadcast", count, lambda: symbolic_in_the_same_plan(df, str(self.store), "broadcast"), pairs), **more)
 
     def kill(self, cluster, spark, count):
         """The same answers although a worker is lost in the middle of the run."""
@@ -140,7 +143,7 @@ class Bench:
         df = spark.read.parquet(str(self.folder / f"frames-{count}"))
         timer = threading.Timer(before["seconds"] / 2, cluster.kill_worker)
         timer.start()
-        row = timed(spark, "one of two workers killed", count, lambda: self.named(df, what.rpartition("=")[2]))
+        row = timed(spark, "one of two workers killed", count, lambda: self.named(df, what.rpartition("=")[2]), before["distinct_pairs"])
         timer.join()
         row["killed_after_seconds"] = round(before["seconds"] / 2, 2)
         self.keep(row)
@@ -201,6 +204,7 @@ def parse_arguments():
     parser.add_argument("--frames", default="1000000,10000000")
     parser.add_argument("--modules", type=int, default=200)
     parser.add_argument("--joins", default="auto,broadcast,hash", help="the first one is repeated by --kill and --growth")
+    parser.add_argument("--convert", metavar="FILE", help="the file that spark.convert is timed with; default: --object")
     parser.add_argument("--out")
     parser.add_argument("--kill", action="store_true")
     parser.add_argument("--growth", action="store_true", help="also local[1] and local[2], without the largest size")

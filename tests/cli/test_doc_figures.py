@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench/doc_tables.py"
 PAGES = ["README.md", "docs/performance.md", "docs/backtrace.md", "docs/stand-ins.md", "docs/differences-from-llvm-gsymutil.md",
-         "docs/languages.md", "docs/server.md", "docs/server-at-scale.md"]
+         "docs/languages.md", "docs/server.md", "docs/server-at-scale.md", "docs/engines.md"]
 
 
 def run(*words):

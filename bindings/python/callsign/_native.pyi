@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 class Error(Exception):
@@ -35,7 +35,7 @@ class Index:
 class Store:
     closed: bool
     def __init__(self, folders: Any = ..., indexes: Any = ..., cache: Any = ..., debug_dirs: Any = ..., debuginfod: bool = ...,
-                 fetch: Callable[[str, bytes], list[tuple[bool, str, str | None, str | None]]] | None = ...) -> None: ...
+                 fetch: Callable[[str, bytes], Sequence[tuple[bool, str, str | None, str | None]]] | None = ...) -> None: ...
     def close(self) -> None: ...
     def find(self, name: str, build_id: bytes) -> tuple[bool, list[tuple[str, str, str, str]]]: ...
 

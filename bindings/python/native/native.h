@@ -3,6 +3,8 @@
 #ifndef CALLSIGN_PYTHON_NATIVE_H
 #define CALLSIGN_PYTHON_NATIVE_H
 
+#include <pyconfig.h> /* defines Py_GIL_DISABLED, before Python.h needs to know */
+
 #ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x030b0000
 #endif
