@@ -103,12 +103,19 @@ static uint32_t marks_at_start(struct csn_str line) {
     return marks;
 }
 
+static bool ends_in_image(struct csn_str line) {
+    size_t at = line.len;
+    while (at && line.ptr[at - 1] != '(') at--;
+    return at && (line.ptr[at] == '/' || line.ptr[at] == '[');
+}
+
 /* Folded stacks need both a ';' and a number at the end. */
 static uint32_t marks_at_end(struct csn_str line, uint32_t within) {
     size_t end = line.len, number;
     while (end && is_blank_char(line.ptr[end - 1])) end--;
     if (!end) return 0;
     if (line.ptr[end - 1] == ':') return MARK_COLON;
+    if (line.ptr[end - 1] == ')') return ends_in_image((struct csn_str){ line.ptr, end }) ? MARK_IMAGE : 0;
     if (!(within & MARK_FOLDED)) return 0;
     for (number = end; number && is_digit(line.ptr[number - 1]); number--) continue;
     return number < end && number && line.ptr[number - 1] == ' ' ? MARK_FOLDED : 0;

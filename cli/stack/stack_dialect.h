@@ -50,7 +50,7 @@ struct line_frame {
 };
 
 /* A line is tried if it has all marks of one of the sets. */
-enum { MARK_SETS = 4 };
+enum { MARK_SETS = 6 };
 
 struct stack_dialect {
     const char *name;

@@ -2,15 +2,13 @@
 import json
 import os
 import pathlib
-import random
 import resource
-import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
+import kill_cache
 from programs import need
 
 SOURCE = "int {name}(int x) {{ return x * 3 + {number}; }}\nint main(int count, char **words) {{ (void)words; return {name}(count); }}\n"
@@ -204,31 +202,11 @@ def test_damage_that_keeps_the_time_is_found_by_verify(run, tree, cache):
     assert run("verify").returncode == 0
 
 
-def test_killed_at_random_moments(run, tree, cache, callsign):
-    """After each kill no entry is damaged; a run to the end completes."""
-    seed = random.Random(16)
-    begin = time.monotonic()
-    assert run("add", tree).returncode == 0
-    whole = time.monotonic() - begin
-    command = [callsign.path, "cache", "add", "--quiet", "--cache-dir", cache, tree]
-    for i in range(200):
-        if i % 4 == 0:
-            shutil.rmtree(cache, ignore_errors=True)
-        job = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        time.sleep(seed.uniform(0, whole))
-        job.send_signal(signal.SIGKILL)
-        job.wait()
-        if i % 10 == 0:
-            assert run("verify").returncode == 0
-            number = seed.randrange(12)
-            program = tree / f"part{number % 3}" / f"prog{number}"
-            assert f"work_prog{number}" in answer(callsign, cache, program, f"work_prog{number}")
-        elif cache.exists():
-            assert run("verify").returncode == 0
-    assert run("add", tree).returncode == 0
-    assert run("verify").returncode == 0 and len(listed(run)) == 12
-    assert run("prune").returncode == 0
-    assert not [path for path in cache.rglob("*") if path.is_file() and path.suffix != ".gsym"]
+def test_killed_at_random_moments(tree, cache, callsign):
+    """After each kill no entry is damaged; a run to the end completes. bench/run-kills does it with more and larger files."""
+    counts = kill_cache.run_kills(callsign.path, cache, [tree], 200, seed=16)
+    assert kill_cache.is_good(counts), counts
+    assert counts["entries"] == 12 and counts["kills"] == 200 and counts["compared"] > 10
 
 
 def no_large_files():

@@ -201,6 +201,33 @@ def test_fields_of_perf_script(callsign, symbols):
     assert filled == FIELDS.replace("1004 (/", "1004 square+0x4 (/").replace("area+", "square+")
 
 
+# Samples alone, as perf 6.1 prints them without -g. The address has 16 columns.
+ALONE = {
+    "ip": "     55d000001004", "ip,sym": "     55d000001004 area", "ip,dso": "     55d000001004 (/nowhere/app)",
+    "ip,sym,dso": "     55d000001004 area (/nowhere/app)", "ip,sym,symoff,dso": "     55d000001004 area+0x4 (/nowhere/app)",
+    "ip,sym,dso,srcline": "     55d000001004 area (/nowhere/app)\n  main.cc:9", "comm,ip,sym,dso": "             app      55d000001004 area (/nowhere/app)",
+    "comm of hexadecimal digits": "           cafe5      55d000001004 area (/nowhere/app)",
+    "comm,tid,ip,sym,dso": "             app  3131      55d000001004 area (/nowhere/app)",
+    "tid,ip,sym,dso": " 3131      55d000001004 area (/nowhere/app)", "time,ip,sym,dso": "51614.836856:      55d000001004 area (/nowhere/app)",
+    "event,ip,sym,dso": "cycles:u:      55d000001004 area (/nowhere/app)", "period,ip,sym,dso": "   2004008      55d000001004 area (/nowhere/app)",
+    "time,event,period,ip,sym": "51614.836856:    2004008 cycles:u:      55d000001004 area",
+    "comm,tid,time,event,ip": "             app  3131 51614.836856: cycles:u:      55d000001004",
+    "comm,flags,ip,sym,dso": "             app                              55d000001004 area (/nowhere/app)",
+    "+insn,+insnlen": "             app  3131 51614.836856:    2004008 cycles:u:      55d000001004 area+0x4 (/nowhere/app) ilen: 3 insn: 83 c3 01",
+}
+
+
+@pytest.mark.parametrize("fields", ALONE)
+def test_fields_of_samples_alone(callsign, symbols, fields):
+    maps = MMAPS.splitlines(True)[-1].partition("PERF_RECORD")
+    line = ALONE[fields] + "\n"
+    out = callsign.good("stack", "--json", "--symbols", symbols, stdin=(maps[1] + maps[2]) + line * 2).splitlines()
+    assert [[(f["address"], f["frames"][-1]["function"]) for f in json.loads(answer)["frames"]] for answer in out] == [[("0x1004", "area")]] * 2
+    # Without perf's mappings: what another program may have written is none.
+    for other in ("0000000000001139 T main", "0000000000001139 main (inlined)", "    55d000001004 area", "            cafe5 (see above)"):
+        assert callsign.run("stack", "--json", "--no-search", "--symbols", symbols, stdin=other + "\n").returncode == 1
+
+
 def test_fields_of_a_real_recording(callsign, tmp_path):
     """Whatever perf prints beside them, the chains are the same."""
     perf = need("perf")

@@ -9,6 +9,7 @@
  *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
  *     app  4242 [001] 12.345678:     1 cycles:u:  55d000001139 area+0x19 (/path/app)       a sample alone: of the process
+ *     cycles:u:     55d000001139 area+0x19 (/path/app) ilen: 3 insn: 83 c3 01            the same with -F event,ip,sym,dso,insn
  *     app  4242 12.3: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x1000) @ 0x1000 08:01 12 0]: r-xp /path/app
  *
  * A chain unwound by frame pointers has return addresses, one unwound by DWARF the byte before. The first frame after those of
@@ -26,6 +27,9 @@ struct perf_state {
     uint64_t kernel_start;  /* where the kernel's text begins, as a map or a function tells; 0: not known */
     bool in_kernel;         /* the frame before is one of the kernel */
     bool after_head;        /* the line before heads a sample: its chain may follow */
+    bool has_maps;          /* the text is perf's without doubt */
+    uint64_t map_pid;       /* the only process that has mappings; 0: several have, or none */
+    bool alone;             /* the stack before is a sample alone: what begins with a blank is another one */
 };
 
 static bool is_kernel(struct csn_str module) {
@@ -161,6 +165,7 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     mapping.end = start + size < start ? UINT64_MAX : start + size;
     mapping.file_off = offset;
     mapping.path = scan_rest(s);
+    perf->map_pid = perf->has_maps && perf->map_pid != pid ? 0 : pid;
     mapping.flags = access.len < 3 || access.ptr[2] == 'x' ? CSN_MAPPING_EXECUTABLE : 0;
     stack_modules_add_mapping(modules, pid, &mapping);
 }
@@ -280,6 +285,48 @@ static bool read_single(struct line_scan *s, struct line_frame *out) {
     return false;
 }
 
+/* perf writes an address in 16 columns: where the next one from `from` on begins. */
+static bool find_padded_address(struct csn_str line, size_t from, size_t *out) {
+    enum { COLUMNS = 16, DIGITS_MIN = 5 };
+    for (size_t at = from; at < line.len; at++) {
+        size_t end = at, blank = at;
+        while (end < line.len && scan_digit_value(line.ptr[end]) < 16) end++;
+        if (end - at >= DIGITS_MIN && end >= COLUMNS && (end == line.len || line.ptr[end] == ' ')) {
+            while (blank && line.ptr[blank - 1] == ' ') blank--;
+            *out = at;
+            if (end - blank >= COLUMNS) return true;
+        }
+        while (end < line.len && line.ptr[end] != ' ') end++;
+        for (at = end; at + 1 < line.len && line.ptr[at + 1] == ' ';) at++;
+    }
+    return false;
+}
+
+static struct csn_str without_instruction(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    size_t at;
+    if (scan_find(&s, ") ilen: ", &at) || scan_find(&s, ") insn: ", &at)) line.len = at + 1;
+    return line;
+}
+
+/* A sample alone of which perf printed neither the process nor the time: its address is the last one in 16 columns. Without an image,
+ * tables of other programs look alike. */
+static bool read_unheaded(const struct perf_state *perf, struct csn_str line, struct line_frame *out) {
+    struct csn_str text = without_instruction(line);
+    bool has_image = text.len && text.ptr[text.len - 1] == ')';
+    bool found = false;
+    if (!has_image && !perf->has_maps) return false;
+    for (size_t at = 0; find_padded_address(text, at, &at); at++) {
+        struct line_scan s = { text, at };
+        struct line_frame frame = { .site = SITE_PC };
+        bool good = has_image && read_frame(&s, &frame) && strchr("/[", frame.module.ptr[0]);
+        if (!good && perf->has_maps) good = (s.at = at, read_frame_without_image(&s, &frame));
+        if (good) *out = frame;
+        found |= good;
+    }
+    return found;
+}
+
 static bool is_inlined(struct csn_str module) {
     static const char inlined[] = "inlined";
     return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
@@ -311,7 +358,16 @@ static bool read_mmap_record(struct perf_state *perf, struct stack_modules *modu
     scan_char(s, '2');
     scan_blanks(s);
     read_map(perf, modules, s);
+    perf->has_maps = true;
     return true;
+}
+
+static enum line_kind read_alone(struct perf_state *perf, struct csn_str line, struct line_frame *out) {
+    if (!read_unheaded(perf, line, out)) return KIND_NONE;
+    place_frame(out, false);
+    perf->alone = out->by_maps = true;
+    out->pid = perf->map_pid;
+    return KIND_FIRST;
 }
 
 static bool heads_chain(struct csn_str line) {
@@ -339,7 +395,7 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     }
     s.at = 0;
     /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
-    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && (open || perf->after_head))) {
+    if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && !perf->alone && (open || perf->after_head))) {
         scan_blanks(&s);
         struct line_scan bare = s;
         if (read_frame(&s, out)) return chain_frame(perf, open, out);
@@ -349,14 +405,19 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     struct profile_sample sample;
     bool after_frame = perf->after_frame;
     perf->after_head = perf->after_frame = false;
-    if (!read_head(&s, &sample)) return open && after_frame && is_source_line(line) ? KIND_INSIDE : KIND_NONE;
+    if (!read_head(&s, &sample)) {
+        if (open && after_frame && is_source_line(line)) return KIND_INSIDE;
+        perf->after_frame = true;
+        return read_alone(perf, line, out);
+    }
     perf->sample = sample;
-    perf->sample_used = false;
+    perf->sample_used = perf->alone = false;
     if (heads_chain(line)) {
         perf->after_head = true;
         return KIND_CONTEXT;
     }
-    if (!read_single(&s, out)) return KIND_NONE;
+    s.line = without_instruction(line);
+    if (!read_single(&s, out) && !read_unheaded(perf, line, out)) return KIND_NONE;
     perf->sample_used = perf->after_frame = true;
     out->sample = &perf->sample;
     place_frame(out, false);
@@ -427,5 +488,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
                                             .address = kernel_address, .fill = fill_perf };
