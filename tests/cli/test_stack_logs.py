@@ -430,7 +430,7 @@ def test_nothing_recognized(callsign):
 
 @pytest.mark.parametrize("line", [
     "2026-11-22 20:00:01 INFO buffer at [0x7f8acc82a1ed]", "  C++11", "order 5+3 = 8", "id 0x1f", "Address: 0x10", "a;b;c 12", "  1  box + 2",
-    "#1 box", "@ 0x10", "fault at 0x10", "10:20:30.123: started", "Module x loaded", "deadbeef", "  0x", "Backtrace: none", "12345678",
+    "#1 box", "@ 0x10", "fault at 0x10", "10:20:30.123: started", "Module x loaded", "deadbeef", "  0x", "Backtrace: none", "12345678", "5 boxes 0x1f user=42 ms", "5 boxes 0x1f",
 ])
 def test_lines_that_are_no_frames(callsign, line):
     for index in ([], LIB, FIXED):

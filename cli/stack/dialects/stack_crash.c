@@ -32,9 +32,11 @@ static void read_name(const struct line_scan *s, struct line_frame *out) {
     out->has_symbol_offset = true;
 }
 
-/* LLVM's tools fill an address up with zeros; a short number that ends a line is none. */
-static bool is_padded_address(const struct line_scan *s, size_t from) {
-    return scan_at_end(s) && (s->at - from == sizeof("0x7fffffff") - 1 || s->at - from == sizeof("0x00007fffffffffff") - 1);
+/* All of them fill addresses up with zeros, to 8 or 16 digits. A short number is none, or each line of a log that has one is a frame. */
+static bool read_address(struct line_scan *s, uint64_t *out) {
+    enum { DIGITS_MIN = 8 };
+    size_t from = s->at;
+    return scan_hex(s, out) && s->at - from >= DIGITS_MIN + 2;
 }
 
 static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
@@ -49,13 +51,11 @@ static enum line_kind read_frame(struct line_scan *s, struct line_frame *out) {
     out->module = (struct csn_str){ s->line.ptr + from, at - from };
     while (out->module.len && strchr(" \t", out->module.ptr[out->module.len - 1])) out->module.len--;
     s->at = at + 1;
-    if (!out->module.len || !scan_hex(s, &out->pc)) return KIND_NONE;
-    if (!scan_blanks(s) && !is_padded_address(s, at + 1)) return KIND_NONE;
+    if (!out->module.len || !read_address(s, &out->pc) || (!scan_blanks(s) && !scan_at_end(s))) return KIND_NONE;
     out->fill_at = s->at;
     out->fill_end = s->line.len;
     out->value = out->pc;
     if (scan_hex(s, &start) && scan_text(s, " + ") && scan_number(s, 10, &out->value)) out->site = SITE_OFFSET;
-    else if (scan_at_end(s) && !is_padded_address(s, at + 1)) return KIND_NONE;
     else out->site = read_module_offset(s, out) ? SITE_OFFSET : SITE_PC;
     if (out->site == SITE_PC) read_name(s, out);
     return number ? KIND_FRAME : KIND_FIRST;
