@@ -63,6 +63,16 @@ class Site:
         self.page.eval(f"document.getElementById('log').value = {json.dumps(log)}")
         self.page.eval("document.getElementById('run').click()")
 
+    def open_files(self, *paths):
+        """Chooses them with the button "Open files"."""
+        root = self.page.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.page.call("DOM.querySelector", nodeId=root, selector="#files")["nodeId"]
+        self.page.call("DOM.setFileInputFiles", files=[str(path) for path in paths], nodeId=node)
+
+    def click_on(self, selector, at=0):
+        box = self.page.eval(f"(() => {{ const r = document.querySelectorAll('{selector}')[{at}].getBoundingClientRect(); return [r.x + 3, r.y + 3] }})()")
+        self.page.click(*box)
+
     def tab(self, name):
         x, y = self.page.eval(f"(() => {{ const r = document.getElementById('tab-{name}').getBoundingClientRect(); return [r.x + 5, r.y + 5] }})()")
         self.page.click(x, y)
@@ -94,6 +104,65 @@ def log(shapes):
 
 def in_place(callsign, index, log):
     return callsign.run("stack", "--in-place", "--demangle", "--no-search", "--index", index, stdin=log).stdout
+
+
+def test_files_of_the_button(callsign, site, index, log, tmp_path):
+    (tmp_path / "crash.log").write_text(log)
+    site.open_files(index, tmp_path / "crash.log")
+    site.until("!document.getElementById('named').hidden")
+    assert site.text("named").rstrip("\n") == in_place(callsign, index, log).rstrip("\n")
+
+
+def test_pasting_names_at_once(callsign, site, index, log):
+    """Without a button; Ctrl+Enter does it again."""
+    site.drop(**{"shapes.gsym": index.read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    site.page.eval(f"(() => {{ const log = document.getElementById('log'); log.value = {json.dumps(log)}; log.focus();"
+                   "log.dispatchEvent(new ClipboardEvent('paste', {bubbles: true})); })()")
+    site.until("!document.getElementById('named').hidden")
+    assert site.text("named").rstrip("\n") == in_place(callsign, index, log).rstrip("\n")
+    more = log.replace("program died", "program died again")
+    site.page.eval(f"document.getElementById('log').value = {json.dumps(more)}")
+    for kind in ("keyDown", "keyUp"):
+        site.page.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, modifiers=2)
+    site.until("document.getElementById('named').textContent.includes('died again')")
+    assert site.text("named").rstrip("\n") == in_place(callsign, index, more).rstrip("\n")
+
+
+def test_an_index_is_taken_away(site, index, log):
+    site.drop(**{"shapes.gsym": index.read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    site.paste(log)
+    site.until("document.getElementById('named').textContent.includes('square')")
+    site.click_on(".index button")
+    assert site.page.eval("document.querySelectorAll('.index').length") == 0
+    site.paste(log)
+    site.until("!document.getElementById('named').textContent.includes('square')")
+    assert "there is no index for the module" in site.text("stacks")
+
+
+def test_names_as_the_linker_has_them(site, tmp_path):
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 0x40, "name": "_ZN4area5widthEv", "line": 5}])
+    site.drop(**{"app.gsym": (tmp_path / "app.gsym").read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 1")
+    log = "./app(+0x1004)[0x555000001004]\n"
+    site.paste(log)
+    site.until("document.getElementById('named').textContent.includes('area::width()')")
+    site.click_on("#demangle")
+    site.paste(log)
+    site.until("document.getElementById('named').textContent.includes('_ZN4area5widthEv')")
+
+
+def test_what_goes_wrong_is_shown(site):
+    site.tab("index")
+    site.page.eval("document.getElementById('lookup').click()")
+    site.until("document.getElementById('status').textContent == 'drop an index first'")
+    site.tab("diff")
+    site.page.eval("document.getElementById('compare').click()")
+    site.until("document.getElementById('status').textContent == 'drop two indexes first'")
+    site.drop(**{"profile.pb": b"\x00\x01\x02 no profile"})
+    site.until("!['', 'working ...', 'drop two indexes first'].includes(document.getElementById('status').textContent)")
+    assert "profile" in site.text("status") or "-" in site.text("status")
 
 
 def test_a_log_gets_its_names_in_place(callsign, site, index, log):
@@ -153,6 +222,24 @@ def test_folded_stacks_become_a_flame_graph(site):
     site.until("document.querySelectorAll('.flame').length == 5")
 
 
+def test_flame_graph_by_mouse(site):
+    site.drop(**{"out.folded": b"main;work;inner 30\nmain;work 10\nmain;idle 60\n"})
+    site.until("document.querySelectorAll('.flame').length == 5")
+    work = site.page.eval("[...document.querySelectorAll('.flame')].findIndex(box => box.textContent == 'work')")
+    assert "work: 40 samples, 40.0 %" in site.page.eval(f"document.querySelectorAll('.flame')[{work}].title")
+    site.click_on(".flame", work)
+    site.until("document.querySelectorAll('.flame').length == 2")
+    assert site.text("flame-note") == "100 samples, 40 of them in work; Escape goes back"
+
+
+def test_stacks_of_a_log_become_a_flame_graph(site, index, log):
+    site.drop(**{"shapes.gsym": index.read_bytes(), "crash.log": log.encode()})
+    site.until("!document.getElementById('named').hidden")
+    site.tab("flame")
+    shown = site.page.eval("[...document.querySelectorAll('.flame')].map(box => box.textContent)")
+    assert "square" in shown and any("libmissing.so" in name for name in shown)
+
+
 def test_a_profile_becomes_a_flame_graph(callsign, site, tmp_path):
     (tmp_path / "x.folded").write_text("main;work;inner 30\nmain;work 10\nmain;idle 60\n")
     callsign.good("profile", tmp_path / "x.folded", "--to", "pprof", "-o", tmp_path / "x.pb.gz", "--no-search")
@@ -188,6 +275,25 @@ def test_difference_of_two_indexes(callsign, site, index, classes, tmp_path):
     site.page.eval("document.getElementById('compare').click()")
     site.until("document.querySelectorAll('#difference details').length == 3")
     assert "The indexes differ." in site.text("difference") and "outer" in site.text("difference")
+    site.page.eval("document.getElementById('diff-b').value = document.getElementById('diff-a').value")
+    site.page.eval("document.getElementById('compare').click()")
+    site.until("document.getElementById('difference').textContent.includes('The indexes mean the same.')")
+
+
+def test_one_of_two_indexes_is_chosen(callsign, site, index, classes, shapes, tmp_path):
+    """The treemap and Enter in the address are of the one that the list shows."""
+    callsign.good("convert", classes.path, "-o", tmp_path / "classes.gsym", "--quiet")
+    site.drop(**{"classes.gsym": (tmp_path / "classes.gsym").read_bytes(), "shapes.gsym": index.read_bytes()})
+    site.until("document.querySelectorAll('.index').length == 2")
+    site.tab("index")
+    for name, path in (("classes.gsym", tmp_path / "classes.gsym"), ("shapes.gsym", index)):
+        site.page.eval(f"(() => {{ const list = document.getElementById('index-choice'); list.value = '{name}';"
+                       "list.dispatchEvent(new Event('change')); })()")
+        site.until(f"document.getElementById('treemap').textContent.includes('{path.stat().st_size} bytes')")
+    site.page.eval(f"(() => {{ const address = document.getElementById('address'); address.value = '{shapes.mark('square'):#x}'; address.focus(); }})()")
+    site.page.key("Enter", "\r")
+    site.until("!document.getElementById('answer').hidden")
+    assert site.text("answer") == callsign.good("lookup", "--merged", "--demangle", index, f"{shapes.mark('square'):#x}")
 
 
 def test_tabs_by_keyboard_and_dark_mode(site):
