@@ -223,8 +223,10 @@ static size_t choose_gap(const struct csni_remote_file *file) {
     size_t gap = choose_usual_gap(file);
     if (file->requests >= COLD_REQUESTS || file->received >= COLD_BYTES) return gap;
     uint64_t requests = COLD_REQUESTS - file->requests, blocks = (COLD_BYTES - file->received) / CSNI_REMOTE_BLOCK;
-    if (count_fetch(file, 0).blocks > blocks) return gap;
-    while (gap && count_fetch(file, gap).blocks > blocks) gap--;
+    uint64_t wanted = count_fetch(file, 0).blocks;
+    if (wanted > blocks) return gap;
+    uint64_t usual = wanted + (blocks - wanted) / 2; /* later fetches need some, too */
+    while (gap && count_fetch(file, gap).blocks > usual) gap--;
     while (gap < blocks && count_fetch(file, gap).requests > requests && count_fetch(file, gap + 1).blocks <= blocks) gap++;
     return gap;
 }
