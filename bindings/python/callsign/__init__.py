@@ -9,9 +9,17 @@ Convert a program's debug information once, then look addresses up in the index:
     ...     for frame in index.lookup(0x1139):
     ...         print(frame.function, frame.file, frame.line)
 
-Columns of addresses are answered at once, in Arrow memory: Index.lookup_batch() for one program, symbolicate() for a table with a
-module column, Symbolicator for whole stacks, Profile for what profilers write, callsign.duckdb for SQL, callsign.spark on a cluster. No other package is needed; pyarrow,
-pandas, Polars, DuckDB and PySpark are used where the caller already does.
+Columns of addresses are answered at once, in Arrow memory:
+
+    Index.lookup_batch()    addresses of one program
+    symbolicate()           a pyarrow, pandas or Polars table with a column of modules, or of whole stacks
+    Symbolicator            one stack, or Arrow arrays; merged functions are told apart by their callers
+    Profile                 what profilers write: pprof, OpenTelemetry, Firefox
+    callsign.duckdb         a function and a table function in SQL
+    callsign.spark          tables and conversions on a cluster
+
+A Store finds the index of a module: in folders, behind URLs, or by converting its debug file. diff() compares two indexes.
+No other package is needed; pyarrow, pandas, Polars, DuckDB and PySpark are used where the caller already does.
 
 All errors of the library are callsign.Error. Every object may be used from several threads; calls that take long release the GIL.
 """

@@ -42,11 +42,11 @@ class Store:
     """Finds the symbols of modules: among `indexes`, in symbol folders, beside the module's file, in the cache, and in debug files,
     which are converted.
 
-    folders: symbol folders, with FOLDER/ab/cdef.gsym by build id, Breakpad's layout, or FOLDER/NAME.gsym. URLs of such folders are
-    searched after everything local: http:// and https:// (`callsign serve`, or static files), and what pyarrow.fs knows (s3://, gs:// ...).
-    An index behind a URL is copied whole, below `cache` or into a temporary folder that goes with the store, and is copied again when
-    the server has another one and a new Store asks for it. A server that fails is tried three times; then the reason names the URL and what it
-    answered, and the next call tries again.
+    folders: symbol folders, with FOLDER/ab/cdef.gsym by build id, Breakpad's layout, or FOLDER/NAME.gsym; or URLs of folders with
+        ab/cdef.gsym, .build-id/ab/cdef.gsym or NAME.gsym: http:// and https:// (`callsign serve`, or static files), and what pyarrow.fs
+        knows (s3://, gs:// ...). URLs are searched after the folders and the module's own folder, before a conversion.
+        An index behind a URL is copied whole, below `cache`, or into a temporary folder that goes with the store. A server that
+        fails is tried three times; then the reason has the URL and what it answered, and the next call tries again.
     indexes: paths of indexes that serve every module whose name or build id they match.
     cache: folder in which conversions are kept, shared by processes; True means callsign's default, None that nothing is kept.
     debug_dirs: roots of separate debug files instead of /usr/lib/debug.
