@@ -139,3 +139,46 @@ def test_damaged_tables_of_members(callsign, tmp_path):
         assert done.returncode in (0, 1, 2), offset
     (tmp_path / "damaged").write_bytes(data.replace(b"CSMB", b"XXXX"))
     assert "member" not in answers(callsign, tmp_path / "damaged", start)[0]
+
+
+@pytest.mark.parametrize("target", ["x86_64-apple-macos", "arm64-apple-macos", "wasm32"])
+def test_archives_of_other_containers_are_refused(callsign, target, tmp_path):
+    (tmp_path / "first.c").write_text(FIRST)
+    run(tmp_path, need("clang-22"), f"--target={target}", "-g", "-c", "first.c")
+    run(tmp_path, need("llvm-ar-22"), "rcs", "lib.a", "first.o")
+    line = callsign.bad("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
+    assert "1 members, the first is first.o: neither an ELF nor a COFF object" in line and not (tmp_path / "index").exists()
+
+
+def test_import_libraries_have_code_of_their_objects_only(callsign, tmp_path):
+    """Short import members (lld-link /implib, llvm-dlltool) are no objects: they have no code."""
+    (tmp_path / "names.def").write_text("LIBRARY names.dll\nEXPORTS\nshared\nalpha\n")
+    run(tmp_path, need("llvm-dlltool-22"), "-m", "i386:x86-64", "-d", "names.def", "-l", "lib.a")
+    members = run(tmp_path, need("llvm-ar-22"), "t", "lib.a").splitlines()
+    assert len(members) > 2
+    assert "no functions found" in callsign.bad("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
+    compiler, _, _ = COMPILERS["coff"]
+    (tmp_path / "first.c").write_text(FIRST)
+    run(tmp_path, need(compiler), "-g", "-O1", "-fno-inline", "-c", "first.c")
+    run(tmp_path, "llvm-ar-22", "rs", "lib.a", "first.o")
+    done = callsign.run("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
+    assert done.returncode == 0 and "names.dll: no object file" in done.stderr
+    assert {name for _, _, name in functions(callsign, tmp_path / "index") if name} == {"helper", "shared", "alpha"}
+
+
+def test_every_truncation_ends_cleanly(callsign, tmp_path):
+    data = make(tmp_path).read_bytes()
+    for size in [*range(0, 200, 7), *range(200, len(data), len(data) // 60)]:
+        (tmp_path / "cut.a").write_bytes(data[:size])
+        done = callsign.run("convert", "--quiet", tmp_path / "cut.a", "-o", tmp_path / "index")
+        assert done.returncode in (0, 2) and (done.returncode == 0 or done.stderr.startswith("callsign: ")), size
+
+
+@pytest.mark.parametrize("field, value", [(48, b"9999999999"), (48, b"18446744073"), (0, b"/99999          "), (0, b"#1/99999        ")],
+                         ids=["size-beyond-the-file", "size-of-more", "name-beyond-the-table", "name-beyond-the-member"])
+def test_hostile_headers_are_refused(callsign, tmp_path, field, value):
+    data = bytearray(make(tmp_path).read_bytes())
+    at = data.index(b"first.o/")
+    data[at + field:at + field + len(value[:10 if field else 16])] = value[:10 if field else 16]
+    (tmp_path / "lib.a").write_bytes(data)
+    assert "archive member at " in callsign.bad("convert", tmp_path / "lib.a", "-o", tmp_path / "index")
