@@ -17,7 +17,7 @@ import callsign
 pyarrow = pytest.importorskip("pyarrow")
 from conftest import ROOT  # noqa: E402
 
-from callsign import copies, spark_convert, store_files  # noqa: E402
+from callsign import copies, node_store, spark_convert, store_files  # noqa: E402
 from callsign.node_store import NodeStore, StoreSpec  # noqa: E402
 
 sys.path.append(str(ROOT / "tests" / "cli"))
@@ -200,6 +200,10 @@ def test_a_store_without_a_cache_leaves_nothing(server, tmp_path, monkeypatch):
     del store
     gc.collect()
     assert not list(tmp_path.glob("callsign-store-*"))
+
+
+def test_executors_get_the_urls_of_a_store(server, folder):
+    assert node_store.roots_of(callsign.Store(server.url + "/", folder)) == (server.url, str(folder))
 
 
 def test_local_symbols_come_first(server, folder, tmp_path):
