@@ -3,6 +3,7 @@ import contextlib
 import ctypes.util
 import sys
 import threading
+import time
 
 import pytest
 from conftest import ROOT
@@ -72,8 +73,10 @@ def test_threads_wait_without_the_gil(server, addresses):
         errors.append("ended")
     thread = threading.Thread(target=open_it)
     thread.start()
+    deadline = time.monotonic() + 60
     while not server.requests:
-        pass
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
     assert not errors
     server.hang.set()
     thread.join(60)
