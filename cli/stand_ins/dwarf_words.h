@@ -3,11 +3,14 @@
 #define CALLSIGN_CLI_DWARF_WORDS_H
 
 enum {
+    DW_TAG_array_type = 0x01,
     DW_TAG_entry_point = 0x03,
+    DW_TAG_enumeration_type = 0x04,
     DW_TAG_formal_parameter = 0x05,
     DW_TAG_lexical_block = 0x0b,
     DW_TAG_member = 0x0d,
     DW_TAG_compile_unit = 0x11,
+    DW_TAG_subroutine_type = 0x15,
     DW_TAG_inlined_subroutine = 0x1d,
     DW_TAG_subprogram = 0x2e,
     DW_TAG_variable = 0x34,

@@ -20,6 +20,12 @@ void *grow_items(void *items, size_t count, size_t *capacity, size_t size) {
     return need(reallocarray(items, wanted, size));
 }
 
+void *fit_items(void *items, size_t count, size_t *capacity, size_t size) {
+    if (!count || count == *capacity) return items;
+    *capacity = count;
+    return need(reallocarray(items, count, size));
+}
+
 void *zeroed_memory(size_t count, size_t size) { return need(calloc(count ? count : 1, size)); }
 
 char *copy_text(const char *text, size_t size) {

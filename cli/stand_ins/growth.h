@@ -14,6 +14,13 @@ void *grow_items(void *items, size_t count, size_t *capacity, size_t size);
         (list)->items[(list)->count++] = (value);                                                                \
     } while (0)
 
+/* Gives back what an array of which no more is expected does not use. */
+#define FIT_ITEMS(list)                                                                                    \
+    do {                                                                                                   \
+        (list)->items = fit_items((list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items); \
+    } while (0)
+void *fit_items(void *items, size_t count, size_t *capacity, size_t size);
+
 void *zeroed_memory(size_t count, size_t size);
 /* A copy with a NUL. */
 char *copy_text(const char *text, size_t size);

@@ -260,18 +260,36 @@ char *libdw_unit_file(struct libdw_unit *u, uint64_t file) {
 
 /* ---- DIEs ---- */
 
-static void add_die(struct libdw_unit *u, const struct csn_debug_die *die, uint32_t parent) {
-    struct libdw_die made = { .die = *die, .parent = parent, .first_range = (uint32_t)u->ranges.count };
+static void read_die_ranges(struct libdw_unit *u, const struct csn_debug_die *die) {
     struct csn_range few[4];
     size_t count = 0;
-    if (csn_debug_die_ranges(die, few, 4, &count, NULL) == CSN_OK && count) {
-        struct csn_range *all = count > 4 ? zeroed_memory(count, sizeof *all) : few;
-        if (count > 4) (void)csn_debug_die_ranges(die, all, count, &count, NULL);
-        for (size_t i = 0; i < count; i++) GROW_PUSH(&u->ranges, all[i]);
-        if (all != few) free(all);
-    }
+    if (csn_debug_die_ranges(die, few, 4, &count, NULL) != CSN_OK || !count) return;
+    struct csn_range *all = count > 4 ? zeroed_memory(count, sizeof *all) : few;
+    if (count > 4) (void)csn_debug_die_ranges(die, all, count, &count, NULL);
+    for (size_t i = 0; i < count; i++) GROW_PUSH(&u->ranges, all[i]);
+    if (all != few) free(all);
+}
+
+static bool may_be_origin(uint32_t tag) { return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point; }
+
+/* DIEs that are no scope, hold none and stand for no function are not asked for: most of a unit. */
+static void add_die(struct libdw_unit *u, const struct csn_debug_die *die, uint32_t parent) {
+    struct libdw_die made = { .die = *die, .parent = parent, .first_range = (uint32_t)u->ranges.count };
+    read_die_ranges(u, die);
     made.range_count = (uint32_t)(u->ranges.count - made.first_range);
+    if (parent != LIBDW_NO_PARENT && !die->has_children && !made.range_count && !may_be_origin(die->tag)) return;
+    made.end = (uint32_t)u->dies.count + 1;
     GROW_PUSH(&u->dies, made);
+}
+
+/* Where to go on after a type that holds no functions; 0: within it. */
+static uint64_t after_type(const struct libdw_unit *u, const struct csn_debug_die *die) {
+    struct csn_debug_value value;
+    struct csn_debug_die sibling;
+    const bool is_plain = die->tag == DW_TAG_array_type || die->tag == DW_TAG_enumeration_type || die->tag == DW_TAG_subroutine_type;
+    if (!is_plain || !die->has_children || csn_debug_die_attribute(die, DW_AT_sibling, &value) != CSN_OK) return 0;
+    if (csn_debug_die_follow(die, &value, &sibling, NULL) != CSN_OK || sibling.unit != u->unit) return 0;
+    return sibling.offset > die->next ? sibling.offset : 0;
 }
 
 static void read_dies(struct libdw_unit *u) {
@@ -290,11 +308,17 @@ static void read_dies(struct libdw_unit *u) {
             if (parent == LIBDW_NO_PARENT) break;
             continue;
         }
+        const uint64_t after = after_type(u, &next);
+        if (after) {
+            offset = after;
+            continue;
+        }
         add_die(u, &next, parent);
-        u->dies.items[u->dies.count - 1].end = (uint32_t)u->dies.count;
         if (next.has_children) parent = (uint32_t)u->dies.count - 1;
     }
     for (; parent != LIBDW_NO_PARENT; parent = u->dies.items[parent].parent) u->dies.items[parent].end = (uint32_t)u->dies.count;
+    FIT_ITEMS(&u->dies);
+    FIT_ITEMS(&u->ranges);
 }
 
 static bool holds(const struct libdw_unit *u, const struct libdw_die *d, uint64_t addr) {

@@ -11,7 +11,7 @@ struct libdw_row {
     uint32_t order;
 };
 
-/* A DIE with those around it. */
+/* A DIE that is a function, has ranges or children. */
 struct libdw_die {
     struct csn_debug_die die;
     uint32_t parent;         /* LIBDW_NO_PARENT */
@@ -25,7 +25,7 @@ struct libdw_unit {
     bool has_rows, has_dies;
     struct csn_debug_lines *lines; /* NULL: none */
     struct { struct libdw_row *items; size_t count, capacity; } rows; /* by address */
-    struct { struct libdw_die *items; size_t count, capacity; } dies; /* in document order; items[0] is the root */
+    struct { struct libdw_die *items; size_t count, capacity; } dies; /* scopes and what holds them, in document order; items[0] is the root */
     struct { struct csn_range *items; size_t count, capacity; } ranges;
 };
 
@@ -65,7 +65,7 @@ const struct csn_debug_row *libdw_unit_row(struct libdw_unit *unit, uint64_t add
 char *libdw_unit_file(struct libdw_unit *unit, uint64_t file);
 /* The index of the innermost DIE that holds an address; LIBDW_NO_PARENT: none. */
 uint32_t libdw_unit_scope(struct libdw_unit *unit, uint64_t addr);
-/* The index of the DIE at an offset, or LIBDW_NO_PARENT. */
+/* The index of the function's DIE at an offset, or LIBDW_NO_PARENT. */
 uint32_t libdw_unit_find(const struct libdw_unit *unit, uint64_t offset);
 
 /* The value of a symbol as its table has it: of Thumb code, odd. */
