@@ -351,9 +351,36 @@ def clickhouse(results):
             + markdown(["function", "rows", "s", "rows a second", "answers with a line"], rows))
 
 
+def fuzzing(results):
+    """What ran, by target; both engines together where both did."""
+    totals = {}
+    for run in results["runs"]:
+        total = totals.setdefault(run["target"], {"runs": 0, "cpu": 0, "engines": set(), "crashes": 0, "date": ""})
+        total["runs"] += run["runs"]
+        total["cpu"] += run["cpu_seconds"]
+        total["engines"].add(run["engine"])
+        total["crashes"] += run["crashed"]
+        total["date"] = max(total["date"], run["date"])
+    rows = [[name, " and ".join(sorted(total["engines"])), total["date"], f"{total['runs']:,}", f"{total['cpu'] / 60:,.0f}",
+             total["crashes"]] for name, total in sorted(totals.items())]
+    whole = [sum(total[key] for total in totals.values()) for key in ("runs", "cpu", "crashes")]
+    rows.append(["all", "", "", f"{whole[0]:,}", f"{whole[1] / 60:,.0f}", whole[2]])
+    return markdown(["target", "engine", "last run", "inputs tried", "processor minutes", "runs that ended with a find"], rows, 3)
+
+
+def fuzz_coverage(results):
+    """Lines that the saved inputs reach, most covered first."""
+    rows = sorted(results["coverage"], key=lambda row: -row["covered"] / max(row["lines"], 1))
+    return markdown(["folder", "lines", "reached"],
+                    [[f"`{row['folder']}`", row["lines"], f"{row['covered'] / max(row['lines'], 1):.0%}"] for row in rows])
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
                                 lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse)}
+
+
+                                store_at_scale, fuzzing, fuzz_coverage)}
 
 
 def render(match):

@@ -130,10 +130,15 @@ static bool read_index_parts(struct reader *r, const struct csni_gsym_record *re
     return true;
 }
 
+/* A function without a name has an empty string other than the first as its name: 0 would be no name at all. Its root has 0. */
+static bool has_name_of(const struct reader *r, const struct csni_gsym_node *node, const struct csni_gsym_record *record) {
+    return node->name == record->name || (!node->name && !csni_gsym_string(&r->gsym, record->name).len);
+}
+
 /* The root that every writer makes, and that the model does without. */
-static bool is_plain_root(const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
+static bool is_plain_root(const struct reader *r, const struct csni_gsym_record *record, const struct csni_gsym_node *node) {
     struct csni_span ranges = node->ranges;
-    if (node->range_count != 1 || node->call_file || node->call_line || node->name != record->name) return false;
+    if (node->range_count != 1 || node->call_file || node->call_line || !has_name_of(r, node, record)) return false;
     struct csn_range range = csni_gsym_range(&ranges, node->base);
     return range.start == record->start && range.end - range.start == record->size;
 }
@@ -180,7 +185,7 @@ static void add_index_inlines(struct reader *r, const struct csni_gsym_record *r
     bases[0] = record->start;
     open.depth = 0;
     while ((status = csni_gsym_node_next(&iter, bases, &node, &depth, &err)) == CSN_OK) {
-        if (depth == 0) shown = is_plain_root(record, &node); /* depth of the outermost nodes of the model */
+        if (depth == 0) shown = is_plain_root(r, record, &node); /* depth of the outermost nodes of the model */
         if (depth < shown || depth > skipped) continue;
         skipped = UINT32_MAX;
         close_nodes(r, &open, depth - shown);
