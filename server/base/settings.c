@@ -126,7 +126,9 @@ static bool add_text(struct settings *settings, const struct setting *setting, c
         snprintf(why, why_size, "%s: more than %d", setting->key, MOST_REMOTES);
         return false;
     }
-    return set_text(setting, (char *)settings + setting->offset + *count * setting->size, value, why, why_size) && ++*count;
+    if (!set_text(setting, (char *)settings + setting->offset + *count * setting->size, value, why, why_size)) return false;
+    ++*count;
+    return true;
 }
 
 static bool set_flag(const struct setting *setting, bool *field, const char *value, char *why, size_t why_size) {
