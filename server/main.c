@@ -33,11 +33,11 @@ static void find_page(struct settings *settings) {
 }
 
 int main(int argc, char **argv) {
-    struct settings *settings = malloc(sizeof(*settings));
     char why[2048] = "out of memory";
     int first = 0;
     if (argc < 2 || (strcmp(argv[1], "serve") != 0 && strcmp(argv[1], "store") != 0))
         return fail("callsign-server is run by 'callsign serve' and 'callsign store'");
+    struct settings *settings = malloc(sizeof(*settings));
     int code;
     if (!settings || !settings_read_arguments(settings, argc, argv, &first, why, sizeof(why))) {
         code = fail(why);
