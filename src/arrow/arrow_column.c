@@ -100,7 +100,7 @@ static bool set_string_layout(const struct ArrowSchema *schema, struct csni_arro
         out->is_binary = kinds[k].is_binary;
         return true;
     }
-    if (strncmp(schema->format, "w:", 2)) return false;
+    if (strncmp(schema->format, "w:", 2) != 0) return false;
     long width = strtol(schema->format + 2, NULL, 10);
     out->layout = CSNI_ARROW_FIXED;
     out->is_binary = true;
