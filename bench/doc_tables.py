@@ -377,10 +377,8 @@ def fuzz_coverage(results):
 
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
                                 lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
-                                store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse)}
-
-
-                                store_at_scale, fuzzing, fuzz_coverage)}
+                                store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
+                                fuzzing, fuzz_coverage)}
 
 
 def render(match):

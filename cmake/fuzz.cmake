@@ -16,7 +16,7 @@ endif()
 
 # Mutators that know the format of a target's input. AFL++ (CALLSIGN_AFL) brings its own.
 file(GLOB FUZZ_MUTATORS CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/fuzz/structure/mutate_*.c")
-foreach(target convert object embed index)
+foreach(target convert object embed index debug_info)
     set(FUZZ_CONTAINER_${target} file)
 endforeach()
 set(FUZZ_CONTAINER_dwarf dwarf)
