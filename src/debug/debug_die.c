@@ -162,6 +162,7 @@ static bool find_attribute(const struct csn_debug_die *die, uint32_t name, struc
     const struct csni_debug_abbrev *abbrev = die->abbreviation;
     const struct csni_unit *unit = csni_debug_dwarf_unit(die->unit);
     const struct csni_debug_abbrevs *abbrevs = csni_debug_unit_abbrevs(die->unit);
+    if (!abbrev->count) return false;
     const struct csni_debug_attr *attr = &abbrevs->attrs.items[abbrev->first];
     uint32_t at = 0;
     while (at < abbrev->count && attr[at].name != name) at++;
