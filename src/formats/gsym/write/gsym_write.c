@@ -130,7 +130,7 @@ static csn_status lay_out_strings(struct csni_gsym_writer *w, struct csn_error *
         w->strps[i] = at;
         at += (uint64_t)m->strings[i].len + 1;
     }
-    w->string_size = at;
+    w->string_size = m->string_count < 2 ? at + 1 : at; /* a second empty one names functions without names */
     if (csni_gsym_writer_is_v1(w) && at > UINT32_MAX)
         return csni_fail(err, CSN_E_LIMIT, "StringTable", 0, "names need %llu bytes, GSYM version 1 holds %u; %s", (ull)at,
                          UINT32_MAX, advice);

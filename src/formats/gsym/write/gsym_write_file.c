@@ -150,6 +150,7 @@ static csn_status write_strings(struct csni_gsym_writer *w, struct csn_error *er
     if (!s.chunk) return csni_fail_memory(err, STRING_CHUNK + CSNI_GSYM_ALIGN);
     csn_status status = CSN_OK;
     for (uint32_t i = 0; i < m->string_count && status >= 0; i++) status = write_string(&s, m->strings[i], err);
+    if (status >= 0 && m->string_count < 2) s.chunk[s.size++] = 0;
     if (status >= 0) {
         size_t padding = (size_t)(w->records_off - w->strings_off - w->string_size);
         memset(s.chunk + s.size, 0, padding);

@@ -35,14 +35,15 @@ static void put_string(const struct csni_gsym_encoder *e, struct csni_buffer *b,
     b->size += e->strp_size;
 }
 
-/* Name 0 is refused by readers, so a function without a name has another empty string: the end of the first that is not. */
+/* Name 0 is refused by readers, so a function without a name has another empty string: the end of the first that is not, or the one
+ * that is added where all are. */
 static void put_function_name(const struct csni_gsym_encoder *e, struct csni_buffer *b, const struct csni_batch *batch,
                               const struct csni_function *f) {
-    if (batch->string_numbers[f->name] || e->model->string_count < 2) {
+    if (batch->string_numbers[f->name]) {
         put_string(e, b, batch, f->name);
         return;
     }
-    uint64_t end = e->strps[1] + e->model->strings[1].len;
+    uint64_t end = e->model->string_count < 2 ? 1 : e->strps[1] + e->model->strings[1].len;
     uint8_t *p = csni_buffer_reserve(b, e->strp_size);
     if (!p) return;
     if (e->strp_size == CSNI_GSYM_STRP_SIZE) csni_put32(p, (uint32_t)end, e->big);
