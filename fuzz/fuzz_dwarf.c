@@ -85,9 +85,9 @@ static void walk_unit(struct state *s, const struct csni_unit *unit, uint8_t fla
     if (status != CSN_OK) require(csni_die_walk_next(&walk, &die, &s->err) == CSN_NONE);
 }
 
-/* Rows of a folded sequence against all its rows; the last one, which ends it, not counted. */
-static void check_folded(const struct csni_line_row *got, size_t got_count, const struct csni_line_row *rows, size_t count,
-                         bool repeats_first) {
+/* Whether rows of a folded sequence are all its rows that matter; the last one, which ends it, not counted. */
+static bool is_folded(const struct csni_line_row *got, size_t got_count, const struct csni_line_row *rows, size_t count,
+                      bool repeats_first) {
     uint32_t changes = 0, file = 0, line = 0;
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
@@ -96,11 +96,17 @@ static void check_folded(const struct csni_line_row *got, size_t got_count, cons
         file = own;
         line = rows[i].line;
         if (i + 1 < count && rows[i + 1].addr == rows[i].addr) continue;
-        require(at < got_count && got[at].addr == rows[i].addr && got[at].changes == changes);
-        require(got[at].file == file && got[at].line == line);
+        if (at >= got_count || got[at].addr != rows[i].addr || got[at].changes != changes) return false;
+        if (got[at].file != file || got[at].line != line) return false;
         at++;
     }
-    require(at == got_count);
+    return at == got_count;
+}
+
+static bool matches_folded(const struct csni_line_sequence *b, const struct csni_line_row *got, const struct csni_line_sequence *a,
+                           const struct csni_line_row *rows, bool repeats_first) {
+    return b->first_file == rows->file + (repeats_first && !rows->file) && b->first_line == rows->line &&
+           is_folded(got, b->row_count - 1, rows, a->row_count - 1, repeats_first);
 }
 
 static void check_sequences(const struct csni_line_table *t) {
@@ -124,8 +130,8 @@ static void compare_tables(const struct csni_line_table *plain, const struct csn
         const struct csni_line_row *rows = plain->rows.items + a->first_row, *got = folded->rows.items + b->first_row;
         require(a->low == b->low && a->high == b->high && a->off == b->off && !a->folded);
         if (b->folded) {
-            require(b->first_file == rows->file + (repeats_first && !rows->file) && b->first_line == rows->line);
-            check_folded(got, b->row_count - 1, rows, a->row_count - 1, repeats_first);
+            /* A file that the program itself defines may make files 0 and 1 the same when rows have been read already. */
+            require(matches_folded(b, got, a, rows, repeats_first) || matches_folded(b, got, a, rows, false));
             continue;
         }
         require(a->row_count == b->row_count);
