@@ -140,7 +140,7 @@ csn_status csni_arrow_modules_resolve(struct csni_arrow_modules *m, const struct
         }
         if (csni_arrow_id(ids, entry, &id)) {
             /* Neighbouring rows are often of one module. */
-            if (!before.ptr || id.len != before.len || memcmp(id.ptr, before.ptr, id.len))
+            if (!before.ptr || id.len != before.len || memcmp(id.ptr, before.ptr, id.len) != 0)
                 CSNI_TRY(number_of_id(m, id, ids->values.is_binary, &number, err));
             before = id;
             out[row] = number;

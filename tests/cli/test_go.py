@@ -203,12 +203,17 @@ def wasm(go):
         found[system] = go.folder / f"{system}.wasm"
         done = subprocess.run([go.tool, "build", "-o", found[system], "main.go"], cwd=go.folder / "walk", capture_output=True, text=True,
                               env={**go.env, "GOOS": system, "GOARCH": "wasm"}, timeout=300)
+        if "unsupported GOOS/GOARCH" in done.stderr:
+            del found[system]
+            continue
         assert done.returncode == 0, done.stderr
     return found
 
 
 @pytest.mark.parametrize("system", ["js", "wasip1"])
 def test_wasm_has_lines_and_inlined_calls(callsign, wasm, system):
+    if system not in wasm:
+        pytest.skip(f"this Go does not know {system}")
     index, done = convert(callsign, wasm[system])
     assert done.returncode == 0, done.stderr
     records = [json.loads(line).get("function") for line in callsign.good("dump", "--json", index).splitlines()]
@@ -223,7 +228,8 @@ def test_wasm_has_lines_and_inlined_calls(callsign, wasm, system):
 def test_every_address_of_wasm_as_its_runtime_has_it(callsign, go, wasm):
     """The program asks Go's runtime for each of its own addresses."""
     runner = subprocess.run([go.tool, "env", "GOROOT"], capture_output=True, text=True, env=go.env, check=True).stdout.strip()
-    done = subprocess.run([need("node"), f"{runner}/lib/wasm/wasm_exec_node.js", wasm["js"]], capture_output=True, text=True, timeout=300)
+    script = next(path for path in (f"{runner}/lib/wasm/wasm_exec_node.js", f"{runner}/misc/wasm/wasm_exec_node.js") if os.path.exists(path))
+    done = subprocess.run([need("node"), script, wasm["js"]], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     rows = [line.split(" \t ") for line in done.stderr.splitlines() if "\t" in line]
     index, _ = convert(callsign, wasm["js"])
@@ -239,7 +245,7 @@ def test_every_address_of_wasm_as_its_runtime_has_it(callsign, go, wasm):
 def test_damaged_data_of_wasm(callsign, wasm, tmp_path):
     """Whatever stands in the data section, the names of the code section stay."""
     data = bytearray(wasm["js"].read_bytes())
-    at = data.find(b"\xf1\xff\xff\xff\0\0\1\x08")
+    at = max(data.find(magic + b"\xff\xff\xff\0\0\1\x08") for magic in (b"\xf0", b"\xf1"))
     assert at > 0
     for offset, value in ((at + 8, 0xff), (at + 12, 0x7f), (at + 16, 0xff), (at - 2, 0xff), (at - 1, 0xff)):
         damaged = bytearray(data)

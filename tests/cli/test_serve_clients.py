@@ -13,7 +13,7 @@ import pytest
 
 from profile_bytes import pprof
 from programs import need
-from test_profile_judges import go_pprof
+from test_profile_judges import find_pprof, go_pprof
 from test_serve import SOURCE, Image, Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "diff"))
@@ -172,7 +172,9 @@ class Host(http.server.BaseHTTPRequestHandler):
 
 def test_go_tool_pprof_asks_symbolz(server, images, tmp_path):
     """A profile from http://HOST/m/ID/profile, which has only addresses."""
-    app = images["app"]
+    app, pprof_command = images["app"], find_pprof()
+    if "tool" in pprof_command and re.search(r"go1\.1\d\b", output(pprof_command[0], "version")):
+        pytest.skip("the pprof of Go 1.19 does not ask such a host for symbols")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Host) as host:
         host.symbols = server.url.rstrip("/")
         host.profile = pprof([([app.top + 6], [3]), ([app.top + 1], [2])], [(0x401000, 0x402000, 0x1000, "/opt/app", app.id)])

@@ -127,7 +127,8 @@ static bool take_ranges(struct tree *t, uint32_t number, uint64_t count, uint64_
 static bool take_root(struct tree *t) {
     struct csni_cursor *c = &t->cursor;
     const struct entries *e = t->entries;
-    if (csni_cursor_uleb(c) != 1 || csni_cursor_uleb(c) != 0 || csni_cursor_uleb(c) < e->end - e->start) return false;
+    uint64_t ranges = csni_cursor_uleb(c), start = csni_cursor_uleb(c), size = csni_cursor_uleb(c);
+    if (ranges != 1 || start != 0 || size < e->end - e->start) return false;
     if (!csni_cursor_u8(c)) return false;
     csni_cursor_skip(c, t->strp_size);
     if (csni_cursor_uleb(c)) return false; /* it would be a call */
