@@ -151,6 +151,38 @@ def one_address(results):
          "callsign --version, ms", "llvm-gsymutil, ms", "faster"], rows)
 
 
+def many_files(results):
+    """A folder of debug files."""
+    folder, functions = results["folder"], results["functions"]
+    rows = [[row["side"], f"{row['wall_s']:.2f}", times(row["faster"]), f"{row['cpu_s']:.2f}", times(row["less_cpu"]), f"{row['peak_mb']:.0f}"]
+            for row in results["rows"]]
+    facts = results["machine"]
+    return (f"{facts['date']}, {facts['cores']} cores with a load of {facts['load_before']:.0f} before, commit {facts['commit']}, medians of "
+            f"{results['rounds']} rounds: {folder['files']} files of {folder['smallest'] / 1e3:,.0f} KB to {folder['largest'] / 1e6:,.0f} MB, "
+            f"{folder['bytes'] / 1e6:,.0f} MB in all ({folder['compiled']} of them compiled for it). Indexes of the {functions['files']} files that both "
+            f"converted have {functions['callsign']:,} and {functions['llvm']:,} addresses (callsign and llvm-gsymutil); in "
+            f"{functions['files_with_fewer']} files ours has fewer.\n\n") + markdown(
+        ["side", "time, s", "faster than the better xargs", "processor time, s", "less", "peak memory of a process, MB"], rows)
+
+
+def stacks(results):
+    """`callsign stack --json` alone and against llvm-symbolizer."""
+    found = results["results"]
+    rows = []
+    for key, what in (("callsign stack", "2,000 stacks again and again"), ("new stacks", "no stack twice")):
+        if key in found:
+            run = found[key]
+            rows.append([f"{run['stacks']:,} stacks, {what}", f"{run['wall_us_per_frame']:.2f}", f"{60 * run['stacks'] / run['wall_s']:,.0f}",
+                         f"{run['peak_mb']:.0f}", "-", "-"])
+    for key, what in (("comparison", "objects that have functions and nothing else"), ("program", "ceph-osd, each address once")):
+        if key in found:
+            ours, theirs = found[key]["callsign stack"], found[key]["llvm-symbolizer-22"]
+            rows.append([what, f"{ours['wall_us_per_frame']:.2f}", f"{60 * ours['stacks_per_s']:,.0f}", f"{ours['peak_mb']:.0f}",
+                         f"{theirs['wall_us_per_frame']:.2f}", times(theirs["wall_us_per_frame"] / ours["wall_us_per_frame"])])
+    return (f"{results['date']}, {results['cores']} cores with a load of {results['load']:.0f} after, commit {results['commit']}: `{results['command']}`.\n\n"
+            + markdown(["stacks of 40 frames", "us a frame", "stacks a minute", "peak memory, MB", "llvm-symbolizer, us a frame", "faster"], rows))
+
+
 def headline(results):
     """The README's: conversion alone."""
     rows, all_rows = [], results["convert"]
@@ -375,7 +407,7 @@ def fuzz_coverage(results):
                     [[f"`{row['folder']}`", row["lines"], f"{row['covered'] / max(row['lines'], 1):.0%}"] for row in rows])
 
 
-TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, headline,
+TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
                                 fuzzing, fuzz_coverage)}

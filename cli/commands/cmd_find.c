@@ -62,7 +62,7 @@ static void put_match_json(struct find_run *run, const struct find_match *match,
     file_of(&run->walk, match, &directory, &base);
     json_begin_object(json);
     json_key(json, "function");
-    json_string(json, name_text(&run->names, find_walk_name(&run->walk, match)));
+    json_str(json, name_text(&run->names, find_walk_name(&run->walk, match)));
     json_member_hex(json, "address", match->addr);
     json_member_number(json, "size", match->size);
     if (base.len || directory.len) {

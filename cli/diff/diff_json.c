@@ -4,7 +4,7 @@
 
 static void put_name(struct diff_out *diff, struct csn_str name) {
     json_key(&diff->json, "name");
-    json_string(&diff->json, name_text(&diff->names, name));
+    json_str(&diff->json, name_text(&diff->names, name));
 }
 
 static void put_place(struct json_out *json, struct diff_path path, uint32_t line) {
@@ -37,7 +37,7 @@ static void put_site(struct diff_out *diff, const struct function_diff *found, i
     json_member_number(&diff->json, "flags", site->flags);
     if (!site->pattern.len) return;
     json_key(&diff->json, "pattern");
-    json_string(&diff->json, site->pattern);
+    json_str(&diff->json, site->pattern);
 }
 
 static void put_merged(struct diff_out *diff, const struct function_diff *found, int side) {

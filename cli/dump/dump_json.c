@@ -90,7 +90,7 @@ void dump_json_files(struct dump *dump) {
 static void put_name(struct dump *dump, struct json_out *json, struct csn_str name) {
     if (!name.len) return;
     json_key(json, "name");
-    json_string(json, name_text(&dump->names, name));
+    json_str(json, name_text(&dump->names, name));
 }
 
 static void put_rows(struct dump *dump, const struct csn_record *record, struct json_out *json) {
@@ -171,7 +171,7 @@ static void put_call_site(struct dump *dump, const struct csn_record *record, co
     for (uint32_t k = 0; status == CSN_OK && k < site->pattern_count; k++) {
         struct csn_str pattern;
         status = csn_call_site_pattern(dump->index, site, k, &pattern, &err);
-        if (status == CSN_OK) json_string(json, pattern);
+        if (status == CSN_OK) json_str(json, pattern);
     }
     json_end_array(json);
     if (status < 0) put_error(dump, json, &err);

@@ -77,7 +77,7 @@ static void put_json_binary(struct dump *dump, uint32_t idx, const struct csn_bi
     json_begin_object(&json);
     json_member_number(&json, "index", idx);
     json_key(&json, "name");
-    json_string(&json, binary->name);
+    json_str(&json, binary->name);
     if (binary->address) json_member_hex(&json, "address", binary->address);
     json_member_number(&json, "size", binary->size);
     json_member_number(&json, "functions", binary->function_count);
@@ -123,7 +123,7 @@ static void put_rename(struct dump *dump, uint32_t idx, bool as_json) {
         json_begin_object(&json);
         if (binary) json_member_number(&json, "binary", binary - 1);
         json_key(&json, "name");
-        json_string(&json, name);
+        json_str(&json, name);
         json_end_object(&json);
         json_end_object(&json);
         json_end_line(&json);
@@ -156,7 +156,7 @@ static void put_json_function(struct dump *dump, const struct csn_function *func
     json_member_number(&json, "size", function->size);
     if (name.len) {
         json_key(&json, "name");
-        json_string(&json, name);
+        json_str(&json, name);
     }
     if (function->binary) json_member_number(&json, "binary", function->binary - 1);
     json_member_number(&json, "record_offset", function->record_offset);

@@ -259,7 +259,7 @@ static void put_json_function(struct json_out *json, const char *key, const stru
     json_key(json, key);
     json_begin_object(json);
     json_key(json, "function");
-    json_string(json, name_text(names, function->name));
+    json_str(json, name_text(names, function->name));
     json_member_hex(json, "start", function->start);
     json_member_hex(json, "end", function->start + function->size);
     json_member_number(json, "record", function->record_offset);
@@ -283,7 +283,7 @@ static void put_json_site(struct json_out *json, const struct explanation *found
     json_begin_object(json);
     if (site->merged) {
         json_key(json, "function");
-        json_string(json, name_text(names, site->function));
+        json_str(json, name_text(names, site->function));
     }
     json_key(json, "internal");
     json_bool(json, site->flags & CSN_CALL_SITE_INTERNAL);
@@ -291,7 +291,7 @@ static void put_json_site(struct json_out *json, const struct explanation *found
     json_bool(json, site->flags & CSN_CALL_SITE_EXTERNAL);
     json_key(json, "patterns");
     json_begin_array(json);
-    for (uint32_t i = 0; i < site->pattern_count; i++) json_string(json, found->patterns[site->first_pattern + i]);
+    for (uint32_t i = 0; i < site->pattern_count; i++) json_str(json, found->patterns[site->first_pattern + i]);
     json_end_array(json);
     json_end_object(json);
 }
@@ -332,9 +332,9 @@ static void put_json_record(struct json_out *json, const struct explanation *fou
     if (found->merged_count) {
         json_key(json, "candidates");
         json_begin_array(json);
-        json_string(json, name_text(names, found->function.name));
+        json_str(json, name_text(names, found->function.name));
         for (uint64_t i = 0; i < found->merged_count && i < EXPLAIN_NAMES; i++)
-            json_string(json, name_text(names, found->merged[i]));
+            json_str(json, name_text(names, found->merged[i]));
         json_end_array(json);
     }
     put_json_sites(json, found, false, "call_site", "merged_call_sites", names);

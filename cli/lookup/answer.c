@@ -224,7 +224,7 @@ void frame_put_json(const struct csn_frame *frame, struct name_text *names, stru
     json_begin_object(json);
     if (frame->name.len) {
         json_key(json, "function");
-        json_string(json, name_text(names, frame->name));
+        json_str(json, name_text(names, frame->name));
     }
     json_member_number(json, "offset", frame->offset);
     if (frame->base.len || frame->directory.len) {
@@ -250,18 +250,18 @@ void answer_begin_json(const struct answer *answer, struct name_text *names, str
     json_begin_object(json);
     if (answer->asked.len) {
         json_key(json, "asked");
-        json_string(json, answer->asked);
+        json_str(json, answer->asked);
         json_member_hex(json, "binary_offset", answer->offset);
     }
     if (!answer->asked.len || answer->binary.len) json_member_hex(json, "address", answer->has_pc ? answer->pc : answer->addr);
     if (answer->module.len) {
         json_key(json, "module");
-        json_string(json, answer->module);
+        json_str(json, answer->module);
     }
     if (answer->has_pc && answer->found.reason != CSN_REASON_NO_MODULE) json_member_hex(json, "image_address", answer->addr);
     if (answer->binary.len) {
         json_key(json, answer->is_member ? "member" : "binary");
-        json_string(json, answer->binary);
+        json_str(json, answer->binary);
     }
     if (answer->guessed) {
         json_key(json, "guessed");

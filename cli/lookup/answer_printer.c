@@ -75,7 +75,7 @@ static void put_bad(struct answer_printer *printer, struct csn_str text, struct 
         struct json_out json = json_on(out);
         json_begin_object(&json);
         json_key(&json, "error");
-        json_string(&json, (struct csn_str){ shown, 1 + text.len + sizeof(tail) - 1 });
+        json_str(&json, (struct csn_str){ shown, 1 + text.len + sizeof(tail) - 1 });
         json_end_object(&json);
         json_end_line(&json);
     } else {

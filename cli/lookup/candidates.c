@@ -65,8 +65,8 @@ bool candidates_put_json(const struct csn_index *index, const struct answer *ans
     if (status < 0) return false;
     json_key(json, "candidates");
     json_begin_array(json);
-    json_string(json, name_text(names, folded.function.name));
-    while ((status = folded_next(&folded, index)) == CSN_OK) json_string(json, name_text(names, folded.function.name));
+    json_str(json, name_text(names, folded.function.name));
+    while ((status = folded_next(&folded, index)) == CSN_OK) json_str(json, name_text(names, folded.function.name));
     json_end_array(json);
     return status >= 0;
 }

@@ -261,7 +261,7 @@ static void put_json_names(struct stack_output *output, struct json_out *json, c
     json_key(json, key);
     json_begin_array(json);
     for (uint32_t i = 0; i < count; i++)
-        json_string(json, name_text(output->names, remaining ? remaining_name(answer, i) : answer->candidates[i]));
+        json_str(json, name_text(output->names, remaining ? remaining_name(answer, i) : answer->candidates[i]));
     json_end_array(json);
 }
 
@@ -278,7 +278,7 @@ static void put_json_choice(struct stack_output *output, struct json_out *json, 
     bool chosen = answer->chosen != CSN_NOT_CHOSEN;
     if (chosen) {
         json_key(json, "chosen");
-        json_string(json, name_text(output->names, answer->candidates[answer->chosen]));
+        json_str(json, name_text(output->names, answer->candidates[answer->chosen]));
     }
     json_member_text(json, "by", !chosen ? "ambiguous" : answer->choice == CSN_CHOICE_OUTER ? "outer" : "caller");
     if (chosen) json_member_text(json, "confidence", confidence_text(answer->confidence));
@@ -288,7 +288,7 @@ static void put_json_choice(struct stack_output *output, struct json_out *json, 
         json_begin_object(json);
         json_member_number(json, "frame", answer->evidence_frame);
         json_key(json, "pattern");
-        json_string(json, answer->evidence_pattern);
+        json_str(json, answer->evidence_pattern);
         if (answer->evidence_tail_calls) json_member_number(json, "tail_calls", answer->evidence_tail_calls);
         json_end_object(json);
     }
@@ -333,7 +333,7 @@ static void put_json_symbol(struct stack_output *output, const struct stack_sess
     const char *module = module_name(session, symbol->module);
     if (module) json_member_text(json, "module", module);
     json_key(json, "symbol");
-    json_string(json, name_text(output->names, frame_symbol_name(&session->frame_symbols, symbol)));
+    json_str(json, name_text(output->names, frame_symbol_name(&session->frame_symbols, symbol)));
     json_member_number(json, "offset", symbol->offset);
     json_key(json, "frames");
     json_begin_array(json);

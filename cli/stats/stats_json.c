@@ -53,7 +53,7 @@ static void put_function(const struct stats_view *view, const struct csn_functio
     struct stats_place place = stats_place_of(view->stats, f->file);
     json_begin_object(json);
     json_key(json, "name");
-    json_string(json, name_text(view->names, f->function.name));
+    json_str(json, name_text(view->names, f->function.name));
     json_member_hex(json, "address", f->function.start);
     if (place.directory.len || place.base.len) {
         json_key(json, "file");
@@ -118,7 +118,7 @@ static void put_page_functions(const struct stats_view *view, struct json_out *j
         struct csn_str name = name_text(view->names, f->function.name);
         if (name.len > NAME_SHOWN) name.len = NAME_SHOWN;
         json_begin_array(json);
-        json_string(json, name);
+        json_str(json, name);
         json_number(json, f->file < stats->info.file_count ? f->file : 0);
         json_number(json, f->record_bytes);
         json_number(json, f->code_bytes);

@@ -125,7 +125,7 @@ static void put_json_each_row(struct out_buffer *out, struct csn_str answer) {
     struct json_out json = json_on(out);
     json_begin_object(&json);
     json_key(&json, "result");
-    json_string(&json, answer);
+    json_str(&json, answer);
     json_end_object(&json);
     json_end_line(&json);
 }

@@ -1,9 +1,7 @@
-/* jansson's header. Its json_string() is not used and would have the name of our writer's: it gets another one here. */
+/* jansson's header. The archive is linked into the command, so none of our functions may have the name of one of its. */
 #ifndef CALLSIGN_CLI_JANSSON_IN_H
 #define CALLSIGN_CLI_JANSSON_IN_H
 
-#define json_string jansson_string
 #include <jansson.h>
-#undef json_string
 
 #endif

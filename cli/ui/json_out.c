@@ -124,7 +124,7 @@ static void put_part(struct json_out *json, struct csn_str text) {
     if (text.len) out_bytes(out, bytes + plain, text.len - plain);
 }
 
-void json_string(struct json_out *json, struct csn_str text) {
+void json_str(struct json_out *json, struct csn_str text) {
     if (!json->html && text.len <= SHORT_TEXT && is_plain(text)) {
         char *at = out_reserve(json->out, SHORT_TEXT + 3);
         if (json->comma) *at++ = ',';
@@ -151,7 +151,7 @@ void json_path(struct json_out *json, struct csn_str directory, struct csn_str b
     out_char(json->out, '"');
 }
 
-void json_text(struct json_out *json, const char *text) { json_string(json, (struct csn_str){ text, strlen(text) }); }
+void json_text(struct json_out *json, const char *text) { json_str(json, (struct csn_str){ text, strlen(text) }); }
 
 void json_number(struct json_out *json, uint64_t value) {
     before_value(json);

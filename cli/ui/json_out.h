@@ -39,7 +39,7 @@ static inline void json_key(struct json_out *json, const char *key) {
     out_take(json->out, at + size + 2);
     json->comma = false;
 }
-void json_string(struct json_out *json, struct csn_str text);
+void json_str(struct json_out *json, struct csn_str text);
 void json_text(struct json_out *json, const char *text);
 void json_number(struct json_out *json, uint64_t value);
 void json_bool(struct json_out *json, bool value);

@@ -12,7 +12,7 @@ void json_copy_until(struct json_writer *w, const char *end) {
 static void put_member_value(struct json_writer *w, const struct json_member *member) {
     struct json_out json = json_on(w->output->out);
     switch (member->kind) {
-    case MEMBER_TEXT: json_string(&json, member->text); break;
+    case MEMBER_TEXT: json_str(&json, member->text); break;
     case MEMBER_NUMBER: json_number(&json, member->number); break;
     case MEMBER_HEX:
         out_char(w->output->out, '"');
