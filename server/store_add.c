@@ -143,8 +143,8 @@ static enum store_status take_file(struct one_file *one, const char *path, char 
 static void show_done(struct adding *all) {
     for (; all->shown < all->count && all->files[all->shown].is_done; all->shown++) {
         struct added_file *file = &all->files[all->shown];
-        fwrite(file->answer.ptr, 1, file->answer.size, stdout);
-        fwrite(file->complaint.ptr, 1, file->complaint.size, stderr);
+        if (file->answer.size) fwrite(file->answer.ptr, 1, file->answer.size, stdout);
+        if (file->complaint.size) fwrite(file->complaint.ptr, 1, file->complaint.size, stderr);
         text_free(&file->answer);
         text_free(&file->complaint);
     }
