@@ -108,13 +108,16 @@ def test_a_replaced_index_is_copied_again(server, tmp_path):
     assert [command for command, _ in server.requests].count("GET") == 2 and node.store is not first
 
 
-@pytest.mark.parametrize("command, fault, reason", [
+FAULTS = pytest.mark.parametrize("command, fault, reason", [
     ("HEAD", "500", "the server answers 500 Internal Server Error"),
     ("HEAD", "503", "the server answers 503 Service Unavailable"),
     ("HEAD", "no length", "the server gives no Content-Length"),
     ("GET", "half", "bytes arrived of"),
     ("GET", "500", "the server answers 500 Internal Server Error"),
 ])
+
+
+@FAULTS
 def test_faults_of_a_web_server(server, addresses, tmp_path, command, fault, reason):
     """One bad answer is repaired by the next try; three are a reason that names the URL, and no index."""
     for bad in (1, 3):
@@ -211,13 +214,7 @@ def test_local_symbols_come_first(server, folder, tmp_path):
     assert not server.requests
 
 
-@pytest.mark.parametrize("command, fault, reason", [
-    ("HEAD", "500", "the server answers 500 Internal Server Error"),
-    ("HEAD", "503", "the server answers 503 Service Unavailable"),
-    ("HEAD", "no length", "the server gives no Content-Length"),
-    ("GET", "half", "bytes arrived of"),
-    ("GET", "500", "the server answers 500 Internal Server Error"),
-])
+@FAULTS
 def test_a_store_of_a_server_with_faults(server, folder, addresses, command, fault, reason):
     """One bad answer is repaired by the next try. Three are a reason that names the URL, no name, and no end: the next call tries again."""
     expected = answers_of(callsign.Store(folder), addresses)
