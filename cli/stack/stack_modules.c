@@ -72,10 +72,19 @@ static bool use_process(struct stack_modules *modules, uint64_t pid) {
 
 /* ---- frames ---- */
 
-static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t module) {
+/* An index of any name serves a line that names no module, if it has that function in that size. */
+static uint32_t module_of_symbol(struct stack_session *session, const struct line_frame *frame, uint32_t module) {
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, true };
+    struct csn_str given;
+    if (!frame->is_unnamed || !frame->symbol_size || session_index(session, module)) return module;
+    return stack_place_symbol(session, &site, &given) ? session_name_module(session, given, NULL) : module;
+}
+
+static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t named_module) {
     struct stack_session *session = modules->session;
+    uint32_t module = module_of_symbol(session, frame, named_module);
     const struct csn_index *index = session_index(session, module);
-    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size };
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, false };
     uint64_t start = 0;
     uint32_t count = 0;
     if (index && !symbol_tables_find(&session->symbols, index, &site, &start, &count)) return false;

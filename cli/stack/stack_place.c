@@ -137,15 +137,14 @@ static bool place_by_name(struct stack_session *session, const struct csn_index 
     return fitting == 1;
 }
 
-bool stack_place_symbol(struct stack_session *session, struct csn_str name, uint64_t offset, struct csn_str *module) {
-    const struct symbol_site site = { .name = name, .offset = offset };
+bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module) {
     size_t given = csn_store_given_count(session->store);
     for (size_t i = 0; i < given && i < CANDIDATES_MAX; i++) {
         struct csn_str candidate = csn_store_given_name(session->store, i);
         uint32_t number = session_name_module(session, candidate, NULL), count = 0;
         const struct csn_index *index = number == NO_MODULE ? NULL : session_index(session, number);
         uint64_t start;
-        if (!index || !symbol_tables_find(&session->symbols, index, &site, &start, &count) || count != 1) continue;
+        if (!index || !symbol_tables_find(&session->symbols, index, site, &start, &count) || count != 1) continue;
         *module = candidate;
         return true;
     }

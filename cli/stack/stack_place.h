@@ -32,8 +32,8 @@ void stack_place_known(struct stack_places *places, const struct stack_session *
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame);
 /* The session's stack is complete: places what can be placed now. */
 void stack_place_rest(struct stack_places *places, struct stack_session *session);
-/* The first of the given indexes that has one function of this name, which is longer than the offset. */
-bool stack_place_symbol(struct stack_session *session, struct csn_str name, uint64_t offset, struct csn_str *module);
+/* The first of the given indexes that has one such function, which is longer than the offset. */
+bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module);
 /* Whether exactly one index was given, and has a function at this address of its image. */
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags);
 /* Whether a mapping of the session covers the pc. */

@@ -135,7 +135,7 @@ bool symbol_tables_find(struct symbol_tables *tables, const struct csn_index *in
     struct symbol_table *table = symbol_table_of(tables, index);
     if (!table) return false;
     *count = site->size ? find_symbol(table, site, true, start) : 0;
-    if (!*count) *count = find_symbol(table, site, false, start);
+    if (!*count && !site->must_fit) *count = find_symbol(table, site, false, start);
     return true;
 }
 

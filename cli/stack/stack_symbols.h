@@ -19,6 +19,7 @@ void symbol_tables_clear(struct symbol_tables *tables);
 struct symbol_site {
     struct csn_str name;
     uint64_t offset, size;
+    bool must_fit; /* functions of another size are not meant */
 };
 /* How many functions it may be in, and the start of the first of them. Those whose next symbol stands at the size that is known go
  * before others. False: no memory. */

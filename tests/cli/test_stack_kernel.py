@@ -80,6 +80,19 @@ def test_without_an_index_the_name_stays(callsign):
                      "reason": "there is no index for the module"}
 
 
+def test_an_index_of_any_name_serves_a_kernel(callsign, vmlinux, tmp_path):
+    """The lines do not say what the kernel's file is called. The function's size tells that it is this one."""
+    own = tmp_path / "my-build.gsym"
+    own.write_bytes(vmlinux.read_bytes())
+    trace = "Call Trace:\n second+0x50/0x100\n first+0x100/0x100\n"
+    assert functions(callsign, own, trace) == [["second", "first"]]
+    answer = json.loads(callsign.good("stack", "--json", "--index", own, stdin=trace))
+    assert [frame["module"] for frame in answer["frames"]] == ["my-build", "my-build"]
+    # Another size is another kernel's, and a module that is named is another file.
+    assert functions(callsign, own, trace.replace("/0x100", "/0x140")) == [[None, None]]
+    assert functions(callsign, own, trace.replace("/0x100", "/0x100 [driver]")) == [[None, None]]
+
+
 def test_functions_of_one_name_hide_no_others(callsign, tmp_path):
     """70,000 of them, as a kernel has of __pfx_ and cold ones: the others are found all the same."""
     count = 70000

@@ -64,7 +64,8 @@ static enum line_kind read_bpftrace_line(void *state, struct stack_modules *modu
     }
     out->site = SITE_SYMBOL;
     out->value = out->symbol_offset;
-    if (out->pc >> 63 || !stack_place_symbol(modules->session, out->symbol, out->symbol_offset, &out->module))
+    const struct symbol_site site = { .name = out->symbol, .offset = out->symbol_offset };
+    if (out->pc >> 63 || !stack_place_symbol(modules->session, &site, &out->module))
         out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
     return KIND_FRAME;
 }

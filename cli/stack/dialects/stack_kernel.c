@@ -64,7 +64,8 @@ static bool read_source(struct line_scan *s, bool *exact, bool *unreliable) {
 static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
     static const char kernel[] = "vmlinux";
     out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
-    if (!scan_char(s, '[')) return true;
+    out->is_unnamed = !scan_char(s, '[');
+    if (out->is_unnamed) return true;
     size_t from = s->at;
     while (!scan_at_end(s) && scan_peek(s) != ']' && scan_peek(s) != ' ') s->at++;
     out->module = (struct csn_str){ s->line.ptr + from, s->at - from };
