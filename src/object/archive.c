@@ -16,12 +16,9 @@ static bool has_magic(struct csni_span file, const char *text) {
 bool csni_archive_recognize(struct csni_span file) { return has_magic(file, magic) || has_magic(file, thin_magic); }
 
 csn_status csni_archive_open(struct csni_span file, struct csni_archive *out, struct csn_error *err) {
-    if (has_magic(file, thin_magic))
-        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0,
-                         "thin archive: its members are files of their own; give those, or an archive made without ar's T");
-    if (!has_magic(file, magic))
+    if (!csni_archive_recognize(file))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "not an archive: does not begin with !<arch>");
-    *out = (struct csni_archive){ .file = file, .off = MAGIC_SIZE };
+    *out = (struct csni_archive){ .file = file, .off = MAGIC_SIZE, .is_thin = has_magic(file, thin_magic) };
     return CSN_OK;
 }
 
@@ -44,9 +41,14 @@ static struct csn_str without_trailing(struct csn_str text, char c) {
     return text;
 }
 
-/* System V's `/123`: a name in the member `//`, that ends with a slash and a line feed. */
-static bool long_name(const struct csni_archive *archive, struct csn_str field, struct csn_str *out) {
+/* System V's `/123`: a name in the member `//`, that ends with a slash and a line feed. `/123:456`: of an archive at that path, the
+ * member whose header is at 456. */
+static bool long_name(const struct csni_archive *archive, struct csn_str field, struct csni_archive_member *m) {
     uint64_t off;
+    const char *colon = archive->is_thin ? memchr(field.ptr, ':', field.len) : NULL;
+    struct csn_str *out = &m->name;
+    m->is_nested = colon != NULL;
+    if (colon) field.len = (size_t)(colon - field.ptr);
     if (!read_archive_number((const uint8_t *)field.ptr + 1, field.len - 1, &off)) return false;
     struct csni_span rest = csni_span_from(archive->long_names, off);
     const uint8_t *end = rest.size ? memchr(rest.ptr, '\n', rest.size) : NULL;
@@ -68,6 +70,11 @@ static bool leading_name(struct csn_str field, struct csni_span *bytes, struct c
     return true;
 }
 
+/* Symbols, names, and on Windows `/<ECSYMBOLS>/` and the like: these have their bytes in thin archives, too. */
+static bool is_table(struct csn_str field) {
+    return csni_str_is(field, "/") || csni_str_is(field, "//") || csni_str_is(field, "/SYM64/") || csni_str_starts(field, "/<");
+}
+
 /* Takes the name from the field of 16 characters. Empty: a symbol or name table. */
 static bool member_name(struct csni_archive *archive, const uint8_t *header, struct csni_archive_member *m) {
     struct csn_str field = without_trailing((struct csn_str){ (const char *)header, NAME_SIZE }, ' ');
@@ -76,12 +83,12 @@ static bool member_name(struct csni_archive *archive, const uint8_t *header, str
     if (csni_str_is(field, "//")) {
         archive->long_names = m->bytes;
         m->name = none;
-    } else if (csni_str_is(field, "/") || csni_str_is(field, "/SYM64/")) {
+    } else if (is_table(field)) {
         m->name = none;
     } else if (csni_str_starts(field, "#1/")) {
         if (!leading_name(field, &m->bytes, &m->name)) return false;
     } else if (csni_str_starts(field, "/")) {
-        return long_name(archive, field, &m->name);
+        return long_name(archive, field, m);
     } else if (field.len && field.ptr[field.len - 1] == '/') {
         m->name.len--;
     }
@@ -102,6 +109,8 @@ static csn_status read_member(struct csni_archive *archive, struct csni_archive_
         return csni_fail(err, CSN_E_FORMAT, NULL, off, "archive member at 0x%" PRIx64 ": size \"%.10s\", need decimal", off,
                          (const char *)header.ptr + SIZE_OFF);
     if (!read_archive_number(header.ptr + MTIME_OFF, MTIME_SIZE, &m->mtime)) m->mtime = 0;
+    struct csn_str field = without_trailing((struct csn_str){ (const char *)header.ptr, NAME_SIZE }, ' ');
+    if (archive->is_thin && !is_table(field)) size = 0;
     if (!csni_span_sub(archive->file, off + HEADER_SIZE, size, &m->bytes))
         return csni_fail(err, CSN_E_TRUNCATED, NULL, off,
                          "archive member at 0x%" PRIx64 ": 0x%" PRIx64 " bytes, but the file has 0x%zx after its header", off,
@@ -115,7 +124,7 @@ static csn_status read_member(struct csni_archive *archive, struct csni_archive_
 
 csn_status csni_archive_next(struct csni_archive *archive, struct csni_archive_member *out, struct csn_error *err) {
     while (archive->off < archive->file.size) {
-        struct csni_archive_member member;
+        struct csni_archive_member member = { .mtime = 0 };
         csn_status status = read_member(archive, &member, err);
         if (status < 0) {
             archive->off = archive->file.size;
@@ -136,6 +145,8 @@ csn_status csni_archive_find(struct csni_span file, struct csn_str name, uint64_
     csn_status status;
     bool found = false;
     CSNI_TRY(csni_archive_open(file, &archive, err));
+    if (archive.is_thin)
+        return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "thin archive: its members are files of their own");
     while ((status = csni_archive_next(&archive, &member, &damage)) == CSN_OK) {
         if (!csni_str_equal(member.name, name)) continue;
         if (!found || member.mtime == mtime) *out = member;

@@ -77,6 +77,8 @@ struct csni_object {
     uint64_t image_base;     /* ELF: p_vaddr of the first PT_LOAD in program-header order; Mach-O: vmaddr of __TEXT; PE:
                               * ImageBase; 0 without one */
     bool has_image_base;
+    uint64_t moved_by;         /* objects that are not linked, of Mach-O and WebAssembly: what `place_at` added to addresses of
+                                * sections and symbols; addresses in debug sections are without it */
     struct csni_span build_id; /* GNU build id, from section or program header; LC_UUID; the 16 bytes of CodeView's GUID;
                                 * build_id section of wasm; empty without one */
     uint32_t build_id_age;     /* PE: counts builds with that GUID; else 0 */
@@ -87,7 +89,7 @@ struct csni_object_options {
     const struct csn_allocator *allocator;   /* NULL: malloc */
     uint64_t max_decompressed_bytes;         /* held at one time, all sections together; 0: no limit */
     bool file_is_mapped;                     /* `file` is a file mapping: its pages may be forgotten and come back */
-    uint64_t place_at;                       /* where sections of an ELF or COFF object that is not linked begin */
+    uint64_t place_at;                       /* where sections of an object that is not linked begin */
 };
 
 /* Whether bytes begin like an object file this folder reads. */

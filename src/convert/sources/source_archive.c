@@ -5,8 +5,10 @@
 
 #include "base/core/checked.h"
 #include "base/core/fail.h"
+#include "convert/companions.h"
 #include "convert/dwarf/source_dwarf.h"
 #include "convert/sources/source.h"
+#include "object/address_map.h"
 #include "object/archive.h"
 
 /* Members begin at multiples of it, the first one at this address: 0 would be that of what a linker left out. */
@@ -49,30 +51,45 @@ static csn_status add_member_text(struct archive_reading *r, const struct csni_o
 /* What the first member is, all are. */
 static void describe_archive(struct csni_conversion *c) {
     const struct csni_object *object = c->object;
-    bool is_pe = object->container == CSNI_CONTAINER_PE;
+    bool is_pe = object->container == CSNI_CONTAINER_PE, is_macho = object->container == CSNI_CONTAINER_MACHO;
     c->image.big_endian = object->big_endian;
-    c->image.symbols_lack_sizes = is_pe;
-    c->image.identity = (struct csni_identity){ .os = csni_str(is_pe ? "windows" : "Linux"), .arch = csni_str(object->arch),
+    c->image.symbols_lack_sizes = is_pe || is_macho;
+    c->image.identity = (struct csni_identity){ .os = csni_str(is_macho ? "mac" : is_pe ? "windows" : "Linux"), .arch = csni_str(object->arch),
                                                 .name = c->image.file_name };
 }
 
 /* NULL: it is read. */
 static const char *why_not(const struct csni_conversion *c, const struct csni_object *object) {
-    if (object->container != CSNI_CONTAINER_ELF && object->container != CSNI_CONTAINER_PE) return "neither an ELF nor a COFF object";
+    const char *arch = c->options.arch;
     if (object->kind != CSNI_OBJECT_RELOCATABLE) return "linked, and no object file";
     const struct csni_object *first = c->members.count ? c->members.items[0] : object;
+    if (arch && object->arch[0] && !csni_str_is(csni_str(arch), object->arch)) return "of another machine than the one that was chosen";
     bool same = first->container == object->container && first->machine == object->machine &&
                 first->address_size == object->address_size && first->big_endian == object->big_endian;
     return same ? NULL : "of another machine than the first member";
 }
 
+/* DWARF of Mach-O and WebAssembly has addresses as if the member stood alone: all of them are moved alike. */
+static csn_status read_member_dwarf(struct csni_conversion *c, uint64_t end, struct csn_error *err) {
+    uint64_t moved_by = c->object->moved_by;
+    struct csni_dwarf_input input = { .object = c->object };
+    struct csni_mapped_range all = { 0, end - moved_by, moved_by };
+    struct csni_address_map map = { .ranges = { .alloc = c->alloc } };
+    if (moved_by) {
+        if (!csni_vec_push(&map.ranges, all)) return csni_fail_memory(err, sizeof all);
+        input.map = &map;
+    }
+    csn_status status = csni_source_dwarf(c, &input, err);
+    csni_address_map_deinit(&map);
+    return status;
+}
+
 static csn_status read_member_sources(struct archive_reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->c;
-    struct csni_dwarf_input input = { .object = c->object };
     struct csni_symbol_source symbols;
     c->first_batch = c->batch_count;
     csni_source_symbols_begin(&symbols, c, NULL);
-    csn_status status = csni_source_dwarf(c, &input, err);
+    csn_status status = read_member_dwarf(c, r->end, err);
     if (status >= 0) status = csni_source_symbols(&symbols, err);
     csni_source_symbols_end(&symbols);
     c->report->inflated_bytes += csni_object_inflated_bytes(c->object);
@@ -94,7 +111,8 @@ static csn_status keep_member(struct archive_reading *r, struct csni_object *obj
     return read_member_sources(r, err);
 }
 
-static csn_status read_one_member(struct archive_reading *r, const struct csni_archive_member *m, struct csn_error *err) {
+static csn_status read_one_member(struct archive_reading *r, const struct csni_archive_member *m, bool is_mapped,
+                                  struct csn_error *err) {
     struct csni_object *object;
     struct csn_error damage = CSN_ERROR_INIT;
     if (!csni_object_recognize(m->bytes)) {
@@ -103,7 +121,7 @@ static csn_status read_one_member(struct archive_reading *r, const struct csni_a
     }
     if (r->end > UINT64_MAX - MEMBER_ALIGN) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "members need more than 64-bit addresses");
     r->end = csni_align_up(r->end + 1, MEMBER_ALIGN);
-    struct csni_object_options options = csni_object_options_of(r->c, r->c->input.is_mapped);
+    struct csni_object_options options = csni_object_options_of(r->c, is_mapped);
     options.place_at = r->end;
     csn_status status = csni_object_open(m->bytes, &options, &object, &damage);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
@@ -113,6 +131,51 @@ static csn_status read_one_member(struct archive_reading *r, const struct csni_a
     if (status >= 0) csni_object_close(object);
     return CSN_OK;
 }
+
+/* ---- thin archives: members are files beside them ---- */
+
+/* The path of the file: as ar reads it, from the archive's folder. */
+static char *member_path(const struct csni_conversion *c, struct csn_str name, size_t *size) {
+    const char *archive = c->input.path, *slash = archive ? strrchr(archive, '/') : NULL;
+    size_t folder = slash && name.ptr[0] != '/' ? (size_t)(slash - archive) + 1 : 0;
+    *size = folder + name.len + 1;
+    char *path = csni_alloc(c->alloc, *size);
+    if (!path) return NULL;
+    if (folder) memcpy(path, archive, folder);
+    memcpy(path + folder, name.ptr, name.len);
+    path[folder + name.len] = 0;
+    return path;
+}
+
+/* A file that is missing, or cannot be read, is a member left out. */
+static csn_status read_thin_member(struct archive_reading *r, struct csni_archive_member *m, struct csn_error *err) {
+    struct csni_conversion *c = r->c;
+    struct csni_companion_file *file;
+    struct csn_error inner = CSN_ERROR_INIT;
+    if (m->is_nested || memchr(m->name.ptr, 0, m->name.len)) {
+        leave_out_member(r, m->name, m->is_nested ? "member of an archive in a thin archive" : "no path");
+        return CSN_OK;
+    }
+    size_t size;
+    char *path = member_path(c, m->name, &size);
+    if (!path) return csni_fail_memory(err, m->name.len);
+    struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_OBJECT,
+                                             .image_path = c->input.path, .name = path };
+    csn_status status = csni_companion_find(c, &request, &file, &inner);
+    csni_free(c->alloc, path, size);
+    if (status == CSN_E_MEMORY || status == CSN_E_CANCELLED) {
+        if (err) *err = inner;
+        return status;
+    }
+    if (status != CSN_OK) {
+        leave_out_member(r, m->name, status == CSN_NONE ? "not found" : csn_error_text(&inner));
+        return CSN_OK;
+    }
+    m->bytes = file->bytes;
+    return read_one_member(r, m, file->found.is_mapped, err);
+}
+
+/* ---- all members ---- */
 
 /* The error of a member begins with its name. */
 static csn_status name_member(struct csn_str name, csn_status status, struct csn_error *err) {
@@ -129,7 +192,7 @@ csn_status csni_source_archive(struct csni_conversion *c, struct csn_error *err)
     csn_status status;
     CSNI_TRY(csni_archive_open(c->input.file, &archive, err));
     while ((status = csni_archive_next(&archive, &member, err)) == CSN_OK) {
-        status = read_one_member(&r, &member, err);
+        status = archive.is_thin ? read_thin_member(&r, &member, err) : read_one_member(&r, &member, c->input.is_mapped, err);
         c->object = NULL; /* the list of members has it */
         if (status < 0) return name_member(member.name, status, err);
     }

@@ -8,6 +8,7 @@
 #include "convert/pdb/source_pdb.h"
 #include "convert/sources/debug_file.h"
 #include "convert/sources/source.h"
+#include "object/archive.h"
 
 /* ---- the image ---- */
 
@@ -91,9 +92,8 @@ static void note_stabs(struct csni_conversion *c) {
     csni_report_add(c->report, CSN_EVENT_UNREAD_DEBUG_INFO, 1, csni_str("STABS in .stab; lines and inlined calls come from DWARF only"));
 }
 
-static csn_status open_image(struct csni_conversion *c, struct csn_error *err) {
-    struct csni_span file;
-    CSNI_TRY(slice_of_input(c, &file, err));
+/* `file`: the input, or the slice of it. */
+static csn_status open_image(struct csni_conversion *c, struct csni_span file, struct csn_error *err) {
     struct csni_object_options options = csni_object_options_of(c, c->input.is_mapped);
     CSNI_TRY(csni_object_open(file, &options, &c->object, err));
     CSNI_TRY(check_object_kind(c->object, err));
@@ -133,7 +133,13 @@ static csn_status read_sources(struct csni_conversion *c, const struct csni_debu
 }
 
 csn_status csni_source_object(struct csni_conversion *c, struct csn_error *err) {
-    CSNI_TRY(open_image(c, err));
+    struct csni_span image;
+    CSNI_TRY(slice_of_input(c, &image, err));
+    if (csni_archive_recognize(image)) { /* of a universal file */
+        c->input.file = image;
+        return csni_source_archive(c, err);
+    }
+    CSNI_TRY(open_image(c, image, err));
     struct csni_debug_file file;
     CSNI_TRY(csni_find_debug_file(c, &file, err));
     struct csni_object *debug = c->debug = file.object;

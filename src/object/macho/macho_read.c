@@ -195,7 +195,7 @@ static void read_macho_section(struct csni_object_private *priv, const struct ma
     unsigned word = segment->wide ? 8 : 4;
     s->name = fixed_name(csni_cursor_bytes(c, MACHO_NAME_SIZE));
     struct csn_str segment_name = fixed_name(csni_cursor_bytes(c, MACHO_NAME_SIZE));
-    s->addr = csni_cursor_uint(c, word);
+    uint64_t addr = csni_cursor_uint(c, word);
     s->size = csni_cursor_uint(c, word);
     uint32_t off = csni_cursor_u32(c), align = csni_cursor_u32(c);
     own->relocations[index].off = csni_cursor_u32(c);
@@ -206,8 +206,9 @@ static void read_macho_section(struct csni_object_private *priv, const struct ma
     if (segment->wide) csni_cursor_skip(c, 4);
     s->flags = macho_section_flags(&priv->object, segment, segment_name, s->type, off);
     s->align = align < 64 ? (uint64_t)1 << align : 1;
+    s->addr = s->flags & CSNI_SECTION_ALLOC ? addr + priv->object.moved_by : addr;
     if (s->flags & CSNI_SECTION_NOBITS) return;
-    s->file_off = section_off(segment, s->addr, off);
+    s->file_off = section_off(segment, addr, off);
     s->file_size = s->size;
 }
 
@@ -219,7 +220,7 @@ static csn_status add_macho_segment(struct csni_object_private *priv, const stru
     struct macho_segment s;
     CSNI_TRY(read_macho_segment(object, command, &s, err));
     if (is_in_memory(&s))
-        priv->segments[(*segment)++] = (struct csni_segment){ s.addr, s.size, s.file_off, s.file_size,
+        priv->segments[(*segment)++] = (struct csni_segment){ s.addr + object->moved_by, s.size, s.file_off, s.file_size,
                                                               (s.protection & VM_PROT_EXECUTE) != 0 };
     if (!object->has_image_base && csni_str_is(s.name, "__TEXT")) {
         object->image_base = s.addr;
@@ -304,6 +305,7 @@ static csn_status macho_read(struct csni_object_private *priv, struct csn_error 
     own->cpu_subtype = header.cpu_subtype;
     object->machine = header.cpu_type;
     object->kind = macho_object_kind(&header);
+    if (object->kind == CSNI_OBJECT_RELOCATABLE) object->moved_by = priv->place_at;
     snprintf(object->arch, sizeof object->arch, "%s", csni_macho_arch_name(header.cpu_type, header.cpu_subtype));
     CSNI_TRY(count_macho_sections(priv, &header, err));
     struct macho_command command = { 0 };

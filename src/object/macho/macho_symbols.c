@@ -70,6 +70,7 @@ static bool place_symbol(const struct csni_object *object, const struct csni_nli
     const struct csni_section *section = &object->sections[s->section];
     bool is_code = section->flags & CSNI_SECTION_EXEC;
     if (is_code || (s->desc & N_ARM_THUMB_DEF)) out->addr = csni_macho_code_addr(object, s->value);
+    out->addr += object->moved_by;
     out->section = s->section;
     out->kind = (uint8_t)macho_symbol_kind(object, section, out->name, out->addr);
     out->defined = true;

@@ -139,9 +139,10 @@ static csn_status take_wasm_code(struct csni_object_private *priv, struct csni_w
     (void)csni_cursor_uleb(&c);
     struct csni_section *s = &priv->sections[section];
     s->flags = CSNI_SECTION_ALLOC | CSNI_SECTION_EXEC;
-    s->addr = csni_cursor_off(&c);
-    s->file_off += s->addr;
-    s->size = s->file_size = content.size - s->addr;
+    uint64_t start = csni_cursor_off(&c);
+    s->addr = start;
+    s->file_off += start;
+    s->size = s->file_size = content.size - start;
     wasm->code = section;
     wasm->body_count = read_bodies(content, NULL);
     wasm->bodies = csni_alloc_zeroed(priv->alloc, wasm->body_count, sizeof *wasm->bodies);
@@ -185,6 +186,13 @@ static csn_status read_wasm_sections(struct csni_object_private *priv, struct cs
     return CSN_OK;
 }
 
+/* Whether a module is linked is known once all its sections are. */
+static void move_object(struct csni_object_private *priv, const struct csni_wasm *wasm) {
+    if (priv->object.kind != CSNI_OBJECT_RELOCATABLE || wasm->code == CSNI_NO_SECTION) return;
+    priv->object.moved_by = priv->place_at;
+    priv->sections[wasm->code].addr += priv->place_at;
+}
+
 static csn_status wasm_read(struct csni_object_private *priv, struct csn_error *err) {
     struct csni_object *object = &priv->object;
     struct csni_wasm *wasm = csni_alloc_zeroed(priv->alloc, 1, sizeof *wasm);
@@ -199,6 +207,7 @@ static csn_status wasm_read(struct csni_object_private *priv, struct csn_error *
     CSNI_TRY(csni_make_sections(priv, count + 1, err));
     priv->sections[0] = (struct csni_section){ .name = { "", 0 }, .flags = CSNI_SECTION_NOBITS };
     CSNI_TRY(read_wasm_sections(priv, wasm, err));
+    move_object(priv, wasm);
     memcpy(object->arch, object->address_size == 8 ? "wasm64" : "wasm32", sizeof "wasm32");
     return CSN_OK;
 }
@@ -210,7 +219,7 @@ static csn_status wasm_function_bounds(struct csni_object *object, csni_function
         return csni_fail_memory(err, (out->count + wasm->body_count) * sizeof *out->items);
     for (uint32_t i = 0; i < wasm->body_count; i++) {
         const struct csni_wasm_body *body = &wasm->bodies[i];
-        out->items[out->count++] = (struct csni_function_bound){ body->off, (uint64_t)body->off + body->size };
+        out->items[out->count++] = (struct csni_function_bound){ object->moved_by + body->off, object->moved_by + body->off + body->size };
     }
     return CSN_OK;
 }

@@ -47,7 +47,7 @@ static bool place_function(const struct csni_object *object, uint64_t index, str
     if (index < wasm->imported_functions) return true;
     if (index - wasm->imported_functions >= wasm->body_count) return false;
     const struct csni_wasm_body *body = &wasm->bodies[index - wasm->imported_functions];
-    out->addr = body->off;
+    out->addr = object->moved_by + body->off;
     out->size = body->size;
     out->section = wasm->code;
     out->defined = true;
