@@ -13,6 +13,7 @@ static const uint8_t digit_values[256] = {
 };
 
 bool address_parse(struct csn_str text, uint64_t *out) {
+    if (!text.len) return false;
     const char *at = text.ptr, *end = text.ptr + text.len;
     while (at < end && is_blank(*at)) at++;
     while (end > at && is_blank(end[-1])) end--;

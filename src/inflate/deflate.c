@@ -128,7 +128,7 @@ struct csni_deflate *csni_deflate_create(struct csni_span data, const struct csn
     if (!d) return NULL;
     d->alloc = alloc;
     d->data = data;
-    d->bits = (struct csni_deflate_bits){ .in = data.ptr, .end = data.ptr + data.size };
+    d->bits = (struct csni_deflate_bits){ .in = data.ptr, .end = data.size ? data.ptr + data.size : data.ptr };
     d->place = CSNI_DEFLATE_AT_BEGIN;
     d->last_block = d->has_fixed_code = false;
     d->match_size = 0;

@@ -102,8 +102,8 @@ csn_status csni_json_members(const struct json_scan *scan, struct csni_span obje
 }
 
 bool csni_json_item(struct csni_span *at, struct csni_span *out) {
+    if (!at->size || (at->ptr[0] != '[' && at->ptr[0] != ',')) return false;
     const uint8_t *p = at->ptr, *end = p + at->size, *wrong;
-    if (!at->size || (*p != '[' && *p != ',')) return false;
     p = skip_blanks(p + 1, end);
     if (p >= end || *p == ']') return false;
     const uint8_t *after = skip_value(p, end, &wrong);
