@@ -407,7 +407,8 @@ static csn_status resolve_labels(struct pprof_reader *r) {
             if (status == CSN_OK) status = string_of(r, label->text, "the text of a label", &label->text);
             if (status == CSN_OK) status = string_of(r, label->unit, "the unit of a label", &label->unit);
         }
-        if (status == CSN_OK) status = csni_profile_label_set(r->p, r->labels->labels.items + set.first, set.count, &number, r->err);
+        const struct profile_label *first = set.count ? &r->labels->labels.items[set.first] : NULL;
+        if (status == CSN_OK) status = csni_profile_label_set(r->p, first, set.count, &number, r->err);
         if (status == CSN_OK && !csni_vec_push(&sets, number)) status = fail_memory(r);
     }
     for (size_t i = r->first_sample; i < r->p->samples.count && status == CSN_OK; i++)
