@@ -15,7 +15,7 @@ static bool row_before(const void *context, const void *a, const void *b) {
 
 /* Semicolons separate names, and line ends stacks. */
 static void put_folded_name(struct csni_buffer *line, struct csn_str name) {
-    uint8_t *at = csni_buffer_reserve(line, name.len);
+    uint8_t *at = name.len ? csni_buffer_reserve(line, name.len) : NULL;
     for (size_t i = 0; at && i < name.len; i++) {
         const unsigned char c = (unsigned char)name.ptr[i];
         at[i] = c == ';' ? ':' : c < 0x20 ? ' ' : c;
