@@ -289,7 +289,7 @@ int64_t *csni_profile_sample(struct csn_profile *p, const struct profile_sample_
         return NULL;
     }
     int64_t *values = p->values.items + p->values.count;
-    if (p->value_stride) memset(values, 0, p->value_stride * sizeof *values);
+    memset(values, 0, p->value_stride * sizeof *values);
     p->values.count += p->value_stride;
     return values;
 }

@@ -88,7 +88,7 @@ struct csn_profile {
     struct csni_profile_table string_table, module_table, function_table, location_table, node_table, thread_table, sample_table,
         label_table;
     struct profile_value_type value_types[PROFILE_VALUE_TYPES_MAX];
-    uint32_t value_count, value_stride;            /* count <= stride */
+    uint32_t value_count, value_stride;            /* count <= stride; stride > 0 */
     uint32_t period_type, period_unit, default_type; /* strings */
     int64_t time_ns, duration_ns, period;
     CSNI_VEC(uint32_t) comments;
