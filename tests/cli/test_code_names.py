@@ -294,3 +294,34 @@ next: ret
     assert functions(callsign, tmp_path / "sizes.o", tmp_path / "index") == {0: ("longer", 4), 4: ("next", 1)}
     records = [json.loads(line) for line in callsign.good("dump", tmp_path / "index", "--json").splitlines()]
     assert len([record for record in records if "function" in record]) == 2
+
+
+STATIC = """#include <fstream>
+#include <iostream>
+#include <map>
+int main(int count, char **words) {
+    std::map<std::string, int> seen;
+    for (int i = 0; i < count; i++) seen[words[i]] = i;
+    try {
+        for (auto &[word, at] : seen) std::cout << word << at;
+        std::ofstream("out") << seen.at("none");
+    } catch (std::exception &e) {
+        std::cerr << e.what();
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "i686"])
+def test_static_programs_of_mingw_lose_no_named_code(callsign, machine, tmp_path):
+    (tmp_path / "big.cc").write_text(STATIC)
+    run(tmp_path, need(f"{machine}-w64-mingw32-g++"), "-static", "-gdwarf-5", "-O2", "-std=c++17", "big.cc", "-o", "big.exe")
+    callsign.good("convert", "--quiet", tmp_path / "big.exe", "-o", tmp_path / "index")
+    listed = [line.split() for line in run(tmp_path, f"{machine}-w64-mingw32-nm", "big.exe").splitlines()]
+    starts = {int(where[0], 16): name for *where, kind, name in listed if where and kind in "TtWw" and not name.startswith(".")}
+    answers = [json.loads(line) for line in callsign.good("lookup", tmp_path / "index", "--json", stdin="".join(
+        f"{start:#x}\n" for start in starts)).splitlines()]
+    assert len(starts) > 3000 and len(answers) == len(starts)
+    lost = [(hex(start), name) for (start, name), a in zip(starts.items(), answers)
+            if not a["frames"] or not a["frames"][-1].get("function") or a["frames"][-1]["offset"]]
+    assert lost == []

@@ -2,11 +2,13 @@
 #ifndef CSNI_BREAKPAD_PUT_H
 #define CSNI_BREAKPAD_PUT_H
 
+#include <string.h>
+
 #include "base/buffer.h"
 #include "formats/breakpad/breakpad.h"
 
 /* A text of the program's own. */
-void csni_breakpad_put_literal(struct csni_buffer *t, const char *text);
+static inline void csni_breakpad_put_literal(struct csni_buffer *t, const char *text) { csni_buffer_put(t, text, strlen(text)); }
 /* A number and the byte after it. */
 void csni_breakpad_put_hex(struct csni_buffer *t, uint64_t v, char next);
 void csni_breakpad_put_dec(struct csni_buffer *t, uint32_t v, char next);
