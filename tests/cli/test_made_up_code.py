@@ -3,6 +3,7 @@ name."""
 import json
 import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,32 @@ def load(order, start, size, name):
 def debug(order, start, entries):
     body = struct.pack(order + "QQ", start, len(entries))
     return record(order, 2, body + b"".join(struct.pack(order + "QII", at, line, 0) + name + b"\0" for at, line, name in entries))
+
+
+def test_jitdump_of_node(callsign, tmp_path):
+    """What `node --perf-prof` of Node 20.20.2 wrote for a function on lines 1 to 5: only its records. V8 names files in memory that it freed."""
+    dump = Path(__file__).parents[1] / "data" / "jitdump" / "node-20.20.2.dump"
+    callsign.good("convert", "--quiet", dump, "-o", tmp_path / "index")
+    records = [json.loads(line) for line in callsign.good("dump", tmp_path / "index", "--json").splitlines()]
+    found = [record["function"] for record in records if "function" in record]
+    lines = {f["name"]: [row["line"] for row in f.get("lines", [])] for f in found}
+    assert lines == {"Builtin:RecordWriteSaveFP": [], "JS:^fib": [2, 3, 4], "JS:*fib": [1, 2, 4, 3, 1], "JS:*": [1, 8, 4, 8, 4, 8, 9, 1, 8]}
+    assert {row["file"] for f in found for row in f.get("lines", [])} == {"/tmp/js/fib.js"}
+    optimized = next(f for f in found if f["name"] == "JS:*fib")
+    assert [int(row["address"], 16) - int(optimized["start"], 16) for row in optimized["lines"]] == [0, 0x27, 0x46, 0x129, 0x12b]
+
+
+@pytest.mark.parametrize("kind, lines, told", [
+    ("other-files", [(0x5040, 3, b"/src/a.js"), (0x5044, 7, b"/src/inlined.js")], [("JS:*go", "/src/a.js", 3), ("JS:*go", "/src/inlined.js", 7)]),
+    ("later", [(0x5044, 3, b"/src/inlined.js")], [("JS:*go", "/src/a.js", 2), ("JS:*go", "/src/inlined.js", 3)]),
+    ("damaged", [(0x5040, 3, b"\xfa\xa2\x01"), (0x5044, 7, b"")], [("JS:*go", "/src/a.js", 2), ("JS:*go", "/src/a.js", 2)])], ids=["other-files", "later", "damaged"])
+def test_jitdump_of_v8(callsign, kind, lines, told, tmp_path):
+    """Addresses of lines count an ELF header of 64 bytes; without usable names of files the function keeps the line in its name."""
+    data = struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, 1, 0, 0) + debug("<", 0x5000, lines)
+    (tmp_path / "jit-1.dump").write_bytes(data + load("<", 0x5000, 16, b"JS:*go /src/a.js:2:5"))
+    done = callsign.run("convert", tmp_path / "jit-1.dump", "-o", tmp_path / "index")
+    assert done.returncode == (1 if kind == "damaged" else 0) and ("damaged" in done.stderr) == (kind == "damaged")
+    assert answers(callsign, tmp_path / "index", 0x5001, 0x5005) == [[frame] for frame in told]
 
 
 @pytest.mark.parametrize("order", "<>")

@@ -7,13 +7,17 @@
 #include "base/core/fail.h"
 #include "formats/symbols/symbols_text.h"
 #include "formats/symbols/text_lines.h"
+#include "formats/symbols/v8_name.h"
 
 enum { JITDUMP_MAGIC = 0x4a695444, HEADER_TOTAL_SIZE = 8, RECORD_HEADER = 16 };
 enum { JIT_CODE_LOAD = 0, JIT_CODE_MOVE = 1, JIT_CODE_DEBUG_INFO = 2, JIT_CODE_CLOSE = 3 };
+enum { JIT_RECORD_ALIGN = 8, JIT_ENTRY = 16 }; /* address, line and discriminator, before the name */
 
 struct jit_code {
     uint64_t start, size, order;
     struct csn_str name;
+    struct csn_str path;      /* of V8's names; empty: another name */
+    uint32_t line;            /* of V8's names */
     struct csni_span lines;   /* entries of the debug record; empty: none */
     uint64_t line_count, lines_for; /* the address that they were written for: code may have moved since */
 };
@@ -55,6 +59,7 @@ static csn_status read_load(struct jit_reading *r, struct csni_cursor *c, struct
     code.size = csni_cursor_u64(c);
     csni_cursor_skip(c, 8); /* code_index */
     code.name = jit_string(c);
+    if (!csni_split_v8_name(code.name, &code.name, &code.path, &code.line)) code.path.len = 0;
     if (c->failed) {
         csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "code record %llu ends early", (unsigned long long)code.order);
         return CSN_OK;
@@ -90,12 +95,48 @@ static csn_status read_move(struct jit_reading *r, struct csni_cursor *c, struct
     return CSN_OK;
 }
 
+/* V8 counts the 64 bytes of the ELF header that perf puts before the code. */
+static uint64_t lines_moved_by(const struct jit_code *code) { return code->path.len ? 0x40 : 0; }
+
+/* Node 20 writes the names of files after it freed them: their first 16 bytes are anything, 0 too. If all are as long as the one in
+ * the function's name, and end as it does, they are that. */
+static bool has_names_of_its_length(const struct jit_code *code) {
+    enum { OVERWRITTEN = 16 };
+    size_t len = code->path.len, kept = len < OVERWRITTEN ? len : OVERWRITTEN;
+    uint64_t entry = JIT_ENTRY + (uint64_t)len + 1;
+    if (!len || code->line_count > code->lines.size / entry) return false;
+    for (uint64_t i = 0; i < code->line_count; i++) {
+        const uint8_t *name = code->lines.ptr + i * entry + JIT_ENTRY;
+        if (name[len] || memcmp(name + kept, code->path.ptr + kept, len - kept) != 0) return false;
+    }
+    return code->lines.size - code->line_count * entry < JIT_RECORD_ALIGN;
+}
+
+/* The name of an entry's file; a path of the function's own length is passed over. */
+static struct csn_str entry_path(const struct jit_code *code, struct csni_cursor *c, bool is_own) {
+    if (!is_own) return jit_string(c);
+    csni_cursor_skip(c, code->path.len + 1);
+    return code->path;
+}
+
+static bool is_damaged_path(struct csn_str path) {
+    for (size_t i = 0; i < path.len; i++)
+        if ((unsigned char)path.ptr[i] < ' ') return true;
+    return false;
+}
+
+/* The line of its declaration, for code that begins before the first row. */
+static void add_declared_line(struct jit_reading *r, const struct jit_code *code) {
+    if (code->path.len) csni_batch_add_row(r->w, 0, csni_batch_add_path(r->w, code->path), code->line);
+}
+
 /* Lines of an address below the function's are none of it. A name that begins with 0xff is that of the entry before. */
 static void add_jit_rows(struct jit_reading *r, const struct jit_code *code) {
     struct csni_cursor c = csni_cursor_at(code->lines, r->big);
     struct csn_str path = { "", 0 };
     uint32_t file = 0;
-    uint64_t last = code->lines_for;
+    uint64_t last = code->lines_for + lines_moved_by(code), first = last;
+    bool is_own = has_names_of_its_length(code), begun = false;
     if (!csni_budget_charge(&r->budget, code->lines.size)) {
         csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx are more than the file can have",
                         (unsigned long long)code->start);
@@ -105,20 +146,24 @@ static void add_jit_rows(struct jit_reading *r, const struct jit_code *code) {
         uint64_t addr = csni_cursor_u64(&c);
         uint32_t line = csni_cursor_u32(&c);
         csni_cursor_skip(&c, 4); /* discriminator */
-        struct csn_str name = jit_string(&c);
-        if (c.failed) {
-            csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx end early", (unsigned long long)code->start);
-            return;
+        struct csn_str name = entry_path(code, &c, is_own);
+        if (c.failed || is_damaged_path(name)) {
+            csni_batch_note(r->w, CSN_EVENT_DAMAGED_RECORD, "lines of code at 0x%llx %s", (unsigned long long)code->start,
+                            c.failed ? "end early" : "have a damaged name of a file");
+            break;
         }
         bool repeats = name.len == 1 && (uint8_t)name.ptr[0] == 0xff;
         if (!repeats && (!file || !csni_str_equal(name, path))) {
             path = name;
             file = csni_batch_add_path(r->w, path);
         }
-        if (addr < last || addr - code->lines_for >= code->size || addr - code->lines_for > UINT32_MAX) continue;
+        if (addr < last || addr - first >= code->size || addr - first > UINT32_MAX) continue;
+        if (!begun && addr > first) add_declared_line(r, code);
+        begun = true;
         last = addr;
-        csni_batch_add_row(r->w, (uint32_t)(addr - code->lines_for), file, line);
+        csni_batch_add_row(r->w, (uint32_t)(addr - first), file, line);
     }
+    if (!begun) add_declared_line(r, code);
 }
 
 static int code_by_start(const void *pa, const void *pb) {
