@@ -80,7 +80,11 @@ enum {
     /* Query the servers in the environment variable DEBUGINFOD_URLS through libdebuginfod, which is loaded on first use,
      * shares elfutils' cache and obeys the other DEBUGINFOD_ variables. Without this flag the search uses neither the
      * network nor the environment. */
-    CSN_SEARCH_DEBUGINFOD = 1
+    CSN_SEARCH_DEBUGINFOD = 1,
+    /* Use only files below debug_dirs, symbolic links resolved, and debug_file. An image can name any file of the machine:
+     * objects of a debug map, split DWARF, supplements, members of a thin archive. For servers, whose images come from others.
+     * Since 0.3. */
+    CSN_SEARCH_DEBUG_DIRS_ONLY = 2
 };
 
 struct csn_companion_search_options {

@@ -37,6 +37,8 @@ static const struct setting table[] = {
     TEXT_SETTING("source-root", source_root, "folder below which source files stand under their paths; without it no source is served"),
     { "upstream", SETTING_LIST, offsetof(struct settings, upstreams), SETTING_TEXT_SIZE, offsetof(struct settings, upstream_count), 0, 0,
       "URL of a debuginfod, symbol or Callsign server that is asked for what the store does not have; can be repeated" },
+    { "named-files", SETTING_FLAG, offsetof(struct settings, named_files), 0, 0, 0, 0,
+      "read files of this machine that images name (split DWARF, debug maps), not only the store's" },
     { "demo", SETTING_FLAG, offsetof(struct settings, demo), 0, 0, 0, 0, "fill an empty store with examples" },
     NUMBER_SETTING("threads", threads, 1, 256, "threads that serve connections (default: one per core)"),
     NUMBER_SETTING("workers", workers, 1, MOST_WORKERS, "threads for requests that wait (default 16)"),

@@ -25,7 +25,7 @@ struct settings {
     uint32_t upstream_count;
     struct tenant_setting { char name[64], token_file[SETTING_TEXT_SIZE], scopes[64]; } tenants[MOST_TENANTS];
     uint32_t tenant_count;
-    bool demo;
+    bool demo, named_files;
     uint64_t threads, workers, fetch_workers, conversion_workers, conversion_threads, conversion_memory;
     uint64_t converted_bytes, max_upload, max_body, max_jobs, max_connections, max_connections_per_address;
     uint64_t idle_timeout, header_timeout, drain_timeout, rescan, refresh, negative, open_indexes, rate_limit, rate_burst;

@@ -63,7 +63,7 @@ static int open_pool(struct server *server, char *why, size_t why_size) {
     struct index_pool_options options = {
         .store = server->store, .max_open = (uint32_t)s->open_indexes, .workers = (uint32_t)s->conversion_workers,
         .threads = (uint32_t)s->conversion_threads, .conversion_bytes = s->conversion_memory, .cache_bytes = s->converted_bytes,
-        .refresh_s = (uint32_t)s->refresh,
+        .refresh_s = (uint32_t)s->refresh, .named_files = s->named_files,
     };
     return index_pool_open(&options, &server->pool, why, why_size);
 }

@@ -108,6 +108,7 @@ int conversion_open(const struct index_pool_options *options, struct conversion 
     c->debug_dir = symbol_store_dir(c->store); /* the machine's own debug files are not the store's */
     c->companions.debug_dirs = &c->debug_dir;
     c->companions.debug_dir_count = 1;
+    c->companions.flags = options->named_files ? 0 : CSN_SEARCH_DEBUG_DIRS_ONLY;
     struct csn_opener_options opener = CSN_OPENER_OPTIONS_INIT;
     opener.allocator = &c->allocator;
     opener.companions = &c->companions;

@@ -17,6 +17,7 @@ struct index_pool_options {
     uint32_t threads;            /* of one conversion */
     uint64_t conversion_bytes;   /* memory of all conversions together */
     uint64_t cache_bytes;        /* of converted indexes on disk */
+    bool named_files;            /* conversions read what images name outside the store, too */
     uint32_t refresh_s;          /* after which the store is asked again whether there is something newer or at all */
 };
 int index_pool_open(const struct index_pool_options *options, struct index_pool **out, char *why, size_t why_size);

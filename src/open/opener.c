@@ -16,7 +16,7 @@ static uint64_t hash_texts(uint64_t hash, const char *const *texts, size_t count
 
 /* Of the places that decide whether debug information is found. */
 static uint64_t hash_settings(const struct csn_companion_search_options *options) {
-    uint64_t hash = csni_hash_u64(options->flags & CSN_SEARCH_DEBUGINFOD);
+    uint64_t hash = csni_hash_u64(options->flags);
     hash = hash_texts(hash, options->debug_dirs, options->debug_dir_count);
     hash = hash_texts(hash, options->symbol_servers, options->symbol_server_count);
     hash = hash_texts(hash, &options->debug_file, options->debug_file != NULL);

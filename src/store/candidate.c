@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
@@ -180,6 +181,24 @@ static csn_status skip_it(struct csni_locate_query *query, const struct stat *st
     return CSN_NONE;
 }
 
+static bool is_below(const char *dir, const char *path) {
+    char resolved[CSNI_PATH_SIZE];
+    if (!realpath(dir, resolved)) return false;
+    size_t len = strlen(resolved);
+    return strncmp(path, resolved, len) == 0 && (path[len] == '/' || (len == 1 && *resolved == '/'));
+}
+
+/* Whether the search may use files there (CSN_SEARCH_DEBUG_DIRS_ONLY). */
+static bool is_allowed(struct csni_locate_query *query, const char *path) {
+    const struct csn_companion_search_options *options = &query->search->options;
+    char resolved[CSNI_PATH_SIZE];
+    if (!(options->flags & CSN_SEARCH_DEBUG_DIRS_ONLY) || path == options->debug_file) return true;
+    if (!realpath(path, resolved)) return false;
+    for (size_t i = 0; i < options->debug_dir_count; i++)
+        if (is_below(options->debug_dirs[i], resolved)) return true;
+    return false;
+}
+
 /* Nothing but regular files is opened: opening a device can have effects. The file may be another one by the time that it is
  * opened, so mapping it checks again. */
 static csn_status look_at(struct csni_locate_query *query, const char *path, struct stat *st) {
@@ -201,6 +220,10 @@ csn_status csni_locate_try(struct csni_locate_query *query, const char *path, en
     struct csn_error inner = CSN_ERROR_INIT;
     csn_status status = look_at(query, path, &st);
     if (status != CSN_OK) return status;
+    if (!is_allowed(query, path)) {
+        csni_fail(reason(query), CSN_E_UNSUPPORTED, NULL, 0, "%s is not below the debug directories", csni_path_show(path).text);
+        return CSN_NONE;
+    }
     if (csni_file_map_open(&map, path, &inner) < 0) {
         csni_fail(reason(query), CSN_E_IO, NULL, 0, "%s: %s", csni_path_show(path).text, csn_error_text(&inner));
         return CSN_NONE;

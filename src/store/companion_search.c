@@ -55,7 +55,7 @@ csn_status csn_companion_search_create(const struct csn_companion_search_options
                                        struct csn_error *err) {
     struct csn_companion_search_options options = CSN_COMPANION_SEARCH_OPTIONS_INIT;
     if (given) CSNI_TRY(csni_options_copy(&options, sizeof options, given, given->struct_size, err));
-    uint32_t unknown = options.flags & ~(uint32_t)CSN_SEARCH_DEBUGINFOD;
+    uint32_t unknown = options.flags & ~(uint32_t)(CSN_SEARCH_DEBUGINFOD | CSN_SEARCH_DEBUG_DIRS_ONLY);
     if (unknown) return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown search flags 0x%x", unknown);
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_companion_search *search = csni_alloc_zeroed(alloc, 1, sizeof *search);

@@ -19,7 +19,7 @@ import pytest
 
 import kill_uploads
 from programs import need
-from test_serve import Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
+from test_serve import SOURCE, Image, Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
 
 MIB = 1 << 20
 
@@ -582,3 +582,20 @@ def test_one_server_serves_what_the_other_removes_and_adds(callsign, store, imag
         assert two.ask("PUT", "/v1/store/libshop.so", kept.read_bytes(), Authorization="Bearer t")[0] == 201
         wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 200, 30)
         wait_for(lambda: v5_names(one, images) == "top", 30)
+
+
+@pytest.mark.parametrize("setting", ["no", "yes"])
+def test_files_that_an_image_names(callsign, tmp_path, setting):
+    """An upload must not make the server read its machine's files: here, the split DWARF that the program's path leads to."""
+    (tmp_path / "demo.c").write_text(SOURCE)
+    program = tmp_path / "demo"
+    subprocess.run([need("gcc"), "-g", "-gsplit-dwarf", "-O1", "-Wl,--build-id=sha1", "-o", program, tmp_path / "demo.c"], check=True, cwd=tmp_path)
+    assert list(tmp_path.glob("*.dwo"))
+    image = Image(program)
+    callsign.good("store", "add", "--quiet", "--store", tmp_path / "store", program)
+    with Server(callsign, tmp_path / "store", "--log-level", "none", "--set", f"named-files={setting}") as server:
+        body = {"modules": [{"name": "demo", "build_id": image.id}],
+                "frames": [{"module": "demo", "address": hex(image.top + at), "exact": True} for at in range(24)]}
+        answer = server.json("POST", "/v1/symbolicate", body)
+    names = {frame["function"] for place in answer["frames"] for frame in place["frames"]}
+    assert "top" in names and ("leaf" in names) == (setting == "yes"), answer

@@ -1,4 +1,5 @@
-"""The static page in Chromium: every view, by mouse and keyboard, and nothing asked from anywhere else."""
+"""The page in Chromium, as static files and from `callsign serve`: every view, by mouse and keyboard, and nothing asked from
+anywhere else."""
 import base64
 import json
 import time
@@ -10,6 +11,7 @@ import gsym_make
 import range_server
 from chromium import TIMEOUT
 from programs import build_for_node, build_id
+from test_serve import Server
 
 pytestmark = pytest.mark.plain_build
 
@@ -17,8 +19,12 @@ TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".w
 
 
 @pytest.fixture(scope="module")
-def files():
-    folder = build_for_node("build-web", "web")
+def folder():
+    return build_for_node("build-web", "web")
+
+
+@pytest.fixture(scope="module")
+def files(folder):
     return {"/" + path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -79,8 +85,33 @@ class Site:
         self.until(f"!document.getElementById('view-{name}').hidden")
 
 
+class SymbolServer:
+    """What Site needs to know of a server."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def url(self, path):
+        return self.server.url.rstrip("/") + path
+
+
 @pytest.fixture
-def site(page, server):
+def symbol_server(callsign, folder, shapes, tmp_path):
+    """`callsign serve` with the page, over a store that has the program."""
+    if "no server" in callsign.good("--version"):
+        pytest.skip("built without the server's libraries")
+    callsign.good("store", "add", "--quiet", "--store", tmp_path / "store", shapes.path)
+    with Server(callsign, tmp_path / "store", "--log-level", "none", "--web", folder) as server:
+        yield SymbolServer(server)
+
+
+from_both = pytest.mark.parametrize("site", ["static", "serve"], indirect=True)
+
+
+@pytest.fixture
+def site(request, page):
+    """Of static files, or of `callsign serve` where a test is from_both."""
+    server = request.getfixturevalue("symbol_server" if getattr(request, "param", "static") == "serve" else "server")
     site = Site(page, server)
     yield site
     # What is not beside the page is 404, which the browser logs.
@@ -106,6 +137,7 @@ def in_place(callsign, index, log):
     return callsign.run("stack", "--in-place", "--demangle", "--no-search", "--index", index, stdin=log).stdout
 
 
+@from_both
 def test_files_of_the_button(callsign, site, index, log, tmp_path):
     (tmp_path / "crash.log").write_text(log)
     site.open_files(index, tmp_path / "crash.log")
@@ -165,6 +197,7 @@ def test_what_goes_wrong_is_shown(site):
     assert "profile" in site.text("status") or "-" in site.text("status")
 
 
+@from_both
 def test_a_log_gets_its_names_in_place(callsign, site, index, log):
     site.drop(**{"shapes.gsym": index.read_bytes()})
     site.until("document.querySelectorAll('.index').length == 1")
@@ -179,6 +212,7 @@ def test_a_log_gets_its_names_in_place(callsign, site, index, log):
     assert "1 stacks, 3 frames" in site.text("status")
 
 
+@from_both
 def test_a_dropped_log_and_a_program_at_once(callsign, site, index, log, shapes):
     site.drop(**{"shapes": shapes.path.read_bytes(), "crash.log": log.encode()})
     site.until("!document.getElementById('named').hidden")
@@ -198,6 +232,16 @@ def test_indexes_beside_the_page(callsign, site, server, index, log, shapes, lay
     assert any(path == place for _, path, _ in server.requests)
 
 
+@pytest.mark.parametrize("site", ["serve"], indirect=True)
+def test_indexes_of_the_symbol_server(site, shapes):
+    """It converts what its store has; the log names the build id."""
+    number = build_id(shapes.path)
+    site.paste(f"    #0 {shapes.mark('square'):#x}  (/x/shapes+{shapes.mark('square'):#x}) (BuildId: {number})\n")
+    site.until("!document.getElementById('named').hidden")
+    assert "square" in site.text("named"), site.text("named")
+    assert any(number[2:] in url for url in site.page.requests())
+
+
 def test_a_page_in_place_of_an_index_is_ignored(site, server, log):
     server.files["/shapes.gsym"] = b"<!DOCTYPE html><html>not found</html>"
     site.paste(log)
@@ -205,6 +249,7 @@ def test_a_page_in_place_of_an_index_is_ignored(site, server, log):
     assert site.text("named").rstrip("\n") == log.rstrip("\n")
 
 
+@from_both
 def test_folded_stacks_become_a_flame_graph(site):
     site.drop(**{"out.folded": b"main;work;inner 30\nmain;work 10\nmain;idle 60\n"})
     site.until("document.querySelectorAll('.flame').length == 5")
@@ -232,6 +277,7 @@ def test_flame_graph_by_mouse(site):
     assert site.text("flame-note") == "100 samples, 40 of them in work; Escape goes back"
 
 
+@from_both
 def test_stacks_of_a_log_become_a_flame_graph(site, index, log):
     site.drop(**{"shapes.gsym": index.read_bytes(), "crash.log": log.encode()})
     site.until("!document.getElementById('named').hidden")
@@ -240,6 +286,7 @@ def test_stacks_of_a_log_become_a_flame_graph(site, index, log):
     assert "square" in shown and any("libmissing.so" in name for name in shown)
 
 
+@from_both
 def test_a_profile_becomes_a_flame_graph(callsign, site, tmp_path):
     (tmp_path / "x.folded").write_text("main;work;inner 30\nmain;work 10\nmain;idle 60\n")
     callsign.good("profile", tmp_path / "x.folded", "--to", "pprof", "-o", tmp_path / "x.pb.gz", "--no-search")
@@ -248,6 +295,7 @@ def test_a_profile_becomes_a_flame_graph(callsign, site, tmp_path):
     assert site.text("flame-note").startswith("100 samples") and not site.page.eval("document.getElementById('view-flame').hidden")
 
 
+@from_both
 def test_treemap_and_address_of_an_index(callsign, site, index, shapes):
     site.drop(**{"shapes.gsym": index.read_bytes()})
     site.until("document.querySelectorAll('.index').length == 1")
@@ -267,6 +315,7 @@ def test_treemap_and_address_of_an_index(callsign, site, index, shapes):
     assert site.text("answer") == callsign.good("lookup", "--merged", "--demangle", index, f"{shapes.mark('square'):#x}")
 
 
+@from_both
 def test_difference_of_two_indexes(callsign, site, index, classes, tmp_path):
     callsign.good("convert", classes.path, "-o", tmp_path / "classes.gsym", "--quiet")
     site.drop(**{"shapes.gsym": index.read_bytes(), "classes.gsym": (tmp_path / "classes.gsym").read_bytes()})
@@ -296,6 +345,7 @@ def test_one_of_two_indexes_is_chosen(callsign, site, index, classes, shapes, tm
     assert site.text("answer") == callsign.good("lookup", "--merged", "--demangle", index, f"{shapes.mark('square'):#x}")
 
 
+@from_both
 def test_tabs_by_keyboard_and_dark_mode(site):
     site.page.eval("document.getElementById('tab-stack').focus()")
     site.page.key("ArrowRight")
@@ -313,6 +363,7 @@ def test_what_a_log_contains_is_text(site):
     assert site.page.eval("document.querySelectorAll('#named img, #named script, #stacks script, #stacks b').length") == 0
 
 
+@from_both
 def test_merged_functions_with_the_deciding_call_site(site, tmp_path):
     gsym_make.write(tmp_path / "app.gsym", [
         {"start": 0x1000, "size": 0x40, "name": "area", "line": 5, "merged": [{"name": "square", "line": 9}]},
