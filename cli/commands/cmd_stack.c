@@ -208,23 +208,12 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
         stack_text_deinit(&text);
         return input_failed(input, path);
     }
-    if (thread_count(run) > 1) {
-        struct stack_feed feed = feed_of(run, input, &text);
-        feed.read = feed_text_line;
-        feed.finish = feed_text_end;
-        bool answered = stack_threads_run(&feed, thread_count(run), line, result == LINE_PART);
-        stack_text_deinit(&text);
-        return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
-    }
-    bool good = true;
-    do {
-        good = stack_text_line(&text, line, result == LINE_PART);
-        if (good) result = line_input_next_flushed(input, &run->out, &line);
-    } while (good && (result == LINE_WHOLE || result == LINE_PART));
-    good = good && stack_text_end(&text);
+    struct stack_feed feed = feed_of(run, input, &text);
+    feed.read = feed_text_line;
+    feed.finish = feed_text_end;
+    bool answered = stack_threads_run(&feed, thread_count(run), line, result == LINE_PART);
     stack_text_deinit(&text);
-    if (!good) cli_error_memory("a stack");
-    return good && (result == LINE_END || input_failed(input, path));
+    return answered && !input->os_error && !input->no_memory ? true : input_failed(input, path);
 }
 
 static bool answer_input(struct stack_run *run, int fd, const char *path) {

@@ -22,13 +22,14 @@ void module_table_clear(struct module_table *table) {
         free(table->items[i].name);
         free(table->items[i].index_path);
     }
-    table->count = 0;
+    table->count = table->range_count = table->ranges_sorted = 0;
     if (table->slots) memset(table->slots, 0, table->slot_count * sizeof(*table->slots));
 }
 
 void module_table_deinit(struct module_table *table) {
     module_table_clear(table);
     free(table->items);
+    free(table->ranges);
     free(table->slots);
     *table = (struct module_table){ 0 };
 }
@@ -55,12 +56,23 @@ static bool grow_table(struct module_table *table) {
     return true;
 }
 
+static bool reserve_range(struct module_table *table) {
+    if (table->range_count < table->range_capacity) return true;
+    uint32_t capacity = table->range_capacity ? table->range_capacity * 2 : 16;
+    struct module_range *ranges = reallocarray(table->ranges, capacity, sizeof(*ranges));
+    if (!ranges) return false;
+    table->ranges = ranges;
+    table->range_capacity = capacity;
+    return true;
+}
+
 static char *copy_of(struct csn_str text) { return text.len ? strndup(text.ptr, text.len) : NULL; }
 
 bool module_table_add(struct module_table *table, const struct module_names *names, uint64_t start, uint64_t end,
                       uint64_t bias, uint32_t *out) {
     if (table->count == MODULES_MAX) return false;
     if (table->count == table->capacity && !grow_table(table)) return false;
+    if (!reserve_range(table)) return false;
     struct stack_module module = { .name = copy_of(names->name), .index_path = copy_of(names->index), .id = names->id,
                                    .start = start, .end = end, .bias = bias };
     if ((names->name.len && !module.name) || (names->index.len && !module.index_path)) {
@@ -69,6 +81,7 @@ bool module_table_add(struct module_table *table, const struct module_names *nam
         return false;
     }
     table->items[table->count] = module;
+    if (start < end) table->ranges[table->range_count++] = (struct module_range){ start, end, end };
     insert_name(table, table->count);
     *out = table->count++;
     return true;
@@ -86,6 +99,55 @@ uint32_t module_table_find(const struct module_table *table, struct csn_str name
         if (found == NO_MODULE && same_text(base_name_of(own), base)) found = i - 1;
     }
     return found;
+}
+
+static int compare_starts(const void *a, const void *b) {
+    const struct module_range *x = a, *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static uint32_t count_starts_up_to(const struct module_table *table, uint32_t count, uint64_t addr) {
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->ranges[middle].start <= addr) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Puts the next range in its place, which is the end where maps are in order. Gives the place. */
+static uint32_t insert_range(struct module_table *table) {
+    struct module_range range = table->ranges[table->ranges_sorted];
+    uint32_t at = count_starts_up_to(table, table->ranges_sorted, range.start);
+    memmove(&table->ranges[at + 1], &table->ranges[at], (table->ranges_sorted++ - at) * sizeof(range));
+    table->ranges[at] = range;
+    return at;
+}
+
+static void sort_ranges(struct module_table *table) {
+    enum { INSERTED_MOST = 16 };
+    uint32_t first = table->ranges_sorted;
+    if (table->range_count - table->ranges_sorted > INSERTED_MOST) {
+        qsort(table->ranges, table->range_count, sizeof(*table->ranges), compare_starts);
+        table->ranges_sorted = table->range_count;
+        first = 0;
+    }
+    while (table->ranges_sorted < table->range_count) {
+        uint32_t at = insert_range(table);
+        if (at < first) first = at;
+    }
+    uint64_t reach = first ? table->ranges[first - 1].reach : 0;
+    for (uint32_t i = first; i < table->range_count; i++) {
+        if (table->ranges[i].end > reach) reach = table->ranges[i].end;
+        table->ranges[i].reach = reach;
+    }
+}
+
+bool module_table_covers(struct module_table *table, uint64_t addr) {
+    if (table->ranges_sorted != table->range_count) sort_ranges(table);
+    uint32_t low = count_starts_up_to(table, table->range_count, addr);
+    return low && addr < table->ranges[low - 1].reach;
 }
 
 const struct csn_index *module_table_index(struct module_table *table, struct csn_store *store, uint32_t module,

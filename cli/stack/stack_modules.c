@@ -99,7 +99,7 @@ static bool add_pc_frame(struct stack_modules *modules, const struct line_frame 
     struct stack_session *session = modules->session;
     uint32_t module;
     uint64_t addr;
-    if (stack_place_covered(&modules->places, session, frame->value))
+    if (module_table_covers(session->modules, frame->value))
         return session_add_frame(session, frame->value, NO_MODULE, frame->flags);
     if (stack_place_pc(&modules->places, session, frame, &module, &addr))
         return session_add_frame(session, addr, module, frame->flags | CSN_STACK_ADDRESS);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PART_FRAMES = 4096, PART_BYTES = 1 << 18, PART_ITEMS = 1024 };
+enum { PART_FRAMES = 4096, PART_BYTES = 1 << 18, PART_ITEMS = 1024, PART_MODULES = 1 << 16 };
 
 /* ---- modules ---- */
 
@@ -28,33 +28,58 @@ static bool copy_module(struct module_snapshot *snapshot, const struct stack_mod
     return true;
 }
 
-static struct module_snapshot *take_snapshot(struct stack_session *session) {
+static bool reserve_placed(struct module_snapshot *snapshot, uint32_t count) {
+    if (count <= snapshot->placed_capacity) return true;
+    uint32_t capacity = snapshot->placed_capacity * 2 > count ? snapshot->placed_capacity * 2 : count;
+    struct csn_module *placed = reallocarray(snapshot->placed, capacity, sizeof(*placed));
+    if (!placed) return false;
+    snapshot->placed = placed;
+    snapshot->placed_capacity = capacity;
+    return true;
+}
+
+/* The modules that the session has got since. */
+static bool extend_snapshot(struct module_snapshot *snapshot, struct stack_session *session) {
     const struct module_table *table = session->modules;
+    bool good = reserve_placed(snapshot, table->count);
+    for (uint32_t i = snapshot->table.count; good && i < table->count; i++)
+        good = copy_module(snapshot, &table->items[i], session_index(session, i));
+    return good;
+}
+
+static struct module_snapshot *take_snapshot(struct stack_session *session) {
     struct module_snapshot *snapshot = calloc(1, sizeof(*snapshot));
     if (!snapshot) return NULL;
     snapshot->users = 1;
-    snapshot->placed = calloc(table->count ? table->count : 1, sizeof(*snapshot->placed));
-    bool good = snapshot->placed != NULL;
-    for (uint32_t i = 0; good && i < table->count; i++) good = copy_module(snapshot, &table->items[i], session_index(session, i));
-    if (good) return snapshot;
+    if (extend_snapshot(snapshot, session)) return snapshot;
     release_snapshot(snapshot);
     return NULL;
 }
 
 /* The modules of the session as they are now. */
 static struct module_snapshot *current_snapshot(struct stack_part *part, struct stack_session *session) {
-    if (!session->is_stale && part->latest) return part->latest;
+    bool is_same = !session->is_stale && part->latest;
+    if (is_same && !session->is_short) return part->latest;
     /* Stacks of the part that is being filled need their indexes. */
     if (session_is_full(session) && part->stack_count) part->wants_trim = true;
     else if (session_is_full(session)) {
         part->before_trim(part->context);
         session_trim(session);
+        is_same = false;
+    }
+    /* Stacks before do not mind modules that came later and have no range: a part with thousands of new names copies them once. */
+    if (is_same && part->latest_is_own) {
+        if (!extend_snapshot(part->latest, session)) return NULL;
+        session->is_short = false;
+        return part->latest;
     }
     struct module_snapshot *snapshot = take_snapshot(session);
     if (!snapshot) return NULL;
     release_snapshot(part->latest);
     part->latest = snapshot;
-    session->is_stale = false;
+    part->latest_is_own = true;
+    part->module_count += snapshot->table.count;
+    session->is_stale = session->is_short = false;
     return snapshot;
 }
 
@@ -68,8 +93,8 @@ void stack_part_clear(struct stack_part *part) {
         part->kept = modules; /* the last one of the part */
         release_snapshot(before);
     }
-    part->wants_trim = false;
-    part->count = part->byte_count = part->frame_count = 0;
+    part->wants_trim = part->latest_is_own = false;
+    part->count = part->byte_count = part->frame_count = part->module_count = 0;
     part->stack_count = 0;
 }
 
@@ -88,7 +113,8 @@ void stack_part_deinit(struct stack_part *part) {
 }
 
 bool stack_part_is_full(const struct stack_part *part) {
-    return part->frame_count >= PART_FRAMES || part->byte_count >= PART_BYTES || part->count >= PART_ITEMS || part->wants_trim;
+    return part->frame_count >= PART_FRAMES || part->byte_count >= PART_BYTES || part->count >= PART_ITEMS || part->wants_trim
+           || part->module_count >= PART_MODULES;
 }
 
 static struct part_item *next_item(struct stack_part *part) {
@@ -185,7 +211,7 @@ static bool answer_item(const struct part_item *item, struct stack_session *sess
         session->modules = &item->modules->table;
         session->placings++;
     }
-    session->is_stale = false;
+    session->is_stale = session->is_short = false;
     session->frames = item->frames;
     session->frame_count = item->frame_count;
     session->frame_symbols = item->symbols;

@@ -8,6 +8,7 @@
 struct module_snapshot {
     struct module_table table;
     struct csn_module *placed; /* the same for a symbolicator */
+    uint32_t placed_capacity;
     unsigned users;            /* guarded by the lock under which parts are filled */
 };
 
@@ -30,8 +31,10 @@ struct stack_part {
     char *bytes;
     size_t byte_count, byte_capacity;
     size_t frame_count;
+    size_t module_count;       /* in all snapshots of the part */
     uint64_t stack_count;      /* of stacks and errors */
     struct module_snapshot *latest; /* NULL: none has been made */
+    bool latest_is_own;        /* it was made for this part: no other thread has seen it */
     struct module_snapshot *kept;   /* that the session which answers parts still has */
     bool wants_trim;           /* the store is full: indexes are closed before the next part */
     void (*before_trim)(void *context); /* called before indexes are closed: nobody may use one */

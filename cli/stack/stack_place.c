@@ -21,17 +21,6 @@ void stack_places_deinit(struct stack_places *places) {
     places->unplaced = NULL;
 }
 
-bool stack_place_covered(struct stack_places *places, const struct stack_session *session, uint64_t pc) {
-    const struct module_table *table = session->modules;
-    for (uint32_t i = 0; i <= table->count; i++) {
-        uint32_t module = i ? i - 1 : places->covering;
-        if (module >= table->count || pc < table->items[module].start || pc >= table->items[module].end) continue;
-        places->covering = module;
-        return true;
-    }
-    return false;
-}
-
 /* ---- biases that are known ---- */
 
 static struct csn_str end_of_name(struct csn_str path) {

@@ -15,7 +15,6 @@ struct stack_places {
         uint64_t bias;
     } items[PLACES_MAX];
     uint32_t count, oldest;
-    uint32_t covering;        /* the module that covered the last pc */
     struct unplaced *unplaced; /* frames of the stack so far that were not placed */
     size_t unplaced_count, unplaced_capacity;
 };
@@ -36,7 +35,5 @@ void stack_place_rest(struct stack_places *places, struct stack_session *session
 bool stack_place_symbol(struct stack_session *session, const struct symbol_site *site, struct csn_str *module);
 /* Whether exactly one index was given, and has a function at this address of its image. */
 bool stack_place_is_alone(struct stack_session *session, uint64_t addr, uint32_t flags);
-/* Whether a mapping of the session covers the pc. */
-bool stack_place_covered(struct stack_places *places, const struct stack_session *session, uint64_t pc);
 
 #endif

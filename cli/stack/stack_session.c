@@ -87,7 +87,8 @@ void session_clear_modules(struct stack_session *session) {
 bool session_add_module(struct stack_session *session, const struct module_names *names, uint64_t start, uint64_t end,
                         uint64_t bias, uint32_t *out) {
     if (!module_table_add(session->modules, names, start, end, bias, out)) return false;
-    session->is_stale = true;
+    if (start < end) session->is_stale = true;
+    session->is_short = true;
     return true;
 }
 
@@ -174,12 +175,12 @@ static csn_status place_modules(struct stack_session *session, struct csn_error 
                                                   .start = m->start, .end = m->end, .bias = m->bias };
     }
     csn_status status = csn_symbolicator_set_modules(session->symbolicator, session->placed, table->count, err);
-    session->is_stale = status < 0;
+    session->is_stale = session->is_short = status < 0;
     return status;
 }
 
 csn_status session_answer(struct stack_session *session, struct csn_error *err) {
-    if (session->is_stale) {
+    if (session->is_stale || session->is_short) {
         csn_status status = place_modules(session, err);
         if (status < 0) return status;
     }

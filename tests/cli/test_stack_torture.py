@@ -9,6 +9,7 @@ somebody unknown, have a namesake elsewhere or are folded into another function.
 import json
 import random
 import re
+import subprocess
 from dataclasses import dataclass, field
 
 import pytest
@@ -326,3 +327,15 @@ def test_the_torture_can_fail(callsign, tmp_path):
 
 if __name__ == "__main__":
     raise SystemExit(pytest.main([__file__, "-s"]))
+
+
+@pytest.mark.plain_build
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_new_module_in_each_stack(callsign, threads):
+    """Each stack of a hostile log names another module. 9.6 GB were needed for this one: a table of all modules for each stack."""
+    text = "".join(f"#0 lib{i}.so+0x10\n\n" for i in range(20000))
+    done = subprocess.run(["prlimit", f"--as={1 << 30}", callsign.path, "stack", "-j", threads, "--no-search"], input=text,
+                          capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-500:]
+    lines = done.stdout.split("\n\n")
+    assert len(lines) == 20000 and "lib19999.so" in lines[-1]
