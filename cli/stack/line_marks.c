@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W, BYTE_DASH, BYTE_BAR, BYTE_AT };
+enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W, BYTE_DASH, BYTE_BAR, BYTE_AT, BYTE_K, BYTE_L };
 
 static const uint8_t byte_kinds[256] = {
     ['x'] = BYTE_X, ['+'] = BYTE_PLUS, ['p'] = BYTE_P, [':'] = BYTE_COLON, [';'] = BYTE_SEMICOLON, ['['] = BYTE_BRACKET,
     ['w'] = BYTE_W, ['-'] = BYTE_DASH, ['|'] = BYTE_BAR, ['@'] = BYTE_AT,
+    ['K'] = BYTE_K, ['L'] = BYTE_L,
 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -37,6 +38,11 @@ static bool begins_value(struct csn_str line, size_t at) {
     return true;
 }
 
+static bool has_text(struct csn_str line, size_t at, const char *text) {
+    size_t size = strlen(text);
+    return line.len - at >= size && memcmp(line.ptr + at, text, size) == 0;
+}
+
 static uint32_t marks_within(struct csn_str line) {
     uint32_t marks = 0;
     for (size_t i = 0; i < line.len; i++) {
@@ -54,11 +60,18 @@ static uint32_t marks_within(struct csn_str line) {
             if (ends_time(line, i)) marks |= MARK_TIME;
             if (begins_value(line, i + 1)) marks |= MARK_VALUE;
             break;
+        case BYTE_K:
+            if (has_text(line, i, "Kernel Offset")) marks |= MARK_KERNEL;
+            break;
+        case BYTE_L:
+            if (has_text(line, i, "Linux version")) marks |= MARK_KERNEL;
+            break;
         case BYTE_AT: marks |= MARK_AT; break;
         case BYTE_BAR: marks |= MARK_FIELDS; break;
         case BYTE_SEMICOLON: marks |= MARK_FOLDED; break;
         case BYTE_BRACKET:
             if (is_hex_digit(byte_at(line, i + 1))) marks |= MARK_MODULE;
+            if (byte_at(line, i + 1) == '<' && is_hex_digit(byte_at(line, i + 2))) marks |= MARK_KERNEL;
             break;
         case BYTE_W:
             if (line.len - i >= 4 && memcmp(line.ptr + i, "wasm", 4) == 0) marks |= MARK_MODULE;

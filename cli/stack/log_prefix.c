@@ -1,6 +1,7 @@
 /* What log daemons write before a line.
  *
  *     Nov 22 20:00:01 host orders[42]: #0 ...                            syslog, journalctl
+ *     Wed Nov 22 20:00:01 2026 kern.warn kernel: #0 ...                  OpenWrt's logread
  *     2026-11-22T20:00:01.123456+00:00 host orders[42]: #0 ...           the same, -o short-iso and rsyslog
  *     11-22 20:00:01.123   612   612 F DEBUG   :       #00 pc ...        logcat -v threadtime
  *     2026-11-22 20:00:01.123 612-612/? A/DEBUG:     #00 pc ...          Android Studio
@@ -116,6 +117,17 @@ static bool skip_brief_logcat(struct line_scan *s) {
     return skip_level(s) && scan_char(s, '/') && skip_tag(s);
 }
 
+/* "Wed Nov 22 20:00:01 2026 kern.warn kernel: " */
+static bool skip_logread(struct line_scan *s) {
+    static const char days[] = "MonTueWedThuFriSatSun";
+    for (unsigned i = 0; i < 7; i++) {
+        if (s->line.len < 4 || memcmp(s->line.ptr, days + 3 * i, 3) != 0 || s->line.ptr[3] != ' ') continue;
+        s->at = 4;
+        return skip_month_day(s) && skip_clock(s) && scan_char(s, ' ') && skip_digits(s, 4) && skip_host_and_program(s);
+    }
+    return false;
+}
+
 static bool skip_compose(struct line_scan *s) {
     struct csn_str name;
     return scan_word(s, &name) && scan_blanks(s) && scan_text(s, "| ");
@@ -140,6 +152,8 @@ size_t log_prefix_size(struct csn_str line) {
     }
     if (first >= 'A' && first <= 'Z') {
         if (skip_month_day(&s)) return skip_clock(&s) && skip_host_and_program(&s) ? s.at : 0;
+        s.at = 0;
+        if (skip_logread(&s)) return s.at;
         s.at = 0;
         if (skip_brief_logcat(&s)) return s.at;
         s.at = 0;

@@ -16,7 +16,8 @@ enum line_kind {
     KIND_FRAME,   /* a frame of the stack that is open, or the first one */
     KIND_FIRST,   /* a frame with which a stack begins */
     KIND_INSIDE,  /* belongs to the stack that is open, without being a frame */
-    KIND_CONTEXT  /* describes modules or what follows; ends a stack */
+    KIND_CONTEXT, /* describes modules or what follows; ends a stack */
+    KIND_AHEAD    /* a later line may tell what this one means: the line is read again when it was searched for */
 };
 
 /* What a frame's value counts from. */
@@ -62,6 +63,11 @@ struct stack_dialect {
     /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and images of the line are
      * added to `modules`. */
     enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
+    /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found); the lines up to
+     * there have been read. */
+    bool (*ends_search)(struct csn_str line);
+    void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
+    void (*pass_search)(void *state);
     /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
     bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
     /* The address that a frame with SITE_ADDRESS stands for; NULL: its value. */

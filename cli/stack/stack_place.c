@@ -180,9 +180,49 @@ static bool place_in(struct stack_places *places, struct stack_session *session,
            && has_named_function(index, frame->symbol, frame->flags, *addr);
 }
 
+/* ---- the kernel ---- */
+
+void stack_place_kernel_at(struct stack_places *places, uint64_t bias) {
+    places->kernel_bias = bias;
+    places->has_kernel_bias = true;
+}
+
+void stack_place_kernel_unknown(struct stack_places *places) { places->has_kernel_bias = false; }
+
+/* "vmlinux", or else the first index that was given and is linked where kernels are. */
+static uint32_t kernel_module(struct stack_session *session, const struct csn_index **index) {
+    static const struct csn_str usual = { "vmlinux", 7 };
+    const uint64_t kernels_start = 1ull << 31;
+    uint32_t module = session_name_module(session, usual, NULL);
+    *index = module == NO_MODULE ? NULL : session_index(session, module);
+    size_t given = csn_store_given_count(session->store);
+    for (size_t i = 0; !*index && i < given && i < CANDIDATES_MAX; i++) {
+        module = session_name_module(session, csn_store_given_name(session->store, i), NULL);
+        if (module != NO_MODULE && session_image_base(session, module) >= kernels_start) *index = session_index(session, module);
+    }
+    return module;
+}
+
+bool stack_place_has_kernel(struct stack_session *session) {
+    const struct csn_index *index;
+    kernel_module(session, &index);
+    return index != NULL;
+}
+
+static bool place_in_kernel(const struct stack_places *places, struct stack_session *session, const struct line_frame *frame,
+                            uint32_t *module, uint64_t *addr) {
+    const struct csn_index *index;
+    *module = kernel_module(session, &index);
+    *addr = frame->value - (places->has_kernel_bias ? places->kernel_bias : 0);
+    return index && has_function(index, frame->flags, *addr);
+}
+
+/* ---- pcs ---- */
+
 bool stack_place_pc(struct stack_places *places, struct stack_session *session, const struct line_frame *frame, uint32_t *module,
                     uint64_t *addr) {
     struct place_guess guess = { true, !is_library(frame->module) };
+    if (frame->is_unnamed) return place_in_kernel(places, session, frame, module, addr);
     if (frame->module.len) return place_in(places, session, frame, frame->module, guess, module, addr);
     size_t count = csn_store_given_count(session->store), programs = 0;
     for (size_t i = 0; i < count && i < CANDIDATES_MAX; i++) programs += !is_library(csn_store_given_name(session->store, i));

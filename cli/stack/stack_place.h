@@ -15,6 +15,8 @@ struct stack_places {
         uint64_t bias;
     } items[PLACES_MAX];
     uint32_t count, oldest;
+    bool has_kernel_bias;
+    uint64_t kernel_bias;
     struct unplaced *unplaced; /* frames of the stack so far that were not placed */
     size_t unplaced_count, unplaced_capacity;
 };
@@ -27,6 +29,11 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
                     uint64_t *addr);
 /* Another frame tells where a module lies. */
 void stack_place_known(struct stack_places *places, const struct stack_session *session, uint32_t module, uint64_t bias);
+/* The kernel was moved by `bias`; it is not known by how much. */
+void stack_place_kernel_at(struct stack_places *places, uint64_t bias);
+void stack_place_kernel_unknown(struct stack_places *places);
+/* Whether there is an index of the kernel, whatever it is called. */
+bool stack_place_has_kernel(struct stack_session *session);
 /* The frame that the session got last was not placed: a later one of its stack may tell where. False: no memory. */
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame);
 /* The session's stack is complete: places what can be placed now. */

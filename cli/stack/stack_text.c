@@ -7,7 +7,7 @@
 
 #include "ui/line_input.h"
 
-enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26 };
+enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17 };
 static const size_t NO_DIALECT = SIZE_MAX;
 
 static bool init_states(struct stack_text *text) {
@@ -25,7 +25,8 @@ static bool init_states(struct stack_text *text) {
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
                      const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
     *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
-                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT };
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT,
+                                 .searching = NO_DIALECT };
     for (size_t i = 0; forced && i < dialect_count; i++)
         if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
@@ -41,6 +42,7 @@ void stack_text_deinit(struct stack_text *text) {
     free(text->states);
     stack_modules_deinit(&text->modules);
     held_stack_deinit(&text->held);
+    held_stack_deinit(&text->waiting);
     free(text->pieces);
     text->states = NULL;
     text->pieces = NULL;
@@ -81,8 +83,6 @@ static bool end_stack(struct stack_text *text) {
     session_begin_stack(text->session);
     return true;
 }
-
-bool stack_text_end(struct stack_text *text) { return end_stack(text); }
 
 /* ---- lines ---- */
 
@@ -193,7 +193,7 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
     return held_stack_add(&text->held, line, number, frame);
 }
 
-bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
     struct csn_str bare = line_text(line);
     enum line_kind kind = KIND_NONE;
     struct line_frame frame = { .site = SITE_PC };
@@ -203,6 +203,10 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     size_t prefix = too_long ? 0 : log_prefix_size(bare);
     if (!too_long && bare.len > prefix)
         dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
+    if (kind == KIND_AHEAD) {
+        text->searching = dialect;
+        return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+    }
     if (bare.len) text->awake = kind == KIND_CONTEXT ? dialect : NO_DIALECT;
     if (text->modules.no_memory) return false;
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
@@ -214,4 +218,35 @@ bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part)
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
     return pass_line(text, line);
+}
+
+/* ---- lines that a later one explains ---- */
+
+static bool end_search(struct stack_text *text, struct csn_str found) {
+    const struct stack_dialect *dialect = text->dialects[text->searching];
+    void *state = text->states[text->searching];
+    bool good = true;
+    text->searching = NO_DIALECT;
+    dialect->end_search(state, &text->modules, found);
+    for (size_t i = 0; good && i < text->waiting.count; i++)
+        good = read_text_line(text, (struct csn_str){ text->waiting.bytes + text->waiting.lines[i].at, text->waiting.lines[i].size }, false);
+    dialect->pass_search(state);
+    held_stack_clear(&text->waiting);
+    return good;
+}
+
+bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+    if (text->searching == NO_DIALECT) return read_text_line(text, line, is_part);
+    struct csn_str bare = line_text(line), nothing = { "", 0 };
+    if (is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > SEARCH_MAX_BYTES)
+        return end_search(text, nothing) && stack_text_line(text, line, is_part);
+    size_t prefix = log_prefix_size(bare);
+    struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
+    if (text->dialects[text->searching]->ends_search(rest)) return end_search(text, rest) && read_text_line(text, line, false);
+    return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+}
+
+bool stack_text_end(struct stack_text *text) {
+    const struct csn_str nothing = { "", 0 };
+    return (text->searching == NO_DIALECT || end_search(text, nothing)) && end_stack(text);
 }

@@ -23,6 +23,8 @@ struct stack_text {
     size_t piece_count, piece_capacity;
     uint64_t added_lines;         /* of inlined calls, in the stack so far */
     bool goes_on;                 /* the stack that is held continues one that was too long */
+    size_t searching;             /* the dialect for which lines are searched; NO_DIALECT */
+    struct held_stack waiting;    /* the lines since, which are read when the search ends */
     struct stack_part *part;      /* gets what would be answered or written; NULL: that is done at once */
 };
 

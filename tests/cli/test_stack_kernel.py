@@ -112,3 +112,124 @@ def test_names_in_pieces(callsign, tmp_path, tokens):
         assert b"handler_of_event_077_in_driver" not in (tmp_path / "driver.bsym").read_bytes()
     trace = "".join(f" {n}+0x4/0x10 [driver]\n" for n in names[::7])
     assert functions(callsign, tmp_path / "driver.bsym", trace) == [names[::7]]
+
+
+# ---- addresses alone: kernels without kallsyms ----
+
+ARM64_TEXT = 0xffffffc008000000
+NETATOP = """\
+<7>[79512.566261] Call trace:
+<7>[79512.568692]  0xffffffc00818ff8c
+<7>[79512.571817]  0xffffffc000c81e2c [netatop@000000006b7888f1+0x12000]
+<7>[79512.596480]  0xffffffc0086f4048
+<0>[79512.646480] Code: b9402aa2 f9405ea3 8b0202c0 dac00c00 (f8626ac2)
+<4>[79512.652553] ---[ end trace 5e8eb2b2f2a4dfb1 ]---
+<0>[79512.675304] Kernel panic - not syncing: Oops: Fatal exception
+<2>[79512.681036] SMP: stopping secondary CPUs
+<0>[79512.684945] Kernel Offset: disabled
+<0>[79512.688417] CPU features: 0x0,00000000,20000802
+"""
+
+
+def test_an_openwrt_panic(callsign, tmp_path):
+    """github.com/openwrt/openwrt/issues/17266 (Linux 5.15.167 for arm64), shortened. The module's base is hashed."""
+    gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": ARM64_TEXT + 0x18ff00, "size": 0x100, "name": "vmalloc_to_page", "line": 7},
+        {"start": ARM64_TEXT + 0x6f4000, "size": 0x48, "name": "nf_hook_slow", "line": 8}], base=ARM64_TEXT)
+    filled = callsign.good("stack", "--in-place", "-i", tmp_path / "vmlinux.gsym", stdin=NETATOP)
+    assert filled == NETATOP.replace("818ff8c", "818ff8c (vmalloc_to_page at /src/main.cc:7)") \
+        .replace("86f4048", "86f4048 (nf_hook_slow at /src/main.cc:8)")
+
+
+def test_addresses_of_mips(callsign, tmp_path):
+    """github.com/lede-project/source/pull/1256 and openwrt/openwrt/pull/2721: registers twice, the base of a module as it is, the first
+    frame on the title's line. No frame is one of the program that printed it."""
+    prefix = "Sat Oct 28 15:00:55 2017 kern.warn kernel: [  226.267285] "
+    lines = ["epc   : 80071a08 0x80071a08", "ra    : 80081804 0x80081804", "Status: 11007c03\tKERNEL EXL IE ",
+             "Call Trace:[<80071a08>] 0x80071a08", "[<80081804>] 0x80081804",
+             "[<80d84fcc>] 0x80d84fcc [mac80211@80d80000+0x60780]", "[<80081814>] setup+0x14/0x20", "---[ end trace 5e8eb2b2f2a4dfb1 ]---"]
+    gsym_make.write(tmp_path / "vmlinux.gsym", [
+        {"start": 0x80071a00, "size": 0x80, "name": "show_stack", "line": 7},
+        {"start": 0x80081800, "size": 0x20, "name": "setup", "line": 8}], base=0x80071a00)
+    gsym_make.write(tmp_path / "mac80211.gsym", [{"start": 0x4f00, "size": 0x100, "name": "ieee80211_rx", "line": 9}], base=0)
+    filled = callsign.good("stack", "--in-place", "-i", tmp_path / "vmlinux.gsym", "-i", tmp_path / "mac80211.gsym",
+                           stdin="".join(f"{prefix}{line}\n" for line in lines))
+    ends = [" (show_stack at /src/main.cc:7)", " (setup at /src/main.cc:8)", "", " (show_stack at /src/main.cc:7)",
+            " (setup at /src/main.cc:8)", " (ieee80211_rx at /src/main.cc:9)", " (/src/main.cc:8)", ""]
+    shown = "".join(f"{prefix}{line}{end}\n" for line, end in zip(lines, ends))
+    module = " [mac80211@80d80000+0x60780]"
+    assert filled == shown.replace(module + ends[5], ends[5] + module)
+
+
+def test_addresses_of_arm(callsign, tmp_path):
+    """github.com/openwrt/openwrt/pull/10703, and the form without kallsyms: arch/arm/kernel/traps.c, dump_backtrace_entry()."""
+    text = "<4>[80082.234647] [<c030e5b4>] (unwind_backtrace) from [<c030a130>] (show_stack+0x14/0x20)\n" \
+           "<4>[  171.014344] Function entered at [<c030e5b4>] from [<c030a130>]\n"
+    gsym_make.write(tmp_path / "vmlinux.gsym", [{"start": 0xc030a11c, "size": 0x20, "name": "show_stack", "line": 7}], base=0xc030a11c)
+    filled = callsign.good("stack", "--in-place", "-i", tmp_path / "vmlinux.gsym", stdin=text)
+    assert filled == text.replace("0x20)", "0x20 (/src/main.cc:7))").replace("[<c030a130>]\n", "[<c030a130>] (show_stack at /src/main.cc:7)\n")
+
+
+OFFSET = "[   12.40] Kernel Offset: 0x2a000000 from 0xffffffff81000000 (relocation range: 0xffffffff80000000-0xffffffffbfffffff)\n"
+# The forms are those of arch/x86: show_iret_regs(), show_trace_log_lvl(), before 4.10 printk_stack_address(), dump_kernel_offset().
+MOVED = {
+    "register": ("[   12.34] RIP: 0010:0xffffffffab000208\n", ["square"]),
+    "register, older": ("[   12.34] RIP: 0010:[<ffffffffab000208>]  [<ffffffffab000208>] 0xffffffffab000208\n", ["square"]),
+    "warning": ("[   12.34] WARNING: CPU: 1 PID: 0 at 0xffffffffab000308\n", ["last"]),
+    "trace": ("[   12.34] Call Trace:\n[   12.34]  <TASK>\n[   12.34]  0xffffffffab000208\n[   12.34]  ? 0xffffffffab000310\n"
+              "[   12.34]  first+0x100/0x100\n[   12.34]  0xffffffffab000200\n[   12.34]  </TASK>\n", ["square", "last", "first", "second"]),
+    "trace, older": ("[   12.34] Call Trace:\n[   12.34]  [<ffffffffab000208>] 0xffffffffab000208\n[   12.34]  [<ffffffffab000100>]\n",
+                     ["square", "first"]),
+    "arm64": ("[   12.34] pc : 0xffffffffab000208\n[   12.34] lr : 0xffffffffab000100\n", ["square", "first"]),
+}
+ALIKE = {"square", "area"}
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("form", MOVED)
+def test_addresses_of_a_moved_kernel(callsign, vmlinux, form, place):
+    """A panic prints the offset last; somebody may have put it first."""
+    text, names = MOVED[form]
+    between = "[   12.39] ---[ end trace 0000000000000000 ]---\n[   12.39] Kernel panic - not syncing: Fatal exception\n"
+    whole = OFFSET + between + text if place == "before" else text + between + OFFSET
+    found = functions(callsign, vmlinux, whole)
+    assert [["square" if name in ALIKE else name for name in stack] for stack in found] == [names]
+    filled = callsign.good("stack", "--in-place", "--index", vmlinux, stdin=whole)
+    assert OFFSET in filled and between in filled and filled.count("\n") == whole.count("\n")
+
+
+def test_an_index_of_any_name_serves_addresses(callsign, vmlinux, tmp_path):
+    own = tmp_path / "my-build.gsym"
+    own.write_bytes(vmlinux.read_bytes())
+    user = gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 0x100, "name": "main"}])
+    lines = callsign.good("stack", "--json", "-i", user, "-i", own, stdin=MOVED["warning"][0] + OFFSET).splitlines()
+    assert json.loads(lines[0])["frames"][0]["frames"][0]["function"] == "last"
+
+
+def test_each_boot_has_its_offset(callsign, vmlinux):
+    """The offset after a trace counts, up to the next boot; after that, the one before is another boot's."""
+    first, last = "[  1.0] RIP: 0010:0xffffffff81000008\n", "[  1.0] RIP: 0010:0xffffffff91000308\n"
+    boot = "[    0.000000] Linux version 6.1.0-56-amd64 (debian-kernel@lists.debian.org)\n"
+    offset = "[  2.0] Kernel Offset: {} from 0xffffffff81000000\n"
+    text = boot + first + offset.format("disabled") + boot + last + offset.format("0x10000000")
+    assert functions(callsign, vmlinux, text) == [["first"], ["last"]]
+    assert functions(callsign, vmlinux, boot + last + boot + last + offset.format("0x10000000")) == [[None], ["last"]]
+
+
+def test_the_search_for_an_offset_is_limited(callsign, vmlinux):
+    """The lines up to it are kept, and passed on in their order, whether it comes or not."""
+    trace = "[   12.34] RIP: 0010:0xffffffffab000308\n"
+    noise = "".join(f"[   12.35] usb 1-1: new high-speed USB device number {i}\n" for i in range(8000))
+    assert callsign.good("stack", "--in-place", "--index", vmlinux, stdin=trace + noise + OFFSET) == trace + noise + OFFSET
+    filled = callsign.good("stack", "--in-place", "--index", vmlinux, stdin=trace + noise + OFFSET + trace + noise + trace)
+    named = trace[:-1] + " (last at /src/main.cc:50)\n"
+    assert filled == trace + noise + OFFSET + named + noise + named
+    long = "x" * 70000 + "\n"
+    assert callsign.good("stack", "--in-place", "--index", vmlinux, stdin=trace + long + OFFSET) == trace + long + OFFSET
+
+
+def test_addresses_that_are_no_kernels(callsign, vmlinux):
+    for line in ["RIP: 0033:0x7f8593edf337", "RIP: 0010:0x561106405000", "WARNING: CPU: 0 PID: 1 at 0x1234", " 0xffffffff81000008",
+                 "[<000000000028111c>] 0x28111c"]:
+        answered = callsign.run("stack", "--json", "--no-search", "--format", "kernel", "--index", vmlinux, stdin=line + "\n")
+        assert (answered.returncode, answered.stdout) == (1, ""), line

@@ -8,10 +8,35 @@
  *     [   12.345678] WARNING: CPU: 0 PID: 42 at drivers/driver.c:12 do_thing+0x1a/0x50 [driver]
  *     [   12.345678]  do_thing+0x1a/0x50 (P)                     arm64: P interrupted there, L perhaps returns there
  *
+ * Kernels without kallsyms print addresses alone, which KASLR has moved by what a panic prints last:
+ *
+ *     [   12.345678] RIP: 0010:0xffffffff81001139
+ *     [   12.345678]  ? 0xffffffff81001139                       after "Call Trace:"
+ *     [   12.345678]  [<ffffffff81001139>] 0xffffffff81001139    older kernels
+ *     [   12.345678] [<80d84fcc>] 0x80d84fcc [driver@80d80000+0x60780]      OpenWrt: the module's base and size, the base perhaps hashed
+ *     [   12.345678] epc   : 8072b128 0x8072b128                 MIPS, which has names there too
+ *     [   12.345678] [<c030e5b4>] (do_thing) from [<c030a130>] (caller+0x14/0x20)      arm
+ *     [   12.345678] Function entered at [<c010aff0>] from [<c01092ec>]
+ *     [   12.345678] Kernel Offset: 0x2a000000 from 0xffffffff81000000
+ *
  * The functions of return addresses are those of the byte before (%pB): the offset may be the function's size. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
 #include "stack/stack_fill.h"
+#include "stack/stack_modules.h"
+
+struct kernel_state {
+    bool in_trace;    /* "Call Trace:" was read, and nothing but frames since */
+    bool searched;    /* the lines that follow have been searched for the kernel's offset */
+};
+
+/* What stands before the function or the address of a frame. */
+struct frame_lead {
+    bool exact, unreliable;
+    bool titled;    /* the line says that it is a frame */
+};
+
+static const char kernel_name[] = "vmlinux";
 
 static void skip_time(struct line_scan *s) {
     size_t from = s->at;
@@ -62,8 +87,7 @@ static bool read_source(struct line_scan *s, bool *exact, bool *unreliable) {
 
 /* "[driver]" or "[driver 0102...]" */
 static bool read_kernel_module(struct line_scan *s, struct line_frame *out) {
-    static const char kernel[] = "vmlinux";
-    out->module = (struct csn_str){ kernel, sizeof(kernel) - 1 };
+    out->module = (struct csn_str){ kernel_name, sizeof(kernel_name) - 1 };
     out->is_unnamed = !scan_char(s, '[');
     if (out->is_unnamed) return true;
     size_t from = s->at;
@@ -88,8 +112,19 @@ static bool skip_report_title(struct line_scan *s) {
     }
     at = *s;
     if (!scan_text(&at, "WARNING: ") || !scan_find(&at, " at ", &found)) return false;
-    at.at = found + 4;
+    s->at = at.at = found + 4;
+    if (scan_text(&at, "0x")) return true;
     if (!scan_word(&at, &file) || !scan_blanks(&at)) return false;
+    *s = at;
+    return true;
+}
+
+/* "epc   : 8072b128 ": MIPS has the address before the name. */
+static bool skip_mips_register(struct line_scan *s, const char *name) {
+    struct line_scan at = *s;
+    uint64_t value;
+    if (!scan_text(&at, name) || !scan_blanks(&at) || !scan_text(&at, ": ") || !scan_number(&at, 16, &value) || !scan_char(&at, ' '))
+        return false;
     *s = at;
     return true;
 }
@@ -98,14 +133,28 @@ static bool skip_report_title(struct line_scan *s) {
 static bool read_register(struct line_scan *s, bool *exact, bool *unreliable) {
     uint64_t segment;
     if (scan_text(s, "RIP: ") || scan_text(s, "RSP: ")) return *exact = scan_number(s, 16, &segment) && scan_char(s, ':');
-    if (skip_report_title(s)) *exact = true;
+    if (skip_report_title(s) || skip_mips_register(s, "epc")) *exact = true;
+    else if (skip_mips_register(s, "ra")) *unreliable = true;
     else if (scan_text(s, "pc : ") || scan_text(s, "epc : ") || scan_text(s, "PC is at ") || scan_text(s, "EIP: ")) *exact = true;
     else if (scan_text(s, "lr : ") || scan_text(s, "ra : ") || scan_text(s, "LR is at ")) *unreliable = true;
     return true;
 }
 
+/* "[<c030e5b4>] (do_thing) from ", which the caller follows, in brackets. */
+static bool skip_callee(struct line_scan *s) {
+    struct line_scan at = *s;
+    uint64_t callee;
+    size_t found;
+    if (!scan_text(&at, "[<") || !scan_number(&at, 16, &callee) || !scan_text(&at, ">] (") || !scan_find(&at, ") from [<", &found)) return false;
+    s->at = found + strlen(") from ");
+    return true;
+}
+
+/* MIPS has the first frame on the title's line. */
+static bool skip_trace_title(struct line_scan *s) { return scan_text(s, "Call Trace:") || scan_text(s, "Call trace:"); }
+
 static bool is_trace_mark(const struct line_scan *s) {
-    static const char *const marks[] = { "Call Trace:", "Call trace:", "<TASK>", "</TASK>", "<IRQ>", "</IRQ>" };
+    static const char *const marks[] = { "<TASK>", "</TASK>", "<IRQ>", "</IRQ>", "<NMI>", "</NMI>" };
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         struct line_scan at = *s;
         if (scan_text(&at, marks[i])) return true;
@@ -113,38 +162,172 @@ static bool is_trace_mark(const struct line_scan *s) {
     return false;
 }
 
-static enum line_kind read_kernel_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
-                                       struct line_frame *out) {
-    struct line_scan s = scan_on(line);
-    bool exact = false, unreliable = false;
-    (void)state, (void)modules;
-    skip_time(&s);
-    if (is_trace_mark(&s)) return open ? KIND_INSIDE : KIND_NONE;
-    if (!read_register(&s, &exact, &unreliable)) return KIND_NONE;
-    bool first = exact;
-    if (scan_text(&s, "[<")) {
-        if (!scan_number(&s, 16, &out->pc) || !scan_text(&s, ">]")) return KIND_NONE;
-        scan_blanks(&s);
-    }
-    unreliable |= scan_text(&s, "? ");
-    if (!read_symbol(&s, out)) return KIND_NONE;
-    out->fill_at = out->fill_end = s.at;
-    scan_blanks(&s);
-    if (!read_kernel_module(&s, out)) return KIND_NONE;
-    scan_blanks(&s);
-    if (!read_source(&s, &exact, &unreliable)) return KIND_NONE;
-    scan_blanks(&s);
-    if (!scan_at_end(&s)) return KIND_NONE;
+/* "do_thing+0x1a/0x50 [driver] (P)" up to the end of the line. */
+static bool read_named_frame(struct line_scan *s, struct line_frame *out, bool exact, bool unreliable) {
+    if (!read_symbol(s, out)) return false;
+    out->fill_at = out->fill_end = s->at;
+    scan_blanks(s);
+    if (!read_kernel_module(s, out)) return false;
+    scan_blanks(s);
+    if (!read_source(s, &exact, &unreliable)) return false;
+    scan_blanks(s);
+    if (!scan_at_end(s)) return false;
     out->site = SITE_SYMBOL;
     /* The byte before a function's first one is another function's. */
     out->flags = exact || !out->value ? CSN_STACK_EXACT : CSN_STACK_RETURN;
     if (unreliable) out->flags |= CSN_STACK_UNRELIABLE;
-    return first ? KIND_FIRST : KIND_FRAME;
+    return true;
+}
+
+/* ---- addresses alone ---- */
+
+/* Of the upper half, where kernels are. */
+static bool is_kernel_address(uint64_t value) { return value >> 63 || (value >> 31) == 1; }
+
+/* "[driver@80d80000+0x60780]": the module's base and size. A base that does not fit the address was hashed. */
+static bool read_based_module(struct line_scan *s, struct line_frame *out) {
+    size_t from, end;
+    uint64_t base, size;
+    if (!scan_char(s, '[')) return true;
+    from = s->at;
+    if (!scan_find(s, "@", &end) || end == from) return false;
+    s->at = end + 1;
+    out->module = (struct csn_str){ s->line.ptr + from, end - from };
+    out->is_unnamed = false;
+    if (!scan_number(s, 16, &base) || !scan_char(s, '+') || !scan_hex(s, &size) || !scan_char(s, ']')) return false;
+    if (out->value < base || out->value - base >= size) return true;
+    out->value -= base;
+    out->site = SITE_OFFSET;
+    return true;
+}
+
+/* "0xffffffff81001139" up to the end of the line, or nothing after "[<ffffffff81001139>]". */
+static bool read_raw_frame(struct line_scan *s, struct line_frame *out, const struct frame_lead *lead) {
+    bool exact = lead->exact, unreliable = lead->unreliable;
+    *out = (struct line_frame){ .site = SITE_PC, .value = out->pc, .is_unnamed = true,
+                                .module = { kernel_name, sizeof(kernel_name) - 1 } };
+    size_t end = s->at;
+    while (end && s->line.ptr[end - 1] == ' ') end--;
+    if (scan_hex(s, &out->value)) end = s->at;
+    else if (!out->value) return false;
+    out->fill_at = out->fill_end = end;
+    out->pc = out->value;
+    scan_blanks(s);
+    if (!read_based_module(s, out)) return false;
+    scan_blanks(s);
+    if (!read_source(s, &exact, &unreliable)) return false;
+    scan_blanks(s);
+    if (!scan_at_end(s) || !is_kernel_address(out->pc)) return false;
+    out->flags = exact ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+    if (unreliable) out->flags |= CSN_STACK_UNRELIABLE;
+    return true;
+}
+
+/* "Function entered at [<c010aff0>] from [<c01092ec>]": the caller is the frame. */
+static bool read_entered_frame(struct line_scan *s, struct line_frame *out) {
+    const struct frame_lead nothing = { .titled = false };
+    uint64_t entry;
+    if (!scan_text(s, "Function entered at [<") || !scan_number(s, 16, &entry) || !scan_text(s, ">] from [<")) return false;
+    return scan_number(s, 16, &out->pc) && scan_text(s, ">]") && read_raw_frame(s, out, &nothing);
+}
+
+/* ---- where the kernel is ---- */
+
+/* "Kernel Offset: 0x2a000000 from 0xffffffff81000000", or "disabled". */
+static bool read_kernel_offset(struct line_scan s, uint64_t *out) {
+    if (!scan_text(&s, "Kernel Offset: ")) return false;
+    *out = 0;
+    return scan_text(&s, "disabled") || scan_hex(&s, out);
+}
+
+static bool begins_boot(struct line_scan s) { return scan_text(&s, "Linux version "); }
+
+static bool ends_search(struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    uint64_t bias;
+    skip_time(&s);
+    return read_kernel_offset(s, &bias) || begins_boot(s);
+}
+
+static void end_search(void *state, struct stack_modules *modules, struct csn_str found) {
+    struct kernel_state *kernel = state;
+    struct line_scan s = scan_on(found);
+    uint64_t bias;
+    kernel->searched = true;
+    skip_time(&s);
+    if (read_kernel_offset(s, &bias)) stack_place_kernel_at(&modules->places, bias);
+}
+
+static void pass_search(void *state) {
+    struct kernel_state *kernel = state;
+    kernel->searched = false;
+}
+
+static bool read_kernel_event(struct line_scan s, struct stack_modules *modules) {
+    uint64_t bias;
+    if (read_kernel_offset(s, &bias)) stack_place_kernel_at(&modules->places, bias);
+    else if (begins_boot(s)) stack_place_kernel_unknown(&modules->places);
+    else return false;
+    return true;
+}
+
+/* ---- lines ---- */
+
+/* False: the line is no frame. */
+static bool read_lead(struct line_scan *s, struct frame_lead *lead, struct line_frame *out) {
+    if (!read_register(s, &lead->exact, &lead->unreliable)) return false;
+    lead->titled = lead->exact || lead->unreliable;
+    bool has_callee = skip_callee(s);
+    while (scan_text(s, "[<")) { /* twice before 4.10: "RIP: 0010:[<...>]  [<...>] ..." */
+        if (!scan_number(s, 16, &out->pc) || !scan_text(s, ">]")) return false;
+        scan_blanks(s);
+        lead->titled = true;
+    }
+    lead->unreliable |= scan_text(s, "? ");
+    if (!has_callee) return true;
+    if (!scan_char(s, '(') || s->line.ptr[s->line.len - 1] != ')') return false;
+    s->line.len--;
+    return true;
+}
+
+/* "Call Trace:" and what may stand between it and the frames. */
+static bool read_trace_mark(struct kernel_state *kernel, struct line_scan *s) {
+    const bool is_title = skip_trace_title(s), is_mark = is_trace_mark(s);
+    scan_blanks(s);
+    kernel->in_trace = is_title || (kernel->in_trace && is_mark);
+    return is_mark || (is_title && scan_at_end(s));
+}
+
+static enum line_kind read_kernel_line(void *state, struct stack_modules *modules, struct csn_str line, bool open,
+                                       struct line_frame *out) {
+    struct kernel_state *kernel = state;
+    struct line_scan s = scan_on(line);
+    struct frame_lead lead = { .titled = false };
+    const bool was_in_trace = kernel->in_trace;
+    skip_time(&s);
+    if (read_trace_mark(kernel, &s)) return open ? KIND_INSIDE : kernel->in_trace ? KIND_CONTEXT : KIND_NONE;
+    if (read_kernel_event(s, modules)) return KIND_CONTEXT;
+    struct line_scan raw = s;
+    bool named = false, found = read_entered_frame(&raw, out);
+    if (!found) {
+        if (!read_lead(&s, &lead, out)) return KIND_NONE;
+        raw = s;
+        named = read_named_frame(&s, out, lead.exact, lead.unreliable);
+        found = named || ((lead.titled || was_in_trace || kernel->in_trace) && read_raw_frame(&raw, out, &lead));
+    }
+    if (!found) return KIND_NONE;
+    kernel->in_trace |= was_in_trace;
+    if (!named && !kernel->searched && stack_place_has_kernel(modules->session)) return KIND_AHEAD;
+    return lead.exact ? KIND_FIRST : KIND_FRAME;
 }
 
 /* " (kernel/sched.c:12, inlined into kernel/core.c:40)" after the offset. */
 static void fill_kernel(struct line_filler *f) {
     bool open = false;
+    if (!f->at->symbol.len) {
+        fill_line_in_brackets(f);
+        return;
+    }
     fill_part(f, 0, f->at->fill_at);
     for (uint32_t k = 0; k < f->answer->frame_count; k++) {
         if (!fill_has_file(f, k)) continue;
@@ -157,4 +340,6 @@ static void fill_kernel(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_PLUS | MARK_HEX }, .read = read_kernel_line, .fill = fill_kernel };
+const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_HEX, MARK_KERNEL, MARK_COLON }, .state_size = sizeof(struct kernel_state),
+                                              .read = read_kernel_line, .ends_search = ends_search, .end_search = end_search, .pass_search = pass_search,
+                                              .fill = fill_kernel };
