@@ -44,30 +44,42 @@ static struct module_names names_of(const struct csn_process_module *module) {
     return names;
 }
 
-static bool load_modules(struct stack_modules *modules, uint64_t pid) {
+/* A module becomes one of the session when a frame needs it: a log may have thousands of mappings between two stacks. */
+static bool use_module(struct stack_modules *modules, const struct csn_process_module *found, uint32_t *out) {
     struct stack_session *session = modules->session;
-    const struct csn_process_module *found;
-    size_t count;
-    if (csn_process_maps_modules(modules->maps, pid, &found, &count, NULL) < 0) return false;
-    session_clear_modules(session);
-    for (size_t i = 0; i < count; i++) {
-        const struct module_names names = names_of(&found[i]);
-        uint32_t module;
-        if (!session_add_module(session, &names, found[i].start, found[i].end, 0, &module)) break;
-        uint64_t base = session_image_base(session, module);
-        session->modules->items[module].bias = csn_process_module_bias(&found[i], base);
-    }
+    const struct module_names names = names_of(found);
+    if (!session_add_module(session, &names, found->start, found->end, 0, out)) return false;
+    session->modules->items[*out].bias = csn_process_module_bias(found, session_image_base(session, *out));
     return true;
 }
 
-/* Whether the maps of the process have become the session's modules; they do so once until either changes. */
-static bool use_process(struct stack_modules *modules, uint64_t pid) {
+/* The session's modules are those of the process from here on. Frames before it on the same stack have theirs: mappings end a stack. */
+static void use_process(struct stack_modules *modules, uint64_t pid) {
     uint64_t generation = csn_process_maps_generation(modules->maps);
-    if (modules->pid == pid && modules->generation == generation) return true;
-    if (!load_modules(modules, pid)) return false;
+    if (modules->pid == pid && modules->generation == generation) return;
+    session_clear_modules(modules->session);
     modules->pid = pid;
     modules->generation = generation;
-    return true;
+    modules->has_process = true;
+}
+
+/* False: no memory; so below. */
+static bool use_module_at(struct stack_modules *modules, uint64_t pc) {
+    struct csn_process_module found;
+    uint32_t module;
+    if (!modules->has_process || module_table_covers(modules->session->modules, pc)) return true;
+    csn_status status = csn_process_maps_find(modules->maps, modules->pid, pc, &found);
+    if (status == CSN_OK) use_module(modules, &found, &module);
+    return status >= 0;
+}
+
+static bool use_module_named(struct stack_modules *modules, struct csn_str name) {
+    struct csn_process_module found;
+    uint32_t module;
+    if (!modules->has_process || !name.len || session_find_module(modules->session, name) != NO_MODULE) return true;
+    csn_status status = csn_process_maps_find_named(modules->maps, modules->pid, name, &found);
+    if (status == CSN_OK) use_module(modules, &found, &module);
+    return status >= 0;
 }
 
 /* ---- frames ---- */
@@ -122,8 +134,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
                              const struct line_frame *frame) {
     struct stack_session *session = modules->session;
     uint64_t value = frame->value;
-    if (frame->by_maps && !use_process(modules, frame->pid)) return false;
-    if (frame->site == SITE_PC) return add_pc_frame(modules, frame);
+    if (frame->by_maps) use_process(modules, frame->pid);
+    if (!use_module_named(modules, frame->module)) return false;
+    if (frame->site == SITE_PC) return use_module_at(modules, value) && add_pc_frame(modules, frame);
     uint32_t module = session_name_module(session, frame->module, &frame->id);
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);

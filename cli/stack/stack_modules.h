@@ -10,6 +10,7 @@ struct stack_modules {
     struct stack_session *session;
     struct csn_process_maps *maps;
     uint64_t pid, generation; /* of the maps that the session's modules were made from */
+    bool has_process;         /* frames were placed by maps */
     struct stack_places places;
     bool no_memory;
 };

@@ -2,19 +2,31 @@
 #include "process/process_images.h"
 
 #include "base/core/file_map.h"
+#include "base/hash.h"
 #include "object/object.h"
 
 enum { SEGMENTS_MAX = 1 << 16 };
 
-static void forget_image(struct csni_process_images *images, struct csni_process_image *image) {
+void csni_process_images_init(struct csni_process_images *images, const struct csn_allocator *alloc, bool no_files) {
+    *images = (struct csni_process_images){ .alloc = alloc, .no_files = no_files };
+    images->items.alloc = images->slots.alloc = alloc;
+}
+
+static void forget_image(const struct csni_process_images *images, struct csni_process_image *image) {
     csni_free(images->alloc, (void *)(uintptr_t)image->path.ptr, image->path.len + 1);
     csni_free(images->alloc, image->segments, image->segment_count * sizeof *image->segments);
-    *image = (struct csni_process_image){ .segment_count = 0 };
+}
+
+static void forget_images(struct csni_process_images *images) {
+    for (size_t i = 0; i < images->items.count; i++) forget_image(images, &images->items.items[i]);
+    images->items.count = 0;
+    if (images->slots.count) memset(images->slots.items, 0, images->slots.count * sizeof *images->slots.items);
 }
 
 void csni_process_images_deinit(struct csni_process_images *images) {
-    for (size_t i = 0; i < CSNI_PROCESS_IMAGES_KEPT; i++)
-        if (images->slots[i].path.ptr) forget_image(images, &images->slots[i]);
+    forget_images(images);
+    csni_vec_deinit(&images->items);
+    csni_vec_deinit(&images->slots);
 }
 
 /* ---- reading ---- */
@@ -55,29 +67,54 @@ static void read_image(struct csni_process_images *images, struct csni_process_i
     csni_file_map_close(&map);
 }
 
-static struct csni_process_image *image_slot(struct csni_process_images *images, struct csn_str path) {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < path.len; i++) hash = (hash ^ (unsigned char)path.ptr[i]) * 16777619u;
-    return &images->slots[(hash ^ hash >> 16) % CSNI_PROCESS_IMAGES_KEPT];
+/* ---- the table ---- */
+
+/* The slot of the path, or the free one where it belongs. */
+static uint32_t *image_slot(const struct csni_process_images *images, struct csn_str path) {
+    const size_t mask = images->slots.count - 1;
+    for (size_t at = csni_hash_bytes(path.ptr, path.len) & mask;; at = (at + 1) & mask) {
+        uint32_t *slot = &images->slots.items[at];
+        if (!*slot || csni_str_equal(images->items.items[*slot - 1].path, path)) return slot;
+    }
+}
+
+/* At most half of the slots are in use. */
+static bool grow_image_slots(struct csni_process_images *images) {
+    enum { SLOTS_FIRST = 64 };
+    if (2 * (images->items.count + 1) <= images->slots.count) return true;
+    size_t count = images->slots.count ? 2 * images->slots.count : SLOTS_FIRST;
+    if (!csni_vec_reserve(&images->slots, count)) return false;
+    images->slots.count = count;
+    memset(images->slots.items, 0, count * sizeof *images->slots.items);
+    for (size_t i = 0; i < images->items.count; i++) *image_slot(images, images->items.items[i].path) = (uint32_t)i + 1;
+    return true;
+}
+
+/* Reads the image of a path that is not in the table. NULL: no memory. */
+static struct csni_process_image *add_image(struct csni_process_images *images, struct csn_str path) {
+    if (images->items.count == CSNI_PROCESS_IMAGES_KEPT) forget_images(images);
+    if (!grow_image_slots(images) || !csni_vec_reserve(&images->items, images->items.count + 1)) return NULL;
+    char *copy = csni_alloc(images->alloc, path.len + 1);
+    if (!copy) return NULL;
+    memcpy(copy, path.ptr, path.len);
+    copy[path.len] = 0;
+    struct csni_process_image *image = &images->items.items[images->items.count];
+    *image = (struct csni_process_image){ .path = { copy, path.len } };
+    read_image(images, image);
+    if (images->no_memory) {
+        forget_image(images, image);
+        return NULL;
+    }
+    *image_slot(images, image->path) = (uint32_t)++images->items.count;
+    return image;
 }
 
 const struct csni_process_image *csni_process_images_get(struct csni_process_images *images, struct csn_str path) {
     if (images->no_files || !path.len || path.ptr[0] != '/' || memchr(path.ptr, 0, path.len)) return NULL;
-    struct csni_process_image *image = image_slot(images, path);
-    if (!image->path.ptr || !csni_str_equal(image->path, path)) {
-        if (image->path.ptr) forget_image(images, image);
-        char *copy = csni_alloc(images->alloc, path.len + 1);
-        if (!copy) {
-            images->no_memory = true;
-            return NULL;
-        }
-        memcpy(copy, path.ptr, path.len);
-        copy[path.len] = 0;
-        image->path = (struct csn_str){ copy, path.len };
-        read_image(images, image);
-        if (images->no_memory) forget_image(images, image);
-    }
-    return image->segments ? image : NULL;
+    uint32_t number = images->slots.count ? *image_slot(images, path) : 0;
+    const struct csni_process_image *image = number ? &images->items.items[number - 1] : add_image(images, path);
+    if (!image) images->no_memory = true;
+    return image && image->segments ? image : NULL;
 }
 
 /* ---- asking ---- */

@@ -4,8 +4,9 @@
 
 #include "base/core/alloc.h"
 #include "base/core/span.h"
+#include "base/core/vec.h"
 
-enum { CSNI_PROCESS_IMAGES_KEPT = 64, CSNI_PROCESS_ID_MAX = 32 };
+enum { CSNI_PROCESS_IMAGES_KEPT = 1 << 14, CSNI_PROCESS_ID_MAX = 32 };
 
 struct csni_process_segment {
     uint64_t file_off, addr, file_size;
@@ -13,7 +14,7 @@ struct csni_process_segment {
 };
 
 struct csni_process_image {
-    struct csn_str path; /* ptr NULL: the slot is free */
+    struct csn_str path;
     struct csni_process_segment *segments; /* NULL: the file cannot be read */
     uint32_t segment_count;
     uint64_t base;
@@ -21,13 +22,16 @@ struct csni_process_image {
     uint8_t build_id_size; /* 0: it has none */
 };
 
+/* A hash table, which is emptied when CSNI_PROCESS_IMAGES_KEPT are in it. Files that cannot be read are in it, too. */
 struct csni_process_images {
     const struct csn_allocator *alloc;
     bool no_files;
     bool no_memory; /* an image was not read for want of memory */
-    struct csni_process_image slots[CSNI_PROCESS_IMAGES_KEPT];
+    CSNI_VEC(struct csni_process_image) items;
+    CSNI_VEC(uint32_t) slots; /* number of the item + 1; 0: free; a power of two of them */
 };
 
+void csni_process_images_init(struct csni_process_images *images, const struct csn_allocator *alloc, bool no_files);
 void csni_process_images_deinit(struct csni_process_images *images);
 
 /* The image at a path. NULL: it is no object file that can be read, or `no_memory` was set. Lives until the next call. */

@@ -2,40 +2,25 @@
 #include "process/process_private.h"
 
 #include "base/core/fail.h"
-#include "base/core/search.h"
 #include "base/core/sort.h"
 #include "base/core/vec.h"
 #include "base/core/sized.h"
 #include "base/hex.h"
 #include "base/lines.h"
+#include "process/mapping_set.h"
 #include "process/process_images.h"
 
 enum { MAPPINGS_DEFAULT = 1 << 13, MAPPINGS_MIN = 64 };
 
-struct kept_mapping {
-    uint64_t pid, start, end, file_off;
-    uint64_t image_start;  /* of an image as a whole; the start may since have been mapped over */
-    char *path;            /* of path_len + 1 bytes */
-    size_t path_len;
-    bool is_image, is_executable;
-    uint8_t build_id_size, build_id[CSN_BUILD_ID_MAX];
-};
-
 struct csn_process_maps {
     const struct csn_allocator *alloc;
-    size_t max_mappings;
-    CSNI_VEC(struct kept_mapping) mappings; /* in the order in which they were added */
+    struct csni_mapping_set set;
     uint64_t generation;
-    CSNI_VEC(uint32_t) firsts; /* mappings with file offset 0, sorted, while `firsts_generation` is the generation */
-    uint64_t firsts_generation;
     CSNI_VEC(struct csn_process_module) modules; /* of one process, while `modules_generation` is the generation */
+    CSNI_VEC(uint32_t) order;
     uint64_t modules_pid, modules_generation;
     struct csni_process_images images;
 };
-
-static struct csn_str path_of(const struct kept_mapping *mapping) {
-    return (struct csn_str){ mapping->path, mapping->path_len };
-}
 
 /* ---- the handle ---- */
 
@@ -56,25 +41,20 @@ csn_status csn_process_maps_create(const struct csn_process_maps_options *given,
     const struct csn_allocator *alloc = csni_allocator_or_default(options.allocator);
     struct csn_process_maps *maps = csni_alloc_zeroed(alloc, 1, sizeof *maps);
     if (!maps) return csni_fail_memory(err, sizeof *maps);
-    maps->alloc = maps->mappings.alloc = maps->modules.alloc = maps->firsts.alloc = maps->images.alloc = alloc;
-    maps->images.no_files = options.flags & CSN_PROCESS_NO_FILES;
-    maps->max_mappings = options.max_mappings ? options.max_mappings : MAPPINGS_DEFAULT;
-    if (maps->max_mappings < MAPPINGS_MIN) maps->max_mappings = MAPPINGS_MIN;
+    const size_t wanted = options.max_mappings ? options.max_mappings : MAPPINGS_DEFAULT;
+    maps->alloc = maps->modules.alloc = maps->order.alloc = alloc;
+    csni_mapping_set_init(&maps->set, alloc, wanted < MAPPINGS_MIN ? MAPPINGS_MIN : wanted);
+    csni_process_images_init(&maps->images, alloc, options.flags & CSN_PROCESS_NO_FILES);
     maps->generation = 1;
     *out = maps;
     return CSN_OK;
 }
 
-static void free_path(const struct csn_process_maps *maps, const struct kept_mapping *mapping) {
-    csni_free(maps->alloc, mapping->path, mapping->path_len + 1);
-}
-
 void csn_process_maps_destroy(struct csn_process_maps *maps) {
     if (!maps) return;
-    for (size_t i = 0; i < maps->mappings.count; i++) free_path(maps, &maps->mappings.items[i]);
-    csni_vec_deinit(&maps->mappings);
+    csni_mapping_set_deinit(&maps->set);
     csni_vec_deinit(&maps->modules);
-    csni_vec_deinit(&maps->firsts);
+    csni_vec_deinit(&maps->order);
     csni_process_images_deinit(&maps->images);
     csni_free(maps->alloc, maps, sizeof *maps);
 }
@@ -85,75 +65,6 @@ uint64_t csn_process_maps_generation(const struct csn_process_maps *maps) { retu
 
 /* ---- adding ---- */
 
-static bool copy_path(const struct csn_process_maps *maps, struct csn_str path, struct kept_mapping *out) {
-    out->path = csni_alloc(maps->alloc, path.len + 1);
-    out->path_len = path.len;
-    if (!out->path) return false;
-    memcpy(out->path, path.ptr, path.len);
-    out->path[path.len] = 0;
-    return true;
-}
-
-static void cut_front(struct kept_mapping *mapping, uint64_t start) {
-    mapping->file_off += mapping->is_image ? 0 : start - mapping->start;
-    mapping->start = start;
-}
-
-/* Takes the bytes [start, end) away from the process's mappings. One that loses bytes in its middle becomes two: *tail is
- * the second, its path NULL where there is none. */
-static csn_status unmap_range(struct csn_process_maps *maps, uint64_t pid, uint64_t start, uint64_t end,
-                              struct kept_mapping *tail) {
-    size_t kept = 0;
-    csn_status status = CSN_OK;
-    tail->path = NULL;
-    for (size_t i = 0; i < maps->mappings.count; i++) {
-        struct kept_mapping *mapping = &maps->mappings.items[i];
-        bool overlaps = mapping->pid == pid && mapping->start < end && mapping->end > start;
-        if (overlaps && mapping->start >= start && mapping->end <= end) {
-            free_path(maps, mapping);
-            continue;
-        }
-        if (overlaps && mapping->start < start && mapping->end > end) {
-            *tail = *mapping;
-            if (!copy_path(maps, path_of(mapping), tail)) status = CSN_E_MEMORY;
-            cut_front(tail, end);
-        }
-        if (overlaps && mapping->start < start) mapping->end = start;
-        else if (overlaps) cut_front(mapping, end);
-        if (kept != i) maps->mappings.items[kept] = *mapping;
-        kept++;
-    }
-    maps->mappings.count = kept;
-    return status;
-}
-
-/* An eighth at once, so that moving the others costs little each time. */
-static void forget_oldest(struct csn_process_maps *maps) {
-    size_t count = maps->max_mappings / 8;
-    if (maps->mappings.count + 2 <= maps->max_mappings) return;
-    for (size_t i = 0; i < count; i++) free_path(maps, &maps->mappings.items[i]);
-    maps->mappings.count -= count;
-    memmove(maps->mappings.items, maps->mappings.items + count, maps->mappings.count * sizeof *maps->mappings.items);
-}
-
-static csn_status add_mapping(struct csn_process_maps *maps, struct kept_mapping *mapping, struct csn_str path,
-                              struct csn_error *err) {
-    struct kept_mapping tail = { .path = NULL };
-    /* First of all: the path may be that of a mapping which goes. */
-    if (!copy_path(maps, path, mapping)) return csni_fail_memory(err, path.len + 1);
-    forget_oldest(maps);
-    maps->generation++;
-    csn_status status = unmap_range(maps, mapping->pid, mapping->start, mapping->end, &tail);
-    if (status == CSN_OK && csni_vec_reserve(&maps->mappings, maps->mappings.count + 2)) {
-        if (tail.path) maps->mappings.items[maps->mappings.count++] = tail;
-        maps->mappings.items[maps->mappings.count++] = *mapping;
-        return CSN_OK;
-    }
-    if (tail.path) free_path(maps, &tail);
-    free_path(maps, mapping);
-    return csni_fail_memory(err, sizeof *mapping);
-}
-
 static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *given,
                             bool is_image, struct csn_error *err) {
     struct csn_process_mapping m = CSN_PROCESS_MAPPING_INIT;
@@ -161,14 +72,16 @@ static csn_status add_given(struct csn_process_maps *maps, uint64_t pid, const s
     if (m.start >= m.end) return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "a mapping without bytes");
     if (!m.path.len || memchr(m.path.ptr, 0, m.path.len))
         return csni_fail(err, CSN_E_ARGUMENT, NULL, 0, "the path of a mapping is empty or has a NUL in it");
-    struct kept_mapping mapping = { .pid = pid, .start = m.start, .end = m.end, .is_image = is_image,
+    struct csni_mapping mapping = { .pid = pid, .start = m.start, .end = m.end, .is_image = is_image,
                                     .is_executable = is_image || (m.flags & CSN_MAPPING_EXECUTABLE),
                                     .file_off = is_image ? 0 : m.file_off, .image_start = is_image ? m.start : 0 };
     if (m.build_id && m.build_id_size) {
         mapping.build_id_size = m.build_id_size < CSN_BUILD_ID_MAX ? (uint8_t)m.build_id_size : CSN_BUILD_ID_MAX;
         memcpy(mapping.build_id, m.build_id, mapping.build_id_size);
     }
-    return add_mapping(maps, &mapping, m.path, err);
+    maps->generation++;
+    csn_status status = csni_mapping_set_add(&maps->set, &mapping, m.path);
+    return status == CSN_E_MEMORY ? csni_fail_memory(err, m.path.len + sizeof mapping) : status;
 }
 
 csn_status csn_process_maps_add_mapping(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_mapping *mapping,
@@ -183,54 +96,12 @@ csn_status csn_process_maps_add_image(struct csn_process_maps *maps, uint64_t pi
 
 /* ---- addresses ---- */
 
-static int compare_texts(struct csn_str a, struct csn_str b) {
-    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-static bool first_before(const void *context, const void *a, const void *b) {
-    const struct kept_mapping *mappings = context, *x = &mappings[*(const uint32_t *)a], *y = &mappings[*(const uint32_t *)b];
-    if (x->pid != y->pid) return x->pid < y->pid;
-    int order = compare_texts(path_of(x), path_of(y));
-    return order ? order < 0 : x->start < y->start;
-}
-
-/* The mappings of files' first bytes by process, path and address. */
-static csn_status sort_firsts(struct csn_process_maps *maps) {
-    if (maps->firsts_generation == maps->generation) return CSN_OK;
-    maps->firsts.count = 0;
-    if (!csni_vec_reserve(&maps->firsts, 2 * maps->mappings.count)) return CSN_E_MEMORY;
-    for (uint32_t i = 0; i < maps->mappings.count; i++)
-        if (!maps->mappings.items[i].file_off) maps->firsts.items[maps->firsts.count++] = i;
-    csni_merge_sort(maps->firsts.items, maps->firsts.items + maps->firsts.count, maps->firsts.count, sizeof *maps->firsts.items,
-                    first_before, maps->mappings.items);
-    maps->firsts_generation = maps->generation;
-    return CSN_OK;
-}
-
-struct first_key {
-    uint64_t pid;
-    struct csn_str path;
-};
-
-static bool is_first_below(const void *context, size_t index, const void *key) {
-    const struct csn_process_maps *maps = context;
-    const struct first_key *k = key;
-    const struct kept_mapping *mapping = &maps->mappings.items[maps->firsts.items[index]];
-    return mapping->pid != k->pid ? mapping->pid < k->pid : compare_texts(path_of(mapping), k->path) < 0;
-}
-
 /* The mapping of an image's first bytes, the lowest of several. */
-static const struct kept_mapping *first_mapping(struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
-    struct first_key key = { pid, path };
-    if (sort_firsts(maps) < 0) {
-        maps->images.no_memory = true;
-        return NULL;
-    }
-    size_t k = csni_search_in(0, maps->firsts.count, is_first_below, maps, &key);
-    if (k == maps->firsts.count) return NULL;
-    const struct kept_mapping *mapping = &maps->mappings.items[maps->firsts.items[k]];
-    return mapping->pid == pid && csni_str_equal(path_of(mapping), path) ? mapping : NULL;
+static const struct csni_mapping *first_mapping(const struct csn_process_maps *maps, uint64_t pid, struct csn_str path) {
+    size_t place = csni_mapping_set_first_of(&maps->set, path, pid);
+    if (place == maps->set.by_name.count) return NULL;
+    const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
+    return mapping->pid == pid && !mapping->file_off && csni_str_equal(csni_mapping_path(mapping), path) ? mapping : NULL;
 }
 
 /* CSN_E_MEMORY where an image was not read for want of it since the last call. */
@@ -240,18 +111,21 @@ static csn_status image_status(struct csn_process_maps *maps) {
     return failed ? CSN_E_MEMORY : CSN_OK;
 }
 
-/* From the distance to the image's first byte in memory. */
-static csn_status mapped_address(struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
-    for (size_t i = 0; i < maps->mappings.count; i++) {
-        const struct kept_mapping *mapping = &maps->mappings.items[i];
-        if (file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
-        if (!csni_str_equal(path_of(mapping), path)) continue;
-        const struct kept_mapping *first = first_mapping(maps, mapping->pid, path);
-        if (!first) continue;
+/* From the distance to the image's first byte in memory, in the mapping that was added first. */
+static csn_status mapped_address(const struct csn_process_maps *maps, struct csn_str path, uint64_t file_off, uint64_t *out) {
+    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+    const struct csni_mapping *found = NULL, *first = NULL;
+    size_t place = csni_mapping_set_first_of(&maps->set, path, 0);
+    for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
+        const struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
+        if (!csni_str_equal(csni_mapping_path(mapping), path)) break;
+        if (!first || first->pid != mapping->pid) first = mapping; /* they are in order of their file offsets */
+        if (first->file_off || file_off < mapping->file_off || file_off - mapping->file_off >= mapping->end - mapping->start) continue;
+        if (found && found->sequence < mapping->sequence) continue;
+        found = mapping;
         *out = file_off - mapping->file_off + mapping->start - first->start;
-        return CSN_OK;
     }
-    return CSN_NONE;
+    return found ? CSN_OK : CSN_NONE;
 }
 
 /* `image` NULL: its file cannot be read. */
@@ -281,54 +155,76 @@ csn_status csn_process_maps_image_base(struct csn_process_maps *maps, struct csn
 /* ---- modules ---- */
 
 /* The file at the mapping's path, unless it is of another build by now. Ids may have been cut. */
-static const struct csni_process_image *image_of(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
-    const struct csni_process_image *image = csni_process_images_get(&maps->images, path_of(mapping));
+static const struct csni_process_image *image_of(struct csn_process_maps *maps, const struct csni_mapping *mapping) {
+    const struct csni_process_image *image = csni_process_images_get(&maps->images, csni_mapping_path(mapping));
     size_t size = mapping->build_id_size;
     if (image && size > image->build_id_size) size = image->build_id_size;
     return image && size && memcmp(image->build_id, mapping->build_id, size) != 0 ? NULL : image;
 }
 
-static uint64_t mapping_bias(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
-    struct csn_str path = path_of(mapping);
+/* As the image's file tells; false: it tells nothing. */
+static bool image_bias(const struct csni_process_image *image, const struct csni_mapping *mapping, uint64_t *out) {
     uint64_t addr;
-    const struct csni_process_image *image = image_of(maps, mapping);
-    if (mapping->is_image) return mapping->image_start - (image ? image->base : 0);
-    if (image && csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr))
-        return mapping->start - addr;
-    if (file_address(maps, image, path, mapping->file_off, &addr) == CSN_OK) return mapping->start - addr;
-    return mapping->start - mapping->file_off;
+    if (mapping->is_image) {
+        *out = mapping->image_start - (image ? image->base : 0);
+        return true;
+    }
+    if (!image) return false;
+    bool found = csni_process_image_code_addr(image, mapping->file_off, mapping->end - mapping->start, &addr)
+                 || csni_process_image_addr(image, mapping->file_off, &addr);
+    if (found) *out = mapping->start - addr;
+    return found;
 }
 
-static uint64_t image_start(struct csn_process_maps *maps, const struct kept_mapping *mapping, uint64_t bias) {
-    if (mapping->is_image) return mapping->image_start;
-    const struct csni_process_image *image = image_of(maps, mapping);
-    if (image) return bias + image->base;
-    const struct kept_mapping *first = first_mapping(maps, mapping->pid, path_of(mapping));
-    return first ? first->start : 0;
-}
-
-static struct csn_process_module module_of(struct csn_process_maps *maps, const struct kept_mapping *mapping) {
-    uint64_t bias = mapping_bias(maps, mapping);
-    return (struct csn_process_module){
-        .path = path_of(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
-        .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .bias = bias,
-        .file_off = mapping->file_off, .image_start = image_start(maps, mapping, bias),
+static struct csn_process_module module_of(struct csn_process_maps *maps, struct csni_mapping *mapping) {
+    struct csn_process_module module = {
+        .path = csni_mapping_path(mapping), .build_id = mapping->build_id_size ? mapping->build_id : NULL,
+        .build_id_size = mapping->build_id_size, .start = mapping->start, .end = mapping->end, .file_off = mapping->file_off,
         .flags = mapping->is_image ? CSN_PROCESS_MODULE_IMAGE : 0,
     };
+    uint64_t addr;
+    if (!mapping->has_bias) {
+        const struct csni_process_image *image = image_of(maps, mapping);
+        mapping->has_bias = image_bias(image, mapping, &mapping->bias) && !maps->images.no_memory;
+        if (mapping->has_bias && !mapping->is_image) mapping->image_start = mapping->bias + image->base;
+    }
+    module.bias = mapping->bias;
+    module.image_start = mapping->image_start;
+    if (mapping->has_bias) return module;
+    module.bias = mapping->start - (mapped_address(maps, module.path, mapping->file_off, &addr) == CSN_OK ? addr : mapping->file_off);
+    const struct csni_mapping *first = first_mapping(maps, mapping->pid, module.path);
+    module.image_start = first ? first->start : 0;
+    return module;
+}
+
+static bool was_added_before(const void *context, const void *a, const void *b) {
+    const struct csni_mapping *slots = context;
+    return slots[*(const uint32_t *)a].sequence < slots[*(const uint32_t *)b].sequence;
+}
+
+/* The slots of the process's executable mappings, in the order in which they were added. */
+static csn_status order_mappings(struct csn_process_maps *maps, uint64_t pid) {
+    const struct csni_mapping_set *set = &maps->set;
+    maps->order.count = 0;
+    for (size_t i = csni_mapping_set_first_after(set, pid, 0); i < set->by_start.count; i++) {
+        const struct csni_mapping *mapping = csni_mapping_set_at_start(set, i);
+        if (mapping->pid != pid) break;
+        if (mapping->is_executable && !csni_vec_push(&maps->order, set->by_start.items[i])) return CSN_E_MEMORY;
+    }
+    csni_heap_sort(maps->order.items, maps->order.count, sizeof *maps->order.items, was_added_before, set->slots.items);
+    return CSN_OK;
 }
 
 csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid, const struct csn_process_module **out,
                                     size_t *out_count, struct csn_error *err) {
     if (maps->modules_generation != maps->generation || maps->modules_pid != pid) {
         maps->modules.count = 0;
-        for (size_t i = 0; i < maps->mappings.count; i++) {
-            const struct kept_mapping *mapping = &maps->mappings.items[i];
-            if (mapping->pid != pid || !mapping->is_executable) continue;
-            const struct csn_process_module module = module_of(maps, mapping);
-            if (image_status(maps) < 0 || !csni_vec_push(&maps->modules, module)) {
-                maps->modules_generation = 0;
+        maps->modules_generation = 0;
+        if (order_mappings(maps, pid) < 0) return csni_fail_memory(err, maps->order.count * sizeof *maps->order.items);
+        for (size_t i = 0; i < maps->order.count; i++) {
+            const struct csn_process_module module = module_of(maps, &maps->set.slots.items[maps->order.items[i]]);
+            if (image_status(maps) < 0 || !csni_vec_push(&maps->modules, module))
                 return csni_fail_memory(err, maps->modules.count * sizeof *maps->modules.items);
-            }
         }
         maps->modules_generation = maps->generation;
         maps->modules_pid = pid;
@@ -336,6 +232,37 @@ csn_status csn_process_maps_modules(struct csn_process_maps *maps, uint64_t pid,
     *out = maps->modules.items;
     *out_count = maps->modules.count;
     return CSN_OK;
+}
+
+static csn_status give_module(struct csn_process_maps *maps, struct csni_mapping *mapping, struct csn_process_module *out) {
+    if (!mapping || !mapping->is_executable) return CSN_NONE;
+    const struct csn_process_module module = module_of(maps, mapping);
+    CSNI_TRY(image_status(maps));
+    *out = module;
+    return CSN_OK;
+}
+
+csn_status csn_process_maps_find(struct csn_process_maps *maps, uint64_t pid, uint64_t pc, struct csn_process_module *out) {
+    return give_module(maps, csni_mapping_set_find(&maps->set, pid, pc), out);
+}
+
+csn_status csn_process_maps_find_named(struct csn_process_maps *maps, uint64_t pid, struct csn_str name,
+                                       struct csn_process_module *out) {
+    enum { PROBES = 1024 }; /* of a file that is mapped more often than that */
+    struct csni_mapping *found = NULL;
+    size_t slash = name.len;
+    while (slash && name.ptr[slash - 1] != '/') slash--;
+    const struct csn_str base = { name.ptr + slash, name.len - slash };
+    size_t place = csni_mapping_set_first_named(&maps->set, base);
+    for (unsigned probe = 0; place < maps->set.by_name.count && probe < PROBES; place++, probe++) {
+        struct csni_mapping *mapping = csni_mapping_set_at_name(&maps->set, place);
+        const struct csn_str path = csni_mapping_path(mapping);
+        if (!csni_str_equal((struct csn_str){ path.ptr + mapping->name_at, path.len - mapping->name_at }, base)) break;
+        if (mapping->pid != pid || !mapping->is_executable) continue;
+        bool is_exact = csni_str_equal(path, name), was_exact = found && csni_str_equal(csni_mapping_path(found), name);
+        if (!found || is_exact > was_exact || (is_exact == was_exact && mapping->sequence > found->sequence)) found = mapping;
+    }
+    return give_module(maps, found, out);
 }
 
 uint64_t csn_process_module_bias(const struct csn_process_module *module, uint64_t image_base) {

@@ -329,6 +329,21 @@ if __name__ == "__main__":
     raise SystemExit(pytest.main([__file__, "-s"]))
 
 
+def test_a_new_mapping_before_each_stack(callsign):
+    """4,000 mappings of images that are not there, and 4,000 more, one before each stack: placing all of them anew for each took minutes."""
+    count = 4000
+
+    def mapping(i):
+        start = 0x10000000 + i * 0x2000
+        return f"{start:x}-{start + 0x1000:x} r-xp 00001000 08:01 {i + 1} /nowhere/lib{i}.so\n"
+
+    stacks = "".join(f"{mapping(count + k)}#0 {0x10000010 + k * 0x2000:#x}\n#1 {0x10000010 + (count + k) * 0x2000:#x}\n\n" for k in range(count))
+    answers = callsign.good("stack", "--json", "--no-search", stdin="".join(map(mapping, range(count))) + stacks).splitlines()
+    assert len(answers) == count
+    for k, answer in enumerate(map(json.loads, answers)):
+        assert [frame["module"] for frame in answer["frames"]] == [f"/nowhere/lib{k}.so", f"/nowhere/lib{count + k}.so"]
+
+
 @pytest.mark.plain_build
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_new_module_in_each_stack(callsign, threads):

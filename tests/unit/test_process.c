@@ -113,6 +113,64 @@ static void test_overlaps(void **state) {
     csn_process_maps_destroy(maps);
 }
 
+/* Random mappings of three processes against one entry for each page: what a page was mapped to last. */
+static void test_found_as_mapped_last(void **state) {
+    (void)state;
+    enum { PIDS = 3, PAGES = 64, ROUNDS = 3000, PAGE = 0x1000 };
+    static unsigned last[PIDS][PAGES], first_page[ROUNDS + 1];
+    struct csn_process_maps *maps = maps_of("");
+    uint32_t random = 12345;
+    memset(last, 0, sizeof last);
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        char path[32];
+        struct csn_process_mapping mapping = CSN_PROCESS_MAPPING_INIT;
+        random = random * 1664525 + 1013904223;
+        unsigned pid = (random >> 8) % PIDS, page = (random >> 12) % PAGES, count = 1 + (random >> 20) % 8;
+        if (page + count > PAGES) count = PAGES - page;
+        snprintf(path, sizeof path, "/no/%u/lib%u.so", i % 5, i);
+        mapping.start = (uint64_t)page * PAGE;
+        mapping.end = (uint64_t)(page + count) * PAGE;
+        mapping.file_off = 0x2000;
+        mapping.path = csni_str(path);
+        mapping.flags = CSN_MAPPING_EXECUTABLE;
+        assert_int_equal(csn_process_maps_add_mapping(maps, pid, &mapping, &err), CSN_OK);
+        for (unsigned k = page; k < page + count; k++) last[pid][k] = i;
+        first_page[i] = page;
+        for (unsigned k = 0; k < PAGES; k++) {
+            struct csn_process_module found;
+            csn_status status = csn_process_maps_find(maps, pid, (uint64_t)k * PAGE + 5, &found);
+            assert_int_equal(status, last[pid][k] ? CSN_OK : CSN_NONE);
+            if (status != CSN_OK) continue;
+            snprintf(path, sizeof path, "/no/%u/lib%u.so", last[pid][k] % 5, last[pid][k]);
+            assert_true(csni_str_is(found.path, path));
+            assert_int_equal(found.file_off, 0x2000 + found.start - (uint64_t)first_page[last[pid][k]] * PAGE);
+            assert_true(found.start <= (uint64_t)k * PAGE && found.end > (uint64_t)k * PAGE);
+        }
+    }
+    csn_process_maps_destroy(maps);
+}
+
+static void test_found_by_name(void **state) {
+    (void)state;
+    struct csn_process_maps *maps = maps_of("");
+    struct csn_process_module found;
+    add(maps, 0x10000, 0x20000, 0, "/no/a/lib.so");
+    add(maps, 0x30000, 0x40000, 0, "/no/b/lib.so");
+    add(maps, 0x50000, 0x60000, 0, "/no/b/lib.so.1");
+    assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("lib.so"), &found), CSN_OK);
+    assert_int_equal(found.start, 0x30000);
+    assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("/no/a/lib.so"), &found), CSN_OK);
+    assert_int_equal(found.start, 0x10000);
+    assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("/other/lib.so"), &found), CSN_OK);
+    assert_int_equal(found.start, 0x30000);
+    assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("lib"), &found), CSN_NONE);
+    assert_int_equal(csn_process_maps_find_named(maps, 8, csni_str("lib.so"), &found), CSN_NONE);
+    assert_int_equal(csn_process_maps_find_named(maps, 7, csni_str("/no/a/"), &found), CSN_NONE);
+    assert_int_equal(csn_process_maps_find(maps, 8, 0x10000, &found), CSN_NONE);
+    assert_int_equal(csn_process_maps_find(maps, 7, 0x20000, &found), CSN_NONE);
+    csn_process_maps_destroy(maps);
+}
+
 static void test_oldest_go(void **state) {
     (void)state;
     struct csn_process_maps_options options = CSN_PROCESS_MAPS_OPTIONS_INIT;
@@ -264,6 +322,7 @@ int main(void) {
         cmocka_unit_test(test_text),      cmocka_unit_test(test_overlaps),        cmocka_unit_test(test_oldest_go),
         cmocka_unit_test(test_arguments), cmocka_unit_test(test_images),          cmocka_unit_test(test_program_headers),
         cmocka_unit_test(test_no_memory), cmocka_unit_test(test_many_mappings_of_one_file),
+        cmocka_unit_test(test_found_as_mapped_last), cmocka_unit_test(test_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
