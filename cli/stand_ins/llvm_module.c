@@ -16,16 +16,18 @@
 /* ---- sections ---- */
 
 uint64_t llvm_raw_addr(const struct llvm_module *m, uint64_t addr, uint32_t *section) {
+    uint64_t empty = 0; /* where an empty section is that begins there: what has a size in it was not relocated */
     if (section) *section = 0;
     if (m->object.kind != CSN_OBJECT_RELOCATABLE || m->object.container != CSN_CONTAINER_ELF) return addr;
     for (uint32_t i = 1; i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
-        if (addr < s.addr || addr > s.addr + s.size || (addr == s.addr + s.size && s.size)) continue;
+        if (!s.size && addr == s.addr) empty = s.addr;
+        if (addr < s.addr || addr >= s.addr + s.size) continue;
         if (section) *section = i;
         return addr - s.addr;
     }
-    return addr;
+    return addr - empty;
 }
 
 struct llvm_place llvm_module_place(const struct llvm_module *m, uint64_t addr) {
@@ -383,68 +385,111 @@ static bool is_universal(const char *path) {
     return got == sizeof bytes && memcmp(bytes, magic, sizeof magic) == 0 && (bytes[3] == '\xbe' || bytes[3] == '\xbf');
 }
 
+/* LLVM looks for debug files by build id in some folders, and by the names of links in others. */
+struct llvm_searches {
+    struct csn_companion_search *by_id, *by_link;
+};
+
+static void close_searches(struct llvm_searches *s) {
+    if (!s) return;
+    csn_companion_search_destroy(s->by_id);
+    csn_companion_search_destroy(s->by_link);
+    free(s);
+}
+
+static struct llvm_searches *open_searches(const struct llvm_module_options *options, const char *debug_file) {
+    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    struct llvm_searches *made = zeroed_memory(1, sizeof *made);
+    companions.dwp_files = options->dwp ? &options->dwp : NULL;
+    companions.dwp_file_count = options->dwp ? 1 : 0;
+    companions.debug_dirs = options->fallback_dir ? &options->fallback_dir : NULL;
+    companions.debug_dir_count = options->fallback_dir ? 1 : 0;
+    (void)csn_companion_search_create(&companions, &made->by_link, NULL);
+    companions.debug_file = debug_file;
+    companions.debug_dirs = options->debug_dirs;
+    companions.debug_dir_count = options->debug_dir_count;
+    (void)csn_companion_search_create(&companions, &made->by_id, NULL);
+    return made;
+}
+
+static csn_status find_debug_file(const struct llvm_searches *s, const struct csn_companion_request *request, struct csn_companion *out,
+                                  struct csn_error *err) {
+    struct csn_companion_request one = *request;
+    one.name = NULL;
+    const csn_status status = csn_companion_search_resolve(s->by_id, &one, out, err);
+    if (status != CSN_NONE || !s->by_link) return status;
+    one.name = request->name;
+    one.id = NULL;
+    one.id_size = 0;
+    return csn_companion_search_resolve(s->by_link, &one, out, err);
+}
+
+/* From the working folder, and not beside the image. */
+static csn_status find_split_file(const struct llvm_searches *s, const struct csn_companion_request *request, struct csn_companion *out,
+                                  struct csn_error *err) {
+    struct csn_companion_request one = *request;
+    one.image_path = NULL;
+    if (!one.directory) one.directory = ".";
+    return csn_companion_search_resolve(s->by_id, &one, out, err);
+}
+
 /* LLVM does not look for the supplement that dwz makes. */
-static csn_status resolve(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
-    return request->kind == CSN_COMPANION_SUPPLEMENT ? CSN_NONE : csn_companion_search_resolve(search, request, out, err);
+static csn_status resolve(void *context, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    const struct llvm_searches *s = context;
+    if (request->kind == CSN_COMPANION_SUPPLEMENT || !s->by_id) return CSN_NONE;
+    if (request->kind == CSN_COMPANION_DEBUG_FILE && request->has_crc) return find_debug_file(s, request, out, err);
+    if (request->kind == CSN_COMPANION_DWO) return find_split_file(s, request, out, err);
+    return csn_companion_search_resolve(s->by_id, request, out, err);
 }
 
 /* llvm-gsymutil looks for split DWARF alone. */
-static csn_status resolve_split(void *search, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
-    const bool is_split = request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP;
-    return is_split ? csn_companion_search_resolve(search, request, out, err) : CSN_NONE;
+static csn_status resolve_split(void *context, const struct csn_companion_request *request, struct csn_companion *out, struct csn_error *err) {
+    return request->kind == CSN_COMPANION_DWO || request->kind == CSN_COMPANION_DWP ? resolve(context, request, out, err) : CSN_NONE;
 }
 
 /* NULL: it is no object file, of which *status tells. debug_file: that of the image; NULL: it is looked for. *used: what the result needs
  * for as long as it is open. */
 static struct csn_debug_info *open_info(const char *path, const struct llvm_module_options *options, const char *debug_file,
-                                        struct csn_companion_search **used, csn_status *status) {
-    struct csn_companion_search *search = NULL;
-    struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+                                        struct llvm_searches **used, csn_status *status) {
+    struct llvm_searches *searches = open_searches(options, debug_file);
     struct csn_debug_info_options open = CSN_DEBUG_INFO_OPTIONS_INIT;
     struct csn_debug_info *info;
-    companions.debug_file = debug_file;
-    companions.debug_dirs = options->debug_dirs;
-    companions.debug_dir_count = options->debug_dir_count;
-    companions.dwp_files = options->dwp ? &options->dwp : NULL;
-    companions.dwp_file_count = options->dwp ? 1 : 0;
-    if (csn_companion_search_create(&companions, &search, NULL) == CSN_OK) {
-        open.resolver = options->only_split ? resolve_split : resolve;
-        open.resolver_context = search;
-    }
+    open.resolver = options->only_split ? resolve_split : resolve;
+    open.resolver_context = searches;
     open.arch = options->arch;
     *status = csn_debug_info_open_file(path, &open, &info, NULL);
     if (*status == CSN_OK) {
-        *used = search; /* split DWARF is asked for later */
+        *used = searches; /* split DWARF is asked for later */
         return info;
     }
-    csn_companion_search_destroy(search);
+    close_searches(searches);
     return NULL;
 }
 
 /* The image with the debug information of a dSYM that was hinted at. */
 static struct csn_debug_info *use_hints(const char *path, const struct llvm_module_options *options, struct csn_debug_info *info,
-                                        struct csn_companion_search **used) {
+                                        struct llvm_searches **used) {
     struct csn_debug_object object;
-    struct csn_companion_search *search;
+    struct llvm_searches *searches;
     csn_status status;
     csn_debug_info_get_object(info, &object, sizeof object);
     for (size_t i = 0; i < options->dsym_hint_count && object.container == CSN_CONTAINER_MACHO && !object.unit_count; i++) {
-        struct csn_debug_info *other = open_info(path, options, options->dsym_hints[i], &search, &status);
+        struct csn_debug_info *other = open_info(path, options, options->dsym_hints[i], &searches, &status);
         if (!other) continue;
         csn_debug_info_close(info);
-        csn_companion_search_destroy(*used);
+        close_searches(*used);
         info = other;
-        *used = search;
+        *used = searches;
         csn_debug_info_get_object(info, &object, sizeof object);
     }
     return info;
 }
 
-static struct llvm_module *make_module(const char *name, struct csn_debug_info *info, struct csn_companion_search *search) {
+static struct llvm_module *make_module(const char *name, struct csn_debug_info *info, struct llvm_searches *searches) {
     struct llvm_module *m = zeroed_memory(1, sizeof *m);
     m->name = copy_text(name, strlen(name));
     m->info = info;
-    m->search = search;
+    m->searches = searches;
     csn_debug_info_get_object(info, &m->object, sizeof m->object);
     m->units = zeroed_memory(m->object.info_unit_count, sizeof *m->units);
     return m;
@@ -452,10 +497,10 @@ static struct llvm_module *make_module(const char *name, struct csn_debug_info *
 
 struct llvm_module *llvm_module_open_units(const char *path) {
     const struct llvm_module_options options = { 0 };
-    struct csn_companion_search *search = NULL;
+    struct llvm_searches *searches = NULL;
     csn_status status;
-    struct csn_debug_info *info = open_info(path, &options, NULL, &search, &status);
-    return info ? make_module(path, info, search) : NULL;
+    struct csn_debug_info *info = open_info(path, &options, NULL, &searches, &status);
+    return info ? make_module(path, info, searches) : NULL;
 }
 
 struct llvm_module *llvm_module_open(const char *name, const char *path, const struct llvm_module_options *options,
@@ -466,15 +511,15 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
         *message = "Unknown architecture named: ";
         return NULL;
     }
-    struct csn_companion_search *search = NULL;
-    struct csn_debug_info *info = open_info(path, options, NULL, &search, &status);
+    struct llvm_searches *searches = NULL;
+    struct csn_debug_info *info = open_info(path, options, NULL, &searches, &status);
     if (!info) {
         *message = status == CSN_E_NOT_FOUND ? "Invalid data was encountered while parsing the file"
                                              : "The file was not recognized as a valid object file";
         return NULL;
     }
-    info = use_hints(path, options, info, &search);
-    struct llvm_module *m = make_module(name, info, search);
+    info = use_hints(path, options, info, &searches);
+    struct llvm_module *m = make_module(name, info, searches);
     m->untag = options->untag;
     read_symbols(m, path);
     return m;
@@ -500,7 +545,7 @@ void llvm_module_close(struct llvm_module *m) {
     free(m->wasm.items);
     free(m->ranges.items);
     csn_debug_info_close(m->info);
-    csn_companion_search_destroy(m->search);
+    close_searches(m->searches);
     free(m->name);
     free(m);
 }

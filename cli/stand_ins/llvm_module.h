@@ -65,7 +65,7 @@ struct llvm_unit_range {
 struct llvm_module {
     char *name;              /* as it was asked for */
     struct csn_debug_info *info;
-    struct csn_companion_search *search; /* for as long as `info`; NULL: none */
+    struct llvm_searches *searches; /* for as long as `info` */
     struct csn_debug_object object;
     uint64_t bytes_read;     /* of units whose functions were read */
     struct { struct llvm_symbol *items; size_t count, capacity; } symbols; /* ascending by address, one each */
@@ -81,8 +81,9 @@ struct llvm_module {
 struct llvm_module_options {
     const char *arch;
     const char *dwp;
-    const char *const *debug_dirs;
+    const char *const *debug_dirs; /* for build ids */
     size_t debug_dir_count;
+    const char *fallback_dir; /* for names of debug links; NULL: the usual one */
     const char *const *dsym_hints; /* bundles to look into for Mach-O images without debug information */
     size_t dsym_hint_count;
     bool untag;

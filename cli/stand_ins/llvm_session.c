@@ -39,17 +39,13 @@ static void open_gsym(const struct llvm_session *s, struct llvm_open_module *fou
 
 struct llvm_module *llvm_session_open(struct llvm_session *s, struct llvm_open_module *found, const char **message) {
     const struct llvm_options *o = s->options;
-    struct { const char **items; size_t count, capacity; } dirs = { 0 };
     *message = NULL;
     if (found->is_opened) return found->module;
-    for (size_t i = 0; i < o->debug_dirs.count; i++) GROW_PUSH(&dirs, o->debug_dirs.items[i]);
-    if (o->fallback_debug_path) GROW_PUSH(&dirs, o->fallback_debug_path);
-    const struct llvm_module_options options = { .arch = found->arch ? found->arch : o->arch, .dwp = o->dwp, .debug_dirs = dirs.items,
-                                                 .debug_dir_count = dirs.count, .untag = o->untag, .dsym_hints = o->dsym_hints.items,
-                                                 .dsym_hint_count = o->dsym_hints.count };
+    const struct llvm_module_options options = { .arch = found->arch ? found->arch : o->arch, .dwp = o->dwp, .debug_dirs = o->debug_dirs.items,
+                                                 .debug_dir_count = o->debug_dirs.count, .fallback_dir = o->fallback_debug_path, .untag = o->untag,
+                                                 .dsym_hints = o->dsym_hints.items, .dsym_hint_count = o->dsym_hints.count };
     found->module = llvm_module_open(found->name, found->path, &options, message);
     found->is_opened = true;
-    free(dirs.items);
     if (found->module && !llvm_index_exists(found->index)) open_gsym(s, found);
     return found->module;
 }

@@ -155,16 +155,30 @@ static int by_end(const void *pa, const void *pb) {
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
+static bool is_named(struct csn_str name, const char *text) { return name.len == strlen(text) && memcmp(name.ptr, text, name.len) == 0; }
+
+/* Addresses of line tables that are not relocated belong to no section. */
+static bool has_line_relocations(const struct llvm_module *m) {
+    for (uint32_t i = 1; i < m->object.section_count; i++) {
+        struct csn_debug_section s;
+        if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK) continue;
+        if (is_named(s.name, ".rela.debug_line") || is_named(s.name, ".rel.debug_line")) return true;
+    }
+    return false;
+}
+
 static struct llvm_lines *read_lines(struct llvm_module *m, const struct csn_debug_unit *unit) {
     struct csn_debug_lines *lines;
     if (csn_debug_unit_lines(unit, &lines, NULL) != CSN_OK) return NULL;
     struct llvm_lines *l = zeroed_memory(1, sizeof *l);
     l->lines = lines;
     size_t first = 0;
+    const bool is_relocated = has_line_relocations(m);
     for (size_t i = 0; i < lines->row_count; i++) {
         if (!(lines->rows[i].flags & CSN_LINE_END_SEQUENCE)) continue;
         struct llvm_sequence made = { .first = first, .count = i + 1 - first };
-        made.low = llvm_raw_addr(m, lines->rows[first].addr, &made.section);
+        made.low = lines->rows[first].addr;
+        if (is_relocated) made.low = llvm_raw_addr(m, made.low, &made.section);
         made.high = made.low + (lines->rows[i].addr - lines->rows[first].addr);
         first = i + 1;
         if (made.low >= made.high) continue;

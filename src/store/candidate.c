@@ -210,7 +210,8 @@ static csn_status look_at(struct csni_locate_query *query, const char *path, str
         csni_fail(reason(query), CSN_E_UNSUPPORTED, NULL, 0, "%s is not a regular file", csni_path_show(path).text);
         return CSN_NONE;
     }
-    bool is_image = query->has_image && st->st_dev == query->image.st_dev && st->st_ino == query->image.st_ino;
+    bool may_be_image = query->request->kind == CSN_COMPANION_DWO; /* -gsplit-dwarf=single: the object file is the .dwo file */
+    bool is_image = query->has_image && !may_be_image && st->st_dev == query->image.st_dev && st->st_ino == query->image.st_ino;
     return is_image || was_skipped(query, st) ? CSN_NONE : CSN_OK;
 }
 

@@ -23,9 +23,10 @@ def links(folder, names=("addr2line", "llvm-symbolizer", "llvm-addr2line", "eu-a
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        link = folder / name
-        if not link.exists():
-            link.symlink_to(pathlib.Path(CALLSIGN).resolve())
+        link, program = folder / name, pathlib.Path(CALLSIGN).resolve()
+        if not link.is_symlink() or pathlib.Path(os.readlink(link)) != program:
+            link.unlink(missing_ok=True)
+            link.symlink_to(program)
     return folder
 
 
@@ -85,6 +86,8 @@ def explain(arguments, theirs, ours, stdin=b""):
         return "local symbols of PE that begin with a dot"
     if differs_in_known_names(theirs, ours):
         return "names that only one demangler reads"
+    if any(word.startswith("--cache-size") for word in arguments) and any("macho" in word for word in [*arguments, stdin.decode(errors="replace")]):
+        return "--cache-size lets LLVM forget symbols of a dSYM"
     if {"--demangle=java", "--demangle=gnat"} & set(arguments) and theirs._replace(out=b"") == ours._replace(out=b""):
         return "--demangle=java, --demangle=gnat"
     return None

@@ -597,6 +597,53 @@ def test_install_makes_links_and_may_be_repeated(callsign, tmp_path):
     assert (tmp_path / "b" / "addr2line").read_text() == "mine"
 
 
+def same(pair, where, *runs):
+    for arguments in runs:
+        difference = pair.compare(arguments, b"", where)
+        assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
+def test_llvm_looks_for_debug_files_in_two_places(folder, programs, tmp_path):
+    """By build id in one list of folders, by debug link in another folder."""
+    need_programs(folder, "cc-buildid", "cc-link")
+    pair, where = pair_for("llvm-symbolizer", folder), folder / "programs"
+    for path in (where / "cc-buildid", where / "cc-link"):
+        shutil.copy(path, tmp_path / path.name)
+    shutil.copytree(where / "dbg", tmp_path / "ids")
+    linked = tmp_path / "links" / str(tmp_path).lstrip("/")
+    linked.mkdir(parents=True)
+    shutil.copy(where / "cc-link.debug", linked)
+    for name in ("cc-buildid", "cc-link"):
+        for options in ([], ["--fallback-debug-path=links"], ["--debug-file-directory=links"], ["--fallback-debug-path=ids"], ["--debug-file-directory=ids"],
+                        ["--fallback-debug-path=links", "--debug-file-directory=ids"]):
+            same(pair, tmp_path, [*options, f"--obj={name}", "0x1c21", "0x1500"])
+
+
+def test_llvm_looks_for_split_dwarf_from_the_working_folder(folder, programs, tmp_path):
+    """Not beside the image; and in the object itself."""
+    if not shutil.which("clang-22"):
+        pytest.skip("clang-22 is not installed")
+    pair = pair_for("llvm-symbolizer", folder)
+    (tmp_path / "sub").mkdir()
+    shutil.copy(folder / "programs/demo.c", tmp_path)
+    for options, name in ((["-gsplit-dwarf", "-fdebug-compilation-dir=."], "a.o"), (["-gsplit-dwarf=single"], "b.o"), (["-gsplit-dwarf=single", "-gdwarf-4"], "c.o")):
+        subprocess.run(["clang-22", "-O2", "-g", *options, "-c", "demo.c", "-o", name], cwd=tmp_path, check=True)
+    for where, prefix in ((tmp_path, ""), (tmp_path / "sub", "../")):
+        for name in ("a.o", "b.o", "c.o"):
+            for extra in ([], ["--no-inlines", "--output-style=JSON"]):
+                same(pair, where, [*extra, f"--obj={prefix}{name}", *(f"0x{addr:x}" for addr in range(0, 0x150, 9))])
+
+
+def test_llvm_finds_rows_that_were_not_relocated(folder, programs, tmp_path):
+    pair = pair_for("llvm-symbolizer", folder)
+    lines, all_sections = [".debug_line"], [".debug_line", ".debug_info", ".debug_aranges"]
+    for options, removed in (([], [lines, [".debug_info"], all_sections]), (["-ffunction-sections"], [lines])):
+        subprocess.run(["gcc", "-O1", "-g", *options, "-c", folder / "programs/fold.c", "-o", "a.o"], cwd=tmp_path, check=True)
+        for sections in removed:
+            subprocess.run(["objcopy", *(f"--remove-section=.rela{name}" for name in sections), "a.o", "b.o"], cwd=tmp_path, check=True)
+            same(pair, tmp_path, ["--obj=b.o", *(f"0x{addr:x}" for addr in range(0, 90, 3))])
+
+
 class Conversation:
     """A client that writes a request and waits for its answer, as perf does."""
 
