@@ -52,7 +52,7 @@ struct line_frame {
 };
 
 /* A line is tried if it has all marks of one of the sets. */
-enum { MARK_SETS = 6 };
+enum { MARK_SETS = 7 };
 
 struct stack_dialect {
     const char *name;

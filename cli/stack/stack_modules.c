@@ -1,6 +1,8 @@
 /* From what a line says to an address in an image. */
 #include "stack/stack_modules.h"
 
+#include <string.h>
+
 bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
     *modules = (struct stack_modules){ .session = session };
     if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
@@ -92,6 +94,25 @@ static uint32_t module_of_symbol(struct stack_session *session, const struct lin
     return stack_place_symbol(session, &site, &given) ? session_name_module(session, given, NULL) : module;
 }
 
+/* The one function of that name, or of what a demangler made of it. */
+static bool find_function(struct stack_session *session, const struct csn_index *index, const struct symbol_site *site, uint64_t *start,
+                          uint32_t *count) {
+    if (!symbol_tables_find(&session->symbols, index, site, start, count)) return false;
+    return *count || !memchr(site->name.ptr, '(', site->name.len)
+           || symbol_tables_find_plain(&session->symbols, index, site->name, start, 1, count);
+}
+
+/* A line may name a function alone: an index that was given may have it. */
+static bool find_bare_symbol(struct stack_session *session, const struct line_frame *frame, struct csn_str *module) {
+    const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, false };
+    return stack_place_symbol(session, &site, module);
+}
+
+static bool add_bare_symbol(struct stack_session *session, const struct line_frame *frame) {
+    const struct frame_symbol named = { .offset = frame->value, .module = NO_MODULE };
+    return session_add_symbol(session, &named, frame->symbol, frame->flags);
+}
+
 static bool add_symbol_frame(struct stack_modules *modules, const struct line_frame *frame, uint32_t named_module) {
     struct stack_session *session = modules->session;
     uint32_t module = module_of_symbol(session, frame, named_module);
@@ -99,7 +120,7 @@ static bool add_symbol_frame(struct stack_modules *modules, const struct line_fr
     const struct symbol_site site = { frame->symbol, frame->value, frame->symbol_size, false };
     uint64_t start = 0;
     uint32_t count = 0;
-    if (index && !symbol_tables_find(&session->symbols, index, &site, &start, &count)) return false;
+    if (index && !find_function(session, index, &site, &start, &count)) return false;
     if (count == 1) return session_add_frame(session, start + frame->value, module, frame->flags | CSN_STACK_ADDRESS);
     if (!count && frame->pc) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     const struct frame_symbol named = { .offset = frame->value, .module = module, .same_name = count, .has_index = index };
@@ -137,7 +158,9 @@ bool stack_modules_add_frame(struct stack_modules *modules, const struct stack_d
     if (frame->by_maps) use_process(modules, frame->pid);
     if (!use_module_named(modules, frame->module)) return false;
     if (frame->site == SITE_PC) return use_module_at(modules, value) && add_pc_frame(modules, frame);
-    uint32_t module = session_name_module(session, frame->module, &frame->id);
+    struct csn_str name = frame->module;
+    if (frame->site == SITE_SYMBOL && !name.len && !find_bare_symbol(session, frame, &name)) return add_bare_symbol(session, frame);
+    uint32_t module = session_name_module(session, name, &frame->id);
     if (module == NO_MODULE) return session_add_frame(session, frame->pc, NO_MODULE, frame->flags);
     if (frame->site == SITE_SYMBOL) return add_symbol_frame(modules, frame, module);
     if (frame->site == SITE_FILE_OFFSET

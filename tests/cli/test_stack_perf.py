@@ -5,6 +5,7 @@ import subprocess
 import pytest
 
 import gsym_make
+import perf_data
 from programs import need
 
 TEXT = 0xffffffff81000000
@@ -263,3 +264,124 @@ def test_fields_of_a_real_recording(callsign, tmp_path):
     # Without their names the kernel's modules are not placed; the program's frames are.
     assert program_frames(stacks("-F", "ip,dso")) == program_frames(plain)
     assert program_frames(stacks("-F", "comm,tid,time,event,ip,dso")) == program_frames(plain)
+
+
+# ---- branches ----
+
+# What perf 6.1.192 prints of the recording that test_branches_that_perf_prints() makes; newer ones put more after the cycles.
+BASE = 0x55d000000000
+BRANCHES = [(BASE + 0x2010, BASE + 0x1000, perf_data.PREDICTED, 3), (BASE + 0x1004, BASE + 0x2020, perf_data.MISPREDICTED, 7),
+            (0x7f0000001000, BASE + 0x2000, perf_data.PREDICTED, 0)]
+BRANCH_NAMES = ["main", "area", "area", "main", None, "main"]
+BRANCH_MAP = "app  4242     0.000000: PERF_RECORD_MMAP2 4242/4242: [0x55d000001000(0x3000) @ 0x1000 08:01 12 0]: r-xp /nowhere/app\n"
+HEAD = "             app  4242    12.345678:          1 cycles:uh:      55d000001004 area+0x4 (/nowhere/app)"
+PRINTED = {
+    "brstack": " 0x55d000002010/0x55d000001000/P/-/-/3/  0x55d000001004/0x55d000002020/M/-/-/7/  0x7f0000001000/0x55d000002000/P/-/-/0/ ",
+    "brstack, Linux 5.10": " 0x55d000002010/0x55d000001000/P/-/-/3  0x55d000001004/0x55d000002020/M/-/-/7  0x7f0000001000/0x55d000002000/P/-/-/0 ",
+    "brstack, Linux 6.14": " 0x55d000002010/0x55d000001000/PN/-/-/3/COND/-  0x55d000001004/0x55d000002020/M/X/A/7/RET/SPEC  "
+                           "0x7f0000001000/0x55d000002000/-/-/-/0/-/- ",
+    "comm,tid,time,event,brstack": "             app  4242    12.345678: cycles:uh:  0x55d000002010/0x55d000001000/P/-/-/3/  "
+                                   "0x55d000001004/0x55d000002020/M/-/-/7/  0x7f0000001000/0x55d000002000/P/-/-/0/ ",
+    "brstack,dso": " 0x55d000002010(/nowhere/app)/0x55d000001000(/nowhere/app)/P/-/-/3/  0x55d000001004(/nowhere/app)/0x55d000002020(/nowhere/app)"
+                   "/M/-/-/7/  0x7f0000001000([unknown])/0x55d000002000(/nowhere/app)/P/-/-/0/ ",
+    "brstacksym": "main+0x10/area+0x0/P/-/-/3/ area+0x4/main+0x20/M/-/-/7/ [unknown]/main+0x0/P/-/-/0/ ",
+    "brstacksym,dso": "main+0x10(/nowhere/app)/area+0x0(/nowhere/app)/P/-/-/3/ area+0x4(/nowhere/app)/main+0x20(/nowhere/app)/M/-/-/7/ "
+                      "[unknown]([unknown])/main+0x0(/nowhere/app)/P/-/-/0/ ",
+    "brstackoff,dso": " 0x2010(/nowhere/app)/0x1000(/nowhere/app)/P/-/-/3/  0x1004(/nowhere/app)/0x2020(/nowhere/app)/M/-/-/7/  "
+                      "0x7f0000001000([unknown])/0x2000(/nowhere/app)/P/-/-/0/ ",
+    "brstack,dso,dsoff": " 0x55d000002010(/nowhere/app+0x2010)/0x55d000001000(/nowhere/app+0x1000)/P/-/-/3/  0x55d000001004(/nowhere/app+0x1004)/"
+                         "0x55d000002020(/nowhere/app+0x2020)/M/-/-/7/  0x7f0000001000([unknown])/0x55d000002000(/nowhere/app+0x2000)/P/-/-/0/ ",
+}
+AFTER_HEAD = {"+brstack": HEAD + PRINTED["brstack,dso"], "+brstacksym": HEAD + PRINTED["brstacksym,dso"],
+              "ip,sym,brstack": "     55d000001004 area" + PRINTED["brstack"]}
+
+
+def named(callsign, symbols, text):
+    out = callsign.good("stack", "--json", "--symbols", symbols, "--no-search", stdin=text).splitlines()
+    return [[f["frames"][-1]["function"] if f["frames"] else None for f in json.loads(line)["frames"]] for line in out]
+
+
+@pytest.fixture(scope="module")
+def branch_symbols(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("branches")
+    gsym_make.write(folder / "app.gsym", [{"start": 0x1000, "size": 0x40, "name": "area"}, {"start": 0x2000, "size": 0x40, "name": "main"}], base=0)
+    return folder
+
+
+@pytest.mark.parametrize("fields", {**PRINTED, **AFTER_HEAD})
+def test_branches(callsign, branch_symbols, fields):
+    """From and to of each, newest first; the sample's own address before them. Nothing of the line is lost."""
+    line = {**PRINTED, **AFTER_HEAD}[fields]
+    wanted = (["area"] if fields in AFTER_HEAD else []) + BRANCH_NAMES
+    if fields == "brstacksym":  # no image is named: an index that was given has the functions
+        args = ["--json", "--index", branch_symbols / "app.gsym", "--no-search"]
+        answer = json.loads(callsign.good("stack", *args, stdin=BRANCH_MAP + line + "\n"))
+        assert [f["frames"][-1]["function"] if f["frames"] else None for f in answer["frames"]] == wanted
+    else:
+        assert named(callsign, branch_symbols, BRANCH_MAP + (line + "\n") * 2) == [wanted] * 2
+    filled = callsign.good("stack", "--in-place", "--symbols", branch_symbols, "--no-search", stdin=BRANCH_MAP + line + "\n")
+    shown = line
+    for number, place in (("2010", "main+0x10"), ("1000", "area+0x0"), ("1004", "area+0x4"), ("2020", "main+0x20"), ("2000", "main+0x0")):
+        shown = shown.replace(f"0x55d00000{number}", place).replace(f"0x{number}(", f"{place}(")
+    assert filled == BRANCH_MAP + shown.replace("     55d000001004 area 0x", "     55d000001004 area+0x4 0x").replace(
+        "55d000001004 area m", "55d000001004 area+0x4 m") + "\n"
+
+
+def test_branches_of_cxx(callsign, tmp_path):
+    """Names with blanks, brackets and slashes: each branch is cut where two whole sides remain."""
+    line = "ns::leaf(Item const&, int)+0x12(/no where/a b)/operator/(A const&, B)+0x3(/no where/a b)/P/-/-/3/ " \
+           "(anonymous namespace)::S::run() const+0x8(/no where/a b)/do_idle+0x19([kernel.kallsyms])/P/-/-/3/\n"
+    gsym_make.write(tmp_path / "a b.gsym", [
+        {"start": 0x1000, "size": 0x40, "name": "_ZN2ns4leafERK4Itemi"}, {"start": 0x1040, "size": 0x40, "name": "_ZdvRK1A1B"},
+        {"start": 0x1080, "size": 0x40, "name": "_ZNK12_GLOBAL__N_11S3runEv"}])
+    gsym_make.write(tmp_path / "vmlinux.gsym", [{"start": TEXT, "size": 0x40, "name": "do_idle"}], base=TEXT)
+    assert named(callsign, tmp_path, line) == [["_ZN2ns4leafERK4Itemi", "_ZdvRK1A1B", "_ZNK12_GLOBAL__N_11S3runEv", "do_idle"]]
+    assert callsign.good("stack", "--in-place", "--symbols", tmp_path, "--no-search", stdin=line) == line
+
+
+@pytest.mark.parametrize("line", ["/P/-/-/3", "a/P/-/-/3", "0x10/P/-/-/3/", "x+0x1//P/-/-/3", "/" * 3000 + "/P/-/-/3", "0x1/0x2/Q/-/-/3", "a+0x1/b+0x2/P/-/-"])
+def test_lines_that_are_no_branches(callsign, line):
+    assert callsign.run("stack", "--json", "--no-search", "--format", "perf", stdin=line + "\n").stdout == ""
+
+
+BLOCK = "\tmain:\n\t000055d000002000\tinsn: 8d 4f 0a \n\t000055d000002010\tinsn: 39 cf                   \t# MISPRED 7 cycles [7] 1.00 IPC\n" \
+        "\tarea:\n\t000055d000001000\tinsn: e8 db ff ff ff \n"
+
+
+def test_blocks_between_branches(callsign, branch_symbols):
+    """-F +brstackinsn of perf 6.1: the instructions are a stack of their own."""
+    assert named(callsign, branch_symbols, BRANCH_MAP + HEAD + "\n" + BLOCK) == [["area"], ["main", "main", "area"]]
+    filled = callsign.good("stack", "--in-place", "--symbols", branch_symbols, "--no-search", stdin=BRANCH_MAP + BLOCK)
+    assert filled == BRANCH_MAP + BLOCK.replace("0a \n", "0a  (main)\n").replace("IPC\n", "IPC (main)\n").replace("ff \n", "ff  (area)\n")
+
+
+BRANCHING = """
+volatile int sink;
+__attribute__((noinline)) static int area(int x) { if (x) sink += x; return x * 3; }
+static inline __attribute__((always_inline)) int inner(int x) { return area(x) + 1; }
+__attribute__((noinline)) int middle(int x) { return inner(x) * 2; }
+int main(int c, char **v) { int t = 0; for (int i = 0; i < 10; i++) t += middle(i + c); return t & 1; }
+"""
+
+
+def test_branches_that_perf_prints(callsign, tmp_path):
+    """The file is made here, as machines without branch records cannot record it; the text is the real perf's. Every place that addr2line
+    names is named so."""
+    perf, addr2line = need("perf"), need("addr2line")
+    (tmp_path / "app.c").write_text(BRANCHING)
+    subprocess.run([need("gcc"), "-g", "-O2", "app.c", "-o", "app"], check=True, cwd=tmp_path)
+    symbols = {words[2]: int(words[0], 16) for words in map(str.split, subprocess.run(
+        ["nm", "app"], check=True, cwd=tmp_path, capture_output=True, text=True).stdout.splitlines()) if len(words) == 3}
+    places = [symbols["middle"] + 5, symbols["area"], symbols["main"] + 8, symbols["middle"], symbols["main"] + 13, symbols["main"] + 8]
+    perf_data.write(tmp_path / "perf.data", 4242, "app", [(BASE, 0x10000, 0, tmp_path / "app")], [
+        (12345678000, BASE + symbols["area"] + 4, [(BASE + a, BASE + b, perf_data.PREDICTED, 3) for a, b in zip(places[::2], places[1::2])])])
+    told = subprocess.run([addr2line, "-e", "app", "-f", *map(hex, places)], check=True, cwd=tmp_path, capture_output=True, text=True).stdout
+    # addr2line without -i names the innermost inlined function
+    wanted = told.splitlines()[::2]
+    for fields in ("brstack", "brstack,dso", "brstackoff,dso", "brstacksym,dso", "comm,tid,time,event,brstack", "+brstack", "+brstacksym", "ip,sym,brstack"):
+        text = subprocess.run([perf, "script", "-i", "perf.data", "--show-mmap-events", "-F", fields], check=True, cwd=tmp_path, capture_output=True,
+                              text=True).stdout
+        line = callsign.good("stack", "--json", "--offline", "--cache-dir", tmp_path / "cache", stdin=text)
+        frames = [f["frames"][0]["function"] for f in json.loads(line)["frames"]]
+        assert frames[-len(wanted):] == wanted, fields
+        assert len(frames) == len(wanted) + (fields[0] == "+" or fields[:2] == "ip"), fields

@@ -4,7 +4,8 @@
  *                 1139 area+0x19 (/path/app)                     of the chain: an offset in the file
  *                 1139 (/path/app)                               the same with -F ip,dso
  *       main.c:12                                                with -F +srcline, of the frame above
- *     0x55d000001139/0x55d000001161/P/-/-/3                          of the branches of -F brstack: from, to
+ *     0x55d000001139/0x55d000001161/P/-/-/3/                         of the branches of -F brstack: see perf_branches.h
+ *     	000055d000001139	insn: 8d 4f 0a                        of the blocks between them, -F brstackinsn
  *     ffffffff81001139 do_idle+0x19 ([kernel.kallsyms])          the kernel: an address
  *     ffffffffc0a31139 nft_do_chain+0x19 ([nf_tables])           a module of it: a place in a function of that name
  *
@@ -16,6 +17,7 @@
  * the kernel was interrupted. */
 #include "stack/dialects/dialects.h"
 #include "stack/dialects/line_scan.h"
+#include "stack/dialects/perf_branches.h"
 #include "stack/stack_fill.h"
 #include "stack/profile_sample.h"
 #include "stack/stack_modules.h"
@@ -29,6 +31,8 @@ struct perf_state {
     bool after_head;        /* the line before heads a sample: its chain may follow */
     bool has_maps;          /* the text is perf's without doubt */
     uint64_t map_pid;       /* the only process that has mappings; 0: several have, or none */
+    struct stack_modules *modules;
+    bool in_block;          /* the line before is an instruction of -F brstackinsn, or the function of one */
     bool alone;             /* the stack before is a sample alone: what begins with a blank is another one */
 };
 
@@ -170,44 +174,6 @@ static void read_map(struct perf_state *perf, struct stack_modules *modules, str
     stack_modules_add_mapping(modules, pid, &mapping);
 }
 
-/* ---- branches ---- */
-
-/* "0x55d000001139/0x55d000001161/P/-/-/3": the next address from `from` on, the branch's own or its target. */
-static bool read_branch(void *state, struct csn_str line, size_t from, struct line_frame *out) {
-    struct line_scan s = { line, from };
-    (void)state;
-    for (size_t at; scan_find(&s, "0x", &at); s.at = at + 1) {
-        struct line_scan number = { line, at };
-        uint64_t value, target;
-        bool is_target = at && line.ptr[at - 1] == '/', is_branch = !at || line.ptr[at - 1] == ' ' || line.ptr[at - 1] == '\t';
-        if ((!is_target && !is_branch) || !scan_hex(&number, &value) || !scan_char(&number, '/')) continue;
-        struct line_scan next = number;
-        if (is_branch && (!scan_hex(&next, &target) || !scan_char(&next, '/'))) continue;
-        if (!strchr("PMX-", scan_peek(&next)) || scan_at_end(&next)) continue;
-        *out = (struct line_frame){ .value = value, .pc = value, .by_maps = true, .fill_at = at, .fill_end = number.at - 1 };
-        out->end = out->fill_end;
-        place_frame(out, false);
-        return true;
-    }
-    return false;
-}
-
-static bool read_next_branch(void *state, struct csn_str line, size_t from, struct line_frame *out) {
-    const struct perf_state *perf = state;
-    if (!read_branch(state, line, from, out)) return false;
-    out->pid = perf->sample.pid;
-    return true;
-}
-
-/* The branches of a sample, newest first: a stack of its own. */
-static enum line_kind read_branches(struct perf_state *perf, struct csn_str line, struct line_frame *out) {
-    if (!read_next_branch(perf, line, 0, out)) return KIND_NONE;
-    if (perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
-    perf->sample_used = true;
-    perf->after_head = perf->after_frame = false;
-    return KIND_FIRST;
-}
-
 /* "12.345678:" */
 static bool is_time(struct csn_str word) {
     struct line_scan s = scan_on(word);
@@ -327,6 +293,84 @@ static bool read_unheaded(const struct perf_state *perf, struct csn_str line, st
     return found;
 }
 
+/* ---- branches ---- */
+
+/* Where perf did not print the process, the only one that has mappings. */
+static uint64_t sample_pid(const struct perf_state *perf) { return perf->sample.known ? perf->sample.pid : perf->map_pid; }
+
+/* Where an address is printed with its image, it is one of the process if a mapping has it, or else perhaps an offset in the file. */
+static enum frame_site address_site(const struct perf_state *perf, const struct line_frame *frame) {
+    struct csn_process_module found;
+    uint64_t addr;
+    if (!frame->module.len || frame->module.ptr[0] != '/') return SITE_PC;
+    if (csn_process_maps_find(perf->modules->maps, sample_pid(perf), frame->value, &found) == CSN_OK) return SITE_PC;
+    return csn_process_maps_file_address(perf->modules->maps, frame->module, frame->value, &addr) == CSN_OK ? SITE_FILE_OFFSET : SITE_PC;
+}
+
+static void take_side(const struct perf_state *perf, const struct perf_branch_side *side, struct line_frame *out) {
+    *out = (struct line_frame){ .value = side->value, .symbol = side->symbol, .module = side->module, .by_maps = true,
+                                .pid = sample_pid(perf), .fill_at = side->at, .fill_end = side->place_end, .end = side->end };
+    const bool has_offset = out->module.len && out->module.ptr[0] == '/';
+    const uint64_t value = out->value;
+    if (has_offset) read_image_offset(out); /* of dsoff */
+    if (side->symbol.len || side->is_unknown) {
+        out->value = value;
+        out->site = SITE_SYMBOL;
+        out->flags = CSN_STACK_EXACT;
+        if (side->is_unknown) out->symbol = CSN_STR("[unknown]");
+        if (is_kernel(out->module)) out->module = CSN_STR("vmlinux");
+        return;
+    }
+    out->pc = value;
+    if (has_offset && out->value != value) out->site = SITE_FILE_OFFSET;
+    else place_frame(out, false);
+    if (out->site == SITE_PC) out->site = address_site(perf, out);
+    out->flags = CSN_STACK_EXACT;
+}
+
+static bool read_next_branch(void *state, struct csn_str line, size_t from, struct line_frame *out) {
+    struct perf_branch_side side;
+    if (!perf_branches_next(line, from, &side)) return false;
+    take_side(state, &side, out);
+    return true;
+}
+
+/* The branches of a sample, newest first: a stack of its own, which begins with the sample's address if that stands before them. */
+static enum line_kind read_branches(struct perf_state *perf, struct csn_str line, size_t first, struct line_frame *out) {
+    struct line_scan head = { { line.ptr, first }, 0 };
+    while (head.line.len && strchr(" \t", head.line.ptr[head.line.len - 1])) head.line.len--;
+    bool has_address = read_single(&head, out);
+    head.at = 0;
+    if (!has_address) has_address = read_unheaded(perf, head.line, out);
+    if (has_address) {
+        place_frame(out, false);
+        out->by_maps = true;
+        out->pid = sample_pid(perf);
+        out->end = first;
+    } else if (!read_next_branch(perf, line, first, out)) {
+        return KIND_NONE;
+    }
+    if (perf->sample.known && !perf->sample_used) out->sample = &perf->sample;
+    perf->sample_used = true;
+    perf->after_head = perf->after_frame = false;
+    return KIND_FIRST;
+}
+
+/* "\t000055d000001139\tinsn: 8d 4f 0a": an instruction of a block between two branches. */
+static bool read_instruction(const struct perf_state *perf, struct csn_str line, struct line_frame *out) {
+    enum { DIGITS = 16 };
+    struct line_scan s = { line, 1 };
+    if (!scan_number(&s, 16, &out->value) || s.at != DIGITS + 1 || !scan_char(&s, '\t')) return false;
+    out->pc = out->value;
+    out->fill_at = out->fill_end = line.len;
+    place_frame(out, false);
+    out->by_maps = true;
+    out->pid = sample_pid(perf);
+    return true;
+}
+
+/* ---- lines ---- */
+
 static bool is_inlined(struct csn_str module) {
     static const char inlined[] = "inlined";
     return module.len == sizeof(inlined) - 1 && memcmp(module.ptr, inlined, sizeof(inlined) - 1) == 0;
@@ -386,14 +430,24 @@ static enum line_kind read_perf_line(void *state, struct stack_modules *modules,
     struct line_scan s = scan_on(line);
     if (read_mmap_record(perf, modules, &s)) return KIND_CONTEXT;
     struct profile_sample head;
-    if (memchr(line.ptr, '/', line.len) && read_branch(perf, line, 0, out)) {
+    size_t branches;
+    perf->modules = modules;
+    if (memchr(line.ptr, '/', line.len) && perf_branches_begin(line, &branches)) {
         if (read_head(&s, &head)) {
             perf->sample = head;
             perf->sample_used = false;
         }
-        return read_branches(perf, line, out);
+        return read_branches(perf, line, branches, out);
     }
     s.at = 0;
+    const bool is_perf = perf->sample.known || perf->has_maps;
+    const bool in_block = open && perf->in_block;
+    perf->in_block = scan_peek(&s) == '\t' && is_perf && read_instruction(perf, line, out);
+    if (perf->in_block) return in_block ? KIND_FRAME : KIND_FIRST;
+    if (in_block && scan_peek(&s) == '\t' && line.ptr[line.len - 1] == ':') { /* a function */
+        perf->in_block = true;
+        return KIND_INSIDE;
+    }
     /* A chain stands below its sample, or, where perf was asked for nothing else, alone. */
     if (scan_peek(&s) == '\t' || (scan_peek(&s) == ' ' && !perf->alone && (open || perf->after_head))) {
         scan_blanks(&s);
@@ -471,6 +525,15 @@ static void fill_perf(struct line_filler *f) {
         fill_branch(f);
         return;
     }
+    if (f->at->site == SITE_SYMBOL && f->at->end) { /* of -F brstacksym, which has the name */
+        fill_part(f, 0, f->text.len);
+        fill_ending(f);
+        return;
+    }
+    if (f->at->fill_at == f->text.len && f->text.ptr[0] == '\t' && memchr(f->text.ptr + 1, '\t', f->text.len - 1)) {
+        fill_line_in_brackets(f); /* an instruction */
+        return;
+    }
     for (uint32_t k = 0; k + 1 < f->answer->frame_count; k++) {
         fill_part(f, 0, f->at->fill_at);
         if (f->at->fill_at == f->text.len) out_char(f->out, ' ');
@@ -488,5 +551,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_PLUS | MARK_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
                                             .address = kernel_address, .fill = fill_perf };
