@@ -182,6 +182,7 @@ bool address_index_find(struct address_index *ix, uint64_t addr, struct address_
     const uint32_t at = (uint32_t)(addr - ix->header->base);
     *out = (struct address_place){ .scope = ADDRESS_NONE };
     if (!find_element(ix, ADDRESS_SPANS, at, &span) || !find_element(ix, ADDRESS_ROWS, at, &row)) return false;
+    if (row) out->row_addr = ix->header->base + ((const struct address_row *)row)->addr;
     if (span) out->scope = ((const struct address_span *)span)->scope;
     return out->scope != ADDRESS_UNKNOWN && (!row || read_row(ix, row, out));
 }

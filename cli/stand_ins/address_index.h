@@ -21,6 +21,7 @@ struct address_place {
     uint32_t scope;          /* the innermost; ADDRESS_NONE: none */
     const char *file;        /* NULL: no row */
     uint32_t line, column, discriminator;
+    uint64_t row_addr;       /* of the row */
 };
 /* False: the index does not tell. Strings live as long as the index, here and below. */
 bool address_index_find(struct address_index *index, uint64_t addr, struct address_place *out);

@@ -17,12 +17,13 @@ struct address_part {
     struct { struct address_wide_row *items; size_t count, capacity; } wide_rows;
     struct { struct address_scope *items; size_t count, capacity; } scopes;
     struct { struct address_chunk *items; size_t count, capacity; } chunks;
+    bool keeps_rows;         /* each is kept, though like the one before: where it begins counts */
 };
 void address_part_deinit(struct address_part *part);
 
 /* A chunk begins; rows and spans that follow are in it. */
 void address_part_begin(struct address_part *part, uint32_t low);
-/* From `addr` on. `place->scope` does not count, and its file is an index of the texts. A row like the one before is left out. */
+/* From `addr` on. `place->scope` does not count, and its file is an index of the texts. A row like the one before is left out, but for keeps_rows. */
 void address_part_add_row(struct address_part *part, uint32_t addr, const struct address_wide_row *row);
 void address_part_add_span(struct address_part *part, uint32_t addr, uint32_t scope);
 /* Nothing is known from `addr` on. */

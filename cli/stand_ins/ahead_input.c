@@ -20,7 +20,7 @@ static bool read_more(struct ahead_input *in) {
     return true;
 }
 
-bool ahead_input_line(struct ahead_input *in, char *line, size_t size) {
+size_t ahead_input_line(struct ahead_input *in, char *line, size_t size) {
     size_t taken = 0, wanted = size - 1;
     for (;;) {
         const size_t held = in->end - in->begin;
@@ -36,7 +36,7 @@ bool ahead_input_line(struct ahead_input *in, char *line, size_t size) {
     memcpy(line, in->bytes + in->begin, taken);
     line[taken] = 0;
     in->begin += taken;
-    return taken != 0;
+    return taken;
 }
 
 const char *ahead_input_lines(struct ahead_input *in, size_t *size) {

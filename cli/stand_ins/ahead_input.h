@@ -11,8 +11,8 @@ struct ahead_input {
     char bytes[1 << 17];
 };
 
-/* As fgets() of standard input: up to `size` - 1 bytes of a line, which end with its '\n', and a NUL. False: there are no more. */
-bool ahead_input_line(struct ahead_input *input, char *line, size_t size);
+/* As fgets() of standard input: up to `size` - 1 bytes of a line, which end with its '\n', and a NUL. Returns their number; 0: there are no more. */
+size_t ahead_input_line(struct ahead_input *input, char *line, size_t size);
 /* The whole lines that have arrived and were not seen by an earlier call; NULL: none. They are not taken. */
 const char *ahead_input_lines(struct ahead_input *input, size_t *size);
 

@@ -8,11 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stand_ins/ahead_input.h"
 #include "stand_ins/dwarf_words.h"
+#include "stand_ins/early_answers.h"
+#include "stand_ins/eu_indexed.h"
 #include "stand_ins/gnu_demangle.h"
 #include "stand_ins/growth.h"
 #include "stand_ins/kept_answers.h"
-#include "stand_ins/libdw_module.h"
+#include "stand_ins/libdw_index.h"
+#include "stand_ins/libdw_names.h"
 #include "stand_ins/stand_ins.h"
 
 static const char help_text[] =
@@ -73,13 +77,6 @@ static const char usage_text[] =
 
 enum { OPT_PRETTY = 256, OPT_RELATIVE, OPT_CORE, OPT_DEBUGINFO, OPT_USAGE, OPT_DEMANGLER, EXIT_USAGE = 64 };
 
-struct eu {
-    const char *program, *short_name, *path, *section, *debuginfo_path;
-    bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
-    struct libdw_module *module;
-    int width;               /* digits of addresses, as for the first one; 0: there was none yet */
-};
-
 static const struct option long_options[] = {
     { "core", required_argument, NULL, OPT_CORE },
     { "debuginfo-path", required_argument, NULL, OPT_DEBUGINFO },
@@ -108,60 +105,11 @@ static const struct option long_options[] = {
     { NULL, no_argument, NULL, 0 },
 };
 
-/* ---- names and places ---- */
-
-static char separator(const struct eu *e) { return e->pretty ? ' ' : '\n'; }
-
-static void put_name(const struct eu *e, const char *name, size_t size) {
-    char *plain = copy_text(name, size), *demangled = e->demangle && strncmp(plain, "_Z", 2) == 0 ? gnu_demangle(plain) : NULL;
-    fputs(demangled ? demangled : plain, stdout);
-    free(plain);
-    free(demangled);
-}
-
-enum { MAX_ORIGINS = 16 };
-
-/* A text of the DIE, or of those that it stands for. */
-static bool find_text(const struct csn_debug_die *die, uint32_t name, unsigned depth, struct csn_str *out) {
-    struct csn_debug_value value;
-    struct csn_debug_die origin;
-    if (csn_debug_die_attribute(die, name, &value) == CSN_OK && value.kind == CSN_VALUE_STRING) {
-        *out = value.bytes;
-        return true;
-    }
-    bool has_origin = csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) == CSN_OK ||
-                      csn_debug_die_attribute(die, DW_AT_specification, &value) == CSN_OK;
-    return has_origin && depth < MAX_ORIGINS && csn_debug_die_follow(die, &value, &origin, NULL) == CSN_OK && find_text(&origin, name, depth + 1, out);
-}
+/* ---- names ---- */
 
 static void put_die_name(const struct eu *e, const struct csn_debug_die *die) {
-    struct csn_str name = CSN_STR("??");
-    if (!find_text(die, DW_AT_MIPS_linkage_name, 0, &name) && !find_text(die, DW_AT_linkage_name, 0, &name))
-        (void)find_text(die, DW_AT_name, 0, &name);
-    put_name(e, name.ptr, name.len);
-}
-
-static const char *base_of(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-static uint64_t number_of(const struct csn_debug_die *die, uint32_t name, bool *found) {
-    struct csn_debug_value value;
-    *found = csn_debug_die_attribute(die, name, &value) == CSN_OK;
-    return *found ? value.number : 0;
-}
-
-/* A file with what belongs before it. */
-static void put_path(const struct eu *e, const char *path, struct csn_str comp_dir) {
-    if (e->base_names) path = base_of(path);
-    else if (!e->no_comp_dir && path[0] != '/' && comp_dir.len) printf("%.*s/", (int)comp_dir.len, comp_dir.ptr);
-    fputs(path, stdout);
-}
-
-static void put_position(uint64_t line, uint64_t column) {
-    printf(":%d", (int)line);
-    if (column) printf(":%d", (int)column);
+    const struct csn_str name = libdw_die_name(die);
+    eu_put_name(e, name.ptr, name.len);
 }
 
 /* ---- functions ---- */
@@ -169,55 +117,27 @@ static void put_position(uint64_t line, uint64_t column) {
 /* Where a call was inlined: " at FILE:LINE:COLUMN". */
 static void put_call(const struct eu *e, struct libdw_unit *unit, const struct csn_debug_die *die) {
     bool has_file, has_line, has_column;
-    uint64_t file = number_of(die, DW_AT_call_file, &has_file), line = number_of(die, DW_AT_call_line, &has_line);
-    uint64_t column = number_of(die, DW_AT_call_column, &has_column);
-    struct csn_str directory = { "", 0 };
+    uint64_t file = libdw_die_number(die, DW_AT_call_file, &has_file), line = libdw_die_number(die, DW_AT_call_line, &has_line);
+    uint64_t column = libdw_die_number(die, DW_AT_call_column, &has_column);
     if (!has_file) return;
     char *path = libdw_unit_file(unit, file);
-    if (unit->lines && csn_debug_lines_directory(unit->lines, 0, &directory) != CSN_OK) directory = unit->lines->comp_dir;
     fputs(line ? " at " : " from ", stdout);
-    if (path) put_path(e, path, directory);
+    if (path) eu_put_path(e, path, libdw_call_directory(unit));
     else fputs("???", stdout);
-    if (line) put_position(line, column);
+    if (line) eu_put_position(line, column);
     free(path);
-}
-
-/* The scopes of an address: within an inlined call, those of the call, then those that the inlined function was written in. */
-struct scopes {
-    uint32_t items[256];
-    size_t count;
-};
-
-static bool find_scopes(struct libdw_unit *unit, uint64_t addr, struct scopes *out) {
-    struct csn_debug_value value;
-    struct csn_debug_die origin;
-    out->count = 0;
-    for (uint32_t at = libdw_unit_scope(unit, addr); at != LIBDW_NO_PARENT && out->count < 256; at = unit->dies.items[at].parent) {
-        out->items[out->count++] = at;
-        const struct csn_debug_die *die = &unit->dies.items[at].die;
-        if (die->tag != DW_TAG_inlined_subroutine) continue;
-        if (csn_debug_die_attribute(die, DW_AT_abstract_origin, &value) != CSN_OK || csn_debug_die_follow(die, &value, &origin, NULL) != CSN_OK)
-            return false;
-        if (origin.unit != unit->unit) return origin.unit->tag == DW_TAG_partial_unit; /* which this one imports */
-        uint32_t from = libdw_unit_find(unit, origin.offset);
-        if (from == LIBDW_NO_PARENT) return false;
-        for (at = unit->dies.items[from].parent; at != LIBDW_NO_PARENT && out->count < 256; at = unit->dies.items[at].parent)
-            out->items[out->count++] = at;
-        return true;
-    }
-    return out->count > 0;
 }
 
 /* False: DWARF has no function there, or only ones that were inlined. */
 static bool put_function(const struct eu *e, struct libdw_unit *unit, uint64_t addr) {
-    struct scopes scopes;
-    if (!unit || !find_scopes(unit, addr, &scopes)) return false;
+    struct libdw_scopes scopes;
+    if (!unit || !libdw_find_scopes(unit, addr, &scopes)) return false;
     for (size_t i = 0; i < scopes.count; i++) {
         const struct csn_debug_die *die = &unit->dies.items[scopes.items[i]].die;
         if (die->tag != DW_TAG_subprogram && die->tag != DW_TAG_inlined_subroutine) continue;
         put_die_name(e, die);
         if (die->tag == DW_TAG_subprogram || e->pretty) {
-            fputc(separator(e), stdout);
+            fputc(eu_separator(e), stdout);
             return true;
         }
         fputs(" inlined", stdout);
@@ -227,20 +147,20 @@ static bool put_function(const struct eu *e, struct libdw_unit *unit, uint64_t a
     return false;
 }
 
-static void put_symbol_name(const struct eu *e, const struct libdw_module *m, uint64_t addr) {
+static void put_symbol_name(const struct eu *e, struct libdw_module *m, uint64_t addr) {
     uint64_t offset;
     const struct csn_debug_symbol *symbol = m ? libdw_module_symbol(m, addr, &offset) : NULL;
-    if (symbol) put_name(e, symbol->name.ptr, symbol->name.len);
+    if (symbol) eu_put_name(e, symbol->name.ptr, symbol->name.len);
     else fputs("??", stdout);
-    fputc(separator(e), stdout);
+    fputc(eu_separator(e), stdout);
 }
 
-static void put_symbol(const struct eu *e, const struct libdw_module *m, uint64_t addr) {
+static void put_symbol(const struct eu *e, struct libdw_module *m, uint64_t addr) {
     uint64_t offset;
     struct csn_debug_section section;
     const struct csn_debug_symbol *symbol = m ? libdw_module_symbol(m, addr, &offset) : NULL;
     if (symbol) {
-        put_name(e, symbol->name.ptr, symbol->name.len);
+        eu_put_name(e, symbol->name.ptr, symbol->name.len);
         if (offset) printf("+%#" PRIx64, offset);
         if (e->symbol_sections && libdw_module_section(m, addr, &section)) printf(" (%.*s)", (int)section.name.len, section.name.ptr);
     } else if (m && m->object.kind == CSN_OBJECT_SHARED) {
@@ -250,7 +170,7 @@ static void put_symbol(const struct eu *e, const struct libdw_module *m, uint64_
     } else {
         fputs("??", stdout);
     }
-    fputc(separator(e), stdout);
+    fputc(eu_separator(e), stdout);
 }
 
 /* ---- lines ---- */
@@ -269,8 +189,8 @@ static void put_line(const struct eu *e, struct libdw_unit *unit, uint64_t *addr
     char *path = row ? libdw_unit_file(unit, row->file) : NULL;
     if (path) {
         *addr = row->addr;
-        put_path(e, path, unit->unit->comp_dir);
-        put_position(row->line, row->column);
+        eu_put_path(e, path, unit->unit->comp_dir);
+        eu_put_position(row->line, row->column);
         if (e->flags) put_flags(row);
         fputc('\n', stdout);
     } else {
@@ -279,25 +199,23 @@ static void put_line(const struct eu *e, struct libdw_unit *unit, uint64_t *addr
     free(path);
 }
 
-static bool is_function(uint32_t tag) { return tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point || tag == DW_TAG_subprogram; }
-
 static void put_caller(const struct eu *e, struct libdw_unit *unit, uint32_t idx) {
     const struct libdw_die *inlined = &unit->dies.items[idx];
     bool has_file, found;
     if (e->pretty) fputs(" (inlined by) ", stdout);
     if (e->functions) {
         uint32_t at = inlined->parent;
-        while (at != LIBDW_NO_PARENT && !is_function(unit->dies.items[at].die.tag)) at = unit->dies.items[at].parent;
+        while (at != LIBDW_NO_PARENT && !libdw_is_function(unit->dies.items[at].die.tag)) at = unit->dies.items[at].parent;
         if (at != LIBDW_NO_PARENT) {
             put_die_name(e, &unit->dies.items[at].die);
             fputs(e->pretty ? " at " : "\n", stdout);
         }
     }
-    uint64_t file = number_of(&inlined->die, DW_AT_call_file, &has_file);
+    uint64_t file = libdw_die_number(&inlined->die, DW_AT_call_file, &has_file);
     char *path = has_file ? libdw_unit_file(unit, file) : NULL;
     if (path) {
-        put_path(e, path, unit->unit->comp_dir);
-        put_position(number_of(&inlined->die, DW_AT_call_line, &found), number_of(&inlined->die, DW_AT_call_column, &found));
+        eu_put_path(e, path, unit->unit->comp_dir);
+        eu_put_position(libdw_die_number(&inlined->die, DW_AT_call_line, &found), libdw_die_number(&inlined->die, DW_AT_call_column, &found));
         fputc('\n', stdout);
     } else {
         fputs("??:0\n", stdout);
@@ -306,9 +224,9 @@ static void put_caller(const struct eu *e, struct libdw_unit *unit, uint32_t idx
 }
 
 static int put_callers(const struct eu *e, struct libdw_unit *unit, uint64_t addr) {
-    struct scopes scopes;
+    struct libdw_scopes scopes;
     if (!unit) return 1;
-    if (!find_scopes(unit, addr, &scopes)) return 0;
+    if (!libdw_find_scopes(unit, addr, &scopes)) return 0;
     for (uint32_t at = scopes.items[0]; at != LIBDW_NO_PARENT; at = unit->dies.items[at].parent)
         if (unit->dies.items[at].die.tag == DW_TAG_inlined_subroutine) put_caller(e, unit, at);
     return 0;
@@ -394,6 +312,7 @@ static int answer(struct eu *e, const char *text) {
         return 1;
     }
     struct libdw_module *m = libdw_module_contains(e->module, addr) ? e->module : NULL;
+    libdw_module_trim(e->module);
     if (e->addresses && !e->width) e->width = m && m->object.address_size == 4 ? 8 : 16;
     if (e->addresses) printf("0x%.*" PRIx64 "%s", e->width, (uint64_t)addr, e->pretty ? ": " : "\n");
     struct libdw_unit *unit = m ? libdw_module_unit(m, addr) : NULL;
@@ -455,34 +374,130 @@ static bool open_module(struct eu *e) {
     return e->module;
 }
 
+/* Requests on standard input, and answers to those that have arrived, made unit by unit. */
+struct session {
+    struct eu *e;
+    struct kept_answers *kept;
+    struct kept_index index;
+    bool may_index;
+    uint32_t asked;          /* addresses that the object was asked for */
+    struct ahead_input input;
+    struct { char *items; size_t count, capacity; } line; /* as it was read, then without its end, with a NUL */
+    struct early_answers *early;
+    int result;              /* of the last request */
+};
+
+static bool read_line(struct session *s) {
+    char part[4096];
+    s->line.count = 0;
+    while (!s->line.count || s->line.items[s->line.count - 1] != '\n') {
+        const size_t size = ahead_input_line(&s->input, part, sizeof part);
+        if (!size) break;
+        s->line.items = grow_items(s->line.items, s->line.count + size + 1, &s->line.capacity, 1);
+        memcpy(s->line.items + s->line.count, part, size);
+        s->line.count += size;
+    }
+    if (!s->line.count) return false;
+    s->line.items[s->line.count] = 0;
+    if (s->line.items[s->line.count - 1] == '\n') s->line.items[s->line.count - 1] = 0;
+    return true;
+}
+
+/* Whether a request is an address and no more. */
+static bool is_address(const struct eu *e, const char *line, uint64_t *addr) {
+    char *end;
+    *addr = strtoumax(line, &end, 16);
+    return end != line && !*end && !e->section;
+}
+
+static uint64_t unit_of(void *context, uint64_t addr) {
+    const struct eu *e = context;
+    return libdw_module_contains(e->module, addr) ? libdw_module_unit_index(e->module, addr) : UINT64_MAX;
+}
+
+static int answer_address(void *context, uint64_t addr) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIx64, addr);
+    return answer(context, text);
+}
+
+/* The addresses that have arrived are answered unit by unit. */
+static void answer_early(struct session *s) {
+    size_t size;
+    char line[64];
+    const char *lines = ahead_input_lines(&s->input, &size);
+    if (!lines) return;
+    early_answers_clear(s->early);
+    for (const char *next; size; size -= (size_t)(next - lines), lines = next) {
+        uint64_t addr;
+        next = (const char *)memchr(lines, '\n', size) + 1;
+        const size_t length = (size_t)(next - lines) - 1;
+        if (length >= sizeof line) continue;
+        memcpy(line, lines, length);
+        line[length] = 0;
+        if (is_address(s->e, line, &addr) && !kept_answers_has(s->kept, addr)) early_answers_add(s->early, addr, unit_of(s->e, addr));
+    }
+    early_answers_make(s->early, answer_address, s->e);
+}
+
+/* Sessions of so many requests make the index; shorter ones leave it to a process of its own. */
+enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 4096, MIN_PART = 32 };
+
+static bool is_worth_it(const struct session *s) {
+    const struct libdw_module *m = s->e->module;
+    const struct csn_debug_unit *last;
+    if (!s->may_index || !m || s->index.index || s->index.is_given_up || s->asked < INDEX_REQUESTS) return false;
+    return csn_debug_info_unit(m->info, m->object.info_unit_count - 1, &last, NULL) == CSN_OK && m->bytes_read >= last->end / MIN_PART;
+}
+
+static struct address_index *make_index(void *context, const char *path) {
+    struct session *s = context;
+    return libdw_index_make(s->e->module, &s->index.object, path);
+}
+
+/* False: the object cannot be opened. */
+static bool answer_line(struct session *s) {
+    struct eu *e = s->e;
+    uint64_t addr;
+    const bool may_keep = is_address(e, s->line.items, &addr);
+    if (may_keep && eu_index_put(&s->index, e, addr)) {
+        s->result = 0;
+        return true;
+    }
+    if (may_keep && kept_answers_put(s->kept, addr)) {
+        s->result = 0;
+        return true;
+    }
+    if (!e->module && !open_module(e)) return false;
+    if (may_keep) kept_answers_begin(s->kept);
+    if (!may_keep || !early_answers_put(s->early, addr, &s->result)) s->result = answer(e, s->line.items);
+    if (may_keep) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
+    if (may_keep && s->may_index && ++s->asked % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
+    if (!s->index.index) answer_early(s);
+    return true;
+}
+
 /* Answers of earlier runs are given before the object is opened. Returns the exit code. */
 static int answer_lines(struct eu *e, struct kept_answers *kept) {
-    char *line = NULL;
-    size_t capacity = 0;
-    int result = 0;
-    if (!kept_answers_exist(kept) && !open_module(e)) return 1;
-    for (ssize_t size; (size = getline(&line, &capacity, stdin)) >= 0;) {
-        char *end;
-        if (size && line[size - 1] == '\n') line[size - 1] = 0;
-        const uint64_t addr = strtoumax(line, &end, 16);
-        const bool may_keep = end != line && !*end && !e->section;
-        if (may_keep && kept_answers_put(kept, addr)) {
-            result = 0;
-            fflush(stdout);
-            continue;
-        }
-        if (!e->module && !open_module(e)) {
-            result = 1;
+    static struct session s;
+    s.e = e;
+    s.kept = kept;
+    s.may_index = eu_index_open(&s.index, e);
+    if (!s.index.index && !kept_answers_exist(kept) && !open_module(e)) return 1;
+    s.early = early_answers_create();
+    while (read_line(&s)) {
+        if (!answer_line(&s)) {
+            s.result = 1;
             break;
         }
-        if (may_keep) kept_answers_begin(kept);
-        result = answer(e, line);
-        if (may_keep) kept_answers_end(kept, addr, result == 0); /* the last answer gives the exit code */
         fflush(stdout);
     }
-    free(line);
+    free(s.line.items);
+    early_answers_free(s.early);
     kept_answers_close(kept, e->module ? e->module->info : NULL);
-    return result;
+    if (s.index.path && is_worth_it(&s)) kept_index_make_later(&s.index, make_index, &s);
+    if (s.may_index) kept_index_close(&s.index);
+    return s.result;
 }
 
 int eu_addr2line_main(int argc, char **argv) {

@@ -84,14 +84,20 @@ struct kept_answers *kept_answers_open(const char *path, int argc, char **argv) 
 
 bool kept_answers_exist(const struct kept_answers *k) { return k && k->header; }
 
-bool kept_answers_put(const struct kept_answers *k, uint64_t addr) {
-    if (!k || !k->header) return false;
-    size_t low = LOWER_BOUND(k->entries, (size_t)k->header->count, addr, addr);
-    if (low == k->header->count || k->entries[low].addr != addr) return false;
+static const struct entry *find_entry(const struct kept_answers *k, uint64_t addr) {
+    if (!k || !k->header) return NULL;
+    const size_t low = LOWER_BOUND(k->entries, (size_t)k->header->count, addr, addr);
+    if (low == k->header->count || k->entries[low].addr != addr) return NULL;
     const struct entry *e = &k->entries[low];
-    if (e->offset > k->header->text_size || e->size > k->header->text_size - e->offset) return false;
-    fwrite(k->text + e->offset, 1, e->size, stdout);
-    return true;
+    return e->offset > k->header->text_size || e->size > k->header->text_size - e->offset ? NULL : e;
+}
+
+bool kept_answers_has(const struct kept_answers *k, uint64_t addr) { return find_entry(k, addr); }
+
+bool kept_answers_put(const struct kept_answers *k, uint64_t addr) {
+    const struct entry *e = find_entry(k, addr);
+    if (e) fwrite(k->text + e->offset, 1, e->size, stdout);
+    return e;
 }
 
 /* ---- taking answers ---- */

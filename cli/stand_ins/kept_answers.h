@@ -19,6 +19,8 @@ struct kept_answers *kept_answers_open(const char *path, int argc, char **argv);
 bool kept_answers_exist(const struct kept_answers *kept);
 /* Prints the answer to an address. False: it has not been asked before. */
 bool kept_answers_put(const struct kept_answers *kept, uint64_t addr);
+/* Whether it has been asked before. */
+bool kept_answers_has(const struct kept_answers *kept, uint64_t addr);
 /* What is printed in between is the answer to an address, and is printed as always. keeps: it is one to be kept. */
 void kept_answers_begin(struct kept_answers *kept);
 void kept_answers_end(struct kept_answers *kept, uint64_t addr, bool keeps);

@@ -158,17 +158,19 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
     return m;
 }
 
+static void free_unit(struct libdw_unit *u) {
+    csn_debug_lines_free(u->lines);
+    free(u->rows.items);
+    free(u->dies.items);
+    free(u->ranges.items);
+    free(u);
+}
+
 void libdw_module_close(struct libdw_module *m) {
-    for (uint32_t i = 0; i < m->object.unit_count; i++) {
-        struct libdw_unit *u = m->units[i];
-        if (!u) continue;
-        csn_debug_lines_free(u->lines);
-        free(u->rows.items);
-        free(u->dies.items);
-        free(u->ranges.items);
-        free(u);
-    }
+    for (size_t i = 0; i < m->held.count; i++) free_unit(m->units[m->held.items[i]]);
+    free(m->held.items);
     free(m->units);
+    free(m->sorted_symbols.items);
     free(m->ranges.items);
     free(m->sections.items);
     csn_debug_info_close(m->info);
@@ -193,17 +195,48 @@ static const struct libdw_range *find_range(const struct libdw_module *m, uint64
     return NULL;
 }
 
-struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
+uint32_t libdw_module_unit_index(const struct libdw_module *m, uint64_t addr) {
     const struct libdw_range *range = find_range(m, addr);
-    if (!range) return NULL;
-    const uint32_t idx = range->unit;
+    return range ? range->unit : UINT32_MAX;
+}
+
+struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
+    const uint32_t idx = libdw_module_unit_index(m, addr);
+    if (idx == UINT32_MAX) return NULL;
     if (!m->units[idx]) {
         const struct csn_debug_unit *unit;
         if (csn_debug_info_unit(m->info, idx, &unit, NULL) != CSN_OK) return NULL;
         m->units[idx] = zeroed_memory(1, sizeof *m->units[idx]);
         m->units[idx]->unit = unit;
+        GROW_PUSH(&m->held, idx);
+        m->bytes_read += unit->end - unit->root;
     }
+    m->units[idx]->used = ++m->use_count;
     return m->units[idx];
+}
+
+static size_t bytes_of(const struct libdw_unit *u) {
+    return (u->lines ? u->lines->row_count * sizeof *u->lines->rows : 0) + u->rows.capacity * sizeof *u->rows.items +
+           u->dies.capacity * sizeof *u->dies.items + u->ranges.capacity * sizeof *u->ranges.items;
+}
+
+enum { MAX_HELD = 8 << 20, MIN_UNITS = 4 };
+
+void libdw_module_trim(struct libdw_module *m) {
+    size_t total = 0;
+    for (size_t i = 0; i < m->held.count; i++) total += bytes_of(m->units[m->held.items[i]]);
+    while (total > MAX_HELD && m->held.count > MIN_UNITS) {
+        size_t oldest = 0;
+        for (size_t i = 1; i < m->held.count; i++)
+            if (m->units[m->held.items[i]]->used < m->units[m->held.items[oldest]]->used) oldest = i;
+        struct libdw_unit *u = m->units[m->held.items[oldest]];
+        const struct csn_debug_unit *unit = u->unit;
+        total -= bytes_of(u);
+        m->units[m->held.items[oldest]] = NULL;
+        m->held.items[oldest] = m->held.items[--m->held.count];
+        free_unit(u);
+        csn_debug_unit_release(unit);
+    }
 }
 
 static int by_row(const void *pa, const void *pb) {
@@ -223,18 +256,25 @@ static void read_rows(struct libdw_unit *u) {
         const struct libdw_row made = { &u->lines->rows[i], (uint32_t)i };
         GROW_PUSH(&u->rows, made);
     }
-    if (u->rows.count) qsort(u->rows.items, u->rows.count, sizeof *u->rows.items, by_row);
+    size_t sorted = 1;
+    while (sorted < u->rows.count && by_row(&u->rows.items[sorted - 1], &u->rows.items[sorted]) < 0) sorted++;
+    if (sorted < u->rows.count) qsort(u->rows.items, u->rows.count, sizeof *u->rows.items, by_row);
+}
+
+size_t libdw_unit_first_row(const struct libdw_unit *u, uint64_t addr) {
+    size_t low = 0, high = u->rows.count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (u->rows.items[mid].row->addr < addr) low = mid + 1;
+        else high = mid;
+    }
+    return low;
 }
 
 const struct csn_debug_row *libdw_unit_row(struct libdw_unit *u, uint64_t addr) {
     if (!u->has_rows) read_rows(u);
     u->has_rows = true;
-    size_t low = 0, high = u->rows.count;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (u->rows.items[mid].row->addr <= addr) low = mid + 1;
-        else high = mid;
-    }
+    const size_t low = addr == UINT64_MAX ? u->rows.count : libdw_unit_first_row(u, addr + 1);
     if (!low) return NULL;
     const struct csn_debug_row *row = u->rows.items[low - 1].row;
     return row->flags & CSN_LINE_END_SEQUENCE ? NULL : row;
@@ -351,7 +391,7 @@ uint32_t libdw_unit_find(const struct libdw_unit *u, uint64_t offset) {
     return low < u->dies.count && u->dies.items[low].die.offset == offset ? (uint32_t)low : LIBDW_NO_PARENT;
 }
 
-/* ---- symbols ---- */
+/* ---- sections ---- */
 
 static int by_bounds(const void *pa, const void *pb) {
     const struct libdw_section *a = pa, *b = pb;
@@ -387,54 +427,4 @@ uint32_t libdw_module_section(const struct libdw_module *m, uint64_t addr, struc
         }
     }
     return 0;
-}
-
-uint64_t libdw_symbol_value(const struct csn_debug_symbol *symbol) { return symbol->addr + symbol->had_low_bit; }
-
-/* The best symbols so far, with a size and without. */
-struct candidates {
-    uint64_t addr, min_label;
-    const struct csn_debug_symbol *sized, *sizeless;
-    uint32_t section;        /* of the address; UINT32_MAX: not known yet */
-};
-
-static int strength(const struct csn_debug_symbol *s) { return s->bind == CSN_BIND_GLOBAL ? 3 : s->bind == CSN_BIND_WEAK ? 2 : 1; }
-
-static bool in_same_section(const struct libdw_module *m, struct candidates *c, const struct csn_debug_symbol *s) {
-    struct csn_debug_section section;
-    if (s->section == CSN_NO_SECTION) return libdw_symbol_value(s) == c->addr;
-    if (c->section == UINT32_MAX) c->section = libdw_module_section(m, c->addr, &section);
-    return libdw_module_section(m, libdw_symbol_value(s), &section) == c->section;
-}
-
-static void try_symbol(const struct libdw_module *m, struct candidates *c, const struct csn_debug_symbol *s) {
-    const uint64_t value = libdw_symbol_value(s), best = c->sized ? libdw_symbol_value(c->sized) : 0;
-    if (value + s->size > c->min_label) c->min_label = value + s->size;
-    if (s->size && c->addr - value >= s->size) return;
-    if (!c->sized || best < value || strength(c->sized) < strength(s)) {
-        if (s->size) c->sized = s;
-        else if (!c->sized && value >= c->min_label && in_same_section(m, c, s)) c->sizeless = s;
-    } else if (s->size && best == value) {
-        bool smaller = c->sized->size > s->size && strength(c->sized) <= strength(s);
-        bool stronger = c->sized->size >= s->size && strength(c->sized) < strength(s);
-        if (smaller || stronger) c->sized = s;
-    }
-}
-
-static void search(const struct libdw_module *m, struct candidates *c, size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i++) {
-        const struct csn_debug_symbol *s = &m->symbols[i];
-        if (libdw_symbol_value(s) > c->addr || !s->is_defined || !s->name.len) continue;
-        if (s->kind == CSN_SYMBOL_SECTION || s->kind == CSN_SYMBOL_FILE || s->kind == CSN_SYMBOL_TLS) continue;
-        try_symbol(m, c, s);
-    }
-}
-
-const struct csn_debug_symbol *libdw_module_symbol(const struct libdw_module *m, uint64_t addr, uint64_t *offset) {
-    struct candidates c = { .addr = addr, .section = UINT32_MAX };
-    search(m, &c, m->first_global, m->symbol_count);
-    if (!c.sized && (!c.sizeless || libdw_symbol_value(c.sizeless) != addr)) search(m, &c, 0, m->first_global);
-    const struct csn_debug_symbol *found = c.sized ? c.sized : c.sizeless && libdw_symbol_value(c.sizeless) >= c.min_label ? c.sizeless : NULL;
-    if (found) *offset = addr - libdw_symbol_value(found);
-    return found;
 }

@@ -23,6 +23,7 @@ struct libdw_die {
 struct libdw_unit {
     const struct csn_debug_unit *unit;
     bool has_rows, has_dies;
+    uint64_t used;           /* when it was used last, by a count */
     struct csn_debug_lines *lines; /* NULL: none */
     struct { struct libdw_row *items; size_t count, capacity; } rows; /* by address */
     struct { struct libdw_die *items; size_t count, capacity; } dies; /* scopes and what holds them, in document order; items[0] is the root */
@@ -39,6 +40,12 @@ struct libdw_section {
     uint32_t idx;
 };
 
+struct libdw_sorted_symbol {
+    uint64_t value;
+    uint64_t reach;          /* highest end of this and all before it */
+    uint32_t idx;            /* in the table */
+};
+
 struct libdw_module {
     struct csn_debug_info *info;
     struct csn_companion_search *search; /* for as long as `info`; NULL: none */
@@ -47,8 +54,11 @@ struct libdw_module {
     struct { struct libdw_range *items; size_t count, capacity; } ranges; /* ascending, one for each run of a unit */
     uint64_t ranges_end;     /* of the last one */
     struct libdw_unit **units;
+    uint64_t use_count, bytes_read; /* of units whose DIEs were read */
+    struct { uint32_t *items; size_t count, capacity; } held; /* units that are read, by index */
     const struct csn_debug_symbol *symbols;
     size_t symbol_count, first_global;
+    struct { struct libdw_sorted_symbol *items; size_t count, capacity; } sorted_symbols; /* ascending; made when asked for */
     struct { struct libdw_section *items; size_t count, capacity; } sections; /* ascending */
 };
 
@@ -59,8 +69,14 @@ void libdw_module_close(struct libdw_module *module);
 bool libdw_module_contains(const struct libdw_module *module, uint64_t addr);
 /* The unit that .debug_aranges has for an address; NULL: none. */
 struct libdw_unit *libdw_module_unit(struct libdw_module *module, uint64_t addr);
+/* Its index; UINT32_MAX: none. */
+uint32_t libdw_module_unit_index(const struct libdw_module *module, uint64_t addr);
+/* Forgets the units that were used least recently, where all that were read take too much memory. */
+void libdw_module_trim(struct libdw_module *module);
 /* The row for an address; NULL: none. */
 const struct csn_debug_row *libdw_unit_row(struct libdw_unit *unit, uint64_t addr);
+/* The place in unit->rows of the first row at or above an address; rows have been read. */
+size_t libdw_unit_first_row(const struct libdw_unit *unit, uint64_t addr);
 /* The name of a file of the unit's line table, with its directory; NULL: there is no such file. The caller frees it. */
 char *libdw_unit_file(struct libdw_unit *unit, uint64_t file);
 /* The index of the innermost DIE that holds an address; LIBDW_NO_PARENT: none. */
@@ -71,7 +87,7 @@ uint32_t libdw_unit_find(const struct libdw_unit *unit, uint64_t offset);
 /* The value of a symbol as its table has it: of Thumb code, odd. */
 uint64_t libdw_symbol_value(const struct csn_debug_symbol *symbol);
 /* The symbol that covers an address, and how far it is from its start. NULL: none. */
-const struct csn_debug_symbol *libdw_module_symbol(const struct libdw_module *module, uint64_t addr, uint64_t *offset);
+const struct csn_debug_symbol *libdw_module_symbol(struct libdw_module *module, uint64_t addr, uint64_t *offset);
 /* The section that holds an address; 0: none. */
 uint32_t libdw_module_section(const struct libdw_module *module, uint64_t addr, struct csn_debug_section *out);
 

@@ -2,11 +2,8 @@
 #define _GNU_SOURCE
 #include "stand_ins/llvm_index.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stand_ins/growth.h"
 #include "stand_ins/llvm_index_private.h"
@@ -25,28 +22,23 @@ static bool is_served(const struct llvm_options *o) {
 
 struct llvm_index *llvm_index_open(const char *path, const struct llvm_options *o) {
     static const char *const path_words[] = { "absolute", "relative", "base" };
-    struct file_identity object;
-    if (!is_served(o) || !file_identify(path, &object)) return NULL;
+    struct kept_index kept;
     const char *const words[] = { "llvm", path_words[o->paths], o->untag ? "untag" : "" };
+    if (!is_served(o) || !kept_index_open(&kept, path, words, 3)) return NULL;
     struct llvm_index *ix = zeroed_memory(1, sizeof *ix);
-    ix->object_path = copy_text(path, strlen(path));
-    ix->object = object;
+    ix->kept = kept;
     ix->paths = o->paths;
-    ix->path = kept_file_path("addresses", &object, words, 3);
-    ix->index = address_index_open(ix->path, &object);
     return ix;
 }
 
 void llvm_index_close(struct llvm_index *ix) {
     if (!ix) return;
-    address_index_close(ix->index);
+    kept_index_close(&ix->kept);
     llvm_index_units_free(&ix->units);
-    free(ix->object_path);
-    free(ix->path);
     free(ix);
 }
 
-bool llvm_index_exists(const struct llvm_index *ix) { return ix && ix->index; }
+bool llvm_index_exists(const struct llvm_index *ix) { return ix && ix->kept.index; }
 
 /* ---- answers ---- */
 
@@ -64,11 +56,11 @@ static void name_frame(struct llvm_frame *f, const struct llvm_request *request,
 }
 
 static bool find_place(struct llvm_index *ix, uint64_t addr, struct address_place *out) {
-    return ix->index ? address_index_find(ix->index, addr, out) : llvm_index_units_find(&ix->units, addr, out);
+    return ix->kept.index ? address_index_find(ix->kept.index, addr, out) : llvm_index_units_find(&ix->units, addr, out);
 }
 
 static bool find_call(struct llvm_index *ix, uint64_t addr, uint32_t scope, struct address_call *out) {
-    if (ix->index) return address_index_scope(ix->index, scope, out);
+    if (ix->kept.index) return address_index_scope(ix->kept.index, scope, out);
     address_part_scope(llvm_index_units_part(&ix->units, addr), &ix->units.texts, scope, out);
     return true;
 }
@@ -94,7 +86,7 @@ static bool find_frames(struct llvm_index *ix, const struct llvm_request *reques
 }
 
 static bool find_symbol(struct llvm_index *ix, uint64_t addr, struct address_name *out) {
-    if (ix->index) return address_index_symbol(ix->index, addr, out);
+    if (ix->kept.index) return address_index_symbol(ix->kept.index, addr, out);
     const struct llvm_symbol *symbol = llvm_module_symbol(ix->units.module, addr);
     *out = (struct address_name){ symbol ? symbol->name : NULL, symbol && symbol->file && *symbol->file ? symbol->file : NULL };
     return true;
@@ -110,21 +102,14 @@ static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *req
     return true;
 }
 
-/* A damaged file is not asked again, so that another one can be made. */
-static void drop_index(struct llvm_index *ix) {
-    if (!ix->index || !address_index_is_damaged(ix->index)) return;
-    address_index_close(ix->index);
-    ix->index = NULL;
-}
-
 bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out) {
     *out = (struct llvm_frames){ 0 };
-    if (!ix || (!ix->index && !ix->units.module)) return false;
+    if (!ix || (!ix->kept.index && !ix->units.module)) return false;
     const bool found = find_frames(ix, request, addr, one, out) && name_by_symbol(ix, request, addr, &out->items[out->count - 1]);
     if (!found) {
         llvm_frames_free(out);
         *out = (struct llvm_frames){ 0 };
-        drop_index(ix);
+        kept_index_drop_damaged(&ix->kept);
         return false;
     }
     for (size_t i = 0; i < out->count && request->demangle; i++) {
@@ -140,32 +125,24 @@ bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, 
 static bool is_worth_it(const struct llvm_index *ix) {
     const struct csn_debug_unit *last;
     const struct llvm_module *m = ix->units.module;
-    if (!m || ix->index || ix->is_given_up || ix->requests < INDEX_REQUESTS) return false;
+    if (!m || ix->kept.index || ix->kept.is_given_up || ix->requests < INDEX_REQUESTS) return false;
     if (csn_debug_info_unit(m->info, m->object.info_unit_count - 1, &last, NULL) != CSN_OK) return false;
     return m->bytes_read >= last->end / MIN_PART;
 }
 
-/* Of several processes at once, one makes it. */
-static void make_index(struct llvm_index *ix) {
-    const int lock = kept_file_lock(ix->path);
-    if (lock == KEPT_LOCK_BUSY) return;
-    ix->index = address_index_open(ix->path, &ix->object);
-    if (!ix->index) ix->index = llvm_index_make(ix);
-    ix->is_given_up = !ix->index;
-    kept_file_unlock(lock);
-}
+static struct address_index *make_index(void *context, const char *path) { return llvm_index_make(context, path); }
 
 void llvm_index_count(struct llvm_index *ix, struct llvm_module *m) {
-    if (!ix || ix->index || ix->is_given_up || !m) return;
+    if (!ix || ix->kept.index || ix->kept.is_given_up || !m) return;
     ix->requests++;
-    if (ix->requests >= UNITS_REQUESTS && !ix->units.module) ix->is_given_up = !llvm_index_units_begin(ix, m);
-    if (ix->path && ix->requests % SESSION_REQUESTS == 0 && is_worth_it(ix)) make_index(ix);
+    if (ix->requests >= UNITS_REQUESTS && !ix->units.module) ix->kept.is_given_up = !llvm_index_units_begin(ix, m);
+    if (ix->kept.path && ix->requests % SESSION_REQUESTS == 0 && is_worth_it(ix)) kept_index_make(&ix->kept, make_index, ix);
 }
 
-bool llvm_index_reads_units(const struct llvm_index *ix) { return ix && !ix->index && ix->units.module; }
+bool llvm_index_reads_units(const struct llvm_index *ix) { return ix && !ix->kept.index && ix->units.module; }
 
 void llvm_index_expect(struct llvm_index *ix, const uint64_t *addrs, size_t count) {
-    struct llvm_index_units *u = ix && !ix->index ? &ix->units : NULL;
+    struct llvm_index_units *u = ix && !ix->kept.index ? &ix->units : NULL;
     uint32_t wanted = 0;
     if (!u || !u->module || !count) return;
     memset(u->wanted, 0, u->module->object.info_unit_count * sizeof *u->wanted);
@@ -179,14 +156,5 @@ void llvm_index_expect(struct llvm_index *ix, const uint64_t *addrs, size_t coun
 }
 
 void llvm_index_finish(struct llvm_index *ix) {
-    if (!ix || !ix->path || !is_worth_it(ix)) return;
-    fflush(stdout);
-    const pid_t child = fork();
-    if (child != 0) return;
-    /* It holds nothing that somebody waits for. */
-    const int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; fd < 3; fd++) (void)dup2(null, fd);
-    (void)setsid();
-    make_index(ix);
-    _exit(0);
+    if (ix && ix->kept.path && is_worth_it(ix)) kept_index_make_later(&ix->kept, make_index, ix);
 }

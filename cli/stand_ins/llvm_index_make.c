@@ -31,18 +31,18 @@ static bool add_missing_units(struct llvm_index_units *u) {
     return true;
 }
 
-struct address_index *llvm_index_make(struct llvm_index *ix) {
+struct address_index *llvm_index_make(struct llvm_index *ix, const char *path) {
     struct llvm_index_units *u = &ix->units;
     struct address_content content = { .base = u->base, .size = u->size, .texts = &u->texts };
     const struct address_part *parts[LLVM_INDEX_MAX_WORKERS];
     struct address_index *made = NULL;
-    content.subject.object = ix->object;
+    content.subject.object = ix->kept.object;
     if (kept_subject_describe(u->module->info, &content.subject) && add_missing_units(u)) {
         for (size_t i = 0; i < u->worker_count; i++) parts[i] = &u->workers[i].part;
         content.parts = parts;
         content.part_count = u->worker_count;
         add_symbols(u, &content);
-        made = address_index_make(&content, ix->path);
+        made = address_index_make(&content, path);
         free(content.symbols.items);
     }
     llvm_index_units_free(u);

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "stand_ins/kept_index.h"
 #include "stand_ins/llvm_index.h"
 #include "stand_ins/llvm_index_unit.h"
 
@@ -34,14 +35,10 @@ struct llvm_index_units {
 enum { LLVM_UNIT_UNREADABLE = UINT8_MAX };
 
 struct llvm_index {
-    char *object_path;
-    char *path;              /* of the kept file; NULL: there is no cache folder */
-    struct file_identity object;
+    struct kept_index kept;
     enum llvm_path_kind paths;
-    struct address_index *index; /* NULL: none */
     struct llvm_index_units units;
     uint32_t requests;       /* that the object was asked for */
-    bool is_given_up;
 };
 
 /* False: the module is not one that is indexed. */
@@ -55,6 +52,6 @@ const struct address_part *llvm_index_units_part(const struct llvm_index_units *
 void llvm_index_units_add(struct llvm_index_units *units);
 
 /* Adds the units that are missing and makes the index of all. NULL: it cannot be made. Afterwards the units have ended. */
-struct address_index *llvm_index_make(struct llvm_index *index);
+struct address_index *llvm_index_make(struct llvm_index *index, const char *path);
 
 #endif

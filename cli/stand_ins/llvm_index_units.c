@@ -43,7 +43,7 @@ bool llvm_index_units_begin(struct llvm_index *ix, struct llvm_module *m) {
     u->chunks = zeroed_memory(m->ranges.count, sizeof *u->chunks);
     u->added_by = zeroed_memory(m->object.info_unit_count, sizeof *u->added_by);
     u->wanted = zeroed_memory(m->object.info_unit_count, sizeof *u->wanted);
-    u->object_path = ix->object_path;
+    u->object_path = ix->kept.object_path;
     u->paths = ix->paths;
     u->module = m;
     u->workers[0] = (struct llvm_index_worker){ .units = u, .module = m };

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares tools with their stand-ins over random options, programs and requests.
 
-usage: fuzz_stand_ins.py [--seed N] [--folder DIR] [--programs NAME,...] [--file PATH]... [--inputs N] [--seconds N] [--save FILE]
-                         DIALECT RUNS
+usage: fuzz_stand_ins.py [--seed N] [--folder DIR] [--programs NAME,...] [--file PATH]... [--kept] [--inputs N] [--seconds N]
+                         [--save FILE] DIALECT RUNS
 
 One run is one set of options, one program and one input of a few requests. Each process of the tool and of the stand-in gets
 some ten inputs, one after the other. If the two processes differ, each input is given to a process of its own. Prints the first
-differences of each program; exits 1 if one is not explained. --file takes a program of yours instead; --seconds ends earlier; --save adds the
+differences of each program; exits 1 if one is not explained. --file takes a program of yours instead; --kept makes
+programs so large that indexes and answers are kept, in a cache folder of this run; --seconds ends earlier; --save adds the
 counts to a file of JSON. $CALLSIGN names the command."""
 
 import argparse
@@ -14,8 +15,10 @@ import collections
 import datetime
 import fcntl
 import json
+import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -122,7 +125,38 @@ def fuzz_gsymutil(pair, counts, rng, goes_on, programs, ranges, where, count):
                 compare(pair, counts, name, stand_in_draws.draw_gsym_lookup(rng, "kept.converted", ranges[name], count), where)
 
 
-def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), inputs=10, seconds=float("inf")):
+PADDING = 9 << 20  # bytes: objects of 8 MiB are kept
+
+
+def make_large(pair, programs, folder):
+    """Linked programs with padding, whose indexes of addresses are there when this ends, if the dialect makes any."""
+    large, cache = {}, folder / "cache"
+    os.environ["CALLSIGN_CACHE"] = str(cache)
+    shutil.rmtree(cache, ignore_errors=True)
+    (folder / "padding").write_bytes(b"x" * PADDING)
+    for name, path in programs.items():
+        to = folder / "programs" / f"large-{pathlib.Path(name).name}"
+        done = subprocess.run(["objcopy", "--add-section", f".padding={folder / 'padding'}", path, to], capture_output=True, check=False)
+        ranges = stand_in_draws.code_addresses(to) if done.returncode == 0 and path.read_bytes()[16] in (2, 3) else []
+        if not ranges:
+            to.unlink(missing_ok=True)
+            continue
+        addresses = "".join(f"0x{addr:x}\n" for start, size in ranges for addr in range(start, start + size, size // 99 + 1)).encode()
+        arguments = [f"--obj={to}"] if pair.dialect == "llvm-symbolizer" else ["-e", str(to)]
+        pair.run("ours", arguments, addresses, folder)
+        large[to.name] = to
+    end = time.monotonic() + INDEX_SECONDS
+    while time.monotonic() < end and any("." in path.name for path in (cache / "addresses").glob("*")):
+        time.sleep(0.1)
+    shutil.rmtree(cache / "answers", ignore_errors=True)
+    print(f"{len(large)} programs, {len(list((cache / 'addresses').glob('*')))} indexes", flush=True)
+    return large
+
+
+INDEX_SECONDS = 10
+
+
+def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=False, inputs=10, seconds=float("inf")):
     """The counts; prints the first differences."""
     folder = pathlib.Path(folder)
     programs = {} if files else stand_in_programs.build(folder / "programs", only)
@@ -130,6 +164,8 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), input
     pair, counts, rng = stand_in_pairs.Pair(dialect, folder), Counts(out), random.Random(seed)
     if pair.is_missing:
         sys.exit(f"{stand_in_pairs.TOOLS[dialect]} is missing")
+    if kept:
+        programs = make_large(pair, programs, folder)
     ranges = {name: stand_in_draws.code_addresses(path) for name, path in programs.items()}
     where = folder / "programs"
     where.mkdir(parents=True, exist_ok=True)
@@ -171,6 +207,7 @@ def main():
     parser.add_argument("--folder", default="/tmp/stand-ins")
     parser.add_argument("--programs")
     parser.add_argument("--file", action="append", default=[])
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--inputs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--save")
@@ -179,7 +216,7 @@ def main():
     args = parser.parse_args()
     start = time.monotonic()
     counts = fuzz(args.dialect, args.runs, args.seed, args.folder, only=set(args.programs.split(",")) if args.programs else None,
-                  files=args.file, inputs=args.inputs, seconds=args.seconds)
+                  files=args.file, kept=args.kept, inputs=args.inputs, seconds=args.seconds)
     if args.save:
         save(args.save, args.dialect, args.seed, counts, time.monotonic() - start)
     sys.exit(counts.differences > 0)

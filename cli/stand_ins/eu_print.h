@@ -1,0 +1,24 @@
+/* What eu-addr2line has been asked for, and how it prints names and places. */
+#ifndef CALLSIGN_CLI_EU_PRINT_H
+#define CALLSIGN_CLI_EU_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <callsign/base.h>
+
+struct eu {
+    const char *program, *short_name, *path, *section, *debuginfo_path;
+    bool addresses, functions, symbols, symbol_sections, inlines, demangle, pretty, base_names, no_comp_dir, flags;
+    struct libdw_module *module;
+    int width;               /* digits of addresses, as for the first one; 0: there was none yet */
+};
+
+char eu_separator(const struct eu *e);
+void eu_put_name(const struct eu *e, const char *name, size_t size);
+/* A file with what belongs before it. */
+void eu_put_path(const struct eu *e, const char *path, struct csn_str comp_dir);
+void eu_put_position(uint64_t line, uint64_t column);
+
+#endif
