@@ -9,6 +9,7 @@
 
 #include <callsign/names.h>
 
+#include "stand_ins/gnat_names.h"
 #include "stand_ins/growth.h"
 #include "stand_ins/legacy_rust.h"
 
@@ -34,6 +35,7 @@ static bool style_fits(const char *name) {
     case STYLE_GNU_V3: case STYLE_JAVA: return itanium || strncmp(name, "_GLOBAL_", 8) == 0;
     case STYLE_RUST: return rust || legacy_rust;
     case STYLE_DLANG: return d;
+    case STYLE_GNAT: return true;
     default: return false;
     }
 }
@@ -203,6 +205,7 @@ static char *without_suffix(char *text) {
 }
 
 static char *demangle_plain(const char *name, size_t size) {
+    if (style == STYLE_GNAT) return gnat_name(name, size);
     if (style == STYLE_GNU_V3 && is_legacy_rust(name, size)) return legacy_rust_as_cxx(name, size, NULL);
     const struct csn_str given = { name, size };
     size_t length = 0, capacity = 4 * size + 256;

@@ -184,24 +184,20 @@ static bool is_contextual(struct markup_filter *f, const struct markup_node *n, 
 
 /* ---- elements that are shown ---- */
 
-/* The module of an element's address; NULL: the element was shown as it is. */
-static struct llvm_module *module_at(const struct markup_filter *f, const struct markup_node *n, size_t field, uint64_t addr, const struct mark_map **map) {
+/* The module of an element's address. False: the element was shown as it is. NULL: it could not be opened for an earlier one, which was reported. */
+static bool module_at(const struct markup_filter *f, const struct markup_node *n, uint64_t addr, const struct mark_map **map, struct llvm_module **out) {
     const char *message = NULL;
     *map = map_at(f, addr);
     if (!*map) {
-        markup_report(f, "no mmap covers address", n->fields[field].ptr);
+        markup_report(f, "no mmap covers address", n->fields[0].ptr);
         put_raw_element(f, n);
-        return NULL;
+        return false;
     }
-    const struct mark_module *m = &f->modules.items[(*map)->module];
-    struct llvm_module *found = llvm_session_build_id(f->session, m->build_id, &message);
-    if (found) return found;
-    char *shown = llvm_build_id_text(m->build_id);
-    fflush(stdout);
-    fprintf(stderr, "error: '%s': could not find build ID for ELF module #0x%" PRIx64 " \"%s\"; BuildID=%s\n", shown, m->id, m->name, m->build_id);
-    free(shown);
+    *out = llvm_session_build_id(f->session, f->modules.items[(*map)->module].build_id, &message);
+    if (*out || !message) return true;
+    fprintf(stderr, "error: %s\n", message);
     put_raw_element(f, n);
-    return NULL;
+    return false;
 }
 
 static bool is_known(const struct llvm_frame *frame) { return frame->function || frame->file || frame->line || frame->start_line || frame->has_start_address; }
@@ -216,9 +212,10 @@ static void show_pc(const struct markup_filter *f, const struct markup_node *n) 
     if (!markup_read_addr(f, n->fields[0], &addr)) return;
     if (n->field_count == 2 && !markup_read_pc_type(f, n->fields[1], &is_return)) return;
     addr -= is_return;
-    struct llvm_module *m = module_at(f, n, 0, addr, &map);
-    if (!m) return;
-    struct llvm_frame frame = llvm_find_code(m, &f->session->request, addr - map->addr + map->relative);
+    struct llvm_module *m;
+    struct llvm_frame frame = { 0 };
+    if (!module_at(f, n, addr, &map, &m)) return;
+    if (m) frame = llvm_find_code(m, &f->session->request, addr - map->addr + map->relative);
     if (is_known(&frame)) {
         markup_highlight(f);
         markup_put_value(f, "%s", or_invalid(frame.function));
@@ -240,13 +237,14 @@ static void show_backtrace(const struct markup_filter *f, const struct markup_no
     const struct mark_map *map;
     if (!markup_has_fields_at_least(f, n, 2)) return;
     markup_warn_fields_at_most(f, n, 3);
-    if (!markup_read_number(f, n->fields[0], "frame number", &number) || !markup_read_addr(f, n->fields[1], &addr)) return;
+    if (!markup_read_frame_number(f, n->fields[0], &number) || !markup_read_addr(f, n->fields[1], &addr)) return;
     if (n->field_count == 3 && !markup_read_pc_type(f, n->fields[2], &is_return)) return;
     addr -= is_return;
-    struct llvm_module *m = module_at(f, n, 1, addr, &map);
-    if (!m) return;
+    struct llvm_module *m;
+    struct llvm_frames frames = { 0 };
+    if (!module_at(f, n, addr, &map, &m)) return;
     const uint64_t relative = addr - map->addr + map->relative;
-    struct llvm_frames frames = llvm_find_inlined(m, &f->session->request, relative);
+    if (m) frames = llvm_find_inlined(m, &f->session->request, relative);
     markup_highlight(f);
     for (size_t i = 0; i < frames.count; i++) {
         const struct llvm_frame *frame = &frames.items[i];
@@ -286,9 +284,10 @@ static void show_data(const struct markup_filter *f, const struct markup_node *n
     uint64_t addr;
     const struct mark_map *map;
     if (!markup_has_fields(f, n, 1) || !markup_read_addr(f, n->fields[0], &addr)) return;
-    struct llvm_module *m = module_at(f, n, 0, addr, &map);
-    if (!m) return;
-    struct llvm_global global = llvm_find_data(m, &f->session->request, addr - map->addr + map->relative);
+    struct llvm_module *m;
+    struct llvm_global global = { 0 };
+    if (!module_at(f, n, addr, &map, &m)) return;
+    if (m) global = llvm_find_data(m, &f->session->request, addr - map->addr + map->relative);
     markup_highlight(f);
     fputs(or_invalid(global.name), stdout);
     markup_restore_color(f);

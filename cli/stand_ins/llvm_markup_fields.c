@@ -66,13 +66,11 @@ void markup_point_at(const struct markup_filter *f, const char *at) {
 }
 
 static void markup_type_error(const struct markup_filter *f, struct markup_span text, const char *type) {
-    fflush(stdout);
     fprintf(stderr, "error: expected %s; found '%.*s'\n", type, (int)text.len, text.ptr);
     markup_point_at(f, text.ptr);
 }
 
 void markup_report(const struct markup_filter *f, const char *text, const char *at) {
-    fflush(stdout);
     fprintf(stderr, "error: %s\n", text);
     markup_point_at(f, at);
 }
@@ -80,7 +78,6 @@ void markup_report(const struct markup_filter *f, const char *text, const char *
 bool markup_has_fields(const struct markup_filter *f, const struct markup_node *n, size_t count) {
     if (n->field_count == count) return true;
     bool more = n->field_count > count;
-    fflush(stdout);
     fprintf(stderr, "%s: expected %zu field(s); found %zu\n", more ? "warning" : "error", count, n->field_count);
     markup_point_at(f, n->tag.ptr + n->tag.len);
     return more;
@@ -88,7 +85,6 @@ bool markup_has_fields(const struct markup_filter *f, const struct markup_node *
 
 bool markup_has_fields_at_least(const struct markup_filter *f, const struct markup_node *n, size_t count) {
     if (n->field_count >= count) return true;
-    fflush(stdout);
     fprintf(stderr, "error: expected at least %zu field(s); found %zu\n", count, n->field_count);
     markup_point_at(f, n->tag.ptr + n->tag.len);
     return false;
@@ -96,7 +92,6 @@ bool markup_has_fields_at_least(const struct markup_filter *f, const struct mark
 
 void markup_warn_fields_at_most(const struct markup_filter *f, const struct markup_node *n, size_t count) {
     if (n->field_count <= count) return;
-    fflush(stdout);
     fprintf(stderr, "warning: expected at most %zu field(s); found %zu\n", count, n->field_count);
     markup_point_at(f, n->tag.ptr + n->tag.len);
 }
@@ -118,6 +113,18 @@ bool markup_read_addr(const struct markup_filter *f, struct markup_span text, ui
 bool markup_read_number(const struct markup_filter *f, struct markup_span text, const char *type, uint64_t *out) {
     bool good = llvm_read_number(text.ptr, text.len, false, out);
     if (!good) markup_type_error(f, text, type);
+    return good;
+}
+
+bool markup_read_frame_number(const struct markup_filter *f, struct markup_span text, uint64_t *out) {
+    bool good = text.len > 0;
+    *out = 0;
+    for (size_t i = 0; i < text.len && good; i++) {
+        const unsigned digit = (unsigned)(text.ptr[i] - '0');
+        good = digit < 10 && *out <= (UINT64_MAX - digit) / 10;
+        *out = *out * 10 + digit;
+    }
+    if (!good) markup_type_error(f, text, "frame number");
     return good;
 }
 

@@ -61,6 +61,8 @@ bool markup_has_fields_at_least(const struct markup_filter *f, const struct mark
 void markup_warn_fields_at_most(const struct markup_filter *f, const struct markup_node *n, size_t count);
 bool markup_read_addr(const struct markup_filter *f, struct markup_span text, uint64_t *out);
 bool markup_read_number(const struct markup_filter *f, struct markup_span text, const char *type, uint64_t *out);
+/* In base 10. */
+bool markup_read_frame_number(const struct markup_filter *f, struct markup_span text, uint64_t *out);
 bool markup_read_pc_type(const struct markup_filter *f, struct markup_span text, bool *is_return);
 bool markup_read_mode(const struct markup_filter *f, struct markup_span text, char mode[8]);
 bool markup_read_build_id(const struct markup_filter *f, struct markup_span text, char **out);

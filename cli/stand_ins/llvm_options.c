@@ -127,7 +127,7 @@ struct reader {
     struct llvm_options *to;
     char **words;
     int count, at;
-    bool failed, wants_help, wants_version, plain_functions;
+    bool failed, wants_help, wants_version, plain_functions, plain_color;
     const char *functions;   /* the last --functions= */
 };
 
@@ -191,8 +191,12 @@ static void apply(struct reader *r, enum option_id id, const char *value) {
     case RELATIVE_NAMES: o->paths = LLVM_PATH_RELATIVE; break;
     case BUILD_ID: o->build_id = value; break;
     case CACHE_SIZE: o->cache_text = value; break;
-    case COLOR: o->color = LLVM_COLOR_ALWAYS; break;
+    case COLOR:
+        o->color = LLVM_COLOR_ALWAYS;
+        r->plain_color = true;
+        break;
     case COLOR_VALUE:
+        if (r->plain_color) break;
         o->color = strcmp(value, "always") == 0 ? LLVM_COLOR_ALWAYS : strcmp(value, "never") == 0 ? LLVM_COLOR_NEVER : LLVM_COLOR_AUTO;
         break;
     case DSYM_HINT: GROW_PUSH(&o->dsym_hints, value); break;

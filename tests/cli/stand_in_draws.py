@@ -125,7 +125,45 @@ def llvm_options(rng):
 PRINTS_ADDRESS = {"-a", "--addresses", "--print-address", "-sia"}
 
 
+MARKUP_NUMBERS = ["0", "1", "2", "0x0", "0x1", "zz", "-1", "", "0x10000000000000000", "18446744073709551615", "07", " 1", "1 "]
+MARKUP_WORDS = ["pc", "ra", "load", "elf", "pe", "app", "lib", "r", "rx", "rwx", "xr", "q", "file", "abcdef0123456789", "aabb", "abc", "ABCDEF0123456789", "_ZN3foo3barEv",
+                "_Z1fv", "plain", "main", "_RNvC1a1b", "a b", "}", "{", "\033[1m"]
+MARKUP_TEXTS = ["", " ", "at ", "[1.2] ", "\033[31m", "\033[0m", "\033[1m", "\033[1;31m", "\033[42m", "{{", "}}}", "{{{", "{{{pc", "text\t", "\r", "\xe9", "::"]
+MARKUP_START = 0x7f0000000000
+CODE_OF_CC_BUILDID = [(0x1000, 0x1500), (0x4d00, 0x100)]
+
+
+def draw_markup_element(rng):
+    """Mostly a sound one, of a few modules and their ranges; else any fields."""
+    place = "0x%x" % (MARKUP_START + rng.randrange(3) * 0x10000 + draw_address(rng, CODE_OF_CC_BUILDID))
+    module = rng.randrange(3)
+    build_id = rng.choice(["abcdef0123456789"] * 3 + ["0011"])
+    sound = [f"module:{module}:{rng.choice(['app', 'lib', ''])}:elf:{build_id}",
+             f"mmap:0x{MARKUP_START + module * 0x10000:x}:0x{rng.choice([0x8000, 0x10000, 0x10]):x}:load:{module}:{rng.choice(['r', 'rx', 'rwx'])}:"
+             f"{rng.choice(['0', '0x0', '0x1000'])}",
+             f"pc:{place}", f"pc:{place}", f"pc:{place}:{rng.choice(['ra', 'pc'])}", f"bt:{rng.randrange(12)}:{place}", f"bt:{rng.randrange(3)}:{place}:ra", f"bt:0:{place}:pc",
+             f"data:{place}", f"symbol:{rng.choice(MARKUP_WORDS)}", "reset", "dumpfile:a:b"]
+    if rng.random() < 0.7:
+        return "{{{" + rng.choice(sound) + "}}}"
+    fields = [rng.choice(["pc", "bt", "data", "symbol", "module", "mmap", "reset", "Pc", "", "hexdict"])]
+    fields += [rng.choice([rng.choice(MARKUP_NUMBERS), rng.choice(MARKUP_WORDS), place]) for _ in range(rng.randrange(7))]
+    return "{{{" + ":".join(fields) + "}}}"
+
+
+def draw_markup(rng, count):
+    """Logs for --filter-markup."""
+    options = ["--filter-markup", *some(rng, ("--debug-file-directory=dbg", "--debug-file-directory=dbg", "--debug-file-directory=dbg", "--color=always", "--color",
+                                              "--color=never", "--no-demangle", "--basenames", "--no-inlines", "-p", "--output-style=GNU", "--relativenames"), 0.3)]
+
+    def line():
+        return "".join(rng.choice([rng.choice(MARKUP_TEXTS), draw_markup_element(rng)]) for _ in range(rng.randrange(1, 5)))
+
+    return Draw(options, draw_inputs(rng, count, 12, line))
+
+
 def draw_llvm(rng, _dialect, name, ranges, count):
+    if rng.random() < 0.08:
+        return draw_markup(rng, count)
     options = llvm_options(rng)
     prints_address = bool(PRINTS_ADDRESS & set(options))
     has_object = rng.random() < 0.6

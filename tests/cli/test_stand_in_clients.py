@@ -354,6 +354,81 @@ def test_faddr2line(sides, kernel):
     assert " at " in text
 
 
+class Syzkaller:
+    """How syzkaller's pkg/symbolizer holds llvm-addr2line, or addr2line where that is missing: one child for a binary, requests of many addresses with one of all ones at the end, and
+    frames read to the line of that one. It drops unknown frames and reads lines up to the first character that is no digit."""
+
+    def __init__(self, side, name, binary):
+        self.child = subprocess.Popen([str(side.folder / name), "-afi", "-e", str(binary)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                      env=side.environment())
+
+    def line(self):
+        text = self.child.stdout.readline()
+        assert text, "the child is gone"
+        return text[:-1]
+
+    def frames_to_next(self, addr):
+        found, text = [], self.line()
+        while not text.startswith("0x"):
+            file, colon, rest = self.line().rpartition(":")
+            number = re.match("[0-9]*", rest)[0]
+            assert colon
+            if number and text not in ("", "??") and file not in ("", "??"):
+                found.append((addr, text, file, int(number) or -1))
+            text = self.line()
+        return found, int(text, 16)
+
+    def symbolize(self, addrs):
+        self.child.stdin.write("".join(f"0x{addr:x}\n" for addr in addrs) + "0xffffffffffffffff\n")
+        self.child.stdin.flush()
+        found, shown = [], int(self.line(), 16)
+        for addr in addrs:
+            assert shown == addr
+            frames, shown = self.frames_to_next(addr)
+            found += frames
+        self.line()  # LLVM may name a symbol at the end
+        self.line()
+        return found
+
+    def end(self):
+        """It kills its child."""
+        self.child.stdin.close()
+        self.child.stdout.close()
+        self.child.kill()
+        self.child.wait()
+
+
+def symbolized_like_syzkaller(side, name, binary, batches):
+    child = Syzkaller(side, name, binary)
+    try:
+        return [child.symbolize(batch) for batch in batches]
+    finally:
+        child.end()
+
+
+def batches_of(binary, count):
+    """Addresses of functions, a few at a time, one at a time, and all at once."""
+    listing = subprocess.run([need("nm"), "-S", binary], check=True, capture_output=True, text=True).stdout
+    functions = [(int(w[0], 16), int(w[1], 16)) for w in map(str.split, listing.splitlines()) if len(w) == 4 and w[2] in "TtW"]
+    places = [at for first, length in functions[:: max(1, len(functions) // count)] for at in range(first, first + length, max(1, length // 8))]
+    return [places[i:i + 7] for i in range(0, len(places), 7)] + [[at] for at in places[:20]] + [places, []]
+
+
+@pytest.mark.parametrize("name", ["addr2line", "llvm-addr2line"])
+def test_syzkaller(name, sides, program):
+    batches = batches_of(program, 200)
+    found = compared(sides, name, lambda side: symbolized_like_syzkaller(side, name, program, batches))
+    assert len({frame[2] for frames in found for frame in frames}) > 3 and any("Sum3add" in frame[1] for frames in found for frame in frames)
+
+
+@pytest.mark.parametrize("name", ["addr2line", "llvm-addr2line"])
+def test_syzkaller_with_a_kernel(name, sides, kernel):
+    vmlinux = kernel[0]
+    batches = batches_of(vmlinux, 60)
+    found = compared(sides, name, lambda side: symbolized_like_syzkaller(side, name, vmlinux, batches))
+    assert sum(map(len, found)) > 200
+
+
 def test_gdb_names_the_same_functions(program):
     """`info symbol` of gdb, which starts no symbolizer, against the names and offsets of eu-addr2line's stand-in."""
     gdb = need("gdb")

@@ -2,8 +2,10 @@
 import fcntl
 import json
 import os
+import random
 import shutil
 import subprocess
+import sys
 import time
 
 import pytest
@@ -12,6 +14,7 @@ import fuzz_stand_ins
 import stand_in_draws
 import stand_in_pairs
 import stand_in_programs
+from programs import need
 
 # The tools that are compared with: GNU binutils 2.40, LLVM 22, elfutils 0.188.
 VERSIONS = {"addr2line": "2.40", "llvm-gsymutil": "22.", "llvm-symbolizer": "22.", "llvm-addr2line": "22.", "eu-addr2line": "0.188"}
@@ -156,6 +159,22 @@ def test_names_with_suffixes(dialect, option, folder, tmp_path):
     assert difference is None, stand_in_pairs.show_difference([option], b"", difference)
 
 
+ADA = ["ada", "text_io", "a1_2", "x", "__", "__", "___", "_", "2", "__3_1", "Xnb", "X", "TKB", "TK__", "P", "N", "E", "S", "SR", "SW", "SI_", "SO", "SQ", "DF", "DA",
+       "DQ", "_B12s", "_E3", "_E3s", "___elabs", "___elabb", "___size", "___alignment", "___assign", "__Oadd", "__Oeq", "__Oexpon", "__Onix", ".4", ".", "_ada_", "Z"]
+
+
+def test_names_of_ada(folder, tmp_path):
+    """Parts of them in any order, and names of other languages."""
+    pair, rng = pair_for("addr2line", folder), random.Random(3)
+    names = {"".join(rng.choice(ADA) for _ in range(rng.randrange(1, 6))) for _ in range(3000)} | {"main", "Main", "_Z1fv", "_ada_main", "_ada_Main"}
+    names = sorted(name for name in names if not name[0].isdigit() and name[0] != ".")
+    (tmp_path / "a.s").write_text(".text\n" + "".join(f'.globl "{name}"\n.type "{name}", @function\n"{name}": nop\n.size "{name}", 1\n' for name in names))
+    subprocess.run([need("gcc"), "-c", "a.s", "-o", "a.o"], cwd=tmp_path, check=True)
+    lines = "".join(f"{at:x}\n" for at in range(len(names))).encode()
+    difference = pair.compare(["--demangle=gnat", "-f", "-e", "a.o"], lines, tmp_path)
+    assert len(names) > 1000 and difference is None, stand_in_pairs.show_difference([], b"", difference)
+
+
 def test_eu_addr2line_finds_debug_files_by_a_list(folder, programs):
     where = folder / "programs"
     assert "cc-buildid" in stand_in_programs.build(where, {"cc-buildid"})
@@ -258,7 +277,7 @@ SITES = ["functions:\n  - name: main\n    callsites:\n      - return_offset: 0x5
          "functions:\n  - name: main\n    callsites:\n      - return_offset: xyz\n        match_regex: []\n",
          "functions:\n  - name: main\n    callsites:\n", "functions:\n  - name: main\n    callsites: ~\n", "functions: null\n", "functions: \"\"\n",
          "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n        match_regex:\n        flags: [InternalCall, ExternalCall]\n",
-         "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n", "functions:\n  - name: main\n    name: x\n"]
+         "functions:\n  - name: main\n    callsites:\n      - return_offset: 1\n", "functions:\n  - name: main\n    name: x\n", "functions:\n  - name: main\n"]
 
 
 @pytest.mark.parametrize("text", SITES)
@@ -575,6 +594,24 @@ def test_markup(options, folder, programs):
     arguments = ["--filter-markup", "--debug-file-directory=dbg", *options]
     difference = pair.compare(arguments, log, where)
     assert difference is None, stand_in_pairs.show_difference(arguments, log, difference)
+
+
+@pytest.mark.parametrize("dialect", ["llvm-symbolizer", "llvm-addr2line"])
+def test_markup_of_any_kind(dialect, folder, programs):
+    """Elements that are sound, and those that have any fields; modules that are missing, or no objects."""
+    need_programs(folder, "cc-buildid")
+    pair, rng, where = pair_for(dialect, folder), random.Random(11), folder / "programs"
+    bad = where / "dbg" / ".build-id" / "00"
+    bad.mkdir(exist_ok=True)
+    counts = fuzz_stand_ins.Counts(sys.stdout)
+    for text in ("", "no object file"):
+        for path in bad.glob("*"):
+            path.unlink()
+        if text:
+            (bad / "11.debug").write_text(text)
+        for _ in range(15):
+            fuzz_stand_ins.compare(pair, counts, "markup", stand_in_draws.draw_markup(rng, 20), where)
+    assert counts.runs == 600 and counts.differences == 0
 
 
 @pytest.mark.parametrize("name", ["addr2line", "x86_64-linux-gnu-addr2line", "callsign-addr2line", "addr2line-2.40", "gaddr2line"])

@@ -186,7 +186,7 @@ static void read_function(struct yaml_file *f, yaml_node_t *node, bool adds) {
         if (adds && !f->why) add_site(f, to, &site);
     }
     check_keys(f, node, known);
-    if (to && sites) to->has_calls = true;
+    if (to) to->has_calls = true; /* also without call sites, as LLVM */
 }
 
 static void read_document(struct yaml_file *f) {
