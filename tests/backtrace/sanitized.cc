@@ -32,6 +32,12 @@ __attribute__((noinline)) void count_up() {
     __asm__ volatile("");
 }
 
+__attribute__((noinline)) int overflow(int n) {
+    int result = n + 1; // LINE overflow
+    __asm__ volatile("");
+    return result - n;
+}
+
 __attribute__((noinline)) int deep(volatile char *outer, int n) {
     volatile char bytes[4096];
     bytes[n & 15] = *outer;
@@ -55,6 +61,7 @@ int main(int argc, char **argv) {
         orders::count_up(); // LINE race
         other.join();
     }
+    if (!std::strcmp(what, "undefined")) return orders::overflow(2147483645 + argc); // LINE undefined
     std::printf("done\n");
     return 0;
 }

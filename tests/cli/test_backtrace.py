@@ -94,6 +94,18 @@ def test_stack_in_a_signal_handler(callsign, libraries, tmp_path, pie, kind, whe
     assert here[2][0] == crash[3][0] == "main"
 
 
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_handler_without_memory_locks_and_files(callsign, libraries, tmp_path, kind):
+    """malloc, locks of threads and open() end the program within the handler; each function that may be called there is called twice."""
+    source, program = SOURCES / "watched_handler.c", tmp_path / "watched"
+    run(need("gcc"), "-g", "-O2", "-fno-omit-frame-pointer", f"-I{INCLUDE}", source, "-o", program, *link(libraries, kind), "-ldl")
+    callsign.good("convert", "-q", program, "-o", f"{program}.gsym")
+    run(need("strip"), program)
+    text = run(program)
+    assert text.count(f" in work {source}:") == 4
+    assert text.count(f" in fail {source}:{mark(source, 'fail')}\n") == 2
+
+
 def test_thread_and_frame_pointers(callsign, libraries, tmp_path):
     program = tmp_path / "own"
     run(need("gcc"), "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", f"-I{INCLUDE}", OWN, "-o", program,

@@ -128,3 +128,11 @@ def test_thread_sanitizer(archive, compiler, tmp_path):
     assert text.count(f"orders::count_up() {SOURCE}:{mark('count')} ") >= 2
     assert f" main {SOURCE}:{mark('race')} " in text
     assert "Location is global 'counter' of size 8" in text
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-22"])
+def test_undefined_behaviour_sanitizer(archive, compiler, tmp_path):
+    program = build(archive, compiler, tmp_path, "undefined", "-fno-sanitize-recover=undefined")
+    text = report(program, "undefined", UBSAN_OPTIONS="print_stacktrace=1")
+    assert "signed integer overflow: 2147483647 + 1" in text
+    assert frames(text)[:2] == [("orders::overflow(int)", mark("overflow")), ("main", mark("undefined"))]
