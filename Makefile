@@ -54,6 +54,7 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@bench/run $(if $(QUICK),--quick)
 	@bench/run-stacks $(if $(QUICK),--quick)
+	@bench/run-logs $(if $(QUICK),--quick)
 	@bench/symbian $(if $(QUICK),--quick)
 
 fuzz:

@@ -20,7 +20,17 @@ static char byte_at(struct csn_str line, size_t at) { return at < line.len ? lin
 static bool ends_time(struct csn_str line, size_t at) {
     size_t i = at;
     while (i > 0 && is_digit(line.ptr[i - 1])) i--;
-    return i < at && i > 1 && line.ptr[i - 1] == '.' && is_digit(line.ptr[i - 2]);
+    if (i == at || i < 2 || line.ptr[i - 1] != '.' || !is_digit(line.ptr[i - 2])) return false;
+    for (i--; i > 0 && is_digit(line.ptr[i - 1]); i--) continue;
+    return !i || is_blank_char(line.ptr[i - 1]) || line.ptr[i - 1] == '[';
+}
+
+/* "0x" is before `at`. */
+static bool is_upper_address(struct csn_str line, size_t at) {
+    size_t end = at;
+    if (is_digit(byte_at(line, at)) && byte_at(line, at) < '8') return false;
+    while (end < at + 17 && is_hex_digit(byte_at(line, end))) end++;
+    return end == at + 8 || end == at + 16;
 }
 
 /* " pc ", " ip " and " ip:"; also " sp", which nobody needs alone. */
@@ -38,17 +48,27 @@ static bool begins_value(struct csn_str line, size_t at) {
     return true;
 }
 
+/* Whether one of 8 bytes may begin a mark: most of a log has none. */
+static inline bool has_kind(const char *p) {
+    const uint8_t *b = (const uint8_t *)p;
+    return byte_kinds[b[0]] | byte_kinds[b[1]] | byte_kinds[b[2]] | byte_kinds[b[3]] | byte_kinds[b[4]] | byte_kinds[b[5]]
+           | byte_kinds[b[6]] | byte_kinds[b[7]];
+}
+
 static bool has_text(struct csn_str line, size_t at, const char *text) {
     size_t size = strlen(text);
     return line.len - at >= size && memcmp(line.ptr + at, text, size) == 0;
 }
 
 static uint32_t marks_within(struct csn_str line) {
+    enum { AT_ONCE = 8 };
     uint32_t marks = 0;
     for (size_t i = 0; i < line.len; i++) {
+        while (line.len - i > AT_ONCE && !has_kind(line.ptr + i)) i += AT_ONCE;
         switch (byte_kinds[(uint8_t)line.ptr[i]]) {
         case BYTE_X:
-            if (i && line.ptr[i - 1] == '0' && is_hex_digit(byte_at(line, i + 1))) marks |= MARK_HEX;
+            if (!i || line.ptr[i - 1] != '0' || !is_hex_digit(byte_at(line, i + 1))) break;
+            marks |= is_upper_address(line, i + 1) ? MARK_HEX | MARK_KERNEL : MARK_HEX;
             break;
         case BYTE_PLUS:
             if (is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) marks |= MARK_PLUS;
@@ -77,6 +97,7 @@ static uint32_t marks_within(struct csn_str line) {
             if (line.len - i >= 4 && memcmp(line.ptr + i, "wasm", 4) == 0) marks |= MARK_MODULE;
             break;
         case BYTE_DASH:
+            if (i && line.ptr[i - 1] == '/' && byte_at(line, i + 1) == '/') marks |= MARK_BRANCH;
             if (i > 4 && line.len - i >= 3 && memcmp(line.ptr + i - 5, "build-id", 8) == 0) marks |= MARK_BUILD_ID;
             break;
         default: break;

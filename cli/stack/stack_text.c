@@ -92,6 +92,16 @@ static bool has_marks(const struct stack_dialect *dialect, uint32_t marks) {
     return false;
 }
 
+/* The lines of a log have few different sets of marks. */
+static uint64_t dialects_for(struct stack_text *text, uint32_t marks) {
+    struct dialects_by_marks *cached = &text->by_marks[(marks * 2654435761u >> 16) % DIALECT_CACHE];
+    if (cached->known && cached->marks == marks) return cached->dialects;
+    *cached = (struct dialects_by_marks){ .marks = marks, .known = true };
+    for (size_t i = 0; i < text->dialect_count; i++)
+        if (has_marks(text->dialects[i], marks)) cached->dialects |= 1ull << i;
+    return cached->dialects;
+}
+
 static enum line_kind read_with(struct stack_text *text, size_t dialect, struct csn_str line, struct line_frame *out) {
     *out = (struct line_frame){ .site = SITE_PC };
     return text->dialects[dialect]->read(text->states[dialect], &text->modules, line, text->current == dialect, out);
@@ -102,9 +112,10 @@ static size_t read_line(struct stack_text *text, struct csn_str line, enum line_
     size_t first = text->forced != NO_DIALECT ? text->forced : text->current;
     *kind = first != NO_DIALECT ? read_with(text, first, line, out) : KIND_NONE;
     if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
-    uint32_t marks = line_marks(line);
-    for (size_t i = 0; i < text->dialect_count; i++) {
-        if (i == first || (i != text->awake && !has_marks(text->dialects[i], marks))) continue;
+    uint64_t wanted = dialects_for(text, line_marks(line));
+    if (text->awake != NO_DIALECT) wanted |= 1ull << text->awake;
+    for (size_t i = 0; wanted >> i; i++) {
+        if (i == first || !(wanted >> i & 1)) continue;
         *kind = read_with(text, i, line, out);
         if (*kind != KIND_NONE) return i;
     }

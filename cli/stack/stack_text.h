@@ -7,6 +7,8 @@
 #include "stack/stack_output.h"
 #include "stack/stack_part.h"
 
+enum { DIALECT_CACHE = 256 };
+
 struct stack_text {
     struct stack_session *session;
     struct stack_output *output;
@@ -14,6 +16,11 @@ struct stack_text {
     void **states;                /* one for each dialect */
     size_t dialect_count;
     size_t forced, current;       /* the only dialect; that of the stack that is held; NO_DIALECT */
+    struct dialects_by_marks {
+        uint32_t marks;
+        bool known;
+        uint64_t dialects;        /* a bit for each that reads lines with these marks */
+    } by_marks[DIALECT_CACHE];
     size_t awake;                 /* the dialect that the line before told something; NO_DIALECT */
     struct stack_modules modules;
     bool in_place;

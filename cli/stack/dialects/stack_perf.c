@@ -551,5 +551,5 @@ static void fill_perf(struct line_filler *f) {
     fill_ending(f);
 }
 
-const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_PLUS | MARK_HEX }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
+const struct stack_dialect perf_dialect = { .name = "perf", .marks = { MARK_ADDRESS, MARK_TIME, MARK_COLON, MARK_START_HEX, MARK_IMAGE, MARK_AT | MARK_HEX, MARK_BRANCH }, .state_size = sizeof(struct perf_state), .read = read_perf_line, .more = read_next_branch,
                                             .address = kernel_address, .fill = fill_perf };
