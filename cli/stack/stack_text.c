@@ -114,8 +114,9 @@ static size_t read_line(struct stack_text *text, struct csn_str line, enum line_
     if (*kind != KIND_NONE || text->forced != NO_DIALECT) return *kind != KIND_NONE ? first : NO_DIALECT;
     uint64_t wanted = dialects_for(text, line_marks(line));
     if (text->awake != NO_DIALECT) wanted |= 1ull << text->awake;
-    for (size_t i = 0; wanted >> i; i++) {
-        if (i == first || !(wanted >> i & 1)) continue;
+    for (; wanted; wanted &= wanted - 1) {
+        size_t i = (size_t)__builtin_ctzll(wanted);
+        if (i == first) continue;
         *kind = read_with(text, i, line, out);
         if (*kind != KIND_NONE) return i;
     }
