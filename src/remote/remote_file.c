@@ -231,6 +231,10 @@ static size_t choose_gap(const struct csni_remote_file *file) {
     return gap;
 }
 
+uint64_t csni_remote_file_spare(const struct csni_remote_file *file) {
+    return file->received < COLD_BYTES ? COLD_BYTES - file->received : 0;
+}
+
 static csn_status fetch_wanted(struct csni_remote_file *file, struct csn_error *err) {
     struct csn_remote_range ranges[RANGES_MAX];
     size_t gap = choose_gap(file);

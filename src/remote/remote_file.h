@@ -41,6 +41,8 @@ bool csni_remote_file_want(struct csni_remote_file *file, uint64_t offset, uint6
 bool csni_remote_file_has(const struct csni_remote_file *file, uint64_t offset, uint64_t size);
 /* Marks blocks that have been read although they are missing. True: there are some. */
 bool csni_remote_file_want_touched(struct csni_remote_file *file);
+/* Bytes that a first lookup may still read. */
+uint64_t csni_remote_file_spare(const struct csni_remote_file *file);
 /* Reads what is wanted. */
 csn_status csni_remote_file_fetch(struct csni_remote_file *file, struct csn_error *err);
 

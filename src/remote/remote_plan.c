@@ -1,8 +1,12 @@
 /* The steps of a lookup in GSYM files: of each, the ranges for all addresses are fetched together. */
 #include "remote/remote_plan.h"
 
-/* A record of usual size, the largest that is read as a whole, and the inlined calls before a block of the accelerator. */
-enum { RECORD_GUESS = 4096, RECORD_MOST = 88 << 10, NODES_BEFORE = 8192 };
+/* Bytes of a record of usual size, and the most of one that is read as a whole; of a usual block of the accelerator, of the inlined calls
+ * before it, at least and at most, and of strings, which come after them. */
+enum {
+    RECORD_GUESS = 4096, RECORD_MOST = 88 << 10,
+    BLOCK_GUESS = 2048, NODES_LEAST = 8192, NODES_MOST = 80 << 10, STRINGS_LATER = 3 * CSNI_REMOTE_BLOCK
+};
 
 static bool want_at(struct csni_remote_file *file, const uint8_t *at, uint64_t size) {
     uint64_t offset = (uint64_t)(at - file->bytes.ptr);
@@ -13,6 +17,13 @@ static bool is_gsym(const struct csni_remote *remote) { return remote->inner->fo
 
 /* ---- with the accelerator ---- */
 
+/* A long function's calls are far before the block: as many as a first lookup has bytes for. */
+static uint64_t nodes_before(const struct csni_remote_file *file, size_t lookups) {
+    uint64_t spare = csni_remote_file_spare(file), others = CSNI_REMOTE_BLOCK + STRINGS_LATER;
+    if (lookups > 1 || spare < others + NODES_LEAST) return NODES_LEAST;
+    return spare - others < NODES_MOST ? spare - others : NODES_MOST;
+}
+
 static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *addrs, size_t count, struct csn_error *err) {
     struct csni_remote_file *file = &remote->file;
     const struct csni_gsym_accel *accel = &remote->inner->accel;
@@ -21,10 +32,11 @@ static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *a
         if (csni_accel_covers(accel, addrs[i])) is_missing |= want_at(file, csni_accel_entry(accel, addrs[i]), CSNI_ACCEL_ENTRY);
     if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
     is_missing = false;
+    uint64_t nodes = nodes_before(file, count);
     for (size_t i = 0; i < count; i++) {
         if (!csni_accel_covers(accel, addrs[i])) continue;
-        uint64_t at = csni_accel_u32(csni_accel_entry(accel, addrs[i])), before = at < NODES_BEFORE ? at : NODES_BEFORE;
-        if (at < accel->readable) is_missing |= want_at(file, accel->blocks + at - before, before + CSNI_ACCEL_BLOCK_MOST);
+        uint64_t at = csni_accel_u32(csni_accel_entry(accel, addrs[i])), before = at < nodes ? at : nodes;
+        if (at < accel->readable) is_missing |= want_at(file, accel->blocks + at - before, before + BLOCK_GUESS);
     }
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }
@@ -82,12 +94,20 @@ static csn_status plan_sampled(struct csni_remote *remote, const uint64_t *addrs
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }
 
+/* The accelerator comes after the records. */
+static uint64_t guess_last_record_size(const struct csni_remote *remote, uint64_t offset) {
+    const struct csni_gsym *gsym = &remote->inner->gsym;
+    if (!remote->accel.table) return RECORD_GUESS;
+    uint64_t end = (uint64_t)(remote->accel.table - gsym->bytes.ptr), begin = gsym->records_offset + offset;
+    return end > begin ? end - begin : RECORD_GUESS;
+}
+
 /* Records follow one another in the order of their functions, in most files: the next one tells the size. */
 static uint64_t guess_record_size(const struct csni_remote *remote, size_t idx) {
     const struct csni_gsym *gsym = &remote->inner->gsym;
     uint64_t infos = (uint64_t)(gsym->infos - gsym->bytes.ptr), offset = csni_gsym_info_offset(gsym, (uint32_t)idx);
-    if (idx + 1 >= gsym->address_count || !csni_remote_file_has(&remote->file, infos + (idx + 1) * gsym->info_size, gsym->info_size))
-        return RECORD_GUESS;
+    if (idx + 1 >= gsym->address_count) return guess_last_record_size(remote, offset);
+    if (!csni_remote_file_has(&remote->file, infos + (idx + 1) * gsym->info_size, gsym->info_size)) return RECORD_GUESS;
     uint64_t next = csni_gsym_info_offset(gsym, (uint32_t)idx + 1);
     return next > offset ? next - offset : RECORD_GUESS;
 }

@@ -87,6 +87,35 @@ def test_one_address_with_an_accelerator(large, callsign):
             assert server.bytes_sent <= 512 << 10
 
 
+def with_a_long_function(calls, is_last):
+    """Its record is too long to be read as a whole, and its inlined calls, all within one, lie far before the blocks of its code."""
+    yield from made_up(20000)
+    start, size = 0x800000, 16 * calls
+    yield f"FUNC {start:x} {size:x} 0 long_function"
+    yield f"INLINE 0 1 1 0 {start:x} {size:x}"
+    for i in range(calls):
+        yield f"INLINE 1 {i % 900 + 1} {i % 60} {i % 100 + 1} {start + 16 * i:x} 8"
+    for i in range(4 * calls):
+        yield f"{start + 4 * i:x} 4 {i * 7919 % 30000 + 1} {i % 60}"
+    if not is_last:
+        yield f"FUNC {start + size:x} 10 0 after_it"
+
+
+@pytest.mark.parametrize("place", ["last", "before-the-last"])
+def test_inlined_calls_far_before_a_block_come_with_it(callsign, tmp_path, place):
+    """Head, entry of the table, block with the calls before it, strings: four requests, three where the head has the strings."""
+    symbols, index = tmp_path / "long.sym", tmp_path / "long.gsym"
+    symbols.write_text("\n".join([*with_a_long_function(5500, place == "last"), ""]))
+    callsign.good("convert", symbols, "-o", index, "--accelerate", "--quiet")
+    with range_server.serving({"/x.gsym": index.read_bytes()}) as server:
+        for address in (0x800003, 0x800413, 0x804001):
+            server.clear()
+            answer = callsign.good("lookup", server.url("/x.gsym"), hex(address))
+            assert answer == callsign.good("lookup", index, hex(address)) and "twice_0" in answer and "long_function" in answer
+            assert len(server.requests) <= 4, server.requests
+            assert server.bytes_sent <= 512 << 10
+
+
 def strings_of(index):
     data = index.read_bytes()
     at, size = struct.unpack_from("<II", data, 20)
