@@ -63,11 +63,10 @@ struct stack_dialect {
     /* `line` has no newline and no prefix of a log daemon. `open`: a stack of this dialect is held. Mappings and images of the line are
      * added to `modules`. */
     enum line_kind (*read)(void *state, struct stack_modules *modules, struct csn_str line, bool open, struct line_frame *out);
-    /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found); the lines up to
-     * there have been read. */
+    /* With KIND_AHEAD. Whether the line ends the search, which is limited; what it told (empty: nothing was found). The lines up to
+     * there are read again, with stack_modules.is_searched. */
     bool (*ends_search)(struct csn_str line);
     void (*end_search)(void *state, struct stack_modules *modules, struct csn_str found);
-    void (*pass_search)(void *state);
     /* The next frame of the same line, from `from` on. False: there is none. NULL: lines have one frame. */
     bool (*more)(void *state, struct csn_str line, size_t from, struct line_frame *out);
     /* The address that a frame with SITE_ADDRESS stands for; NULL: its value. */

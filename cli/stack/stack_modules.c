@@ -3,10 +3,12 @@
 
 #include <string.h>
 
+#include "stack/dialects/dialects.h"
+
 bool stack_modules_init(struct stack_modules *modules, struct stack_session *session) {
     *modules = (struct stack_modules){ .session = session };
     if (csn_process_maps_create(NULL, &modules->maps, NULL) < 0) return false;
-    modules->generation = csn_process_maps_generation(modules->maps);
+    modules->generation = modules->first_generation = csn_process_maps_generation(modules->maps);
     return true;
 }
 
@@ -26,6 +28,17 @@ bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str l
     csn_status status = csn_process_maps_add_line(modules->maps, 0, line, NULL);
     if (status == CSN_E_MEMORY) modules->no_memory = true;
     return status != CSN_NONE;
+}
+
+bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str line) {
+    if (stack_modules_add_maps_line(modules, line) || gdb_read_mapping(modules, line)) return true;
+    csn_status status = csn_process_maps_add_report_line(modules->maps, 0, line, NULL);
+    if (status == CSN_E_MEMORY) modules->no_memory = true;
+    return status != CSN_NONE;
+}
+
+bool stack_modules_has_maps(const struct stack_modules *modules) {
+    return csn_process_maps_generation(modules->maps) != modules->first_generation;
 }
 
 void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end) {

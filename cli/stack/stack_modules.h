@@ -9,9 +9,11 @@
 struct stack_modules {
     struct stack_session *session;
     struct csn_process_maps *maps;
+    uint64_t first_generation; /* of the maps when they were empty */
     uint64_t pid, generation; /* of the maps that the session's modules were made from */
     bool has_process;         /* frames were placed by maps */
     struct stack_places places;
+    bool is_searched;         /* the lines after this one have been searched: see KIND_AHEAD */
     bool no_memory;
 };
 
@@ -22,6 +24,10 @@ void stack_modules_deinit(struct stack_modules *modules);
 void stack_modules_add_mapping(struct stack_modules *modules, uint64_t pid, const struct csn_process_mapping *mapping);
 /* True: it is a line of /proc/PID/maps. */
 bool stack_modules_add_maps_line(struct stack_modules *modules, struct csn_str line);
+/* The same of `info proc mappings` of gdb, and of lists of images in reports. */
+bool stack_modules_add_any_line(struct stack_modules *modules, struct csn_str line);
+/* Whether anything was described. */
+bool stack_modules_has_maps(const struct stack_modules *modules);
 /* A module whose first byte in memory is at `start`. */
 void stack_modules_add_image(struct stack_modules *modules, const struct module_names *names, uint64_t start, uint64_t end);
 

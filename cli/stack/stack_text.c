@@ -7,7 +7,8 @@
 
 #include "ui/line_input.h"
 
-enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17 };
+enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17, MAPS_MAX_BYTES = 1 << 20,
+       LINES_WITHOUT_MAP = 16 };
 static const size_t NO_DIALECT = SIZE_MAX;
 
 static bool init_states(struct stack_text *text) {
@@ -25,8 +26,7 @@ static bool init_states(struct stack_text *text) {
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
                      const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced) {
     *text = (struct stack_text){ .session = session, .output = output, .in_place = in_place, .dialects = dialects,
-                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT,
-                                 .searching = NO_DIALECT };
+                                 .dialect_count = dialect_count, .forced = NO_DIALECT, .current = NO_DIALECT, .awake = NO_DIALECT };
     for (size_t i = 0; forced && i < dialect_count; i++)
         if (strcmp(dialects[i]->name, forced) == 0) text->forced = i;
     session_use(session, false);
@@ -205,20 +205,36 @@ static bool add_line(struct stack_text *text, size_t dialect, enum line_kind kin
     return held_stack_add(&text->held, line, number, frame);
 }
 
-static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+/* ---- lines that a later one explains ---- */
+
+static bool begin_search(struct stack_text *text, enum search_kind kind, size_t dialect, struct csn_str line, uint64_t number) {
+    text->searching = kind;
+    text->searching_dialect = dialect;
+    text->first_waiting = number;
+    text->maps_found = text->lines_since_map = 0;
+    return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+}
+
+/* A stack begins with a pc, and nothing has told yet where modules lie: their list may follow it, as in a report. */
+static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_kind kind, const struct line_frame *frame, uint64_t number) {
+    bool begins = kind == KIND_FIRST || (kind == KIND_FRAME && text->current != dialect);
+    return begins && frame->by_maps && frame->site == SITE_PC && !frame->pid && !frame->sample && number >= text->searched_to[SEARCH_MAPS]
+           && !stack_modules_has_maps(&text->modules);
+}
+
+static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
     struct csn_str bare = line_text(line);
     enum line_kind kind = KIND_NONE;
     struct line_frame frame = { .site = SITE_PC };
     size_t dialect = NO_DIALECT;
     bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
     text->inside_long_line = is_part;
+    text->modules.is_searched = number < text->searched_to[SEARCH_DIALECT];
     size_t prefix = too_long ? 0 : log_prefix_size(bare);
     if (!too_long && bare.len > prefix)
         dialect = read_line(text, (struct csn_str){ bare.ptr + prefix, bare.len - prefix }, &kind, &frame);
-    if (kind == KIND_AHEAD) {
-        text->searching = dialect;
-        return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
-    }
+    if (kind == KIND_AHEAD) return begin_search(text, SEARCH_DIALECT, dialect, line, number);
+    if (needs_maps(text, dialect, kind, &frame, number)) return begin_search(text, SEARCH_MAPS, dialect, line, number);
     if (bare.len) text->awake = kind == KIND_CONTEXT ? dialect : NO_DIALECT;
     if (text->modules.no_memory) return false;
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
@@ -232,33 +248,57 @@ static bool read_text_line(struct stack_text *text, struct csn_str line, bool is
     return pass_line(text, line);
 }
 
-/* ---- lines that a later one explains ---- */
+/* ---- searches ---- */
 
+static bool feed_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number);
+
+/* The lines that waited are read in their order. One of them may begin a search of the other kind: no line is searched twice. */
 static bool end_search(struct stack_text *text, struct csn_str found) {
-    const struct stack_dialect *dialect = text->dialects[text->searching];
-    void *state = text->states[text->searching];
+    const struct stack_dialect *dialect = text->dialects[text->searching_dialect];
+    struct held_stack queue = text->waiting;
     bool good = true;
-    text->searching = NO_DIALECT;
-    dialect->end_search(state, &text->modules, found);
-    for (size_t i = 0; good && i < text->waiting.count; i++)
-        good = read_text_line(text, (struct csn_str){ text->waiting.bytes + text->waiting.lines[i].at, text->waiting.lines[i].size }, false);
-    dialect->pass_search(state);
-    held_stack_clear(&text->waiting);
+    text->waiting = (struct held_stack){ 0 };
+    text->searched_to[text->searching] = text->first_waiting + queue.count;
+    if (text->searching == SEARCH_DIALECT) dialect->end_search(text->states[text->searching_dialect], &text->modules, found);
+    text->searching = SEARCH_NONE;
+    const uint64_t first = text->first_waiting;
+    for (size_t i = 0; good && i < queue.count; i++)
+        good = feed_line(text, (struct csn_str){ queue.bytes + queue.lines[i].at, queue.lines[i].size }, false, first + i);
+    held_stack_deinit(&queue);
     return good;
 }
 
-bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
-    if (text->searching == NO_DIALECT) return read_text_line(text, line, is_part);
-    struct csn_str bare = line_text(line), nothing = { "", 0 };
-    if (is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > SEARCH_MAX_BYTES)
-        return end_search(text, nothing) && stack_text_line(text, line, is_part);
-    size_t prefix = log_prefix_size(bare);
-    struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
-    if (text->dialects[text->searching]->ends_search(rest)) return end_search(text, rest) && read_text_line(text, line, false);
-    return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+/* Whether the line is the one that was searched. Lines of a list of modules are kept. */
+static bool ends_search(struct stack_text *text, struct csn_str line) {
+    if (text->searching == SEARCH_DIALECT) return text->dialects[text->searching_dialect]->ends_search(line);
+    if (stack_modules_add_any_line(&text->modules, line)) {
+        text->maps_found++;
+        text->lines_since_map = 0;
+    } else if (text->maps_found) {
+        text->lines_since_map++;
+    }
+    return text->lines_since_map > LINES_WITHOUT_MAP;
 }
 
-bool stack_text_end(struct stack_text *text) {
-    const struct csn_str nothing = { "", 0 };
-    return (text->searching == NO_DIALECT || end_search(text, nothing)) && end_stack(text);
+static bool feed_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
+    if (text->searching == SEARCH_NONE) return read_text_line(text, line, is_part, number);
+    const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
+    struct csn_str bare = line_text(line), nothing = { "", 0 };
+    if (is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > most)
+        return end_search(text, nothing) && feed_line(text, line, is_part, number);
+    size_t prefix = log_prefix_size(bare);
+    struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
+    if (ends_search(text, rest)) return end_search(text, rest) && feed_line(text, line, false, number);
+    return !text->modules.no_memory && held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
 }
+
+bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) { return feed_line(text, line, is_part, text->line_count++); }
+
+bool stack_text_idle(struct stack_text *text) {
+    const struct csn_str nothing = { "", 0 };
+    bool good = true;
+    while (good && text->searching != SEARCH_NONE) good = end_search(text, nothing);
+    return good;
+}
+
+bool stack_text_end(struct stack_text *text) { return stack_text_idle(text) && end_stack(text); }

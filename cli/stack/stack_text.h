@@ -30,8 +30,12 @@ struct stack_text {
     size_t piece_count, piece_capacity;
     uint64_t added_lines;         /* of inlined calls, in the stack so far */
     bool goes_on;                 /* the stack that is held continues one that was too long */
-    size_t searching;             /* the dialect for which lines are searched; NO_DIALECT */
+    enum search_kind { SEARCH_NONE, SEARCH_DIALECT, SEARCH_MAPS } searching; /* later lines are looked at first */
+    size_t searching_dialect;
     struct held_stack waiting;    /* the lines since, which are read when the search ends */
+    uint64_t line_count, first_waiting; /* lines given; the number of the first one that waits */
+    uint64_t searched_to[SEARCH_MAPS + 1]; /* lines before this number have been searched */
+    uint32_t maps_found, lines_since_map;
     struct stack_part *part;      /* gets what would be answered or written; NULL: that is done at once */
 };
 
@@ -41,6 +45,8 @@ bool stack_text_init(struct stack_text *text, struct stack_session *session, str
 void stack_text_deinit(struct stack_text *text);
 /* A line with its newline, or a part of a line that is too long. */
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part);
+/* No line comes for now: those that wait are read. */
+bool stack_text_idle(struct stack_text *text);
 /* Answers the stack that is held. */
 bool stack_text_end(struct stack_text *text);
 

@@ -8,7 +8,7 @@
 #include "ui/cli_message.h"
 #include "ui/turns.h"
 
-enum { PAGE_MAX = 4 << 20 }; /* bytes that a thread keeps before its turn */
+enum { PAGE_MAX = 4 << 20, IDLE_MS = 1000 }; /* bytes that a thread keeps before its turn */
 
 struct stack_threads {
     const struct stack_feed *feed;
@@ -108,6 +108,8 @@ static bool fill_stack_part(struct stack_threads *threads, struct stack_part *pa
         if (result == LINE_PAUSED) {
             if (part->count) return true;
             if (!turns_wait(&threads->turns, threads->parts_taken) || !out_flush(feed->output->out)) return false;
+            if (feed->idle && !line_input_wait(feed->input, IDLE_MS)) good = feed->idle(feed->context, part);
+            if (!good || part->count) continue;
             result = next_line(threads, true, &line);
         }
         if (result != LINE_WHOLE && result != LINE_PART) break;

@@ -15,6 +15,8 @@ struct stack_feed {
     void *context;
     /* Reads a line into the part. False: no memory. */
     bool (*read)(void *context, struct stack_part *part, struct csn_str line, bool is_part);
+    /* Nothing comes for a second: lines that wait for later ones are not kept longer. NULL: none wait. */
+    bool (*idle)(void *context, struct stack_part *part);
     /* The input is over. */
     bool (*finish)(void *context, struct stack_part *part);
 };

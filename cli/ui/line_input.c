@@ -28,9 +28,9 @@ struct csn_str line_text(struct csn_str line) {
 }
 
 /* There is something to read, the end or a failure maybe. */
-static bool is_ready(int fd) {
+static bool is_ready(int fd, int timeout_ms) {
     struct pollfd wait = { .fd = fd, .events = POLLIN };
-    return poll(&wait, 1, 0) > 0;
+    return poll(&wait, 1, timeout_ms) > 0;
 }
 
 /* Makes room for more bytes. False: the line is longer than the bound, or there is no memory. */
@@ -93,10 +93,12 @@ enum line_result line_input_next(struct line_input *input, bool may_wait, struct
             searched = input->kept = LINE_KEPT;
             input->end = input->start + LINE_KEPT;
         }
-        if (!may_wait && !is_ready(input->fd)) return LINE_PAUSED;
+        if (!may_wait && !is_ready(input->fd, 0)) return LINE_PAUSED;
         read_more(input);
     }
 }
+
+bool line_input_wait(const struct line_input *input, int timeout_ms) { return is_ready(input->fd, timeout_ms); }
 
 enum line_result line_input_next_flushed(struct line_input *input, struct out_buffer *out, struct csn_str *line) {
     enum line_result result = line_input_next(input, !out->used, line);

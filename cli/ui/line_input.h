@@ -32,6 +32,8 @@ void line_input_deinit(struct line_input *input);
 /* The next line; it lives until the next call. LINE_PAUSED only unless `may_wait`: flush what has been written then, so that whoever
  * writes one line and waits for its answer gets it. */
 enum line_result line_input_next(struct line_input *input, bool may_wait, struct csn_str *line);
+/* Waits for more input, or its end, for a time. False: nothing came. */
+bool line_input_wait(const struct line_input *input, int timeout_ms);
 /* The same, with `out` flushed whenever reading may have to wait; never LINE_PAUSED. */
 enum line_result line_input_next_flushed(struct line_input *input, struct out_buffer *out, struct csn_str *line);
 

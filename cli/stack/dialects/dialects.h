@@ -9,6 +9,9 @@ extern const struct stack_dialect android_dialect, boost_dialect, bpftrace_diale
     libunwind_dialect, lldb_dialect, minidump_dialect, mozilla_dialect, perf_dialect, plain_dialect, rust_dialect, sanitizer_dialect, segfault_dialect,
     strace_dialect, valgrind_dialect, wasm_dialect, windows_dialect;
 
+/* Adds a line of `info proc mappings`. False: it is none. */
+bool gdb_read_mapping(struct stack_modules *modules, struct csn_str line);
+
 /* In the order in which they are tried. */
 enum { DIALECT_COUNT = 28 };
 extern const struct stack_dialect *const stack_dialects[DIALECT_COUNT];

@@ -57,6 +57,11 @@ static enum line_kind read_gdb_mapping(struct stack_modules *modules, struct lin
     return KIND_CONTEXT;
 }
 
+bool gdb_read_mapping(struct stack_modules *modules, struct csn_str line) {
+    struct line_scan s = scan_on(line);
+    return scan_blanks(&s) && read_gdb_mapping(modules, &s) == KIND_CONTEXT;
+}
+
 /* "orders_load (text=0x1) at liborders.c:21" or "orders_load () from /opt/app/liborders.so" */
 static void read_gdb_function(struct line_scan *s, struct line_frame *out) {
     size_t open, from;

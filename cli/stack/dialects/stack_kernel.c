@@ -27,7 +27,6 @@
 
 struct kernel_state {
     bool in_trace;    /* "Call Trace:" was read, and nothing but frames since */
-    bool searched;    /* the lines that follow have been searched for the kernel's offset */
 };
 
 /* What stands before the function or the address of a frame. */
@@ -250,17 +249,11 @@ static bool ends_search(struct csn_str line) {
 }
 
 static void end_search(void *state, struct stack_modules *modules, struct csn_str found) {
-    struct kernel_state *kernel = state;
     struct line_scan s = scan_on(found);
     uint64_t bias;
-    kernel->searched = true;
+    (void)state;
     skip_time(&s);
     if (read_kernel_offset(s, &bias)) stack_place_kernel_at(&modules->places, bias);
-}
-
-static void pass_search(void *state) {
-    struct kernel_state *kernel = state;
-    kernel->searched = false;
 }
 
 static bool read_kernel_event(struct line_scan s, struct stack_modules *modules) {
@@ -317,7 +310,7 @@ static enum line_kind read_kernel_line(void *state, struct stack_modules *module
     }
     if (!found) return KIND_NONE;
     kernel->in_trace |= was_in_trace;
-    if (!named && !kernel->searched && stack_place_has_kernel(modules->session)) return KIND_AHEAD;
+    if (!named && !modules->is_searched && stack_place_has_kernel(modules->session)) return KIND_AHEAD;
     return lead.exact ? KIND_FIRST : KIND_FRAME;
 }
 
@@ -341,5 +334,5 @@ static void fill_kernel(struct line_filler *f) {
 }
 
 const struct stack_dialect kernel_dialect = { .name = "kernel", .marks = { MARK_PLUS | MARK_HEX, MARK_KERNEL, MARK_COLON }, .state_size = sizeof(struct kernel_state),
-                                              .read = read_kernel_line, .ends_search = ends_search, .end_search = end_search, .pass_search = pass_search,
+                                              .read = read_kernel_line, .ends_search = ends_search, .end_search = end_search,
                                               .fill = fill_kernel };
