@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stand_ins/bfd_unit.h"
+#include "stand_ins/bfd_damage.h"
 #include "stand_ins/growth.h"
 #include "ui/bounds.h"
 
@@ -25,6 +25,7 @@ struct bfd_dwarf {
     struct bfd_file file;
     struct { struct bfd_unit **items; size_t count, capacity; } units; /* as they were read */
     uint32_t next;                   /* unit to read */
+    uint64_t next_offset;            /* where it begins */
     struct { struct unit_range *items; size_t count, capacity; } sorted, unsorted;
     uint32_t order;
     struct bfd_unit *chain_unit;     /* of the last answer: the inlined function, whose callers are asked for */
@@ -104,7 +105,10 @@ static struct bfd_unit *read_unit(struct bfd_dwarf *d) {
     const struct csn_debug_unit *unit;
     if (d->next >= d->object->object.info_unit_count) return NULL;
     struct bfd_unit *made = zeroed_memory(1, sizeof *made);
-    if (csn_debug_info_unit(d->file.info, d->next++, &unit, NULL) == CSN_OK && bfd_unit_open(made, &d->file, unit)) {
+    if (csn_debug_info_unit(d->file.info, d->next++, &unit, NULL) != CSN_OK) {
+        bfd_report_unit(&d->file, d->next_offset);
+    } else if (bfd_unit_open(made, &d->file, unit)) {
+        d->next_offset = unit->end;
         GROW_PUSH(&d->units, made);
         return made;
     }

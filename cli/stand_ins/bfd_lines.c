@@ -47,8 +47,10 @@ static void end_sequence(struct bfd_lines *l, size_t first) {
 static void read_rows(struct bfd_lines *l) {
     size_t first = 0;
     const struct csn_debug_row *rows = l->lines->rows;
+    const uint32_t file_end = l->lines->file_count + (l->lines->version < 5);
     for (size_t i = 0; i < l->lines->row_count; i++) {
         const struct csn_debug_row *r = &rows[i];
+        l->has_odd_file |= r->file >= file_end && !(r->flags & CSN_LINE_FILE_UNSET);
         const struct bfd_row row = { r->addr, r->file, r->line, r->discriminator, r->op_index, r->flags & CSN_LINE_FILE_UNSET };
         bool is_end = r->flags & CSN_LINE_END_SEQUENCE;
         add_row(l, first, &row, is_end, false);

@@ -27,6 +27,7 @@ struct bfd_lines {
     size_t sequence_count, sequence_capacity;
     struct bfd_sequence *all;        /* as the table has them */
     size_t all_count;
+    bool has_odd_file;               /* rows name one that is not there */
     char **paths;                    /* by file number, made when asked for */
 };
 

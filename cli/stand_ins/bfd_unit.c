@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include "stand_ins/bfd_unit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "stand_ins/bfd_damage.h"
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
 #include "ui/bounds.h"
@@ -121,8 +121,7 @@ static bool is_unknown_form(uint32_t form) {
 }
 
 static bool report_form(const struct bfd_file *file, uint32_t form) {
-    fflush(stdout);
-    fprintf(stderr, "%s: DWARF error: invalid or unhandled FORM value: %#x\n", file->program, form);
+    bfd_print_damage(file, "invalid or unhandled FORM value: %#x", form);
     return false;
 }
 
@@ -159,7 +158,10 @@ bool bfd_unit_open(struct bfd_unit *out, struct bfd_file *file, const struct csn
     uint64_t position = 0;
     bool has_addr_base = false;
     *out = (struct bfd_unit){ .unit = unit };
-    if (csn_debug_die_at(unit, unit->root, &die, NULL) != CSN_OK) return false;
+    if (csn_debug_die_at(unit, unit->root, &die, NULL) != CSN_OK) {
+        bfd_report_unit(file, unit->offset);
+        return false;
+    }
     struct extent extent = { 0 };
     bool is_root = die.tag == DW_TAG_compile_unit;
     while (csn_debug_die_next_attribute(&die, &position, &name, &value) == CSN_OK) {
@@ -247,6 +249,7 @@ static bool scan_functions(struct bfd_unit *u, struct bfd_file *file) {
     while (good) {
         csn_status status = csn_debug_die_at(u->unit, offset, &die, NULL);
         good = status >= 0;
+        if (!good) bfd_report_die(file, u->unit, offset);
         offset = die.next;
         if (status == CSN_NONE) {
             if (!depth--) break;
@@ -268,11 +271,21 @@ static bool scan_functions(struct bfd_unit *u, struct bfd_file *file) {
     return good;
 }
 
+/* NULL: BFD cannot use the table. */
+static struct bfd_lines *read_lines(struct bfd_unit *u, struct bfd_file *file) {
+    struct bfd_lines *lines = bfd_lines_read(u->unit);
+    if (lines && !lines->lines->is_damaged && !lines->has_odd_file) return lines;
+    const bool is_usable = bfd_report_lines(file, u->unit);
+    if (is_usable) return lines;
+    bfd_lines_free(lines);
+    return NULL;
+}
+
 bool bfd_unit_decode(struct bfd_unit *u, struct bfd_file *file) {
     if (u->has_error || u->is_decoded) return !u->has_error;
     u->is_decoded = true;
     bool is_first = u->unit->has_lines && !u->unit->line_offset;
-    u->lines = is_first && file->first_lines ? file->first_lines : bfd_lines_read(u->unit);
+    u->lines = is_first && file->first_lines ? file->first_lines : read_lines(u, file);
     bool is_shared = is_first && u->lines == file->first_lines;
     for (size_t i = 0; u->lines && !is_shared && i < u->lines->all_count; i++)
         add_range(u, file, &u->ranges, u->lines->all[i].min, u->lines->all[i].max);

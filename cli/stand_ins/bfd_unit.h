@@ -59,6 +59,8 @@ struct bfd_file {
     void (*add_range)(void *context, struct bfd_unit *unit, uint64_t low, uint64_t high);
     void *context;
     const char *program;             /* for messages */
+    uint64_t missing_abbreviation;   /* the last one that was printed */
+    bool has_missing;
 };
 
 /* Reads the root DIE. False: the unit cannot be used, nor what follows it. */

@@ -252,12 +252,16 @@ struct csn_debug_row {
     uint8_t reserved[6];
 };
 
+enum {
+    CSN_LINES_END_EARLY = 1,   /* the program ends within an opcode */
+    CSN_LINES_ODD = 2          /* extended opcodes are unknown or of another size than theirs, or its files cannot be read. Since 0.3. */
+};
 struct csn_debug_lines {
     const struct csn_debug_row *rows; /* in the order of the program: sequences end with CSN_LINE_END_SEQUENCE */
     size_t row_count;
     uint32_t file_count;     /* names in the table; numbers begin with 0 in version 5, else with 1 */
     uint16_t version;
-    uint16_t is_damaged;     /* the program ends early */
+    uint16_t is_damaged;     /* CSN_LINES_ bits */
     struct csn_str comp_dir; /* of the unit */
     const void *priv[2];     /* private */
 };

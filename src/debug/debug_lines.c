@@ -30,7 +30,7 @@ struct program {
     struct owned_lines *to;
     struct csni_line_header h;
     struct csni_cursor c;
-    bool default_is_stmt;
+    bool default_is_stmt, is_odd;
     struct csn_debug_row row; /* the machine's registers */
 };
 
@@ -71,15 +71,31 @@ static bool run_special(struct program *pr, uint8_t opcode) {
     return emit(pr);
 }
 
+/* Of an extended opcode that is known. */
+static bool has_usual_size(const struct program *pr, uint8_t opcode, uint64_t size) {
+    enum { MAX_LEB = 10 };
+    switch (opcode) {
+    case DW_LNE_end_sequence: return size == 1;
+    case DW_LNE_set_address: return size == 1u + pr->to->table.address_size;
+    case DW_LNE_set_discriminator: return size <= 1 + MAX_LEB;
+    default: return opcode == DW_LNE_define_file;
+    }
+}
+
 /* False: no memory. */
 static bool run_extended(struct program *pr) {
     struct csni_cursor *c = &pr->c;
     uint64_t size = csni_cursor_uleb(c);
     struct csni_cursor op = *c;
     csni_cursor_skip(c, size);
-    if (c->failed || !size) return true;
+    if (c->failed || !size) {
+        pr->is_odd = true;
+        return true;
+    }
     op.end = c->p;
-    switch (csni_cursor_u8(&op)) {
+    const uint8_t opcode = csni_cursor_u8(&op);
+    pr->is_odd |= !has_usual_size(pr, opcode, size);
+    switch (opcode) {
     case DW_LNE_end_sequence: {
         pr->row.flags |= CSN_LINE_END_SEQUENCE;
         return emit(pr) && begin_sequence(pr);
@@ -136,7 +152,7 @@ static csn_status run_program(struct program *pr, struct csn_error *err) {
                                                        : run_standard(pr, opcode);
         if (!has_memory) return csni_fail_memory(err, sizeof(struct csn_debug_row));
     }
-    pr->to->lines.is_damaged = c->failed;
+    pr->to->lines.is_damaged = (uint16_t)((c->failed ? CSN_LINES_END_EARLY : 0) | (pr->is_odd ? CSN_LINES_ODD : 0));
     return CSN_OK;
 }
 
@@ -154,7 +170,8 @@ static csn_status read_header(struct program *pr, const struct csni_dwarf *dwarf
     csni_cursor_seek(&pr->c, unit->stmt_list);
     CSNI_TRY(csni_line_read_lengths(&pr->c, table, &pr->h, err));
     struct csni_cursor machine = pr->c;
-    csni_cursor_skip(&machine, table->version >= 4 ? 2 : 1);
+    csni_cursor_skip(&machine, 1);
+    if (table->version >= 4) pr->is_odd |= !csni_cursor_u8(&machine); /* operations in an instruction */
     pr->default_is_stmt = csni_cursor_u8(&machine) != 0;
     CSNI_TRY(csni_line_read_machine(&pr->c, table, &pr->h, err));
     csn_status status = CSN_OK;
@@ -166,6 +183,7 @@ static csn_status read_header(struct program *pr, const struct csni_dwarf *dwarf
     }
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     /* Rows are good without some file's name. */
+    pr->is_odd |= status != CSN_OK;
     pr->c = csni_cursor_at((struct csni_span){ section.ptr, (size_t)pr->h.end }, dwarf->sections.big_endian);
     csni_cursor_seek(&pr->c, pr->h.program);
     return CSN_OK;

@@ -1,0 +1,101 @@
+"""Damaged DWARF: what the tools print of it, where, and how they end."""
+import re
+import subprocess
+
+import pytest
+
+import stand_in_draws
+import stand_in_pairs
+import stand_in_programs
+from programs import need
+from test_stand_ins import folder, pair_for  # noqa: F401 (a fixture)
+
+PROGRAMS = ("c-gcc", "c-gcc4", "c-clang", "c-obj.o")
+
+
+def section_places(path):
+    """(offset, size) in the file, by name."""
+    text = subprocess.run([need("readelf"), "-SW", path], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"\] (\.\S+)\s+\S+\s+[0-9a-f]+ ([0-9a-f]+) ([0-9a-f]+)", text)
+    return {name: (int(offset, 16), int(size, 16)) for name, offset, size in found}
+
+
+def die_offsets(path):
+    text = subprocess.run([need("readelf"), "--debug-dump=info", path], capture_output=True, text=True, check=True).stdout
+    return [int(offset, 16) for offset in re.findall(r"<[1-9a-f]+><([0-9a-f]+)>: Abbrev Number: [1-9]", text)]
+
+
+def unit_damages():
+    """(what, section, offset in it, bytes) that hold for units and tables of version 5, and of version 4."""
+    for is_new in (True, False):
+        program = "c-gcc" if is_new else "c-gcc4"
+        yield program, "version", ".debug_info", 4, b"\x09"
+        yield program, "version-zero", ".debug_info", 4, b"\0"
+        yield program, "address-of-3", ".debug_info", 7 if is_new else 10, b"\x03"
+        yield program, "address-of-16", ".debug_info", 7 if is_new else 10, b"\x10"
+        yield program, "abbreviations", ".debug_info", 8 if is_new else 6, b"\xff\xff\xff\x7f"
+        yield program, "length", ".debug_info", 0, b"\xff\xff\xff\x7f"
+        yield program, "root", ".debug_info", 12 if is_new else 11, b"\x7e"
+        yield program, "no-root", ".debug_info", 12 if is_new else 11, b"\0"
+        yield program, "line-version", ".debug_line", 4, b"\x09"
+        yield program, "line-length", ".debug_line", 0, b"\xff\xff\xff\x7f"
+        yield program, "line-operations", ".debug_line", 13 if is_new else 11, b"\0"
+        yield program, "line-opcode", ".debug_line", -1, b"\x55"
+
+
+DAMAGES = list(unit_damages())
+
+
+def damaged(programs, name, section, offset, data, to):
+    """A copy of the program. A negative offset counts from the section's end."""
+    content = bytearray(programs[name].read_bytes())
+    begin, size = section_places(programs[name])[section]
+    at = begin + offset + (size if offset < 0 else 0)
+    content[at:at + len(data)] = data
+    to.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def programs(folder):  # noqa: F811
+    found = stand_in_programs.build(folder / "programs", set(PROGRAMS))
+    if set(PROGRAMS) - set(found):
+        pytest.skip("a compiler is not installed")
+    return found
+
+
+def requests(path):
+    start, size = next(place for place in stand_in_draws.code_addresses(path) if place[1] > 0x80)
+    return "".join(f"{addr:x}\n" for addr in (*range(start, start + size, 11), 1)).encode() + b"main\n"
+
+
+def same(pair, arguments, lines, where):
+    difference = pair.compare(arguments, lines, where)
+    assert difference is None, stand_in_pairs.show_difference(arguments, lines, difference)
+    return pair.run("ours", arguments, lines, where)
+
+
+@pytest.mark.parametrize("name,what,section,offset,data", DAMAGES, ids=[f"{name}-{what}" for name, what, *_ in DAMAGES])
+def test_addr2line_reports_damage(name, what, section, offset, data, folder, programs, tmp_path):  # noqa: F811
+    damaged(programs, name, section, offset, data, tmp_path / "app")
+    done = same(pair_for("addr2line", folder), ["-fi", "-e", "app"], requests(programs[name]), tmp_path)
+    assert b"DWARF error" in done.err or what in ("version-zero", "no-root", "length")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_addr2line_reports_damaged_dies(name, folder, programs, tmp_path):  # noqa: F811
+    """Of each DIE in turn the abbreviation is one that is not there."""
+    pair, seen = pair_for("addr2line", folder), 0
+    for offset in die_offsets(programs[name])[1::9]:
+        damaged(programs, name, ".debug_info", offset, b"\x7f", tmp_path / "app")
+        seen += b"could not find abbrev number 127" in same(pair, ["-fi", "-e", "app"], requests(programs[name]), tmp_path).err
+    assert seen > 3
+
+
+@pytest.mark.parametrize("name", ["c-gcc", "c-gcc4"])
+def test_addr2line_reports_damaged_line_programs(name, folder, programs, tmp_path):  # noqa: F811
+    pair, seen = pair_for("addr2line", folder), 0
+    size = section_places(programs[name])[".debug_line"][1]
+    for offset in range(size - 90, size, 7):
+        damaged(programs, name, ".debug_line", offset, b"\0\x04\x44", tmp_path / "app")
+        seen += b"mangled" in same(pair, ["-fi", "-e", "app"], requests(programs[name]), tmp_path).err
+    assert seen > 3
