@@ -106,7 +106,7 @@ static enum exit_code look_up(struct lookup_run *run, char **addresses, int coun
     if (run->printer.damaged_count)
         cli_error(run->target.is_process ? NULL : run->path, "addresses in damaged records: %llu (see 'error' in the answers)",
                  (unsigned long long)run->printer.damaged_count);
-    if (run->printer.loaded_addr)
+    if (run->printer.loaded_addr && !run->target.is_process)
         cli_report("0x%llx " LOADED_HINT, (unsigned long long)run->printer.loaded_addr);
     return run->printer.partial ? EXIT_PARTIAL : EXIT_WORKED;
 }

@@ -1,16 +1,24 @@
 /* Folded stacks: what scripts for flame graphs read. */
 #include "base/buffer.h"
 #include "base/core/sort.h"
+#include "base/hash.h"
 #include "profile/profile_out.h"
 
 struct folded_row {
     uint32_t stack;
     int64_t value;
+    uint64_t hash; /* of the stack's text */
 };
 
 static bool row_before(const void *context, const void *a, const void *b) {
     (void)context;
     return ((const struct folded_row *)a)->stack < ((const struct folded_row *)b)->stack;
+}
+
+static bool row_is_smaller(const void *context, const void *a, const void *b) {
+    const struct folded_row *x = a, *y = b;
+    (void)context;
+    return x->hash != y->hash ? x->hash < y->hash : x->stack < y->stack;
 }
 
 /* Semicolons separate names, and line ends stacks. */
@@ -76,28 +84,75 @@ static size_t deepest_stack(const struct csn_profile *p) {
     return most;
 }
 
-csn_status csni_folded_write(struct csn_profile *p, struct profile_out *out, struct csn_error *err) {
-    struct csni_buffer line = { .alloc = p->alloc };
+struct folded_writer {
+    const struct csn_profile *p;
+    struct csni_buffer line, other;
+    struct folded_row *rows; /* and as many spare ones */
+    size_t count, row_count;
+    uint32_t *path;
+};
+
+/* A row for each stack that has a value. */
+static void gather_rows(struct folded_writer *w) {
+    const struct csn_profile *p = w->p;
     const uint32_t value = csni_profile_shown_value(p);
-    const size_t depth = deepest_stack(p), count = p->samples.count;
-    struct folded_row *rows = csni_alloc_zeroed(p->alloc, 2 * count + 1, sizeof *rows);
-    uint32_t *path = csni_alloc_zeroed(p->alloc, depth, sizeof *path);
-    bool good = rows && path;
-    for (size_t i = 0; good && i < count; i++)
-        rows[i] = (struct folded_row){ p->samples.items[i].stack, p->value_count ? p->values.items[i * p->value_stride + value] : 0 };
-    if (good) csni_merge_sort(rows, rows + count, count, sizeof *rows, row_before, NULL);
-    for (size_t i = 0, next; good && i < count; i = next) {
-        int64_t sum = 0;
-        for (next = i; next < count && rows[next].stack == rows[i].stack; next++) csni_profile_add_value(&sum, rows[next].value);
-        if (!rows[i].stack || !sum) continue;
-        good = put_folded_stack(&line, p, rows[i].stack, path);
-        if (!good) break;
-        csni_profile_put(out, line.bytes, line.size);
-        csni_profile_put_decimal(out, sum);
+    struct folded_row *rows = w->rows;
+    for (size_t i = 0; i < w->count; i++)
+        rows[i] = (struct folded_row){ .stack = p->samples.items[i].stack, .value = p->value_count ? p->values.items[i * p->value_stride + value] : 0 };
+    csni_merge_sort(rows, rows + w->count, w->count, sizeof *rows, row_before, NULL);
+    for (size_t i = 0, next; i < w->count; i = next) {
+        struct folded_row row = { .stack = rows[i].stack };
+        for (next = i; next < w->count && rows[next].stack == row.stack; next++) csni_profile_add_value(&row.value, rows[next].value);
+        if (row.stack && row.value) rows[w->row_count++] = row;
+    }
+}
+
+static bool put_row(struct folded_writer *w, struct csni_buffer *line, const struct folded_row *row) {
+    return put_folded_stack(line, w->p, row->stack, w->path);
+}
+
+/* Adds up the rows whose stacks have the same text, as those of one function at other addresses do. False: no memory. */
+static bool join_rows(struct folded_writer *w) {
+    struct folded_row *rows = w->rows;
+    size_t kept = 0;
+    for (size_t i = 0; i < w->row_count; i++) {
+        if (!put_row(w, &w->line, &rows[i])) return false;
+        rows[i].hash = csni_hash_bytes(w->line.bytes, w->line.size);
+    }
+    csni_merge_sort(rows, rows + w->count, w->row_count, sizeof *rows, row_is_smaller, NULL);
+    for (size_t i = 0; i < w->row_count; i++) {
+        struct folded_row *last = kept ? &rows[kept - 1] : NULL;
+        bool is_same = last && last->hash == rows[i].hash;
+        if (is_same && (!put_row(w, &w->line, last) || !put_row(w, &w->other, &rows[i]))) return false;
+        is_same = is_same && w->line.size == w->other.size && memcmp(w->line.bytes, w->other.bytes, w->line.size) == 0;
+        if (is_same) csni_profile_add_value(&last->value, rows[i].value);
+        else rows[kept++] = rows[i];
+    }
+    w->row_count = kept;
+    csni_merge_sort(rows, rows + w->count, kept, sizeof *rows, row_before, NULL);
+    return true;
+}
+
+static bool write_rows(struct folded_writer *w, struct profile_out *out) {
+    for (size_t i = 0; i < w->row_count; i++) {
+        if (!put_row(w, &w->line, &w->rows[i])) return false;
+        csni_profile_put(out, w->line.bytes, w->line.size);
+        csni_profile_put_decimal(out, w->rows[i].value);
         csni_profile_put(out, "\n", 1);
     }
-    csni_free(p->alloc, rows, (2 * count + 1) * sizeof *rows);
-    csni_free(p->alloc, path, depth * sizeof *path);
-    csni_buffer_deinit(&line);
-    return good ? CSN_OK : csni_fail_memory(err, count * sizeof *rows);
+    return true;
+}
+
+csn_status csni_folded_write(struct csn_profile *p, struct profile_out *out, struct csn_error *err) {
+    const size_t depth = deepest_stack(p);
+    struct folded_writer w = { .p = p, .line = { .alloc = p->alloc }, .other = { .alloc = p->alloc }, .count = p->samples.count };
+    w.rows = csni_alloc_zeroed(p->alloc, 2 * w.count + 1, sizeof *w.rows);
+    w.path = csni_alloc_zeroed(p->alloc, depth, sizeof *w.path);
+    if (w.rows && w.path) gather_rows(&w);
+    const bool good = w.rows && w.path && join_rows(&w) && write_rows(&w, out);
+    csni_free(p->alloc, w.rows, (2 * w.count + 1) * sizeof *w.rows);
+    csni_free(p->alloc, w.path, depth * sizeof *w.path);
+    csni_buffer_deinit(&w.line);
+    csni_buffer_deinit(&w.other);
+    return good ? CSN_OK : csni_fail_memory(err, w.count * sizeof *w.rows);
 }

@@ -164,6 +164,14 @@ def test_a_process(prog, index, callsign, process, tmp_path, way):
     assert answers and all(answer["frames"][-1]["function"] == "work" for answer in answers)
 
 
+def test_a_module_without_symbols(callsign, tmp_path):
+    """Of a process, addresses need no advice about load addresses."""
+    (tmp_path / "maps").write_text("7f0000000000-7f0000001000 r-xp 00000000 08:01 12 /nowhere/lib.so\n")
+    done = callsign.run("lookup", "--maps", tmp_path / "maps", "--offline", "--no-cache", "0x7f0000000010")
+    assert done.returncode == 1 and "there is no index for the module" in done.stdout
+    assert "subtract" not in done.stderr
+
+
 @pytest.mark.parametrize("args, message", [
     (["--pid", "1", "--maps", "x", "10"], "exclude each other"),
     (["--load-address", "1", "--slide", "1", "x", "10"], "exclude each other"),

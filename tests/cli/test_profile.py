@@ -113,6 +113,13 @@ def test_folded(callsign, symbols, tmp_path):
     assert sorted(out.splitlines()) == ["start;main;outer;inner 7", "start;other 2"]
 
 
+def test_equal_lines_of_folded_stacks_are_one(callsign, symbols, tmp_path):
+    """Two addresses of a function are two stacks; their lines have the same names."""
+    other = PERF.replace("1004 f1+0x4", "1008 f1+0x8").replace("2010 main+0x10", "2014 main+0x14")
+    assert convert(callsign, symbols, tmp_path, PERF + other, "out.folded").decode().splitlines() \
+        == ["main;outer;inner 4", "other.so+0x9000;main;square 2"]
+
+
 def test_perf_script_text(callsign, symbols, tmp_path):
     out = convert(callsign, symbols, tmp_path, PERF, "out.perf").decode().split("\n\n")
     assert len(out) == 4 and out[3] == ""
