@@ -203,3 +203,18 @@ bool address_index_symbol(struct address_index *ix, uint64_t addr, struct addres
     if (!s || (s->end != UINT32_MAX && addr - ix->header->base >= s->end)) return true;
     return string_at(ix, s->name, &out->name) && string_at(ix, s->file, &out->file);
 }
+
+bool address_index_nearest(struct address_index *ix, uint64_t addr, struct address_nearest *out) {
+    const void *found;
+    *out = (struct address_nearest){ 0 };
+    if (!is_inside(ix, addr) || !find_element(ix, ADDRESS_SYMBOLS, (uint32_t)(addr - ix->header->base), &found)) return false;
+    const struct address_symbol *s = found;
+    if (!s) return true;
+    out->addr = ix->header->base + s->addr;
+    out->end = ix->header->base + s->end;
+    return string_at(ix, s->name, &out->name) && string_at(ix, s->file, &out->file);
+}
+
+uint32_t address_index_scope_count(const struct address_index *ix) { return (uint32_t)ix->header->tables[ADDRESS_SCOPES].count; }
+
+uint64_t address_index_base(const struct address_index *ix) { return ix->header->base; }

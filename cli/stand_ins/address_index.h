@@ -38,6 +38,13 @@ bool address_index_scope(struct address_index *index, uint32_t scope, struct add
 struct address_name { const char *name, *file; };
 bool address_index_symbol(struct address_index *index, uint64_t addr, struct address_name *out);
 
+/* The symbol at or before an address, whatever its end; out->name NULL: none. */
+struct address_nearest { uint64_t addr, end; const char *name, *file; };
+bool address_index_nearest(struct address_index *index, uint64_t addr, struct address_nearest *out);
+
+uint32_t address_index_scope_count(const struct address_index *index);
+uint64_t address_index_base(const struct address_index *index);
+
 /* How many of some elements, whose first field is an address of 32 bits, are at or below one. */
 size_t address_count_not_above(const void *elements, size_t stride, size_t count, uint32_t addr);
 

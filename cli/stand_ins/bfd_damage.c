@@ -13,6 +13,10 @@
 
 void bfd_print_damage(const struct bfd_file *file, const char *format, ...) {
     va_list args;
+    if (file->is_damaged) {
+        *file->is_damaged = true;
+        return;
+    }
     fflush(stdout);
     fprintf(stderr, "%s: DWARF error: ", file->program);
     va_start(args, format);

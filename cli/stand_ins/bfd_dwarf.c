@@ -18,7 +18,7 @@ struct unit_range {
     uint32_t order;          /* earlier ones are asked first */
 };
 
-enum { MAX_UNSORTED = 256, MAX_CANDIDATES = 256 };
+enum { MAX_UNSORTED = 256, MAX_CANDIDATES = 256, MAX_RECENT = 16 };
 
 struct bfd_dwarf {
     struct bfd_object *object;
@@ -28,6 +28,9 @@ struct bfd_dwarf {
     uint64_t next_offset;            /* where it begins */
     struct { struct unit_range *items; size_t count, capacity; } sorted, unsorted;
     uint32_t order;
+    uint64_t bytes_read;
+    struct bfd_unit *recent[MAX_RECENT];
+    size_t recent_count;
     struct bfd_unit *chain_unit;     /* of the last answer: the inlined function, whose callers are asked for */
     struct bfd_function *chain;
 };
@@ -118,13 +121,23 @@ static struct bfd_unit *read_unit(struct bfd_dwarf *d) {
     return NULL;
 }
 
+/* Of those that were read, pages and abbreviations of a few are kept. */
+static bool decode_unit(struct bfd_dwarf *d, struct bfd_unit *unit) {
+    if (unit->is_decoded) return bfd_unit_decode(unit, &d->file);
+    struct bfd_unit **slot = &d->recent[d->recent_count++ % MAX_RECENT];
+    if (*slot) csn_debug_unit_release((*slot)->unit);
+    *slot = unit;
+    d->bytes_read += unit->unit->end - unit->unit->root;
+    return bfd_unit_decode(unit, &d->file);
+}
+
 struct answer_parts {
     struct bfd_unit *unit;
     struct bfd_function *function;
 };
 
 static bool ask_unit(struct bfd_dwarf *d, struct bfd_unit *unit, uint64_t addr, struct bfd_answer *out, struct answer_parts *parts) {
-    if (!bfd_unit_decode(unit, &d->file)) return false;
+    if (!decode_unit(d, unit)) return false;
     struct bfd_function *function = bfd_unit_function_at(unit, addr);
     const struct bfd_row *row = bfd_lines_find(unit->lines, addr);
     parts->function = function;
@@ -156,7 +169,7 @@ static bool find_code(struct bfd_dwarf *d, uint64_t addr, struct bfd_answer *out
 /* ---- data ---- */
 
 static bool ask_variable(struct bfd_dwarf *d, struct bfd_unit *unit, const char *symbol, uint64_t addr, struct bfd_answer *out) {
-    return bfd_unit_decode(unit, &d->file) && bfd_unit_variable(unit, &d->file, symbol, addr, &out->file, &out->line);
+    return decode_unit(d, unit) && bfd_unit_variable(unit, &d->file, symbol, addr, &out->file, &out->line);
 }
 
 static bool find_data(struct bfd_dwarf *d, const char *symbol, uint64_t addr, struct bfd_answer *out) {
@@ -232,6 +245,8 @@ bool bfd_find_inliner(struct bfd_dwarf *d, struct bfd_answer *out) {
     d->chain = caller;
     return true;
 }
+
+uint64_t bfd_dwarf_bytes_read(const struct bfd_dwarf *d) { return d->bytes_read; }
 
 struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object, bool reads_units) {
     struct bfd_dwarf *d = zeroed_memory(1, sizeof *d);

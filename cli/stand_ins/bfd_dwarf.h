@@ -16,6 +16,9 @@ struct bfd_dwarf;
 struct bfd_dwarf *bfd_dwarf_open(struct bfd_object *object, bool reads_units);
 void bfd_dwarf_close(struct bfd_dwarf *dwarf);
 
+/* Bytes of units whose DIEs were read. */
+uint64_t bfd_dwarf_bytes_read(const struct bfd_dwarf *dwarf);
+
 /* What is at `offset` of a section. False: nothing is known. */
 bool bfd_find_nearest_line(struct bfd_dwarf *dwarf, const struct bfd_section *section, uint64_t offset, struct bfd_answer *out);
 /* After that: the caller of the function that was inlined. False: there is none, or it was given. The discriminator stays. */

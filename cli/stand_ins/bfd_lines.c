@@ -86,38 +86,7 @@ static void cut_overlaps(struct bfd_lines *l) {
     l->sequence_count = kept;
 }
 
-struct bfd_lines *bfd_lines_read(const struct csn_debug_unit *unit) {
-    struct csn_debug_lines *lines;
-    if (csn_debug_unit_lines(unit, &lines, NULL) != CSN_OK) return NULL;
-    struct bfd_lines *l = zeroed_memory(1, sizeof *l);
-    l->lines = lines;
-    l->paths = zeroed_memory((size_t)lines->file_count + 2, sizeof *l->paths);
-    read_rows(l);
-    l->all_count = l->sequence_count;
-    l->all = zeroed_memory(l->all_count, sizeof *l->all);
-    if (l->all_count) memcpy(l->all, l->sequences, l->all_count * sizeof *l->all);
-    cut_overlaps(l);
-    return l;
-}
-
-void bfd_lines_free(struct bfd_lines *l) {
-    if (!l) return;
-    for (size_t i = 0; i < (size_t)l->lines->file_count + 2; i++) free(l->paths[i]);
-    free(l->paths);
-    free(l->rows);
-    free(l->sequences);
-    free(l->all);
-    csn_debug_lines_free(l->lines);
-    free(l);
-}
-
-const struct bfd_row *bfd_lines_find(const struct bfd_lines *l, uint64_t addr) {
-    size_t low = UPPER_BOUND(l->sequences, l->sequence_count, end, addr);
-    if (low == l->sequence_count || addr < l->sequences[low].low) return NULL;
-    const struct bfd_row *rows = l->rows + l->sequences[low].first;
-    size_t count = l->sequences[low].count, at = UPPER_BOUND(rows, count, addr, addr);
-    return at && at < count ? &rows[at - 1] : NULL;
-}
+/* ---- paths ---- */
 
 static bool is_absolute(struct csn_str path) { return path.len && path.ptr[0] == '/'; }
 
@@ -128,10 +97,11 @@ static struct csn_str plain_comp_dir(struct csn_str dir) {
     return (struct csn_str){ colon + 1, (size_t)(dir.ptr + dir.len - colon - 1) };
 }
 
-static char *make_path(const struct bfd_lines *l, uint32_t file) {
+static char *make_path(struct bfd_lines *l, uint32_t file) {
     struct csn_str directory, name;
     uint64_t idx;
     char *path;
+    if (!l->lines && csn_debug_unit_lines(l->unit, &l->lines, NULL) != CSN_OK) return copy_text("", 0);
     if ((l->lines->version < 5 && !file) || csn_debug_lines_file(l->lines, file, &directory, &name, &idx) != CSN_OK)
         return copy_text("<unknown>", 9);
     if (is_absolute(name)) return copy_text(name.ptr, name.len);
@@ -150,9 +120,57 @@ static char *make_path(const struct bfd_lines *l, uint32_t file) {
 }
 
 const char *bfd_lines_path(struct bfd_lines *l, uint32_t file, bool unset) {
-    if (unset && l->lines->version >= 5) file = 0;
-    size_t slot = file <= l->lines->file_count ? file : (size_t)l->lines->file_count + 1;
-    if (unset && !l->lines->file_count) return NULL;
+    if (unset && l->version >= 5) file = 0;
+    size_t slot = file <= l->file_count ? file : (size_t)l->file_count + 1;
+    if (unset && !l->file_count) return NULL;
     if (!l->paths[slot]) l->paths[slot] = make_path(l, file);
     return l->paths[slot][0] ? l->paths[slot] : NULL;
 }
+
+/* Those of all rows, after which the table is not needed: its rows are as large as ours. */
+static void make_paths(struct bfd_lines *l) {
+    for (size_t i = 0; i < l->row_count; i++) (void)bfd_lines_path(l, l->rows[i].file, l->rows[i].file_unset);
+    csn_debug_lines_free(l->lines);
+    l->lines = NULL;
+}
+
+/* ---- reading and finding ---- */
+
+struct bfd_lines *bfd_lines_read(const struct csn_debug_unit *unit) {
+    struct csn_debug_lines *lines;
+    if (csn_debug_unit_lines(unit, &lines, NULL) != CSN_OK) return NULL;
+    struct bfd_lines *l = zeroed_memory(1, sizeof *l);
+    l->unit = unit;
+    l->lines = lines;
+    l->file_count = lines->file_count;
+    l->version = lines->version;
+    l->paths = zeroed_memory((size_t)l->file_count + 2, sizeof *l->paths);
+    read_rows(l);
+    l->rows = fit_items(l->rows, l->row_count, &l->row_capacity, sizeof *l->rows);
+    l->all_count = l->sequence_count;
+    l->all = zeroed_memory(l->all_count, sizeof *l->all);
+    if (l->all_count) memcpy(l->all, l->sequences, l->all_count * sizeof *l->all);
+    cut_overlaps(l);
+    make_paths(l);
+    return l;
+}
+
+void bfd_lines_free(struct bfd_lines *l) {
+    if (!l) return;
+    for (size_t i = 0; i < (size_t)l->file_count + 2; i++) free(l->paths[i]);
+    free(l->paths);
+    free(l->rows);
+    free(l->sequences);
+    free(l->all);
+    csn_debug_lines_free(l->lines);
+    free(l);
+}
+
+const struct bfd_row *bfd_lines_find(const struct bfd_lines *l, uint64_t addr) {
+    size_t low = UPPER_BOUND(l->sequences, l->sequence_count, end, addr);
+    if (low == l->sequence_count || addr < l->sequences[low].low) return NULL;
+    const struct bfd_row *rows = l->rows + l->sequences[low].first;
+    size_t count = l->sequences[low].count, at = UPPER_BOUND(rows, count, addr, addr);
+    return at && at < count ? &rows[at - 1] : NULL;
+}
+

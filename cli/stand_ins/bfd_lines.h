@@ -20,7 +20,10 @@ struct bfd_sequence {
 };
 
 struct bfd_lines {
-    struct csn_debug_lines *lines;
+    const struct csn_debug_unit *unit;
+    struct csn_debug_lines *lines;   /* NULL: not now; its rows are those below */
+    uint32_t file_count;
+    uint16_t version;
     struct bfd_row *rows;
     size_t row_count, row_capacity;
     struct bfd_sequence *sequences;  /* ascending, without overlaps */

@@ -292,6 +292,8 @@ bool bfd_unit_decode(struct bfd_unit *u, struct bfd_file *file) {
     if (is_first && !file->first_lines) file->first_lines = u->lines;
     u->owns_lines = u->lines && !is_first;
     u->has_error = !u->lines || !scan_functions(u, file);
+    FIT_ITEMS(&u->functions);
+    FIT_ITEMS(&u->spans);
     return !u->has_error;
 }
 

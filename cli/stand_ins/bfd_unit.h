@@ -61,6 +61,7 @@ struct bfd_file {
     const char *program;             /* for messages */
     uint64_t missing_abbreviation;   /* the last one that was printed */
     bool has_missing;
+    bool *is_damaged;                /* set in the place of messages; NULL: they are printed */
 };
 
 /* Reads the root DIE. False: the unit cannot be used, nor what follows it. */

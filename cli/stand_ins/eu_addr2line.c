@@ -469,9 +469,10 @@ static bool answer_line(struct session *s) {
         return true;
     }
     if (!e->module && !open_module(e)) return false;
-    if (may_keep) kept_answers_begin(s->kept);
+    const bool keeps = may_keep && !s->index.index;
+    if (keeps) kept_answers_begin(s->kept);
     if (!may_keep || !early_answers_put(s->early, addr, &s->result)) s->result = answer(e, s->line.items);
-    if (may_keep) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
+    if (keeps) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
     if (may_keep && s->may_index && ++s->asked % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
     if (!s->index.index) answer_early(s);
     return true;

@@ -10,9 +10,11 @@
 #include <sys/stat.h>
 
 #include "stand_ins/bfd_dwarf.h"
+#include "stand_ins/bfd_index.h"
 #include "stand_ins/gnu_arguments.h"
 #include "stand_ins/gnu_demangle.h"
 #include "stand_ins/kept_answers.h"
+#include "stand_ins/kept_index.h"
 #include "stand_ins/stand_ins.h"
 
 enum { LINE_BYTES = 100 }; /* of standard input: what is longer counts as several lines */
@@ -21,7 +23,11 @@ struct addr2line {
     const char *program, *path, *section_name, *target;
     bool addresses, functions, inlines, demangle, pretty, base_names;
     struct bfd_object object;
-    struct bfd_dwarf *dwarf;
+    struct bfd_dwarf *dwarf;         /* NULL: the object is not open */
+    struct kept_index kept;
+    struct bfd_indexed *indexed;     /* NULL: there is no index */
+    bool may_index;
+    uint32_t asked;                  /* addresses that the object was asked for */
     const struct bfd_section *section; /* that addresses count from; NULL: they are those of the image */
 };
 
@@ -161,19 +167,21 @@ static void put_answer(struct addr2line *a, struct bfd_answer *answer) {
     }
 }
 
+static void put_address(const struct addr2line *a, uint64_t pc, int digits) {
+    printf("0x%0*" PRIx64 "%s", digits, digits == 8 ? pc & UINT32_MAX : pc, a->pretty ? ": " : "\n");
+}
+
+static void put_nothing(const struct addr2line *a) {
+    if (a->functions) fputs(a->pretty ? "?? " : "??\n", stdout);
+    fputs("??:0\n", stdout);
+}
+
 static void answer(struct addr2line *a, char *request) {
     struct bfd_answer found;
     uint64_t pc = request_address(a, request);
-    if (a->addresses) {
-        int digits = a->object.object.address_size == 4 ? 8 : 16;
-        printf("0x%0*" PRIx64 "%s", digits, digits == 8 ? pc & UINT32_MAX : pc, a->pretty ? ": " : "\n");
-    }
-    if (find(a, pc, &found)) {
-        put_answer(a, &found);
-    } else {
-        if (a->functions) fputs(a->pretty ? "?? " : "??\n", stdout);
-        fputs("??:0\n", stdout);
-    }
+    if (a->addresses) put_address(a, pc, a->object.object.address_size == 4 ? 8 : 16);
+    if (find(a, pc, &found)) put_answer(a, &found);
+    else put_nothing(a);
     fflush(stdout);
 }
 
@@ -247,6 +255,67 @@ static bool open_file(struct addr2line *a) {
     return true;
 }
 
+/* ---- the index ---- */
+
+/* Sessions of so many requests make the index; shorter ones leave it to a process of its own. */
+enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 4096, MIN_PART = 32 };
+
+static void open_index(struct addr2line *a) {
+    static const char *const words[] = { "binutils" };
+    a->may_index = !a->section_name && !a->target && kept_index_open(&a->kept, a->path, words, 1);
+    if (a->kept.index) a->indexed = bfd_indexed_open(a->kept.index);
+}
+
+static bool is_worth_it(const struct addr2line *a) {
+    const struct csn_debug_unit *last;
+    if (!a->may_index || !a->dwarf || a->kept.index || a->kept.is_given_up || a->asked < INDEX_REQUESTS || !a->object.object.info_unit_count) return false;
+    return csn_debug_info_unit(a->object.info, a->object.object.info_unit_count - 1, &last, NULL) == CSN_OK &&
+           bfd_dwarf_bytes_read(a->dwarf) >= last->end / MIN_PART;
+}
+
+static struct address_index *make_index(void *context, const char *path) {
+    const struct addr2line *a = context;
+    return bfd_index_make(a->path, &a->kept.object, path);
+}
+
+static void count_request(struct addr2line *a) {
+    if (!a->may_index || ++a->asked % SESSION_REQUESTS || !is_worth_it(a)) return;
+    kept_index_make(&a->kept, make_index, a);
+    if (a->kept.index) a->indexed = bfd_indexed_open(a->kept.index);
+}
+
+/* False, and nothing is printed: the object has to be asked. */
+static bool answer_indexed(struct addr2line *a, uint64_t pc) {
+    static struct bfd_answer frames[BFD_INDEXED_FRAMES];
+    size_t count;
+    if (!a->indexed) return false;
+    const enum bfd_indexed_result result = bfd_indexed_find(a->indexed, pc, a->inlines, frames, &count);
+    if (result == BFD_INDEXED_UNKNOWN) {
+        if (!address_index_is_damaged(a->kept.index)) return false;
+        bfd_indexed_close(a->indexed);
+        a->indexed = NULL;
+        kept_index_drop_damaged(&a->kept);
+        return false;
+    }
+    if (a->addresses) put_address(a, pc, 16); /* all that are indexed have 64 bits */
+    if (result == BFD_INDEXED_NOTHING) put_nothing(a);
+    for (size_t i = 0; result == BFD_INDEXED_FOUND && i < count; i++) {
+        if (i && a->pretty) fputs(" (inlined by) ", stdout);
+        if (a->functions) put_function(a, frames[i].function);
+        put_place(a, &frames[i]);
+    }
+    return true;
+}
+
+/* What the index answered changes what the object answers, as BFD reads units one after the other. */
+static void catch_up(struct addr2line *a) {
+    struct bfd_answer ignored;
+    uint64_t addr;
+    while (a->indexed && bfd_indexed_next_change(a->indexed, &addr)) (void)find(a, addr, &ignored);
+}
+
+/* ---- standard input ---- */
+
 /* Whether a line is an address and no more. */
 static bool is_address(const char *line, uint64_t *out) {
     char *end;
@@ -256,26 +325,34 @@ static bool is_address(const char *line, uint64_t *out) {
     return *end == '\n' && !end[1];
 }
 
+/* False: the object cannot be opened. */
+static bool answer_line(struct addr2line *a, char *line, struct kept_answers *kept) {
+    uint64_t addr;
+    const bool may_keep = is_address(line, &addr);
+    if (may_keep && (answer_indexed(a, addr) || (!a->indexed && kept_answers_put(kept, addr)))) return true;
+    if (!a->dwarf && !open_file(a)) return false;
+    const bool keeps = may_keep && !a->indexed;
+    catch_up(a);
+    if (keeps) kept_answers_begin(kept);
+    answer(a, line);
+    if (keeps) kept_answers_end(kept, addr, true);
+    if (may_keep) count_request(a);
+    return true;
+}
+
 /* Answers of earlier runs are given before the object is opened. Returns the exit code. */
 static int answer_lines(struct addr2line *a, struct kept_answers *kept) {
     char line[LINE_BYTES];
-    bool is_open = !kept_answers_exist(kept);
-    if (is_open && !open_file(a)) return 1;
+    open_index(a);
+    if (!a->indexed && !kept_answers_exist(kept) && !open_file(a)) return 1;
     while (fgets(line, sizeof line, stdin)) {
-        uint64_t addr;
-        const bool may_keep = is_address(line, &addr);
-        if (may_keep && kept_answers_put(kept, addr)) {
-            fflush(stdout);
-            continue;
-        }
-        if (!is_open && !open_file(a)) return 1;
-        is_open = true;
-        if (may_keep) kept_answers_begin(kept);
-        answer(a, line);
-        if (may_keep) kept_answers_end(kept, addr, true);
+        if (!answer_line(a, line, kept)) return 1;
         fflush(stdout);
     }
-    kept_answers_close(kept, is_open ? a->object.info : NULL);
+    kept_answers_close(kept, a->dwarf ? a->object.info : NULL);
+    if (a->kept.path && is_worth_it(a)) kept_index_make_later(&a->kept, make_index, a);
+    bfd_indexed_close(a->indexed);
+    if (a->may_index) kept_index_close(&a->kept);
     return 0;
 }
 

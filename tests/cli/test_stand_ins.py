@@ -382,7 +382,8 @@ def test_answers_are_kept(dialect, arguments, folder, large_program, tmp_path):
 INDEX_OPTIONS = [("llvm-symbolizer", ["--obj=large"]), ("llvm-symbolizer", ["--obj=large", "--no-inlines", "-s", "--no-demangle"]),
                  ("llvm-symbolizer", ["--obj=large", "--output-style=GNU", "--relativenames", "-p", "-a"]), ("llvm-addr2line", ["-e", "large", "-fi", "-C"]),
                  ("llvm-addr2line", ["-e", "large"]), ("eu-addr2line", ["-e", "large", "-fi"]), ("eu-addr2line", ["-e", "large", "-fiC", "--pretty-print", "-a"]),
-                 ("eu-addr2line", ["-e", "large", "-s", "-i"])]
+                 ("eu-addr2line", ["-e", "large", "-s", "-i"]), ("addr2line", ["-e", "large", "-fi"]), ("addr2line", ["-e", "large", "-fiCpas"]),
+                 ("addr2line", ["-e", "large"])]
 
 
 # eu-addr2line finds units by .debug_aranges, which clang does not write
