@@ -144,6 +144,7 @@ struct bfd_lines *bfd_lines_read(const struct csn_debug_unit *unit) {
     l->lines = lines;
     l->file_count = lines->file_count;
     l->version = lines->version;
+    l->is_damaged = lines->is_damaged;
     l->paths = zeroed_memory((size_t)l->file_count + 2, sizeof *l->paths);
     read_rows(l);
     l->rows = fit_items(l->rows, l->row_count, &l->row_capacity, sizeof *l->rows);

@@ -24,6 +24,7 @@ struct bfd_lines {
     struct csn_debug_lines *lines;   /* NULL: not now; its rows are those below */
     uint32_t file_count;
     uint16_t version;
+    bool is_damaged;                 /* the program ends early */
     struct bfd_row *rows;
     size_t row_count, row_capacity;
     struct bfd_sequence *sequences;  /* ascending, without overlaps */

@@ -274,7 +274,7 @@ static bool scan_functions(struct bfd_unit *u, struct bfd_file *file) {
 /* NULL: BFD cannot use the table. */
 static struct bfd_lines *read_lines(struct bfd_unit *u, struct bfd_file *file) {
     struct bfd_lines *lines = bfd_lines_read(u->unit);
-    if (lines && !lines->lines->is_damaged && !lines->has_odd_file) return lines;
+    if (lines && !lines->is_damaged && !lines->has_odd_file) return lines;
     const bool is_usable = bfd_report_lines(file, u->unit);
     if (is_usable) return lines;
     bfd_lines_free(lines);
