@@ -142,16 +142,15 @@ static enum step read_part(struct reader *r) {
 
 char *gnat_name(const char *name, size_t size) {
     char *copy = copy_text(name, size);
-    struct reader r = { .p = copy };
-    enum step step = NEXT_PART;
-    if (strncmp(copy, "_ada_", 5) == 0) r.p += 5;
-    if (!islower((unsigned char)*r.p)) step = NO_NAME;
+    const char *begin = strncmp(copy, "_ada_", 5) == 0 ? copy + 5 : copy;
+    struct reader r = { .p = begin };
+    enum step step = islower((unsigned char)*begin) ? NEXT_PART : NO_NAME;
     while (step == NEXT_PART) step = read_part(&r);
     if (step == NO_NAME) {
         r.out.count = 0;
-        if (*copy != '<') put(&r, "<");
-        put(&r, copy);
-        if (*copy != '<') put(&r, ">");
+        if (*begin != '<') put(&r, "<");
+        put(&r, begin);
+        if (*begin != '<') put(&r, ">");
     }
     GROW_PUSH(&r.out, '\0');
     free(copy);
