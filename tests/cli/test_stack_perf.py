@@ -71,6 +71,16 @@ def test_filled_in_place(callsign, symbols):
     assert callsign.good("stack", "--in-place", "--symbols", symbols, stdin=MMAPS + unknown) == MMAPS + CHAIN
 
 
+def test_frames_that_perf_does_not_know(callsign, symbols):
+    """A chain that went astray, as perf 6.1 shows it: addresses are no functions of the only index, whatever it has there."""
+    text = "app 4242 [001] 12.345678: 1 cycles: \n\t            1004 square+0x4 (/nowhere/app)\n\t    7f9abd5b58a8 [unknown] ([unknown])\n" \
+           "\t            2010 [unknown] ([unknown])\n\n"
+    answer = json.loads(callsign.good("stack", "--json", "--no-search", "-i", symbols / "app.gsym", stdin=text))
+    unknown = {"frames": [], "reason": "no module covers the address"}
+    assert answer["frames"][1:] == [{"pc": "0x7f9abd5b58a8", **unknown}, {"pc": "0x2010", **unknown}]
+    assert callsign.good("stack", "--in-place", "--no-search", "-i", symbols / "app.gsym", stdin=text).count("[unknown] ([unknown])") == 2
+
+
 def test_a_kernel_that_lies_where_it_was_linked_to(callsign, symbols):
     still = (MMAPS + CHAIN + SINGLE).replace("ffffffff9c", "ffffffff81")
     assert places(callsign, symbols, still.replace("ffffffff816b7c11", hex(TEXT + 0x6b7c11)[2:])

@@ -133,11 +133,17 @@ static bool is_vmlinux(struct csn_str module) {
     return base.len >= sizeof(name) - 1 && memcmp(base.ptr, name, sizeof(name) - 1) == 0;
 }
 
+static bool is_unknown(struct csn_str text) {
+    static const char unknown[] = "[unknown]";
+    return text.len == sizeof(unknown) - 1 && memcmp(text.ptr, unknown, sizeof(unknown) - 1) == 0;
+}
+
 /* The kernel's frames are addresses, which it may have moved as a whole; its modules lie anywhere. */
 static void place_frame(struct line_frame *out, bool in_chain) {
     static const char kernel[] = "vmlinux";
     bool is_file = out->module.len && out->module.ptr[0] == '/', is_high = out->value >> 63;
     struct csn_str name;
+    if (is_unknown(out->symbol)) out->symbol.len = 0;
     out->site = in_chain && is_file ? SITE_FILE_OFFSET : SITE_PC;
     out->flags = in_chain ? CSN_STACK_EITHER : CSN_STACK_EXACT;
     if (is_kernel(out->module) || (is_high && (!out->module.len || is_vmlinux(out->module)))) {
