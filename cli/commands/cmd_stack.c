@@ -120,11 +120,15 @@ static bool feed_text_line(void *context, struct stack_part *part, struct csn_st
     return stack_text_line(text, line, is_part);
 }
 
-static bool feed_text_idle(void *context, struct stack_part *part) {
+static bool feed_text_has_step(void *context) { return stack_text_has_step(context); }
+
+static bool feed_text_step(void *context, struct stack_part *part) {
     struct stack_text *text = context;
     text->part = part;
-    return stack_text_idle(text);
+    return stack_text_step(text);
 }
+
+static void feed_text_idle(void *context) { stack_text_idle(context); }
 
 static bool feed_text_end(void *context, struct stack_part *part) {
     struct stack_text *text = context;
@@ -216,6 +220,8 @@ static bool read_text(struct stack_run *run, struct line_input *input, const cha
     }
     struct stack_feed feed = feed_of(run, input, &text);
     feed.read = feed_text_line;
+    feed.has_step = feed_text_has_step;
+    feed.step = feed_text_step;
     feed.idle = feed_text_idle;
     feed.finish = feed_text_end;
     bool answered = stack_threads_run(&feed, thread_count(run), line, result == LINE_PART);

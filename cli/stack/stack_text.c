@@ -42,7 +42,8 @@ void stack_text_deinit(struct stack_text *text) {
     free(text->states);
     stack_modules_deinit(&text->modules);
     held_stack_deinit(&text->held);
-    held_stack_deinit(&text->waiting);
+    line_queue_deinit(&text->waiting);
+    line_queue_deinit(&text->queue);
     free(text->pieces);
     text->states = NULL;
     text->pieces = NULL;
@@ -212,7 +213,7 @@ static bool begin_search(struct stack_text *text, enum search_kind kind, size_t 
     text->searching_dialect = dialect;
     text->first_waiting = number;
     text->maps_found = text->lines_since_map = 0;
-    return held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+    return line_queue_add(&text->waiting, line, false);
 }
 
 /* A stack begins with a pc, and nothing has told yet where modules lie: their list may follow it, as in a report. */
@@ -250,22 +251,28 @@ static bool read_text_line(struct stack_text *text, struct csn_str line, bool is
 
 /* ---- searches ---- */
 
-static bool feed_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number);
+/* The lines that waited are read next. They are still in the queue if they came from there. */
+static void queue_waiting(struct stack_text *text) {
+    const uint64_t end = text->first_waiting + text->waiting.count;
+    if (text->queue.count && end <= text->first_queued + text->queue.count) {
+        text->queue_at = (size_t)(text->first_waiting - text->first_queued);
+    } else {
+        const struct line_queue queue = text->queue;
+        text->queue = text->waiting;
+        text->waiting = queue;
+        text->first_queued = text->first_waiting;
+        text->queue_at = 0;
+    }
+    line_queue_clear(&text->waiting);
+}
 
-/* The lines that waited are read in their order. One of them may begin a search of the other kind: no line is searched twice. */
-static bool end_search(struct stack_text *text, struct csn_str found) {
+/* Of the lines that wait, all but `unsearched` at the end have been searched. None is searched twice. */
+static void end_search(struct stack_text *text, struct csn_str found, size_t unsearched) {
     const struct stack_dialect *dialect = text->dialects[text->searching_dialect];
-    struct held_stack queue = text->waiting;
-    bool good = true;
-    text->waiting = (struct held_stack){ 0 };
-    text->searched_to[text->searching] = text->first_waiting + queue.count;
+    text->searched_to[text->searching] = text->first_waiting + text->waiting.count - unsearched;
     if (text->searching == SEARCH_DIALECT) dialect->end_search(text->states[text->searching_dialect], &text->modules, found);
     text->searching = SEARCH_NONE;
-    const uint64_t first = text->first_waiting;
-    for (size_t i = 0; good && i < queue.count; i++)
-        good = feed_line(text, (struct csn_str){ queue.bytes + queue.lines[i].at, queue.lines[i].size }, false, first + i);
-    held_stack_deinit(&queue);
-    return good;
+    queue_waiting(text);
 }
 
 /* Whether the line is the one that was searched. Lines of a list of modules are kept. */
@@ -280,25 +287,48 @@ static bool ends_search(struct stack_text *text, struct csn_str line) {
     return text->lines_since_map > LINES_WITHOUT_MAP;
 }
 
-static bool feed_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
-    if (text->searching == SEARCH_NONE) return read_text_line(text, line, is_part, number);
+/* Keeps a line, which may end the search. */
+static bool search_line(struct stack_text *text, struct csn_str line, bool is_part) {
     const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
-    struct csn_str bare = line_text(line), nothing = { "", 0 };
-    if (is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > most)
-        return end_search(text, nothing) && feed_line(text, line, is_part, number);
-    size_t prefix = log_prefix_size(bare);
-    struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
-    if (ends_search(text, rest)) return end_search(text, rest) && feed_line(text, line, false, number);
-    return !text->modules.no_memory && held_stack_add(&text->waiting, line, HELD_NO_FRAME, NULL);
+    const struct csn_str bare = line_text(line), nothing = { "", 0 };
+    const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > most;
+    if (!line_queue_add(&text->waiting, line, is_part)) return false;
+    size_t prefix = too_long ? 0 : log_prefix_size(bare);
+    const struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
+    if (too_long) end_search(text, nothing, 1);
+    else if (ends_search(text, rest)) end_search(text, rest, 0);
+    return !text->modules.no_memory;
 }
 
-bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) { return feed_line(text, line, is_part, text->line_count++); }
+bool stack_text_has_step(const struct stack_text *text) { return text->queue_at < text->queue.count; }
 
-bool stack_text_idle(struct stack_text *text) {
-    const struct csn_str nothing = { "", 0 };
-    bool good = true;
-    while (good && text->searching != SEARCH_NONE) good = end_search(text, nothing);
+bool stack_text_step(struct stack_text *text) {
+    const struct csn_str line = line_queue_at(&text->queue, text->queue_at);
+    const bool is_part = text->queue.lines[text->queue_at].is_part;
+    const uint64_t number = text->first_queued + text->queue_at++;
+    bool good = text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+    if (text->searching == SEARCH_NONE && !stack_text_has_step(text)) line_queue_clear(&text->queue);
+    if (!text->queue.count) text->queue_at = 0;
     return good;
 }
 
-bool stack_text_end(struct stack_text *text) { return stack_text_idle(text) && end_stack(text); }
+bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part) {
+    while (stack_text_has_step(text))
+        if (!stack_text_step(text)) return false;
+    const uint64_t number = text->line_count++;
+    return text->searching == SEARCH_NONE ? read_text_line(text, line, is_part, number) : search_line(text, line, is_part);
+}
+
+void stack_text_idle(struct stack_text *text) {
+    const struct csn_str nothing = { "", 0 };
+    if (text->searching != SEARCH_NONE) end_search(text, nothing, 0);
+}
+
+bool stack_text_end(struct stack_text *text) {
+    do {
+        stack_text_idle(text);
+        while (stack_text_has_step(text))
+            if (!stack_text_step(text)) return false;
+    } while (text->searching != SEARCH_NONE);
+    return end_stack(text);
+}

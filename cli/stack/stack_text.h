@@ -3,6 +3,7 @@
 #define CALLSIGN_CLI_STACK_TEXT_H
 
 #include "stack/held_stack.h"
+#include "stack/line_queue.h"
 #include "stack/stack_modules.h"
 #include "stack/stack_output.h"
 #include "stack/stack_part.h"
@@ -32,8 +33,10 @@ struct stack_text {
     bool goes_on;                 /* the stack that is held continues one that was too long */
     enum search_kind { SEARCH_NONE, SEARCH_DIALECT, SEARCH_MAPS } searching; /* later lines are looked at first */
     size_t searching_dialect;
-    struct held_stack waiting;    /* the lines since, which are read when the search ends */
-    uint64_t line_count, first_waiting; /* lines given; the number of the first one that waits */
+    struct line_queue waiting;    /* the lines since the one that began the search */
+    struct line_queue queue;      /* lines of searches that have ended, which are read before others; the next is `queue_at` */
+    size_t queue_at;
+    uint64_t line_count, first_waiting, first_queued; /* lines given; the numbers of the first ones that wait */
     uint64_t searched_to[SEARCH_MAPS + 1]; /* lines before this number have been searched */
     uint32_t maps_found, lines_since_map;
     struct stack_part *part;      /* gets what would be answered or written; NULL: that is done at once */
@@ -43,10 +46,14 @@ struct stack_text {
 bool stack_text_init(struct stack_text *text, struct stack_session *session, struct stack_output *output, bool in_place,
                      const struct stack_dialect *const *dialects, size_t dialect_count, const char *forced);
 void stack_text_deinit(struct stack_text *text);
-/* A line with its newline, or a part of a line that is too long. */
+/* A line with its newline, or a part of a line that is too long. Lines may wait: stack_text_step() reads them, and comes first. */
 bool stack_text_line(struct stack_text *text, struct csn_str line, bool is_part);
-/* No line comes for now: those that wait are read. */
-bool stack_text_idle(struct stack_text *text);
+/* Whether lines are there for stack_text_step(). */
+bool stack_text_has_step(const struct stack_text *text);
+/* Reads one of the lines that waited. */
+bool stack_text_step(struct stack_text *text);
+/* No line comes for now: those that wait for later ones are not kept longer. */
+void stack_text_idle(struct stack_text *text);
 /* Answers the stack that is held. */
 bool stack_text_end(struct stack_text *text);
 

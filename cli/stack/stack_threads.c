@@ -15,6 +15,7 @@ struct stack_threads {
     pthread_mutex_t reading;     /* guards the following, the feed, and the users of snapshots */
     struct csn_str line;         /* that has been read already */
     bool line_is_part, has_line;
+    bool input_over;             /* the last line was given */
     bool over;                   /* no part is taken any more */
     bool finished;               /* the feed has been told */
     bool no_memory;
@@ -97,25 +98,40 @@ static enum line_result next_line(struct stack_threads *threads, bool may_wait, 
     return threads->line_is_part ? LINE_PART : LINE_WHOLE;
 }
 
+static bool has_step(const struct stack_feed *feed) { return feed->has_step && feed->has_step(feed->context); }
+
+/* The next line, if it is there or `part` is empty. While it waits, what was written is flushed. */
+static enum line_result wait_for_line(struct stack_threads *threads, const struct stack_part *part, struct csn_str *line) {
+    const struct stack_feed *feed = threads->feed;
+    enum line_result result = next_line(threads, false, line);
+    if (result != LINE_PAUSED || part->count) return result;
+    if (!turns_wait(&threads->turns, threads->parts_taken) || !out_flush(feed->output->out)) return LINE_FAILED;
+    if (feed->idle && !line_input_wait(feed->input, IDLE_MS)) feed->idle(feed->context);
+    return has_step(feed) ? LINE_PAUSED : next_line(threads, true, line);
+}
+
 /* A part that its thread has emptied gets the lines that are there. False: there is nothing left. */
 static bool fill_stack_part(struct stack_threads *threads, struct stack_part *part) {
     const struct stack_feed *feed = threads->feed;
-    enum line_result result = LINE_WHOLE;
     bool good = true;
     while (good && !stack_part_is_full(part)) {
         struct csn_str line;
-        result = next_line(threads, false, &line);
-        if (result == LINE_PAUSED) {
-            if (part->count) return true;
-            if (!turns_wait(&threads->turns, threads->parts_taken) || !out_flush(feed->output->out)) return false;
-            if (feed->idle && !line_input_wait(feed->input, IDLE_MS)) good = feed->idle(feed->context, part);
-            if (!good || part->count) continue;
-            result = next_line(threads, true, &line);
+        if (has_step(feed)) {
+            good = feed->step(feed->context, part);
+            continue;
         }
-        if (result != LINE_WHOLE && result != LINE_PART) break;
-        good = feed->read(feed->context, part, line, result == LINE_PART);
+        if (threads->input_over) {
+            if (feed->idle) feed->idle(feed->context);
+            if (has_step(feed)) continue;
+            threads->over = true;
+            break;
+        }
+        enum line_result result = wait_for_line(threads, part, &line);
+        if (result == LINE_PAUSED && part->count) return true;
+        if (result == LINE_WHOLE || result == LINE_PART) good = feed->read(feed->context, part, line, result == LINE_PART);
+        else threads->input_over = result != LINE_PAUSED;
     }
-    threads->over |= !good || (result != LINE_WHOLE && result != LINE_PART);
+    threads->over |= !good;
     if (good && threads->over && !threads->finished) {
         threads->finished = true;
         good = feed->finish(feed->context, part);

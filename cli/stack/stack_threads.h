@@ -15,8 +15,11 @@ struct stack_feed {
     void *context;
     /* Reads a line into the part. False: no memory. */
     bool (*read)(void *context, struct stack_part *part, struct csn_str line, bool is_part);
-    /* Nothing comes for a second: lines that wait for later ones are not kept longer. NULL: none wait. */
-    bool (*idle)(void *context, struct stack_part *part);
+    /* Lines that were read may have waited for later ones: whether one is there, which comes before others; reads it; nothing comes for a
+     * second, or at all: none waits longer. NULL: lines do not wait. */
+    bool (*has_step)(void *context);
+    bool (*step)(void *context, struct stack_part *part);
+    void (*idle)(void *context);
     /* The input is over. */
     bool (*finish)(void *context, struct stack_part *part);
 };
