@@ -407,8 +407,9 @@ csn_status split_files_resolve(void *context, const struct csn_companion_request
     files->asked++;
     out->release = release;
     if (request->kind == CSN_COMPANION_DWP) {
-        bool there = request->skip < SPLIT_SAMPLE_UNITS && files->packages[request->skip].size;
-        return there ? give(files, files->packages[request->skip], package_paths[request->skip], out) : CSN_NONE;
+        uint32_t idx = files->skips_none ? 0 : request->skip;
+        bool there = idx < SPLIT_SAMPLE_UNITS && files->packages[idx].size;
+        return there ? give(files, files->packages[idx], package_paths[idx], out) : CSN_NONE;
     }
     assert_string_equal(request->directory, "/src");
     assert_string_equal(request->name + 1, ".dwo");

@@ -45,6 +45,7 @@ struct split_files {
     struct csni_span dwo[SPLIT_SAMPLE_UNITS], packages[SPLIT_SAMPLE_UNITS]; /* empty: there is none */
     unsigned open;                    /* not released */
     unsigned asked;                   /* for packages and .dwo files */
+    bool skips_none;                  /* the first package is given however many are to be skipped */
 };
 csn_companion_resolver split_files_resolve;
 

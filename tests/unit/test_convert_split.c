@@ -97,6 +97,14 @@ static void try_two_packages(struct split_sample *s) {
 }
 static void two_packages(void **state) { (void)state; each(try_two_packages); }
 
+/* The same package a second time ends the search. */
+static void try_package_again_and_again(struct split_sample *s) {
+    struct split_files files = { .packages = { split_sample_package(s, 0, 1) }, .skips_none = true };
+    expect(split_sample_image(s, s->ids), &files, first_unit, second_symbols);
+    assert_int_equal(files.asked, 3); /* twice for packages, then for the .dwo file */
+}
+static void package_again_and_again(void **state) { (void)state; each(try_package_again_and_again); }
+
 static void try_package_and_file(struct split_sample *s) {
     struct split_files files = { .packages = { split_sample_package(s, 1, 1) }, .dwo = { split_sample_dwo(s, 0) } };
     expect(split_sample_image(s, s->ids), &files, first_unit, second_unit);
@@ -341,6 +349,7 @@ int main(void) {
         cmocka_unit_test(dwo_files),
         cmocka_unit_test(package),
         cmocka_unit_test(two_packages),
+        cmocka_unit_test(package_again_and_again),
         cmocka_unit_test(package_and_file),
         cmocka_unit_test(one_id_twice),
         cmocka_unit_test(missing),
