@@ -161,7 +161,8 @@ static bool is_inside(const struct address_index *ix, uint64_t addr) {
 }
 
 static bool read_row(struct address_index *ix, const struct address_row *row, struct address_place *out) {
-    if (row->line_column == ADDRESS_NONE && row->file_discriminator == ADDRESS_NONE) return true;
+    out->has_unit = row->line_column != ADDRESS_NONE || row->file_discriminator != ADDRESS_NONE;
+    if (row->line_column == ADDRESS_NONE && row->file_discriminator >= ADDRESS_UNKNOWN) return true;
     if (row->line_column == ADDRESS_NONE) {
         const struct address_wide_row *wide = elements_of(ix, ADDRESS_WIDE_ROWS, row->file_discriminator, 1);
         if (!wide) return false;

@@ -22,6 +22,7 @@ struct address_place {
     const char *file;        /* NULL: no row */
     uint32_t line, column, discriminator;
     uint64_t row_addr;       /* of the row */
+    bool has_unit;           /* a unit has the address; only where it was made so */
 };
 /* False: the index does not tell. Strings live as long as the index, here and below. */
 bool address_index_find(struct address_index *index, uint64_t addr, struct address_place *out);

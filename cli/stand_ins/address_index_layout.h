@@ -11,14 +11,14 @@ enum { ADDRESS_INDEX_BLOCK = 4096, ADDRESS_INDEX_STEP = 128 /* elements of a sor
 
 /* No file, scope or name. */
 #define ADDRESS_NONE UINT32_MAX
-/* The index does not tell: the object has to be read. Of scopes of spans, and of rows. */
+/* Of scopes: the index does not tell, so that the object has to be read. Of files of rows: a unit has the address, and no row. */
 #define ADDRESS_UNKNOWN (UINT32_MAX - 1)
 
 /* From `addr`, counted from the base, to the next one. */
 struct address_row {
     uint32_t addr;
     uint32_t line_column;    /* 20 bits of line, 12 of column; ADDRESS_NONE: `file_discriminator` is an index of the wide ones */
-    uint32_t file_discriminator; /* 20 bits of file, 12 of discriminator; or ADDRESS_NONE, ADDRESS_UNKNOWN */
+    uint32_t file_discriminator; /* 20 bits of file, 12 of discriminator; or ADDRESS_NONE: no unit, ADDRESS_UNKNOWN: a unit without a row */
 };
 struct address_wide_row { uint32_t file, line, column, discriminator; };
 

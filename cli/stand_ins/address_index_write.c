@@ -124,7 +124,7 @@ static void put_rows(struct plan *p, struct sink *s) {
         const struct address_row *rows = p->content->parts[p->chunks[i].part]->rows.items + chunk->first_row;
         for (size_t k = 0; k < chunk->row_count; k++) {
             struct address_row row = rows[k];
-            if (row.line_column == ADDRESS_NONE && row.file_discriminator != ADDRESS_NONE) row.file_discriminator += p->first_wide_row[p->chunks[i].part];
+            if (row.line_column == ADDRESS_NONE && row.file_discriminator < ADDRESS_UNKNOWN) row.file_discriminator += p->first_wide_row[p->chunks[i].part];
             put_element(p, s, ADDRESS_ROWS, idx++, &row);
         }
     }

@@ -21,7 +21,7 @@ void address_part_begin(struct address_part *p, uint32_t low) {
 static struct address_chunk *last_chunk(struct address_part *p) { return &p->chunks.items[p->chunks.count - 1]; }
 
 static struct address_row pack_row(struct address_part *p, uint32_t addr, const struct address_wide_row *row) {
-    if (row->file == ADDRESS_NONE) return (struct address_row){ addr, ADDRESS_NONE, ADDRESS_NONE };
+    if (row->file >= ADDRESS_UNKNOWN) return (struct address_row){ addr, ADDRESS_NONE, row->file };
     if (row->line < 1 << 20 && row->column < 1 << 12 && row->file < 1 << 20 && row->discriminator < 1 << 12) {
         const struct address_row made = { addr, row->line << 12 | row->column, row->file << 12 | row->discriminator };
         if (made.line_column != ADDRESS_NONE) return made;
@@ -67,7 +67,7 @@ static struct address_wide_row unpack_row(const struct address_part *p, const st
     if (row->line_column != ADDRESS_NONE)
         return (struct address_wide_row){ row->file_discriminator >> 12, row->line_column >> 12, row->line_column & 0xfff,
                                           row->file_discriminator & 0xfff };
-    if (row->file_discriminator == ADDRESS_NONE) return (struct address_wide_row){ .file = ADDRESS_NONE };
+    if (row->file_discriminator >= ADDRESS_UNKNOWN) return (struct address_wide_row){ .file = row->file_discriminator };
     return p->wide_rows.items[row->file_discriminator];
 }
 
@@ -81,7 +81,8 @@ bool address_part_find(const struct address_part *p, const struct address_texts 
     *out = (struct address_place){ .scope = span ? spans[span - 1].scope : ADDRESS_NONE };
     if (out->scope == ADDRESS_UNKNOWN || !row) return out->scope != ADDRESS_UNKNOWN;
     const struct address_wide_row found = unpack_row(p, &rows[row - 1]);
-    out->file = file_of(texts, found.file);
+    out->has_unit = found.file != ADDRESS_NONE;
+    out->file = found.file == ADDRESS_UNKNOWN ? NULL : file_of(texts, found.file);
     out->line = found.line;
     out->column = found.column;
     out->discriminator = found.discriminator;

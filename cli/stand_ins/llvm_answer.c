@@ -133,14 +133,14 @@ static bool take_row(struct llvm_module *m, const struct llvm_request *request, 
     return true;
 }
 
-/* The symbol's name is better than that of DWARF, which -gmlt leaves out. */
-static void override_by_symbol(const struct llvm_module *m, const struct llvm_request *request, uint64_t addr, struct llvm_frame *f) {
+/* The symbol's name is better than that of DWARF, which -gmlt leaves out. Its file may count where the line table has none. */
+static void override_by_symbol(const struct llvm_module *m, const struct llvm_request *request, uint64_t addr, bool may_have_file, struct llvm_frame *f) {
     const struct llvm_symbol *symbol = request->names == LLVM_NAME_LINKAGE ? llvm_module_symbol(m, addr) : NULL;
     if (!symbol) return;
     replace(&f->function, copy_text(symbol->name, strlen(symbol->name)));
     f->start_address = symbol->addr;
     f->has_start_address = true;
-    if (!f->file && symbol->file && *symbol->file) f->file = copy_text(symbol->file, strlen(symbol->file));
+    if (may_have_file && !f->file && symbol->file && *symbol->file) f->file = copy_text(symbol->file, strlen(symbol->file));
 }
 
 struct llvm_frame llvm_find_code(struct llvm_module *m, const struct llvm_request *request, uint64_t addr) {
@@ -154,7 +154,7 @@ struct llvm_frame llvm_find_code(struct llvm_module *m, const struct llvm_reques
         (void)take_row(m, request, unit, llvm_module_place(m, addr), &f);
     }
     if (!f.start_file) f.start_file = copy_text(LLVM_INVALID, strlen(LLVM_INVALID));
-    override_by_symbol(m, request, addr, &f);
+    override_by_symbol(m, request, addr, !unit, &f);
     demangle_in(&f.function, request, m);
     return f;
 }
@@ -211,7 +211,7 @@ struct llvm_frames llvm_find_inlined(struct llvm_module *m, const struct llvm_re
         const struct llvm_frame none = { 0 };
         GROW_PUSH(&frames, none);
     }
-    override_by_symbol(m, request, addr, &frames.items[frames.count - 1]);
+    override_by_symbol(m, request, addr, true, &frames.items[frames.count - 1]);
     for (size_t i = 0; i < frames.count; i++) demangle_in(&frames.items[i].function, request, m);
     return frames;
 }

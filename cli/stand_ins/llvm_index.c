@@ -66,11 +66,12 @@ static bool find_call(struct llvm_index *ix, uint64_t addr, uint32_t scope, stru
 }
 
 /* Frames of DWARF, innermost first; with `one`, the innermost alone. */
-static bool find_frames(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out) {
+static bool find_frames(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out, bool *has_unit) {
     struct address_place place;
     struct address_call call;
     if (!find_place(ix, addr, &place)) return false;
     struct llvm_frame f = row_frame(&place);
+    *has_unit = place.has_unit;
     for (uint32_t scope = place.scope; scope != ADDRESS_NONE; scope = call.parent) {
         if (!find_call(ix, addr, scope, &call)) {
             llvm_frame_free(&f);
@@ -92,20 +93,22 @@ static bool find_symbol(struct llvm_index *ix, uint64_t addr, struct address_nam
     return true;
 }
 
-/* The symbol's name is better than that of DWARF, as in llvm_find_inlined(). */
-static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, struct llvm_frame *f) {
+/* The symbol's name is better than that of DWARF, as in llvm_find_inlined() and llvm_find_code(). */
+static bool name_by_symbol(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool may_have_file, struct llvm_frame *f) {
     struct address_name symbol;
     if (request->names != LLVM_NAME_LINKAGE) return true;
     if (!find_symbol(ix, addr, &symbol)) return false;
     name_frame(f, request, symbol.name);
-    if (symbol.name && !f->file) f->file = copy_or_null(symbol.file);
+    if (symbol.name && may_have_file && !f->file) f->file = copy_or_null(symbol.file);
     return true;
 }
 
 bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, uint64_t addr, bool one, struct llvm_frames *out) {
     *out = (struct llvm_frames){ 0 };
     if (!ix || (!ix->kept.index && !ix->units.module)) return false;
-    const bool found = find_frames(ix, request, addr, one, out) && name_by_symbol(ix, request, addr, &out->items[out->count - 1]);
+    bool has_unit;
+    const bool found = find_frames(ix, request, addr, one, out, &has_unit) &&
+                       name_by_symbol(ix, request, addr, !one || !has_unit, &out->items[out->count - 1]);
     if (!found) {
         llvm_frames_free(out);
         *out = (struct llvm_frames){ 0 };

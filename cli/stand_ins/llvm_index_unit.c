@@ -118,7 +118,7 @@ static void add_spans(struct adding *a, uint64_t low, uint64_t high) {
 
 /* ---- rows ---- */
 
-static const struct address_wide_row no_row = { .file = ADDRESS_NONE };
+static const struct address_wide_row no_row = { .file = ADDRESS_UNKNOWN }; /* but a unit */
 
 static struct address_wide_row row_of(struct adding *a, const struct csn_debug_row *row) {
     const struct address_wide_row made = { find_file(a, row->file), row->line, row->column, row->discriminator };

@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import platform
 import random
 import shutil
 import subprocess
@@ -421,6 +422,49 @@ def test_kept_addresses_change_no_answer(dialect, arguments, name, folder, progr
     expected = pair.run("theirs", arguments, everything, tmp_path)
     for cache in ("", "/dev/null/nowhere"):
         assert pair.run("ours", arguments, everything, tmp_path, dict(os.environ, CALLSIGN_CACHE=cache)) == expected
+
+
+# a unit has the function, and no line table; the symbol table names its file
+UNIT_WITHOUT_ROWS = """
+        .file "x.c"
+        .text
+f:      nop
+        nop
+        nop
+        nop
+        .size f, 4
+        .globl _start
+_start: ret
+        .section .debug_abbrev,"",@progbits
+        .byte 1, 0x11, 0, 0x11, 1, 0x12, 6, 0, 0, 0
+        .section .debug_info,"",@progbits
+        .long 2f-1f
+1:      .value 4
+        .long 0
+        .byte 8, 1
+        .quad f
+        .long 4
+2:
+"""
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_file_of_a_symbol_in_a_unit_without_rows(size, folder, tmp_path):
+    """LLVM takes it for inlined frames alone."""
+    pair = pair_for("llvm-symbolizer", folder)
+    (tmp_path / "x.s").write_text(UNIT_WITHOUT_ROWS)
+    done = subprocess.run(["gcc", "-nostdlib", "-static", "-o", "x", "x.s"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode or platform.machine() != "x86_64":
+        pytest.skip("no x86-64 compiler")
+    path = made_large(tmp_path / "x", tmp_path / "large") if size == "large" else tmp_path / "x"
+    start = next(start for start, _ in stand_in_draws.code_addresses(path))
+    lines = b"".join(b"0x%x\n" % (start + i % 5) for i in range(70))
+    environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
+    for arguments in ([], ["--no-inlines"], ["--no-inlines", "--output-style=GNU"]):
+        arguments = [f"--obj={path}", *arguments]
+        assert pair.run("ours", arguments, lines, tmp_path, environment) == pair.run("theirs", arguments, lines, tmp_path)
+    if size == "large":
+        wait_for(lambda: list((tmp_path / "cache/addresses").glob("*")))
 
 
 def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):
