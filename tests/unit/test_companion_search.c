@@ -22,6 +22,7 @@
 #include "object/elf/elf_layout.h"
 #include "object/macho/macho_layout.h"
 #include "object_sample.h"
+#include "pdb_sample.h"
 #include "test_alloc.h"
 #include "wire/wire_macho.h"
 
@@ -216,6 +217,37 @@ static void other_id(void **state) {
     expect(request, "bin/.debug/app.debug");
     put_object("debug/.build-id/ab/cdef01.debug", NULL); /* nothing vouches */
     expect(request, "bin/.debug/app.debug");
+}
+
+#define SAMPLE_PDB "00112233445566778899AABBCCDDEEFF" /* pdb_sample_guid */
+#define OTHER_PDB "00112233445566778899AABBCCDDEEFE"
+
+/* By GUID and age, as an image's CodeView record has them. */
+static void program_database(void **state) {
+    (void)state;
+    struct pdb_sample pdb;
+    pdb_sample_init(&pdb);
+    put_object("bin/app", NULL);
+    put_bytes("bin/app.pdb", pdb_sample_build(&pdb));
+    pdb_sample_deinit(&pdb);
+    uint8_t guid[16];
+    memcpy(guid, pdb_sample_guid, sizeof guid);
+    struct csn_companion_request request = request_for(CSN_COMPANION_PDB, "app.pdb");
+    request.id = guid;
+    request.id_size = sizeof guid;
+    request.id_age = PDB_SAMPLE_AGE;
+    expect(request, "bin/app.pdb");
+    request.id_age = PDB_SAMPLE_AGE + 1;
+    expect_failure(request, CSN_E_FORMAT, "bin/app.pdb has id " SAMPLE_PDB "3, the image needs " SAMPLE_PDB "4");
+    request.id_age = PDB_SAMPLE_AGE;
+    guid[15] ^= 1;
+    expect_failure(request, CSN_E_FORMAT, "bin/app.pdb has id " SAMPLE_PDB "3, the image needs " OTHER_PDB "3");
+    options.debug_file = "bin/app.pdb";
+    expect_failure(request, CSN_E_FORMAT, "bin/app.pdb has id " SAMPLE_PDB "3, the image needs " OTHER_PDB "3");
+    options.debug_file = NULL;
+    put_text("bin/app.pdb", "Microsoft C/C++ MSF 7.00\r\n\032DS");
+    expect(request, NULL);
+    assert_non_null(strstr(csn_error_text(&err), "bin/app.pdb: "));
 }
 
 static void no_objects(void **state) {
@@ -564,6 +596,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(chosen_for_an_image_with_debug_info, set_up, tear_down),
         cmocka_unit_test_setup_teardown(crc, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_id, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(program_database, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_objects, set_up, tear_down),
         cmocka_unit_test_setup_teardown(names_of_links, set_up, tear_down),
         cmocka_unit_test_setup_teardown(image_from_memory, set_up, tear_down),
