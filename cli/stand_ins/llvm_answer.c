@@ -11,6 +11,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "stand_ins/llvm_damage.h"
 #include "stand_ins/legacy_rust.h"
 
 /* ---- names ---- */
@@ -226,6 +227,7 @@ void llvm_global_free(struct llvm_global *global) {
 static const struct llvm_variable *find_variable(struct llvm_module *m, uint64_t addr) {
     struct llvm_unit *unit = llvm_module_unit(m, addr);
     if (unit) return llvm_unit_variable(m, unit, addr);
+    if (m->has_no_units) (void)llvm_report_units(m);
     for (uint32_t i = 0; (unit = llvm_module_unit_at(m, i)); i++) {
         const struct llvm_variable *found = llvm_unit_variable(m, unit, addr);
         if (found) return found;

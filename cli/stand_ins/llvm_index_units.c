@@ -38,6 +38,7 @@ bool llvm_index_units_begin(struct llvm_index *ix, struct llvm_module *m) {
     const bool is_linked = m->object.kind == CSN_OBJECT_EXECUTABLE || m->object.kind == CSN_OBJECT_SHARED;
     if (m->object.container != CSN_CONTAINER_ELF || !is_linked || !m->object.info_unit_count || !find_bounds(u, m)) return false;
     (void)llvm_module_range(m, 0); /* reads the ranges */
+    if (m->has_no_units) return false;
     group_ranges(u, m);
     address_texts_init(&u->texts);
     u->chunks = zeroed_memory(m->ranges.count, sizeof *u->chunks);

@@ -11,6 +11,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "stand_ins/llvm_damage.h"
 #include "ui/bounds.h"
 
 /* ---- sections ---- */
@@ -231,46 +232,20 @@ static void add_range(struct llvm_module *m, struct endpoints *to, uint32_t unit
     GROW_PUSH(to, end);
 }
 
-static uint64_t take_number(const unsigned char **p, const unsigned char *end, unsigned size, bool big) {
-    uint64_t value = 0;
-    if ((size_t)(end - *p) < size) {
-        *p = end;
-        return 0;
-    }
-    for (unsigned i = 0; i < size; i++) value |= (uint64_t)(*p)[i] << 8 * (big ? size - 1 - i : i);
-    *p += size;
-    return value;
-}
+/* What .debug_aranges tells. */
+struct arange_reading {
+    struct llvm_module *module;
+    struct endpoints *to;
+    bool *has_unit;
+};
 
-/* One set of .debug_aranges. Returns where the next one begins. */
-static const unsigned char *read_set(struct llvm_module *m, const unsigned char *begin, const unsigned char *p, const unsigned char *end,
-                                     bool *has_unit, struct endpoints *to) {
-    const bool big = m->object.big_endian;
-    const unsigned char *set = p;
-    uint64_t size = take_number(&p, end, 4, big), offset_size = 4;
-    if (size == 0xffffffff) {
-        size = take_number(&p, end, 8, big);
-        offset_size = 8;
-    }
-    if (size > (uint64_t)(end - p)) return end;
-    const unsigned char *next = p + size;
-    uint64_t version = take_number(&p, next, 2, big), offset = take_number(&p, next, (unsigned)offset_size, big);
-    unsigned addr_size = (unsigned)take_number(&p, next, 1, big);
-    take_number(&p, next, 1, big);
+static void take_arange(void *context, uint64_t unit_offset, uint64_t low, uint64_t high) {
+    const struct arange_reading *r = context;
     uint32_t unit;
-    uint64_t unit_offset;
-    if (version != 2 || (addr_size != 4 && addr_size != 8)) return next;
-    size_t header = (size_t)(p - set), tuple = 2 * addr_size;
-    p = set + (header + tuple - 1) / tuple * tuple;
-    (void)begin;
-    if (csn_debug_info_unit_index_at(m->info, offset, &unit, &unit_offset) != CSN_OK) return next;
-    has_unit[unit] = true;
-    while (p + tuple <= next) {
-        uint64_t low = take_number(&p, next, addr_size, big), length = take_number(&p, next, addr_size, big);
-        if (!low && !length) break;
-        add_range(m, to, unit, unit_offset, low, low + length);
-    }
-    return next;
+    uint64_t begin;
+    if (csn_debug_info_unit_index_at(r->module->info, unit_offset, &unit, &begin) != CSN_OK) return;
+    r->has_unit[unit] = true;
+    if (low < high) add_range(r->module, r->to, unit, begin, low, high);
 }
 
 static void add_unit_ranges(struct llvm_module *m, const struct csn_debug_unit *unit, struct endpoints *to) {
@@ -326,17 +301,17 @@ static void cut_ranges(struct llvm_module *m, struct endpoints *points) {
 }
 
 static void read_ranges(struct llvm_module *m) {
-    struct csn_str bytes;
     struct endpoints points = { 0 };
     bool *has_unit = zeroed_memory(m->object.unit_count, sizeof *has_unit);
+    struct arange_reading reading = { m, &points, has_unit };
     m->has_ranges = true;
-    if (csn_debug_info_dwarf_section(m->info, "aranges", &bytes, NULL) == CSN_OK) {
-        const unsigned char *p = (const unsigned char *)bytes.ptr, *end = p + bytes.len;
-        while (p < end) p = read_set(m, (const unsigned char *)bytes.ptr, p, end, has_unit, &points);
-    }
+    llvm_read_aranges(m, take_arange, &reading);
+    m->has_no_units = llvm_report_units(m);
     for (uint32_t i = 0; i < m->object.info_unit_count; i++) {
-        const struct csn_debug_unit *unit;
-        if (!has_unit[i] && csn_debug_info_unit(m->info, i, &unit, NULL) == CSN_OK) add_unit_ranges(m, unit, &points);
+        const struct csn_debug_unit *unit = NULL;
+        if (has_unit[i]) continue;
+        if (csn_debug_info_unit(m->info, i, &unit, NULL) == CSN_OK) add_unit_ranges(m, unit, &points);
+        else if (unit) llvm_report_root(m, unit);
     }
     cut_ranges(m, &points);
     free(points.items);
@@ -362,6 +337,7 @@ const struct llvm_unit_range *llvm_module_range(struct llvm_module *m, uint64_t 
 
 struct llvm_unit *llvm_module_unit(struct llvm_module *m, uint64_t addr) {
     const struct llvm_unit_range *range = llvm_module_range(m, addr);
+    if (m->has_no_units) (void)llvm_report_units(m); /* LLVM looks for them again */
     return range ? llvm_module_unit_at(m, range->unit) : NULL;
 }
 
@@ -521,6 +497,7 @@ struct llvm_module *llvm_module_open(const char *name, const char *path, const s
     info = use_hints(path, options, info, &searches);
     struct llvm_module *m = make_module(name, info, searches);
     m->untag = options->untag;
+    m->reports_damage = true;
     read_symbols(m, path);
     return m;
 }

@@ -76,6 +76,8 @@ struct llvm_module {
     struct { char **items; size_t count, capacity; } file_names; /* of symbols of files */
     struct llvm_wasm_symbols wasm; /* of WebAssembly; in other containers empty */
     bool untag;
+    bool has_no_units;       /* the header of the first cannot be read */
+    bool reports_damage;     /* to standard error */
 };
 
 struct llvm_module_options {

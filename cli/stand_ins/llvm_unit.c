@@ -4,6 +4,7 @@
 
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
+#include "stand_ins/llvm_damage.h"
 #include "stand_ins/llvm_module.h"
 #include "ui/bounds.h"
 
@@ -167,9 +168,16 @@ static bool has_line_relocations(const struct llvm_module *m) {
     return false;
 }
 
+static bool is_odd(const struct csn_debug_lines *lines) {
+    const bool is_ended = !lines->row_count || lines->rows[lines->row_count - 1].flags & CSN_LINE_END_SEQUENCE;
+    return lines->is_damaged || !is_ended;
+}
+
 static struct llvm_lines *read_lines(struct llvm_module *m, const struct csn_debug_unit *unit) {
     struct csn_debug_lines *lines;
-    if (csn_debug_unit_lines(unit, &lines, NULL) != CSN_OK) return NULL;
+    const csn_status status = csn_debug_unit_lines(unit, &lines, NULL);
+    if (m->reports_damage && (status < 0 || (status == CSN_OK && is_odd(lines)))) llvm_report_lines(m, unit);
+    if (status != CSN_OK) return NULL;
     struct llvm_lines *l = zeroed_memory(1, sizeof *l);
     l->lines = lines;
     size_t first = 0;

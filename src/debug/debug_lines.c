@@ -183,7 +183,8 @@ static csn_status read_header(struct program *pr, const struct csni_dwarf *dwarf
     }
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
     /* Rows are good without some file's name. */
-    pr->is_odd |= status != CSN_OK;
+    const unsigned end_byte = table->version < 5; /* of the files, which was not taken */
+    pr->is_odd |= status != CSN_OK || csni_cursor_off(&pr->c) + end_byte != pr->h.program;
     pr->c = csni_cursor_at((struct csni_span){ section.ptr, (size_t)pr->h.end }, dwarf->sections.big_endian);
     csni_cursor_seek(&pr->c, pr->h.program);
     return CSN_OK;

@@ -64,7 +64,8 @@ def programs(folder):  # noqa: F811
 
 
 def requests(path):
-    start, size = next(place for place in stand_in_draws.code_addresses(path) if place[1] > 0x80)
+    places = stand_in_draws.code_addresses(path)
+    start, size = max((place for place in places if places.count(place) > 1), key=lambda place: place[1])  # those with code stand there several times
     return "".join(f"{addr:x}\n" for addr in (*range(start, start + size, 11), 1)).encode() + b"main\n"
 
 
@@ -99,3 +100,34 @@ def test_addr2line_reports_damaged_line_programs(name, folder, programs, tmp_pat
         damaged(programs, name, ".debug_line", offset, b"\0\x04\x44", tmp_path / "app")
         seen += b"mangled" in same(pair, ["-fi", "-e", "app"], requests(programs[name]), tmp_path).err
     assert seen > 3
+
+
+CRASHES = {"abbreviations", "root"}  # of LLVM 22
+OTHER_ROWS = {"line-version", "line-length"}  # LLVM reads what is there of a table that is too long; messages are the same
+
+
+@pytest.mark.parametrize("name,what,section,offset,data", DAMAGES, ids=[f"{name}-{what}" for name, what, *_ in DAMAGES])
+def test_llvm_symbolizer_reports_damage(name, what, section, offset, data, folder, programs, tmp_path):  # noqa: F811
+    pair = pair_for("llvm-symbolizer", folder)
+    damaged(programs, name, section, offset, data, tmp_path / "app")
+    lines = b"".join(b"0x" + line + b"\n" for line in requests(programs[name]).split()[:-1])
+    for text in (lines, b"DATA 0x4028\n" + lines[:40] + b"DATA 0x4028\n", b"FRAME " + lines[:70]):
+        if what in OTHER_ROWS:
+            assert pair.run("ours", ["--obj=app"], text, tmp_path).err == pair.run("theirs", ["--obj=app"], text, tmp_path).err
+        elif what not in CRASHES:
+            same(pair, ["--obj=app"], text, tmp_path)
+        assert pair.run("ours", ["--obj=app"], text, tmp_path).code == 0
+    if what not in CRASHES | {"no-root"}:
+        assert b"warning: " in pair.run("ours", ["--obj=app"], lines, tmp_path).err
+
+
+ARANGES = [(0, b"\xff\xff\xff\x7f"), (0, b"\xf0\xff\xff\xff"), (10, b"\x03"), (11, b"\x01"), (0, b"\x2d"), (0, b"\x0c"), (16, b"\0" * 16), (-16, b"\x01"), (6, b"\xff")]
+
+
+@pytest.mark.parametrize("offset,data", ARANGES, ids=[f"aranges{i}" for i in range(len(ARANGES))])
+def test_llvm_symbolizer_reports_damaged_ranges(offset, data, folder, programs, tmp_path):  # noqa: F811
+    pair = pair_for("llvm-symbolizer", folder)
+    damaged(programs, "c-gcc", ".debug_aranges", offset, data, tmp_path / "app")
+    lines = b"".join(b"0x" + line + b"\n" for line in requests(programs["c-gcc"]).split()[:-1])
+    done = same(pair, ["--obj=app"], lines, tmp_path)
+    assert done.err or data == b"\xff"
