@@ -21,6 +21,7 @@ static void want_strings(struct csni_remote_file *file) {
 static void finish_opening(struct csni_remote *remote) {
     const struct csn_index *inner = remote->inner;
     remote->accel = inner->accel;
+    remote->has_near = inner->accel.table && csni_accel_u32(inner->gsym.accel_trailer + CSNI_ACCEL_T_FIRST_READ);
     remote->has_tables = inner->format == &csni_index_gsym && csni_remote_file_has(&remote->file, 0, csni_gsym_files_end(&inner->gsym));
 }
 
@@ -77,12 +78,13 @@ csn_status csn_index_open_remote(const char *url, const struct csn_remote_option
     const struct csn_allocator *allocator = csni_allocator_or_default(index_options.allocator);
     struct csni_remote *remote = csni_alloc_zeroed(allocator, 1, sizeof *remote);
     if (!remote) return csni_fail_memory(err, sizeof *remote);
-    remote->file.allocator = allocator;
+    remote->file.allocator = remote->names.allocator = allocator;
     pthread_mutex_init(&remote->turn, NULL);
     csn_status status = open_parts(remote, url, &options, &index_options, err);
     if (status >= 0) status = wrap(remote, allocator, out, err);
     if (status >= 0) return status;
     csn_index_close(remote->inner);
+    csni_remote_names_deinit(&remote->names);
     csni_remote_file_close(&remote->file);
     csni_remote_http_close(remote->http);
     pthread_mutex_destroy(&remote->turn);
@@ -97,9 +99,9 @@ csn_status csn_index_remote_state(const struct csn_index *index, struct csn_remo
     if (remote) {
         pthread_mutex_lock(&remote->turn);
         const struct csni_remote_file *file = &remote->file;
-        uint64_t kept = (uint64_t)file->kept * CSNI_REMOTE_BLOCK;
-        state = (struct csn_remote_state){ file->requests, file->received, file->bytes.size,
-                                           kept < file->bytes.size ? kept : file->bytes.size };
+        uint64_t kept = (uint64_t)file->kept * CSNI_REMOTE_BLOCK, size = file->bytes.size;
+        if (size && csni_remote_file_has(file, size - 1, 1)) kept -= (uint64_t)file->block_count * CSNI_REMOTE_BLOCK - size; /* the last is shorter */
+        state = (struct csn_remote_state){ file->requests, file->received, size, kept };
         status = file->status < 0 ? file->status : CSN_OK;
         if (status < 0 && err) *err = file->failure;
         pthread_mutex_unlock(&remote->turn);

@@ -60,6 +60,22 @@ static csn_status fetch_all(const struct csn_index *index, struct csn_error *err
 
 /* ---- strings ---- */
 
+/* A name that came with its block is not read from the table. */
+static void resolve_near(const struct csni_remote *remote, const struct csn_frame_ref *ref, struct csn_frame *out) {
+    struct csn_frame_ref plain = *ref;
+    struct csn_str name;
+    bool is_near = csni_remote_names_find(&remote->names, ref->name, &name);
+    if (is_near) plain.name = 0;
+    remote->inner->format->resolve(remote->inner, &plain, out);
+    if (is_near) out->name = name;
+}
+
+static bool want_name(struct csni_remote *remote, uint64_t offset) {
+    struct csn_str name;
+    if (csni_remote_names_find(&remote->names, offset, &name)) return false;
+    return want_string(&remote->file, remote->inner->format->string(remote->inner, offset));
+}
+
 /* Only what it names is looked at, not all pages, since it is called for each frame. */
 static csn_status resolve_in_turn(struct csni_remote *remote, const struct csn_frame_ref *ref, void *scratch, size_t size,
                                   struct csn_frame *out, size_t *need) {
@@ -75,7 +91,7 @@ static csn_status resolve_in_turn(struct csni_remote *remote, const struct csn_f
     *need = 0;
     if (csni_remote_want_file_entry(remote, ref->file)) CSNI_TRY(csni_remote_file_fetch(&remote->file, NULL));
     for (;;) {
-        inner->format->resolve(inner, ref, out);
+        resolve_near(remote, ref, out);
         if (!want_frame(&remote->file, out)) return CSN_OK;
         CSNI_TRY(csni_remote_file_fetch(&remote->file, NULL));
     }
@@ -123,8 +139,8 @@ static csn_status fetch_strings(struct csni_remote *remote, const struct csn_fra
         for (size_t i = 0; i < count; i++) {
             struct csn_frame frame;
             if (inner->format->resolve_into) inner->format->resolve_into(inner, &refs[i], NULL, 0, &frame);
-            else if (csni_remote_want_file_entry(remote, refs[i].file)) is_missing |= want_string(file, inner->format->string(inner, refs[i].name)) | true;
-            else inner->format->resolve(inner, &refs[i], &frame), is_missing |= want_frame(file, &frame);
+            else if (csni_remote_want_file_entry(remote, refs[i].file)) is_missing |= want_name(remote, refs[i].name) | true;
+            else resolve_near(remote, &refs[i], &frame), is_missing |= want_frame(file, &frame);
         }
         if (inner->format->resolve_into) is_missing = csni_remote_file_want_touched(file);
         if (!is_missing) return CSN_OK;
@@ -169,14 +185,18 @@ struct frames_args {
     uint64_t addr;
     struct csn_frame *frames;
     size_t cap, *out_count;
-    struct csni_remote_file *file;
+    struct csni_remote *remote;
 };
 
 static csn_status call_lookup(const struct csn_index *inner, void *context, struct csn_error *err) {
     struct frames_args *args = context;
     csn_status status = inner->format->lookup(inner, args->addr, args->frames, args->cap, args->out_count, err);
-    if (status != CSN_OK || csni_remote_file_want_touched(args->file)) return status;
-    for (size_t i = 0; i < *args->out_count && i < args->cap; i++) want_frame(args->file, &args->frames[i]);
+    if (status != CSN_OK || csni_remote_file_want_touched(&args->remote->file)) return status;
+    for (size_t i = 0; i < *args->out_count && i < args->cap; i++) {
+        uint64_t offset = (uint64_t)((uintptr_t)args->frames[i].name.ptr - (uintptr_t)inner->gsym.strings.ptr);
+        csni_remote_names_find(&args->remote->names, offset, &args->frames[i].name);
+        want_frame(&args->remote->file, &args->frames[i]);
+    }
     return status;
 }
 
@@ -191,7 +211,7 @@ static csn_status look_up_frames_in_turn(struct csni_remote *remote, struct fram
 static csn_status look_up_remote(const struct csn_index *index, uint64_t addr, struct csn_frame *frames, size_t cap,
                                  size_t *out_count, struct csn_error *err) {
     struct csni_remote *remote = remote_of(index);
-    struct frames_args args = { addr, frames, cap, out_count, &remote->file };
+    struct frames_args args = { addr, frames, cap, out_count, remote };
     pthread_mutex_lock(&remote->turn);
     csn_status status = look_up_frames_in_turn(remote, &args, err);
     pthread_mutex_unlock(&remote->turn);
@@ -436,6 +456,7 @@ static const struct csni_index_binaries remote_binaries = {
 static void close_remote(struct csn_index *index) {
     struct csni_remote *remote = remote_of(index);
     csn_index_close(remote->inner);
+    csni_remote_names_deinit(&remote->names);
     csni_remote_file_close(&remote->file);
     csni_remote_http_close(remote->http);
     pthread_mutex_destroy(&remote->turn);

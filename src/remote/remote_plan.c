@@ -7,6 +7,8 @@ enum {
     RECORD_GUESS = 4096, RECORD_MOST = 88 << 10,
     BLOCK_GUESS = 2048, NODES_LEAST = 8192, NODES_MOST = 80 << 10, STRINGS_LATER = 3 * CSNI_REMOTE_BLOCK
 };
+enum { NEAR_AFTER = 8192 }; /* of a block that has what it needs near */
+_Static_assert((int)CSNI_REMOTE_HEAD == (int)CSNI_ACCEL_FIRST_READ, "what the accelerator counts on");
 
 static bool want_at(struct csni_remote_file *file, const uint8_t *at, uint64_t size) {
     uint64_t offset = (uint64_t)(at - file->bytes.ptr);
@@ -32,13 +34,16 @@ static csn_status plan_accelerated(struct csni_remote *remote, const uint64_t *a
         if (csni_accel_covers(accel, addrs[i])) is_missing |= want_at(file, csni_accel_entry(accel, addrs[i]), CSNI_ACCEL_ENTRY);
     if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
     is_missing = false;
-    uint64_t nodes = nodes_before(file, count);
+    uint64_t nodes = remote->has_near ? CSNI_ACCEL_NEAR : nodes_before(file, count), after = remote->has_near ? NEAR_AFTER : BLOCK_GUESS;
     for (size_t i = 0; i < count; i++) {
         if (!csni_accel_covers(accel, addrs[i])) continue;
         uint64_t at = csni_accel_u32(csni_accel_entry(accel, addrs[i])), before = at < nodes ? at : nodes;
-        if (at < accel->readable) is_missing |= want_at(file, accel->blocks + at - before, before + BLOCK_GUESS);
+        if (at < accel->readable) is_missing |= want_at(file, accel->blocks + at - before, before + after);
     }
-    return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
+    if (is_missing) CSNI_TRY(csni_remote_file_fetch(file, err));
+    for (size_t i = 0; remote->has_near && i < count; i++)
+        if (csni_accel_covers(accel, addrs[i])) CSNI_TRY(csni_remote_names_take(&remote->names, accel, csni_accel_entry(accel, addrs[i]), err));
+    return CSN_OK;
 }
 
 /* ---- by the address table ---- */
@@ -135,10 +140,11 @@ static csn_status plan_records(struct csni_remote *remote, const uint64_t *addrs
     return is_missing ? csni_remote_file_fetch(file, err) : CSN_OK;
 }
 
-/* The tables need fewer requests than the accelerator once they are there, but a long record more bytes. */
+/* The tables often need a request less than the accelerator once they are there, but a long record more bytes, and a stack whose names are
+ * scattered more requests. */
 static bool suits_accelerator(const struct csni_remote *remote, const uint64_t *addrs, size_t count) {
     const struct csni_gsym *gsym = &remote->inner->gsym;
-    if (!remote->accel.table || !remote->has_tables) return remote->accel.table != NULL;
+    if (!remote->accel.table || !remote->has_tables || (remote->has_near && count == 1)) return remote->accel.table != NULL;
     for (size_t i = 0; i < count; i++) {
         size_t upper = csni_gsym_count_up_to(gsym, addrs[i]);
         if (upper && guess_record_size(remote, upper - 1) > RECORD_MOST) return true;

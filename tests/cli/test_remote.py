@@ -116,6 +116,56 @@ def test_inlined_calls_far_before_a_block_come_with_it(callsign, tmp_path, place
             assert server.bytes_sent <= 512 << 10
 
 
+def scattered():
+    """Functions with names of their own and an inlined call each; those of every fiftieth have calls whose names are all over the
+    table. Last a function that is one long inlined call of many."""
+    count, long = 12000, 0x100000
+    yield "MODULE Linux x86_64 000102030405060708090A0B0C0D0E0F0 scattered"
+    yield "FILE 0 /src/file.c"
+    for i in range(count):
+        yield f"INLINE_ORIGIN {i} inlined_{'y' * 100}_{i}"
+    for i in range(count):
+        start = 0x1000 + 64 * i
+        yield f"FUNC {start:x} 40 0 function_{'x' * 120}_{i}"
+        calls = [i] if i % 50 else [i, *((i + 1501 * k) % count for k in range(1, 8))]
+        for depth, origin in enumerate(calls):
+            yield f"INLINE {depth} {depth + 1} 0 {origin} {start + 2 * depth:x} {0x38 - 4 * depth:x}"
+        yield f"{start:x} 40 {i + 1} 0"
+    yield f"FUNC {long:x} 20000 0 long"
+    yield f"INLINE 0 1 0 7000 {long:x} 20000"
+    for i in range(8000):
+        yield f"INLINE 1 {i + 1} 0 {i + 1} {long + 16 * i:x} 10"
+        yield f"{long + 16 * i:x} 10 {i + 1} 0"
+
+
+@pytest.fixture(scope="module")
+def scattered_names(tmp_path_factory, callsign):
+    folder = tmp_path_factory.mktemp("scattered")
+    (folder / "x.sym").write_text("\n".join([*scattered(), ""]))
+    callsign.good("convert", folder / "x.sym", "-o", folder / "x.gsym", "--accelerate", "--quiet")
+    return folder / "x.gsym"
+
+
+def test_a_stack_whose_names_are_scattered_needs_few_requests(scattered_names, callsign):
+    """What a block's stacks need comes with the block, but for names at two places."""
+    addresses = [hex(0x1000 + 64 * 50 * k + 0x10) for k in range(3, 240, 12)] + [hex(0x100000 + at) for at in (0x10, 0x8004, 0x1f3f1)]
+    with range_server.serving({"/x.gsym": scattered_names.read_bytes()}) as server:
+        for address in addresses:
+            server.clear()
+            remote, local = (callsign.good("lookup", index, address, "--json") for index in (server.url("/x.gsym"), scattered_names))
+            assert remote == local and len(json.loads(local)["frames"]) > 2
+            assert 1 <= len(server.requests) <= 5, server.requests
+            assert server.bytes_sent <= 512 << 10
+
+
+def test_many_scattered_stacks(scattered_names, callsign):
+    addresses = "\n".join(hex(0x1000 + 64 * k + 0x10) for k in range(12000))
+    with range_server.serving({"/x.gsym": scattered_names.read_bytes()}) as server:
+        remote, local = (callsign.run("lookup", index, "--json", stdin=addresses) for index in (server.url("/x.gsym"), scattered_names))
+        assert remote.stdout == local.stdout and local.stdout.count("\n") == 12000
+    assert "0 problems" in callsign.good("verify", scattered_names)
+
+
 def strings_of(index):
     data = index.read_bytes()
     at, size = struct.unpack_from("<II", data, 20)

@@ -28,6 +28,7 @@ enum {
     CSNI_ACCEL_T_FIRST = 0,        /* u64, address of the first function */
     CSNI_ACCEL_T_COVERED = 8,      /* u64, bytes of code from there on */
     CSNI_ACCEL_T_BLOCK_BYTES = 16, /* u32, of blocks and nodes */
+    CSNI_ACCEL_T_FIRST_READ = 20,  /* u32, bytes of the file that a remote reader has before it reads a block; 0: older, blocks have nothing for it */
     CSNI_ACCEL_T_NODES = 24,       /* u32, number of nodes */
     CSNI_ACCEL_T_FILES = 28,       /* u32, number of them, as in the file table */
     CSNI_ACCEL_T_SHIFT = 32,       /* u8, log2 of a bucket's bytes */
@@ -57,7 +58,7 @@ enum csni_accel_node_field {
 enum {
     CSNI_ACCEL_B_LAST_SEGMENT = 0, /* u8, number of segments less one: a bucket has 256 bytes at most */
     CSNI_ACCEL_B_LAST_FUNCTION = 1,
-    CSNI_ACCEL_B_NODE_BITS = 2,    /* u8 each */
+    CSNI_ACCEL_B_NODE_BITS = 2,    /* u8 each; and CSNI_ACCEL_HAS_NAMES */
     CSNI_ACCEL_B_LINE_BITS = 3,
     CSNI_ACCEL_B_FILE = 4,         /* u24, what is added to a segment's */
     CSNI_ACCEL_B_FILE_BITS = 7,
@@ -66,6 +67,19 @@ enum {
     CSNI_ACCEL_BLOCK_HEADER = 16,
     CSNI_ACCEL_BLOCK_MOST = 1 << 14, /* bytes of any block, and of what is read with it */
     CSNI_ACCEL_OVERREAD = 16       /* bytes after a block that may be read with it */
+};
+
+/* For remote readers, where the trailer has CSNI_ACCEL_T_FIRST_READ: inlined calls and some names that a block's stacks need lie at most
+ * CSNI_ACCEL_NEAR bytes before it. Calls that are farther away are repeated as nodes of their own. Names end right before a block
+ * that has CSNI_ACCEL_HAS_NAMES, copies of strings of the table: u32 count; for each u32 offset in the string table, u32 length; texts
+ * with their NULs; u32 bytes from the end of the names before these, which belong to the block, too, as far as they are near; 0: none are; u32
+ * bytes of all this. */
+enum {
+    CSNI_ACCEL_FIRST_READ = 400 << 10, /* as written */
+    CSNI_ACCEL_HAS_NAMES = 0x40,
+    CSNI_ACCEL_NEAR = 1 << 14,
+    CSNI_ACCEL_NAMES_MOST = 12 << 10, /* bytes, as written */
+    CSNI_ACCEL_NAMES_START = 4, CSNI_ACCEL_NAMES_ENTRY = 8, CSNI_ACCEL_NAMES_END = 8
 };
 
 /* What a segment says in place of a node. */

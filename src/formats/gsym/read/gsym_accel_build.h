@@ -63,9 +63,43 @@ struct csni_accel_content {
     const struct csn_allocator *allocator;
     uint64_t first, covered, max_bytes;
     uint32_t plain_functions;
+    uint32_t first_read;                       /* CSNI_ACCEL_T_FIRST_READ */
 };
 
 /* Writes region and trailer. Empty where they would be more than max_bytes. */
 csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_content *content, struct csn_error *err);
+
+/* ---- gsym_accel_near.c: what remote readers find near a block ---- */
+
+enum { CSNI_ACCEL_NEAR_NAMES = 256, CSNI_ACCEL_RECENT_NAMES = 512, CSNI_ACCEL_NEAR_NODES = 1024, CSNI_ACCEL_STACK_NAMES = CSN_INLINE_DEPTH_MAX + 1 };
+
+/* A string of the table. */
+struct csni_accel_name {
+    uint32_t offset, length;
+};
+
+/* What is put before one block. */
+struct csni_accel_near {
+    struct csni_accel_name names[CSNI_ACCEL_NEAR_NAMES]; /* copied */
+    uint32_t name_count;
+    uint32_t bytes;                                      /* of their copies with all that is around them; 0: none */
+    bool needs_recent;                                   /* stacks have names that were copied for blocks before */
+    struct csni_accel_recent { uint32_t offset; uint64_t at; } recent[CSNI_ACCEL_RECENT_NAMES]; /* their copies and those of blocks before, ascending by place */
+    uint32_t recent_count;
+    uint64_t last_end;                                   /* of the last copies; 0: there are none */
+    uint32_t nodes[CSNI_ACCEL_NEAR_NODES];               /* the inlined calls of all stacks, ascending */
+    uint32_t node_count;
+    struct csni_accel_name stack[CSNI_ACCEL_STACK_NAMES]; /* of one stack, those outside of the first read */
+    uint32_t stack_count;
+    uint64_t cold;                                       /* offset of the first string outside of the first read */
+};
+
+void csni_accel_near_init(struct csni_accel_near *near, const struct csni_accel_content *content);
+/* Of a block's stretches: the nodes, none where they are too many, and the names without which a stack lies in more places than two. `at`:
+ * where the block is going to be, at least. */
+void csni_accel_near_choose(struct csni_accel_near *near, const struct csni_accel_content *content, const struct csni_accel_stretch *s,
+                            size_t count, uint64_t at);
+/* Its names end at `end`. Writes near->bytes bytes to p, unless that is NULL. */
+void csni_accel_near_put_names(struct csni_accel_near *near, const struct csni_gsym *gsym, uint64_t end, uint8_t *p);
 
 #endif

@@ -78,7 +78,8 @@ csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn
         return CSN_OK;
     }
     struct csn_bytes made;
-    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, allocator, err));
+    uint32_t first_read = csni_accel_u32(gsym->accel_trailer + CSNI_ACCEL_T_FIRST_READ) ? CSNI_ACCEL_FIRST_READ : 0;
+    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, first_read, allocator, err));
     csn_status status = compare_accel(gsym, &made, problem);
     if (status == CSN_OK) status = check_listed(gsym, problem);
     *out_equal = status == CSN_OK;

@@ -72,13 +72,14 @@ static struct node_plan plan_nodes(const struct csni_accel_content *c) {
     return plan;
 }
 
-static void put_node(const struct csni_accel_content *c, const struct node_plan *plan, uint32_t k, uint8_t *p) {
+/* `outer`: how many cells before it the one of its parent is. */
+static void put_node(const struct csni_accel_content *c, const struct node_plan *plan, uint32_t k, uint32_t outer, uint8_t *p) {
     enum { AHEAD = 16 }; /* names are here and there */
     const struct csni_accel_node *n = &c->nodes[k];
     if (k + AHEAD < c->node_count) csni_gsym_prefetch_string(c->gsym, c->nodes[k + AHEAD].name);
     const uint32_t fields[CSNI_ACCEL_FIELDS] = {
         [CSNI_ACCEL_F_NAME] = n->name, [CSNI_ACCEL_F_LENGTH] = length_at(c->gsym, n->name),
-        [CSNI_ACCEL_F_PARENT] = n->parent ? k - n->parent : 0, [CSNI_ACCEL_F_FILE] = n->call_file,
+        [CSNI_ACCEL_F_PARENT] = outer, [CSNI_ACCEL_F_FILE] = n->call_file,
         [CSNI_ACCEL_F_LINE] = n->call_line, [CSNI_ACCEL_F_OFFSET] = n->offset,
     };
     struct bit_writer w = { p, 0 };
@@ -100,6 +101,7 @@ struct layout {
     size_t next_tree;
     uint64_t same_at;   /* block of the bucket before, where that is one stretch without an answer of its own */
     size_t same_segment;
+    struct csni_accel_near *near; /* NULL: nothing for remote readers */
 };
 
 /* Least and most of what a block's segments hold. */
@@ -198,9 +200,35 @@ static void put_trees(struct layout *l, uint32_t node) {
     while (l->next_node <= node)
         for (uint32_t end = c->tree_ends[l->next_tree++]; l->next_node < end; l->next_node++, cell++) {
             l->cells[l->next_node] = cell;
-            if (l->region) put_node(c, &l->nodes, l->next_node, l->region + l->blocks_at + (size_t)cell * bytes);
+            if (l->region)
+                put_node(c, &l->nodes, l->next_node, c->nodes[l->next_node].parent ? l->next_node - c->nodes[l->next_node].parent : 0,
+                         l->region + l->blocks_at + (size_t)cell * bytes);
         }
     l->size = (uint64_t)cell * bytes;
+}
+
+/* Nodes that are too far away for one request come again. */
+static void repeat_far_nodes(struct layout *l) {
+    const struct csni_accel_near *near = l->near;
+    uint32_t bytes = l->nodes.bytes, least = UINT32_MAX;
+    for (uint32_t i = 0; i < near->node_count; i++)
+        if (l->cells[near->nodes[i]] < least) least = l->cells[near->nodes[i]];
+    if (least == UINT32_MAX || l->size + CSNI_ACCEL_PAGE + near->bytes <= (uint64_t)least * bytes + CSNI_ACCEL_NEAR) return;
+    uint32_t cell = (uint32_t)((l->size + bytes - 1) / bytes);
+    for (uint32_t i = 0; i < near->node_count; i++, cell++) {
+        uint32_t k = near->nodes[i], parent = l->content->nodes[k].parent;
+        l->cells[k] = cell; /* those of outer calls are there already */
+        if (l->region) put_node(l->content, &l->nodes, k, parent ? cell - l->cells[parent] : 0, l->region + l->blocks_at + (size_t)cell * bytes);
+    }
+    l->size = (uint64_t)cell * bytes;
+}
+
+/* What remote readers need before the block of these segments. The bytes of names, which the block follows. */
+static uint32_t put_near(struct layout *l, const struct csni_accel_stretch *s, size_t count) {
+    if (!l->near) return 0;
+    csni_accel_near_choose(l->near, l->content, s, count, l->size);
+    repeat_far_nodes(l);
+    return l->near->bytes;
 }
 
 /* Writes, or only measures, the block of `count` segments, the first of which begins at or before the bucket. A block that
@@ -208,12 +236,17 @@ static void put_trees(struct layout *l, uint32_t node) {
 static uint64_t put_block(struct layout *l, const struct csni_accel_stretch *s, size_t count) {
     for (size_t k = 0; k < count; k++)
         if (!is_special(&s[k])) put_trees(l, s[k].node);
+    uint32_t names = put_near(l, s, count);
     struct block_plan plan = plan_block(l, s, count);
+    l->size += names;
     uint64_t in_page = (l->blocks_at + l->size) % CSNI_ACCEL_PAGE;
     if (in_page + plan.bytes > CSNI_ACCEL_PAGE && plan.bytes <= CSNI_ACCEL_PAGE) l->size += CSNI_ACCEL_PAGE - in_page;
     uint64_t at = l->size;
     l->size += plan.bytes;
-    if (l->region) fill_block(l, &plan, s, count, l->region + l->blocks_at + at);
+    uint8_t *block = l->region ? l->region + l->blocks_at + at : NULL;
+    if (block) fill_block(l, &plan, s, count, block);
+    if (names && block) block[CSNI_ACCEL_B_NODE_BITS] |= CSNI_ACCEL_HAS_NAMES;
+    if (names) csni_accel_near_put_names(l->near, l->content->gsym, at, block ? block - names : NULL);
     return at;
 }
 
@@ -231,6 +264,7 @@ static void lay_out_accel(struct layout *l) {
     l->next_node = 1;
     l->next_tree = 0;
     l->same_segment = SIZE_MAX;
+    if (l->near) csni_accel_near_init(l->near, c);
     for (uint64_t bucket = 0; bucket < l->bucket_count; bucket++) {
         uint64_t start = bucket << l->shift;
         while (current + 1 < c->segment_count && c->segments[current + 1].start <= start) current++;
@@ -257,6 +291,7 @@ static void put_trailer(const struct layout *l, uint8_t *t) {
     csni_put64(t + CSNI_ACCEL_T_FIRST, c->first, false);
     csni_put64(t + CSNI_ACCEL_T_COVERED, c->covered, false);
     csni_put32(t + CSNI_ACCEL_T_BLOCK_BYTES, (uint32_t)l->size, false);
+    csni_put32(t + CSNI_ACCEL_T_FIRST_READ, c->first_read, false);
     csni_put32(t + CSNI_ACCEL_T_NODES, c->node_count, false);
     csni_put32(t + CSNI_ACCEL_T_FILES, c->gsym->file_count, false);
     t[CSNI_ACCEL_T_SHIFT] = (uint8_t)l->shift;
@@ -292,8 +327,11 @@ csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_conte
     l.bucket_count = ((content->covered - 1) >> l.shift) + 1;
     l.blocks_at = CSNI_ACCEL_START + l.bucket_count * CSNI_ACCEL_ENTRY;
     l.cells = csni_alloc(content->allocator, cells_size);
-    if (!l.cells) return csni_fail_memory(err, cells_size);
-    csn_status status = write_layout(&l, out, err);
+    if (content->first_read) l.near = csni_alloc(content->allocator, sizeof *l.near);
+    csn_status status = CSN_E_MEMORY;
+    if (!l.cells || (content->first_read && !l.near)) status = csni_fail_memory(err, cells_size + sizeof *l.near);
+    else status = write_layout(&l, out, err);
+    csni_free(content->allocator, l.near, sizeof *l.near);
     csni_free(content->allocator, l.cells, cells_size);
     return status;
 }

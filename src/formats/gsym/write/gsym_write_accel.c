@@ -53,7 +53,7 @@ static csn_status plan_splice(struct splice *s, struct csn_error *err) {
     s->moved = plan_move(s);
     s->rest_end = find_rest_end(&s->plain);
     s->region_at = csni_align_up(s->rest_end + s->moved, CSNI_ACCEL_PAGE);
-    return csni_gsym_accel_encode(&s->region, &s->plain, s->alloc, err);
+    return csni_gsym_accel_encode(&s->region, &s->plain, CSNI_ACCEL_FIRST_READ, s->alloc, err);
 }
 
 /* ---- the part before ---- */
