@@ -243,9 +243,31 @@ def demangled(results):
     return note + markdown(["names", "reference", "names compared", "different", "read by us only", "read by it only"], rows, left=2)
 
 
+def stand_in_sessions(results):
+    """Requests one at a time, and children at once."""
+    rows = [[row["dialect"], *(f"{row[key]['per_second']:,}" for key in ("tool", "ours", "ours_kept", "tool_one_core", "ours_one_core", "ours_kept_one_core")),
+             *(f"{children[key] / 1e6:,.0f}" for key in ("tool_pss_bytes", "ours_pss_bytes", "ours_kept_pss_bytes"))]
+            for row, children in zip(results["sessions"], results["children"])]
+    heads = ["", "the tool, requests/s", "callsign", "with an index", "on one core: the tool", "callsign", "with an index",
+             "16 children: the tool, MB", "callsign, MB", "with an index, MB"]
+    return markdown(heads, rows)
+
+
+def old_stand_in_sessions(results):
+    """Results from before November 23, 2026, 14:00, have llvm-symbolizer's alone."""
+    pipe, children = results["pipe"], results["children"]
+    one_core = (f" Client and program on one core: {pipe['tool_one_core']['per_second']:,}, {pipe['ours_one_core']['per_second']:,} and "
+                f"{pipe['ours_kept_one_core']['per_second']:,}.") if "tool_one_core" in pipe else ""
+    kept = f", with an index {children['ours_kept_pss_bytes'] / 1e6:,.0f} MB" if "ours_kept_pss_bytes" in children else ""
+    return (f"Requests through a pipe, one at a time: llvm-symbolizer {pipe['tool']['per_second']:,} a second, callsign "
+            f"{pipe['ours']['per_second']:,}, with {'an index' if one_core else 'kept answers'} {pipe['ours_kept']['per_second']:,}.{one_core} "
+            f"16 children at once, memory together: "
+            f"llvm-symbolizer {children['tool_pss_bytes'] / 1e6:,.0f} MB, callsign {children['ours_pss_bytes'] / 1e6:,.0f} MB{kept}.\n")
+
+
 def stand_ins(results):
     """Whole processes of the tools and of callsign in their place."""
-    whole, pipe, children = results["whole_process"], results["pipe"], results["children"]
+    whole = results["whole_process"]
     has_new = all("new" in row for row in whole)  # results from before November 23, 2026, have no runs with other addresses
     rows = [[row["dialect"], f"{row['tool']['seconds']:.2f}", f"{row['first']['seconds']:.2f}", times(row["first_times"]),
              f"{row['later']['seconds']:.4f}", times(row["later_times"]),
@@ -253,14 +275,8 @@ def stand_ins(results):
              f"{row['tool']['peak_bytes'] / 1e6:,.0f}", f"{row['first']['peak_bytes'] / 1e6:,.0f}"] for row in whole]
     heads = ["", "the tool, s", "callsign first, s", "faster", "later, s", "faster", *(["new addresses, s", "faster"] if has_new else []),
              "the tool, MB", "callsign first, MB"]
-    one_core = (f" Client and program on one core: {pipe['tool_one_core']['per_second']:,}, {pipe['ours_one_core']['per_second']:,} and "
-                f"{pipe['ours_kept_one_core']['per_second']:,}.") if "tool_one_core" in pipe else ""
-    kept = f", with an index {children['ours_kept_pss_bytes'] / 1e6:,.0f} MB" if "ours_kept_pss_bytes" in children else ""
-    return markdown(heads, rows) + (
-        f"\nRequests through a pipe, one at a time: llvm-symbolizer {pipe['tool']['per_second']:,} a second, callsign "
-        f"{pipe['ours']['per_second']:,}, with {'an index' if one_core else 'kept answers'} {pipe['ours_kept']['per_second']:,}.{one_core} "
-        f"16 children at once, memory together: "
-        f"llvm-symbolizer {children['tool_pss_bytes'] / 1e6:,.0f} MB, callsign {children['ours_pss_bytes'] / 1e6:,.0f} MB{kept}.\n")
+    sessions = stand_in_sessions(results) if "sessions" in results else old_stand_in_sessions(results)
+    return markdown(heads, rows) + "\n" + sessions
 
 
 def merged(results):

@@ -18,7 +18,7 @@ struct unit_range {
     uint32_t order;          /* earlier ones are asked first */
 };
 
-enum { MAX_UNSORTED = 256, MAX_CANDIDATES = 256, MAX_RECENT = 16 };
+enum { MAX_UNSORTED = 256, MAX_CANDIDATES = 256, MAX_RECENT = 128 };
 
 struct bfd_dwarf {
     struct bfd_object *object;

@@ -38,6 +38,7 @@ struct making {
     struct address_part part;
     struct bfd_unit unit;    /* that is added */
     uint32_t *scopes;        /* by function of the unit */
+    uint64_t steps;          /* that collecting bounds took for the unit */
     uint32_t unit_number;    /* as scopes have it: counted from the first unit that the index has */
     uint32_t unit_scope;     /* ADDRESS_NONE: not yet */
     struct { uint64_t *items; size_t count, capacity; } bounds;
@@ -211,6 +212,12 @@ static void find_pieces(struct making *k) {
 
 static uint32_t add_string(struct making *k, const char *text) { return text ? address_texts_add(&k->texts, text, strlen(text)) : ADDRESS_NONE; }
 
+/* Ranges that hold each other in great numbers would take the square of them. */
+static bool takes_too_long(const struct making *k) {
+    enum { STEPS = 1 << 24, STEPS_EACH = 1024 };
+    return k->steps + k->unit.steps > STEPS + STEPS_EACH * (uint64_t)k->unit.spans.count;
+}
+
 /* The scope of a function. ADDRESS_UNKNOWN: it cannot be told. */
 static uint32_t find_scope(struct making *k, uint32_t idx, unsigned depth) {
     struct bfd_function *f = &k->unit.functions.items[idx];
@@ -242,6 +249,7 @@ static uint32_t add_plain_scope(struct making *k, enum bfd_scope_kind kind, uint
 }
 
 static uint32_t scope_at(struct making *k, uint64_t addr, bool is_later) {
+    if (takes_too_long(k)) return ADDRESS_UNKNOWN;
     const struct bfd_function *f = bfd_unit_function_at(&k->unit, addr);
     if (!f && k->unit_scope == ADDRESS_NONE) k->unit_scope = add_plain_scope(k, BFD_SCOPE_UNIT, ADDRESS_NONE);
     const uint32_t scope = f ? find_scope(k, (uint32_t)(f - k->unit.functions.items), 0) : k->unit_scope;
@@ -254,7 +262,7 @@ static void collect_bounds(struct making *k, uint64_t low, uint64_t high) {
     const struct bfd_unit *u = &k->unit;
     k->bounds.count = 0;
     GROW_PUSH(&k->bounds, low);
-    for (size_t i = UPPER_BOUND(u->spans.items, u->spans.count, reach, low); i < u->spans.count && u->spans.items[i].low < high; i++) {
+    for (size_t i = UPPER_BOUND(u->spans.items, u->spans.count, reach, low); i < u->spans.count && u->spans.items[i].low < high; i++, k->steps++) {
         add_bound(k, u->spans.items[i].low, low, high);
         add_bound(k, u->spans.items[i].high, low, high);
     }
@@ -271,9 +279,9 @@ static void collect_rows(struct making *k, uint64_t low, uint64_t high) {
     const struct bfd_lines *l = k->unit.lines;
     k->bounds.count = 0;
     GROW_PUSH(&k->bounds, low);
-    for (size_t i = 0; i < l->sequence_count; i++) {
+    for (size_t i = UPPER_BOUND(l->sequences, l->sequence_count, end, low); i < l->sequence_count && l->sequences[i].low < high; i++) {
         const struct bfd_sequence *s = &l->sequences[i];
-        if (s->low >= high || s->end <= low) continue;
+        k->steps += s->count;
         add_bound(k, s->low, low, high);
         add_bound(k, s->end, low, high);
         for (size_t r = s->first; r < s->first + s->count; r++) add_bound(k, l->rows[r].addr, low, high);
@@ -303,7 +311,7 @@ static void add_chunk(struct making *k, const struct piece *p) {
     const uint32_t low = (uint32_t)(p->low - k->base);
     const size_t rows = part->rows.count, spans = part->spans.count;
     address_part_begin(part, low);
-    if (p->unit < SEVERAL_UNITS && !k->unit.has_error && add_rows(k, p->low, p->high)) {
+    if (p->unit < SEVERAL_UNITS && !k->unit.has_error && !takes_too_long(k) && add_rows(k, p->low, p->high)) {
         add_spans(k, p);
         return;
     }
@@ -325,6 +333,7 @@ static int by_unit(const void *pa, const void *pb) {
 static void add_unit(struct making *k, const struct piece *pieces, size_t count) {
     if (!open_unit(k, pieces[0].unit)) return;
     k->unit_scope = ADDRESS_NONE;
+    k->steps = 0;
     (void)bfd_unit_decode(&k->unit, &k->file);
     k->scopes = zeroed_memory(k->unit.functions.count, sizeof *k->scopes);
     for (size_t i = 0; i < k->unit.functions.count; i++) k->scopes[i] = NOT_YET;

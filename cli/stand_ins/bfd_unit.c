@@ -312,6 +312,7 @@ struct bfd_function *bfd_unit_function_at(struct bfd_unit *u, uint64_t addr) {
     const struct bfd_span *best = NULL;
     size_t low = UPPER_BOUND(spans, u->spans.count, low, addr);
     while (low-- > 0 && spans[low].reach > addr) {
+        u->steps++;
         const struct bfd_span *s = &spans[low];
         if (addr >= s->high) continue;
         uint64_t size = s->high - s->low;

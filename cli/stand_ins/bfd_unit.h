@@ -45,6 +45,7 @@ struct bfd_unit {
     bool has_error, is_decoded, has_variables;
     struct bfd_lines *lines;
     bool owns_lines;
+    uint64_t steps;          /* of searches for functions */
     struct { struct bfd_function *items; size_t count, capacity; } functions;
     struct { struct bfd_span *items; size_t count, capacity; } spans;
     struct { struct bfd_variable *items; size_t count, capacity; } variables;

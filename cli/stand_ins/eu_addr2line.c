@@ -381,6 +381,7 @@ struct session {
     struct kept_index index;
     bool may_index;
     uint32_t asked;          /* addresses that the object was asked for */
+    uint32_t asked_alone;    /* those that had not arrived together with others */
     struct ahead_input input;
     struct { char *items; size_t count, capacity; } line; /* as it was read, then without its end, with a NUL */
     struct early_answers *early;
@@ -440,8 +441,9 @@ static void answer_early(struct session *s) {
     early_answers_make(s->early, answer_address, s->e);
 }
 
-/* Sessions of so many requests make the index; shorter ones leave it to a process of its own. */
-enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 4096, MIN_PART = 32 };
+/* Sessions of so many requests, each after the answer to the one before, make the index, as few units are held; others leave it to a process of
+ * its own. */
+enum { INDEX_REQUESTS = 64, SESSION_REQUESTS = 1024, MIN_PART = 32 };
 
 static bool is_worth_it(const struct session *s) {
     const struct libdw_module *m = s->e->module;
@@ -471,9 +473,11 @@ static bool answer_line(struct session *s) {
     if (!e->module && !open_module(e)) return false;
     const bool keeps = may_keep && !s->index.index;
     if (keeps) kept_answers_begin(s->kept);
-    if (!may_keep || !early_answers_put(s->early, addr, &s->result)) s->result = answer(e, s->line.items);
+    const bool is_early = may_keep && early_answers_put(s->early, addr, &s->result);
+    if (!is_early) s->result = answer(e, s->line.items);
     if (keeps) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
-    if (may_keep && s->may_index && ++s->asked % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
+    s->asked += may_keep;
+    if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
     if (!s->index.index) answer_early(s);
     return true;
 }

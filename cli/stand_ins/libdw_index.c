@@ -137,9 +137,12 @@ static size_t first_bound(const struct making *k, uint64_t addr) {
     return low;
 }
 
-/* The innermost DIE from each bound on, as libdw_unit_scope() finds it: of the children of a DIE, the first that holds an address counts. */
+/* The innermost DIE from each bound on, as libdw_unit_scope() finds it: of the children of a DIE, the first that holds an address counts.
+ * NULL: that takes too long. */
 static uint32_t *paint_scopes(struct making *k) {
+    enum { STEPS = 1 << 24, STEPS_EACH = 256 };
     const struct libdw_unit *u = k->unit;
+    uint64_t steps = STEPS + STEPS_EACH * (uint64_t)u->ranges.count;
     k->bounds.count = 0;
     for (size_t i = 0; i < u->ranges.count; i++) {
         GROW_PUSH(&k->bounds, u->ranges.items[i].start);
@@ -151,11 +154,13 @@ static uint32_t *paint_scopes(struct making *k) {
         const struct libdw_die *d = &u->dies.items[i];
         for (uint32_t r = 0; r < d->range_count; r++) {
             const struct csn_range *range = &u->ranges.items[d->first_range + r];
-            for (size_t at = first_bound(k, range->start); at < k->bounds.count && k->bounds.items[at] < range->end; at++)
+            for (size_t at = first_bound(k, range->start); at < k->bounds.count && k->bounds.items[at] < range->end && steps; at++, steps--)
                 if (painted[at] == d->parent) painted[at] = i;
         }
     }
-    return painted;
+    if (steps) return painted;
+    free(painted);
+    return NULL;
 }
 
 /* ---- the rows and spans of a chunk ---- */
@@ -271,7 +276,9 @@ static void add_units(struct making *k) {
 
 /* ---- symbols ---- */
 
-static void add_symbols(struct making *k, struct address_content *content) {
+/* False: that takes too long. */
+static bool add_symbols(struct making *k, struct address_content *content) {
+    enum { MAX_WHOLE_SEARCHES = 1024 };
     struct libdw_module *m = k->module;
     uint64_t offset;
     k->bounds.count = 0;
@@ -290,12 +297,14 @@ static void add_symbols(struct making *k, struct address_content *content) {
     const struct csn_debug_symbol *last = NULL;
     for (size_t i = first_bound(k, k->base); i < k->bounds.count && k->bounds.items[i] < k->end; i++) {
         const struct csn_debug_symbol *s = libdw_module_symbol(m, k->bounds.items[i], &offset);
+        if (m->whole_searches > MAX_WHOLE_SEARCHES) return false;
         if (s == last && content->symbols.count) continue;
         struct address_symbol made = { (uint32_t)(k->bounds.items[i] - k->base), UINT32_MAX, ADDRESS_NONE, ADDRESS_NONE };
         if (s) made.name = add_text(k, s->name);
         GROW_PUSH(&content->symbols, made);
         last = s;
     }
+    return true;
 }
 
 /* ---- the whole ---- */
@@ -324,10 +333,10 @@ struct address_index *libdw_index_make(struct libdw_module *m, const struct file
     if (!is_linked || m->object.address_size != 8 || !find_bounds(&k) || !kept_subject_describe(m->info, &content.subject)) return NULL;
     address_texts_init(&k.texts);
     add_units(&k);
-    add_symbols(&k, &content);
     content.base = k.base;
     content.size = k.end - k.base;
-    made = address_index_make(&content, path);
+    m->whole_searches = 0;
+    if (add_symbols(&k, &content)) made = address_index_make(&content, path);
     address_part_deinit(&k.part);
     address_texts_deinit(&k.texts);
     free(content.symbols.items);

@@ -59,6 +59,7 @@ struct libdw_module {
     const struct csn_debug_symbol *symbols;
     size_t symbol_count, first_global;
     struct { struct libdw_sorted_symbol *items; size_t count, capacity; } sorted_symbols; /* ascending; made when asked for */
+    uint32_t whole_searches; /* of all symbols, one after the other */
     struct { struct libdw_section *items; size_t count, capacity; } sections; /* ascending */
 };
 

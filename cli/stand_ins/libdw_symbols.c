@@ -49,7 +49,8 @@ static void search(const struct libdw_module *m, struct candidates *c, size_t be
 }
 
 /* All symbols in the order of the table. */
-static const struct csn_debug_symbol *search_all(const struct libdw_module *m, uint64_t addr) {
+static const struct csn_debug_symbol *search_all(struct libdw_module *m, uint64_t addr) {
+    m->whole_searches++;
     struct candidates c = { .addr = addr, .section = UINT32_MAX };
     search(m, &c, m->first_global, m->symbol_count);
     if (!c.sized && (!c.sizeless || libdw_symbol_value(c.sizeless) != addr)) search(m, &c, 0, m->first_global);
