@@ -71,7 +71,8 @@ static uint32_t marks_within(struct csn_str line) {
             marks |= is_upper_address(line, i + 1) ? MARK_HEX | MARK_KERNEL : MARK_HEX;
             break;
         case BYTE_PLUS:
-            if (is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) marks |= MARK_PLUS;
+            if (!is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) break;
+            marks |= has_text(line, i + 1, "0x") || has_text(line, i + 1, " 0x") ? MARK_PLUS | MARK_OFFSET : MARK_PLUS;
             break;
         case BYTE_P:
             if (is_register(line, i)) marks |= MARK_REGISTER;

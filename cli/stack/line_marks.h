@@ -31,6 +31,7 @@ enum line_mark {
     MARK_KERNEL = 1 << 19,   /* "[<" and a hexadecimal digit, "0x" and 8 or 16 digits of an address in the upper half, "Kernel Offset" or
                               * "Linux version" somewhere */
     MARK_BRANCH = 1 << 20,   /* "/-/" somewhere */
+    MARK_OFFSET = 1 << 21,   /* "+0x" or "+ 0x" somewhere */
     MARK_IMAGE = 1 << 18     /* ends in "(/...)" or "([...)" */
 };
 

@@ -94,5 +94,5 @@ static enum line_kind read_go_line(void *state, struct stack_modules *modules, s
     return KIND_NONE;
 }
 
-const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_PLUS | MARK_HEX, MARK_COLON }, .state_size = sizeof(struct go_state), .init = init_go,
+const struct stack_dialect go_dialect = { .name = "go", .marks = { MARK_OFFSET, MARK_COLON }, .state_size = sizeof(struct go_state), .init = init_go,
                                           .read = read_go_line, .fill = fill_behind_line };

@@ -42,5 +42,5 @@ static enum line_kind read_jvm_line(void *state, struct stack_modules *modules, 
     return problematic ? KIND_FIRST : KIND_FRAME;
 }
 
-const struct stack_dialect jvm_dialect = { .name = "jvm", .marks = { MARK_PLUS | MARK_HEX }, .read = read_jvm_line,
+const struct stack_dialect jvm_dialect = { .name = "jvm", .marks = { MARK_OFFSET }, .read = read_jvm_line,
                                            .fill = fill_line_in_brackets };

@@ -44,5 +44,5 @@ static void fill_mozilla(struct line_filler *f) {
     }
 }
 
-const struct stack_dialect mozilla_dialect = { .name = "mozilla", .marks = { MARK_PLUS | MARK_HEX },
+const struct stack_dialect mozilla_dialect = { .name = "mozilla", .marks = { MARK_OFFSET },
                                                .read = read_mozilla_line, .fill = fill_mozilla };

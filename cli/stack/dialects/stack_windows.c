@@ -89,6 +89,6 @@ static enum line_kind read_windows_line(void *state, struct stack_modules *modul
     return read_module_offset(line, out) ? KIND_FRAME : KIND_NONE;
 }
 
-const struct stack_dialect windows_dialect = { .name = "windows", .marks = { MARK_PLUS | MARK_HEX, MARK_EVENT },
+const struct stack_dialect windows_dialect = { .name = "windows", .marks = { MARK_OFFSET, MARK_EVENT },
                                                .state_size = sizeof(struct windows_state), .read = read_windows_line,
                                                .fill = fill_line_in_brackets };
