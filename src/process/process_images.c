@@ -72,7 +72,7 @@ static void read_image(struct csni_process_images *images, struct csni_process_i
 /* The slot of the path, or the free one where it belongs. */
 static uint32_t *image_slot(const struct csni_process_images *images, struct csn_str path) {
     const size_t mask = images->slots.count - 1;
-    for (size_t at = csni_hash_bytes(path.ptr, path.len) & mask;; at = (at + 1) & mask) {
+    for (size_t at = (size_t)csni_hash_bytes(path.ptr, path.len) & mask;; at = (at + 1) & mask) {
         uint32_t *slot = &images->slots.items[at];
         if (!*slot || csni_str_equal(images->items.items[*slot - 1].path, path)) return slot;
     }
