@@ -2,13 +2,13 @@
 """Compares tools with their stand-ins over random options, programs and requests.
 
 usage: fuzz_stand_ins.py [--seed N] [--folder DIR] [--programs NAME,...] [--file PATH]... [--kept] [--inputs N] [--seconds N]
-                         [--save FILE] DIALECT RUNS
+                         [--save FILE] [--damage] DIALECT RUNS
 
 One run is one set of options, one program and one input of a few requests. Each process of the tool and of the stand-in gets
 some ten inputs, one after the other. If the two processes differ, each input is given to a process of its own. Prints the first
 differences of each program; exits 1 if one is not explained. --file takes a program of yours instead; --kept makes
 programs so large that indexes and answers are kept, in a cache folder of this run; --seconds ends earlier; --save adds the
-counts to a file of JSON. $CALLSIGN names the command."""
+counts to a file of JSON; --damage changes the DWARF of each program at random (not of llvm-gsymutil). $CALLSIGN names the command."""
 
 import argparse
 import collections
@@ -156,7 +156,17 @@ def make_large(pair, programs, folder):
 INDEX_SECONDS = 10
 
 
-def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=False, inputs=10, seconds=float("inf")):
+def fuzz_damaged(pair, counts, rng, goes_on, programs, ranges, where, dialect, inputs):
+    """As without damage; a new copy for each process."""
+    found = {name: path.read_bytes() for name, path in sorted(programs.items())}
+    elf = [name for name, data in found.items() if data[:4] == b"\x7fELF" and stand_in_draws.debug_sections(data)]
+    while goes_on():
+        name = rng.choice(elf)
+        (where / "damaged").write_bytes(stand_in_draws.damage(rng, found[name]))
+        compare(pair, counts, name, stand_in_draws.DRAWS[dialect](rng, dialect, "damaged", ranges[name], inputs), where)
+
+
+def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=False, inputs=10, seconds=float("inf"), damaged=False):
     """The counts; prints the first differences."""
     folder = pathlib.Path(folder)
     programs = {} if files else stand_in_programs.build(folder / "programs", only)
@@ -176,6 +186,10 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=
 
     if dialect == "llvm-gsymutil":
         fuzz_gsymutil(pair, counts, rng, goes_on, sorted(programs), ranges, where, inputs)
+    if damaged:
+        fuzz_damaged(pair, counts, rng, goes_on, programs, ranges, where, dialect, inputs)
+    if damaged:
+        fuzz_damaged(pair, counts, rng, goes_on, programs, ranges, where, dialect, inputs)
     while goes_on():
         name = rng.choice(sorted(programs))
         compare(pair, counts, name, stand_in_draws.DRAWS[dialect](rng, dialect, name, ranges[name], inputs), where)
@@ -184,12 +198,12 @@ def fuzz(dialect, runs, seed, folder, out=sys.stdout, only=None, files=(), kept=
     return counts
 
 
-def save(path, dialect, seed, counts, seconds):
+def save(path, args, counts, seconds):
     """Adds a row to the result file."""
     version = subprocess.run([stand_in_pairs.CALLSIGN, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
-    tool = subprocess.run([stand_in_pairs.TOOLS[dialect], "--version"], capture_output=True, text=True, check=True).stdout
+    tool = subprocess.run([stand_in_pairs.TOOLS[args.dialect], "--version"], capture_output=True, text=True, check=True).stdout
     tool = next(line for line in tool.split("\n") if any(c.isdigit() for c in line)).strip()
-    row = {"dialect": dialect, "tool": tool, "callsign": version, "date": datetime.date.today().isoformat(), "seed": seed,
+    row = {"dialect": args.dialect, "tool": tool, "callsign": version, "date": datetime.date.today().isoformat(), "seed": args.seed, "damage": args.damage,
            "seconds": round(seconds), **counts.as_json()}
     with pathlib.Path(path).open("a+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # others may add theirs
@@ -211,14 +225,15 @@ def main():
     parser.add_argument("--inputs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--save")
+    parser.add_argument("--damage", action="store_true")
     parser.add_argument("dialect", choices=sorted(stand_in_pairs.TOOLS))
     parser.add_argument("runs", type=int)
     args = parser.parse_args()
     start = time.monotonic()
     counts = fuzz(args.dialect, args.runs, args.seed, args.folder, only=set(args.programs.split(",")) if args.programs else None,
-                  files=args.file, kept=args.kept, inputs=args.inputs, seconds=args.seconds)
+                  files=args.file, kept=args.kept, inputs=args.inputs, seconds=args.seconds, damaged=args.damage)
     if args.save:
-        save(args.save, args.dialect, args.seed, counts, time.monotonic() - start)
+        save(args.save, args, counts, time.monotonic() - start)
     sys.exit(counts.differences > 0)
 
 

@@ -34,6 +34,26 @@ def code_addresses(path):
     return [(0, 0x800)]
 
 
+def debug_sections(data):
+    """(offset, size) of an ELF file's sections of DWARF."""
+    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
+    shoff = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)[0]
+    entry, count, names = struct.unpack_from(order + "HHH", data, 58 if wide else 46)
+    headers = [struct.unpack_from(order + ("IIQQQQ" if wide else "IIIIII"), data, shoff + i * entry) for i in range(count)]
+    text = headers[names][4]
+    return [(header[4], header[5]) for header in headers if header[5] and data[text + header[0]:].startswith(b".debug_")]
+
+
+def damage(rng, data):
+    """A copy with a part of its DWARF changed: a byte, a few, or all to the end of a section."""
+    offset, size = rng.choice(debug_sections(data))
+    at = rng.randrange(min(size, 32) if rng.random() < 0.4 else size)
+    length = min(size - at, rng.choice([1, 1, 1, 1, 1, 4, 4, rng.randrange(1, 64), rng.randrange(1, 64), size]))
+    made = bytearray(data)
+    made[offset + at:offset + at + length] = rng.choice([b"\0" * length, b"\xff" * length, rng.randbytes(length)])
+    return bytes(made)
+
+
 ODD = ["", "0", "zz", "1173zz", "0x", "0x1173 foo", "abc", "main", "main+4", "top+010", "top + 3", "main-4", "nosuch", "nosuch+1", "-1",
        "ffffffffffffffff", "0xffffffffffffffff", "18446744073709551616", "  1139", "\t1139", ",", "+", "x" * 98, "1" * 150, "gvar", "_ZN2ns1S4areaEv",
        "ns::S::area() const", "plain"]
