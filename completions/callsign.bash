@@ -13,7 +13,7 @@ _callsign() {
         '') COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve help --help --version" -- "$cur")) && return ;;
         help) COMPREPLY=($(compgen -W "convert lookup stack profile find explain dump verify diff stats accelerate embed extract dialects cache udf store serve" -- "$cur")) && return ;;
         convert)
-            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --accelerate --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
+            options="-o --out --to --endian --segment-size --revision --strings-in -j --threads --merged-functions --call-sites --bare-patterns --shorten-names --shorten-nested --mangled --no-cfi --bsym-version --bsym-tokens --name-table --accelerate --remote-layout --strict --max-inflate --report -v --verbose -q --quiet --arch --debug-file --debug-dir --dwp --dwo-dir --oso-prefix --symbol-server --fetch-timeout --fetch-limit --no-companions -h --help"
             case $prev in
                 --to) values="gsym gsym-v2 gsym-auto gsym-section bsym breakpad" ;;
                 --endian) values="little big" ;;
@@ -86,7 +86,7 @@ _callsign() {
             esac
             ;;
         accelerate)
-            options="-o --out -j --threads -q --quiet -h --help"
+            options="-o --out -j --threads --remote-layout -q --quiet -h --help"
             case $prev in
                 -j | --threads) values="1 2 4 8" ;;
             esac

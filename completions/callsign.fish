@@ -43,6 +43,7 @@ complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-version -x
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l bsym-tokens -x -a 'best reference none' -d '--to bsym'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l name-table -d '--to gsym, gsym-v2'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l accelerate -d '--to gsym, gsym-v2'
+complete -c callsign -n '__fish_seen_subcommand_from convert' -l remote-layout -d '--accelerate for a file that is read from a server'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l strict -d 'fail if anything is dropped or damaged'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l max-inflate -x -a '1G 4G 16G 64G' -d 'refuse an input whose sections inflate to more than this in total (default 64G'
 complete -c callsign -n '__fish_seen_subcommand_from convert' -l report -r -F -d 'write what was read, merged, clipped and dropped as JSON'
@@ -206,6 +207,7 @@ complete -c callsign -n '__fish_seen_subcommand_from stats' -l no-companions -d 
 
 complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s o -l out -r -F -d 'the file to write (default'
 complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s j -l threads -x -a '1 2 4 8' -d 'number of threads (default 0'
+complete -c callsign -n '__fish_seen_subcommand_from accelerate' -l remote-layout -d 'for a file that is read from a server'
 complete -c callsign -n '__fish_seen_subcommand_from accelerate' -s q -l quiet -d 'print errors only'
 
 complete -c callsign -n '__fish_seen_subcommand_from embed' -s o -l out -r -F -d 'the file to write'

@@ -52,6 +52,7 @@ case $state in
                     '--bsym-tokens[--to bsym]:table:(best reference none)' \
                     '--name-table[--to gsym, gsym-v2]' \
                     '--accelerate[--to gsym, gsym-v2]' \
+                    '--remote-layout[--accelerate for a file that is read from a server]' \
                     '--strict[fail if anything is dropped or damaged]' \
                     '--max-inflate[refuse an input whose sections inflate to more than this in total (default 64G]:bytes:(1G 4G 16G 64G)' \
                     '--report[write what was read, merged, clipped and dropped as JSON]:file:_files' \
@@ -245,6 +246,7 @@ case $state in
                 _arguments $help \
                     '(-o --out)'{-o,--out}'[the file to write (default]:out:_files' \
                     '(-j --threads)'{-j,--threads}'[number of threads (default 0]:n:(1 2 4 8)' \
+                    '--remote-layout[for a file that is read from a server]' \
                     '(-q --quiet)'{-q,--quiet}'[print errors only]' \
                     '*:file:_files'
                 ;;

@@ -12,7 +12,7 @@
 struct accelerate_values {
     const char *out;
     uint64_t threads;
-    bool quiet;
+    bool remote_layout, quiet;
 };
 
 static const struct option_spec options[] = {
@@ -20,6 +20,8 @@ static const struct option_spec options[] = {
       .value_name = "OUT", .help = "the file to write (default: INDEX itself is replaced)" },
     { .name = "threads", .letter = 'j', .kind = OPTION_NUMBER, .offset = offsetof(struct accelerate_values, threads),
       .max = 1024, .value_name = "N", .help = "number of threads (default 0: one per core)" },
+    { .name = "remote-layout", .kind = OPTION_FLAG, .offset = offsetof(struct accelerate_values, remote_layout),
+      .help = "for a file that is read from a server: a first lookup takes\nat most five requests, the file is a little larger" },
     { .name = "quiet", .letter = 'q', .kind = OPTION_FLAG, .offset = offsetof(struct accelerate_values, quiet),
       .help = "print errors only: no summary" },
 };
@@ -46,7 +48,7 @@ static enum exit_code accelerate(const struct accelerate_values *values, const c
                                  struct csn_convert_report *report) {
     struct csn_error err = CSN_ERROR_INIT;
     struct csn_convert_options convert_options = CSN_CONVERT_OPTIONS_INIT;
-    convert_options.flags = CSN_CONVERT_ACCELERATE;
+    convert_options.flags = values->remote_layout ? CSN_CONVERT_REMOTE_LAYOUT : CSN_CONVERT_ACCELERATE;
     convert_options.format = format;
     convert_options.threads = (uint32_t)values->threads;
     const char *out_path = values->out ? values->out : path;

@@ -21,7 +21,7 @@ struct convert_values {
     const char *out, *to, *endian, *merged, *report, *bsym_version, *bsym_tokens, *revision, *strings_in;
     struct text_list call_sites;
     uint64_t threads, max_inflate, segment_size;
-    bool strict, quiet, verbose, mangled, no_unwind, bare_patterns, shorten, shorten_nested, name_table, accelerate;
+    bool strict, quiet, verbose, mangled, no_unwind, bare_patterns, shorten, shorten_nested, name_table, accelerate, remote_layout;
     struct companion_values companions;
 };
 
@@ -64,6 +64,8 @@ static const struct option_spec options[] = {
       .help = "--to gsym, gsym-v2: add a table for finding functions by name,\nwhich other readers ignore" },
     { .name = "accelerate", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, accelerate),
       .help = "--to gsym, gsym-v2: store decoded answers in the file, which\nmake lookups faster and which other readers ignore" },
+    { .name = "remote-layout", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, remote_layout),
+      .help = "--accelerate for a file that is read from a server: a first\nlookup takes at most five requests" },
     { .name = "strict", .kind = OPTION_FLAG, .offset = offsetof(struct convert_values, strict),
       .help = "fail if anything is dropped or damaged" },
     { .name = "max-inflate", .kind = OPTION_SIZE, .offset = offsetof(struct convert_values, max_inflate),
@@ -231,7 +233,8 @@ static struct csn_convert_options options_of(const struct convert_values *values
                             (values->bare_patterns ? CSN_CONVERT_LLVM_PATTERNS : 0u) |
                             (values->report ? CSN_CONVERT_COVERAGE : 0u) |
                             (values->name_table ? CSN_CONVERT_NAME_TABLE : 0u) |
-                            (values->accelerate ? CSN_CONVERT_ACCELERATE : 0u);
+                            (values->accelerate ? CSN_CONVERT_ACCELERATE : 0u) |
+                            (values->remote_layout ? CSN_CONVERT_REMOTE_LAYOUT : 0u);
     convert_options.input = target->file;
     convert_options.call_site_files = target->call_sites->items;
     convert_options.call_site_file_count = target->call_sites->count;

@@ -26,7 +26,7 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
     CSNI_TRY(csni_convert_options_copy(given, own, err));
     const struct csn_convert_options *out = &own->common;
     const uint32_t known = CSN_CONVERT_STRICT | CSN_CONVERT_CALL_SITES | CSN_CONVERT_LLVM_PATTERNS |
-                           CSN_CONVERT_COVERAGE | CSN_CONVERT_NAME_TABLE | CSN_CONVERT_ACCELERATE;
+                           CSN_CONVERT_COVERAGE | CSN_CONVERT_NAME_TABLE | CSN_CONVERT_ACCELERATE | CSN_CONVERT_REMOTE_LAYOUT;
     if (out->flags & ~known)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "unknown conversion flags 0x%x", out->flags & ~known);
     if (out->rename && ((out->flags & CSN_CONVERT_CALL_SITES) || out->call_site_file_count))
@@ -34,6 +34,7 @@ static csn_status check_options(const struct csn_convert_options *given, struct 
                          "these are made for the names of the input");
     if ((out->flags & CSN_CONVERT_NAME_TABLE) && (!csni_is_gsym(out->format) || own->gsym.segment_size))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "a name table goes with GSYM in one file");
+    if (out->flags & CSN_CONVERT_REMOTE_LAYOUT) own->common.flags |= CSN_CONVERT_ACCELERATE;
     if ((out->flags & CSN_CONVERT_ACCELERATE) && (!csni_is_gsym(out->format) || own->gsym.segment_size))
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "an accelerator goes with GSYM in one file");
     if (!csni_output_of(out->format))

@@ -142,7 +142,7 @@ def scattered():
 def scattered_names(tmp_path_factory, callsign):
     folder = tmp_path_factory.mktemp("scattered")
     (folder / "x.sym").write_text("\n".join([*scattered(), ""]))
-    callsign.good("convert", folder / "x.sym", "-o", folder / "x.gsym", "--accelerate", "--quiet")
+    callsign.good("convert", folder / "x.sym", "-o", folder / "x.gsym", "--remote-layout", "--quiet")
     return folder / "x.gsym"
 
 

@@ -66,7 +66,7 @@ static csn_status open_far(struct far_file *far, struct csn_index **out, struct 
 
 /* ---- the file ---- */
 
-static struct csn_bytes plain, accelerated;
+static struct csn_bytes plain, accelerated, laid_out;
 
 static struct csn_bytes convert(const char *text, size_t size, uint32_t flags) {
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -94,6 +94,7 @@ static int make_files(void **state) {
     }
     plain = convert(text, size, 0);
     accelerated = convert(text, size, CSN_CONVERT_ACCELERATE);
+    laid_out = convert(text, size, CSN_CONVERT_REMOTE_LAYOUT);
     free(text);
     return 0;
 }
@@ -102,10 +103,12 @@ static int free_files(void **state) {
     (void)state;
     csn_bytes_free(&plain);
     csn_bytes_free(&accelerated);
+    csn_bytes_free(&laid_out);
     return 0;
 }
 
-static const struct csn_bytes *const files[] = { &plain, &accelerated };
+static const struct csn_bytes *const files[] = { &plain, &accelerated, &laid_out };
+enum { FILES = 3 };
 
 /* ---- answers ---- */
 
@@ -136,7 +139,7 @@ static struct csn_index *open_near(const struct csn_bytes *bytes) {
 
 static void answers(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 2; k++) {
+    for (unsigned k = 0; k < FILES; k++) {
         struct far_file far = { .bytes = files[k] };
         struct csn_index *near = open_near(files[k]), *index;
         assert_int_equal(open_far(&far, &index, NULL), CSN_OK);
@@ -156,7 +159,7 @@ static void answers(void **state) {
 /* Cold: at most five requests and 512 KB. Warm: none. */
 static void counts(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < FILES; k++)
         for (unsigned i = 0; i < 20; i++) {
             struct far_file far = { .bytes = files[k] };
             struct csn_index *index;
@@ -182,7 +185,7 @@ static void counts(void **state) {
 static void batches(void **state) {
     (void)state;
     enum { COUNT = 512 };
-    for (unsigned k = 0; k < 2; k++) {
+    for (unsigned k = 0; k < FILES; k++) {
         struct far_file far = { .bytes = files[k] };
         static struct csn_frame_ref refs[COUNT * FRAMES];
         static struct csn_batch_answer found[COUNT];
@@ -235,7 +238,7 @@ static void one_fault(const struct csn_bytes *bytes, enum fault fault, unsigned 
 
 static void faults(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 2; k++)
+    for (unsigned k = 0; k < FILES; k++)
         for (enum fault fault = SHORT_ANSWER; fault <= ODD_STATUS; fault++)
             for (unsigned at = 1; at <= 4; at++) {
                 if (at == 1 && (fault == OTHER_SIZE || fault == OTHER_VERSION)) continue; /* the first answer says what the file is */

@@ -103,10 +103,11 @@ static const uint32_t formats[] = { CSN_FORMAT_GSYM_V1, CSN_FORMAT_GSYM_V2 };
 
 static void answers(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 8; k++) {
+    for (unsigned k = 0; k < 16; k++) {
+        uint32_t accelerate = k & 8 ? CSN_CONVERT_REMOTE_LAYOUT : CSN_CONVERT_ACCELERATE;
         uint32_t order = k & 1 ? CSN_BYTE_ORDER_BIG : CSN_BYTE_ORDER_LITTLE, names = k & 4 ? CSN_CONVERT_NAME_TABLE : 0;
         struct csn_bytes without = example(formats[k >> 1 & 1], order, names);
-        struct csn_bytes with = example(formats[k >> 1 & 1], order, names | CSN_CONVERT_ACCELERATE);
+        struct csn_bytes with = example(formats[k >> 1 & 1], order, names | accelerate);
         struct csn_index *plain = open_bytes(without.ptr, without.size), *fast = open_bytes(with.ptr, with.size);
         assert_int_equal(stored_bytes(plain), 0);
         assert_true(stored_bytes(fast) > 200);
@@ -127,12 +128,13 @@ static void answers(void **state) {
 /* An index that is accelerated, and accelerated again, has the bytes of one converted so; without the flag it loses the accelerator. */
 static void again(void **state) {
     (void)state;
-    for (unsigned k = 0; k < 2; k++) {
-        struct csn_bytes plain = example(formats[k], 0, CSN_CONVERT_NAME_TABLE);
-        struct csn_bytes direct = example(formats[k], 0, CSN_CONVERT_NAME_TABLE | CSN_CONVERT_ACCELERATE);
-        struct csn_bytes later = convert((struct csni_span){ plain.ptr, plain.size }, formats[k], 0, CSN_CONVERT_ACCELERATE);
-        struct csn_bytes twice = convert((struct csni_span){ later.ptr, later.size }, formats[k], 0, CSN_CONVERT_ACCELERATE);
-        struct csn_bytes back = convert((struct csni_span){ twice.ptr, twice.size }, formats[k], 0, CSN_CONVERT_NAME_TABLE);
+    for (unsigned k = 0; k < 4; k++) {
+        uint32_t format = formats[k & 1], accelerate = k & 2 ? CSN_CONVERT_REMOTE_LAYOUT : CSN_CONVERT_ACCELERATE;
+        struct csn_bytes plain = example(format, 0, CSN_CONVERT_NAME_TABLE);
+        struct csn_bytes direct = example(format, 0, CSN_CONVERT_NAME_TABLE | accelerate);
+        struct csn_bytes later = convert((struct csni_span){ plain.ptr, plain.size }, format, 0, accelerate);
+        struct csn_bytes twice = convert((struct csni_span){ later.ptr, later.size }, format, 0, accelerate);
+        struct csn_bytes back = convert((struct csni_span){ twice.ptr, twice.size }, format, 0, CSN_CONVERT_NAME_TABLE);
         assert_int_equal(direct.size, later.size);
         assert_memory_equal(direct.ptr, later.ptr, later.size);
         assert_int_equal(twice.size, later.size);

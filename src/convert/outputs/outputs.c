@@ -17,9 +17,10 @@ static csn_status write_gsym(const struct csni_model *model, const struct csn_co
     enum csni_gsym_target target = options->format == CSN_FORMAT_GSYM_V2     ? CSNI_GSYM_WRITE_V2
                                    : options->format == CSN_FORMAT_GSYM_AUTO ? CSNI_GSYM_WRITE_ANY
                                                                              : CSNI_GSYM_WRITE_V1;
-    bool names = options->flags & CSN_CONVERT_NAME_TABLE;
-    if (options->flags & CSN_CONVERT_ACCELERATE) return csni_gsym_write_accelerated(model, target, names, pool, sink, report, err);
-    if (names) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
+    const struct csni_gsym_additions additions = { .names = options->flags & CSN_CONVERT_NAME_TABLE,
+                                                   .remote_layout = options->flags & CSN_CONVERT_REMOTE_LAYOUT };
+    if (options->flags & CSN_CONVERT_ACCELERATE) return csni_gsym_write_accelerated(model, target, &additions, pool, sink, report, err);
+    if (additions.names) return csni_gsym_write_with_names(model, target, pool, sink, report, err);
     return csni_gsym_write(model, target, pool, sink, report, err);
 }
 

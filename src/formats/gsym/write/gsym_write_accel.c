@@ -22,6 +22,7 @@ struct splice {
     uint64_t moved;           /* what is after the cut moves by a multiple of 8 */
     uint64_t rest_end;        /* of the file, or where its name table begins, which stays the last */
     uint64_t region_at;
+    uint32_t first_read;      /* CSNI_ACCEL_T_FIRST_READ */
 };
 
 static size_t region_size(const struct splice *s) { return s->region.size - CSNI_ACCEL_TRAILER; }
@@ -53,7 +54,7 @@ static csn_status plan_splice(struct splice *s, struct csn_error *err) {
     s->moved = plan_move(s);
     s->rest_end = find_rest_end(&s->plain);
     s->region_at = csni_align_up(s->rest_end + s->moved, CSNI_ACCEL_PAGE);
-    return csni_gsym_accel_encode(&s->region, &s->plain, CSNI_ACCEL_FIRST_READ, s->alloc, err);
+    return csni_gsym_accel_encode(&s->region, &s->plain, s->first_read, s->alloc, err);
 }
 
 /* ---- the part before ---- */
@@ -148,9 +149,9 @@ static csn_status write_unchanged(const struct csn_bytes *plain, const struct cs
     return sink->write(sink->context, 0, plain->ptr, plain->size, err);
 }
 
-static csn_status accelerate(const struct csn_bytes *plain, const struct csni_sink *sink, const struct csn_allocator *alloc,
-                             uint64_t *out_added, struct csn_error *err) {
-    struct splice s = { .sink = sink, .alloc = alloc };
+static csn_status accelerate(const struct csn_bytes *plain, bool remote_layout, const struct csni_sink *sink,
+                             const struct csn_allocator *alloc, uint64_t *out_added, struct csn_error *err) {
+    struct splice s = { .sink = sink, .alloc = alloc, .first_read = remote_layout ? CSNI_ACCEL_FIRST_READ : 0 };
     *out_added = 0;
     CSNI_TRY(csni_gsym_parse(&s.plain, (struct csni_span){ plain->ptr, plain->size }, err));
     CSNI_TRY(plan_splice(&s, err));
@@ -161,25 +162,27 @@ static csn_status accelerate(const struct csn_bytes *plain, const struct csni_si
     return status;
 }
 
-static csn_status write_once(const struct csni_model *m, enum csni_gsym_target target, bool names, struct csni_pool *pool,
+static csn_status write_once(const struct csni_model *m, enum csni_gsym_target target,
+                             const struct csni_gsym_additions *additions, struct csni_pool *pool,
                              const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_bytes plain = { NULL, 0, m->alloc };
     struct csni_sink memory = csni_memory_sink(&plain);
     uint64_t added = 0;
     enum csni_gsym_target plainly = (enum csni_gsym_target)(target | CSNI_GSYM_WRITE_PLAIN);
-    csn_status status = names ? csni_gsym_write_with_names(m, plainly, pool, &memory, report, err)
-                              : csni_gsym_write(m, plainly, pool, &memory, report, err);
-    if (status >= 0) status = accelerate(&plain, sink, m->alloc, &added, err);
+    csn_status status = additions->names ? csni_gsym_write_with_names(m, plainly, pool, &memory, report, err)
+                                         : csni_gsym_write(m, plainly, pool, &memory, report, err);
+    if (status >= 0) status = accelerate(&plain, additions->remote_layout, sink, m->alloc, &added, err);
     csn_bytes_free(&plain);
     report->output_bytes += added;
     return status;
 }
 
-csn_status csni_gsym_write_accelerated(const struct csni_model *m, enum csni_gsym_target target, bool names, struct csni_pool *pool,
+csn_status csni_gsym_write_accelerated(const struct csni_model *m, enum csni_gsym_target target,
+                                       const struct csni_gsym_additions *additions, struct csni_pool *pool,
                                        const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err) {
     struct csn_convert_report before = *report;
-    csn_status status = write_once(m, target, names, pool, sink, report, err);
+    csn_status status = write_once(m, target, additions, pool, sink, report, err);
     if (status != CSN_E_LIMIT || target != CSNI_GSYM_WRITE_ANY) return status;
     *report = before;
-    return write_once(m, CSNI_GSYM_WRITE_V2, names, pool, sink, report, err);
+    return write_once(m, CSNI_GSYM_WRITE_V2, additions, pool, sink, report, err);
 }

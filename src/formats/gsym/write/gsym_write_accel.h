@@ -4,9 +4,15 @@
 
 #include "formats/gsym/write/gsym_write.h"
 
-/* As csni_gsym_write(), or with `names` csni_gsym_write_with_names(), with an accelerator in the file. The file without one is
- * in memory for some time. CSN_E_LIMIT where version 1 has no room for it. */
-csn_status csni_gsym_write_accelerated(const struct csni_model *m, enum csni_gsym_target target, bool names, struct csni_pool *pool,
+struct csni_gsym_additions {
+    bool names;         /* the table of csni_gsym_write_with_names() */
+    bool remote_layout; /* blocks have what remote readers need */
+};
+
+/* As csni_gsym_write(), with an accelerator in the file, and what `additions` says. The file without one is in memory for some
+ * time. CSN_E_LIMIT where version 1 has no room for it. */
+csn_status csni_gsym_write_accelerated(const struct csni_model *m, enum csni_gsym_target target,
+                                       const struct csni_gsym_additions *additions, struct csni_pool *pool,
                                        const struct csni_sink *sink, struct csn_convert_report *report, struct csn_error *err);
 
 #endif
