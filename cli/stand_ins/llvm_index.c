@@ -112,6 +112,7 @@ bool llvm_index_find(struct llvm_index *ix, const struct llvm_request *request, 
     if (!found) {
         llvm_frames_free(out);
         *out = (struct llvm_frames){ 0 };
+        if (!ix->kept.index && llvm_index_units_restart(ix)) return llvm_index_find(ix, request, addr, one, out);
         kept_index_drop_damaged(&ix->kept);
         return false;
     }
@@ -144,10 +145,25 @@ void llvm_index_count(struct llvm_index *ix, struct llvm_module *m) {
 
 bool llvm_index_reads_units(const struct llvm_index *ix) { return ix && !ix->kept.index && ix->units.module; }
 
+static int by_number(const void *pa, const void *pb) {
+    const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+    return a < b ? -1 : a > b;
+}
+
+/* Of the units that are added, functions at these addresses alone are read. */
+static void choose_addresses(struct llvm_index_units *u, const uint64_t *addrs, size_t count) {
+    u->addrs = zeroed_memory(count, sizeof *u->addrs);
+    u->addr_count = count;
+    memcpy(u->addrs, addrs, count * sizeof *addrs);
+    qsort(u->addrs, count, sizeof *u->addrs, by_number);
+    u->is_partial = true;
+}
+
 void llvm_index_expect(struct llvm_index *ix, const uint64_t *addrs, size_t count) {
     struct llvm_index_units *u = ix && !ix->kept.index ? &ix->units : NULL;
     uint32_t wanted = 0;
     if (!u || !u->module || !count) return;
+    (void)llvm_index_units_restart(ix); /* more than one batch: units are read as a whole */
     memset(u->wanted, 0, u->module->object.info_unit_count * sizeof *u->wanted);
     for (size_t i = 0; i < count; i++) {
         const struct llvm_unit_range *range = llvm_module_range(u->module, addrs[i]);
@@ -155,7 +171,13 @@ void llvm_index_expect(struct llvm_index *ix, const uint64_t *addrs, size_t coun
         u->wanted[range->unit] = true;
         wanted++;
     }
-    if (wanted >= MIN_EXPECTED) llvm_index_units_add(u);
+    if (wanted < MIN_EXPECTED) return;
+    if (!ix->had_batch) choose_addresses(u, addrs, count);
+    ix->had_batch = true;
+    llvm_index_units_add(u);
+    free(u->addrs);
+    u->addrs = NULL;
+    u->addr_count = 0;
 }
 
 void llvm_index_finish(struct llvm_index *ix) {

@@ -33,6 +33,7 @@ static bool add_missing_units(struct llvm_index_units *u) {
 
 struct address_index *llvm_index_make(struct llvm_index *ix, const char *path) {
     struct llvm_index_units *u = &ix->units;
+    (void)llvm_index_units_restart(ix);
     struct address_content content = { .base = u->base, .size = u->size, .texts = &u->texts };
     const struct address_part *parts[LLVM_INDEX_MAX_WORKERS];
     struct address_index *made = NULL;

@@ -30,6 +30,9 @@ struct llvm_index_units {
     uint32_t *chunks;              /* of the part of the unit's worker, by range; ADDRESS_NONE: none */
     uint8_t *added_by;             /* by unit: the worker, counted from 1; 0: not added; or LLVM_UNIT_UNREADABLE */
     bool *wanted;                  /* by unit: to be added */
+    uint64_t *addrs;               /* ascending: that are asked for while units are added; NULL: all */
+    size_t addr_count;
+    bool is_partial;               /* functions at other addresses were not read */
     atomic_uint next_unit;
 };
 enum { LLVM_UNIT_UNREADABLE = UINT8_MAX };
@@ -38,12 +41,15 @@ struct llvm_index {
     struct kept_index kept;
     enum llvm_path_kind paths;
     struct llvm_index_units units;
+    bool had_batch;          /* of addresses that arrived together */
     uint32_t requests;       /* that the object was asked for */
 };
 
 /* False: the module is not one that is indexed. */
 bool llvm_index_units_begin(struct llvm_index *index, struct llvm_module *module);
 void llvm_index_units_free(struct llvm_index_units *units);
+/* Forgets units of which a part was read, so that they are read as a whole. False: there are none. */
+bool llvm_index_units_restart(struct llvm_index *index);
 /* What is at an address; the unit is read where that has not been done. False: the module has to be asked. */
 bool llvm_index_units_find(struct llvm_index_units *units, uint64_t addr, struct address_place *out);
 /* The part that has the scopes of a place. */

@@ -99,6 +99,16 @@ static uint32_t find_scope(struct adding *a, uint32_t idx) {
     return a->scopes[idx];
 }
 
+static bool is_wanted(const struct llvm_index_output *out, uint64_t low, uint64_t high) {
+    size_t at = 0;
+    for (size_t end = out->addr_count; at < end;) {
+        const size_t middle = at + (end - at) / 2;
+        if (out->addrs[middle] < low) at = middle + 1;
+        else end = middle;
+    }
+    return !out->addrs || (at < out->addr_count && out->addrs[at] < high);
+}
+
 static void add_spans(struct adding *a, uint64_t low, uint64_t high) {
     const struct llvm_index_output *out = a->out;
     const struct llvm_span *spans = a->unit->spans.items;
@@ -110,7 +120,7 @@ static void add_spans(struct adding *a, uint64_t low, uint64_t high) {
         const uint64_t begin = spans[at].low > low ? spans[at].low : low, end = spans[at].high < high ? spans[at].high : high;
         if (begin >= end) continue;
         if (begin > reached) address_part_add_span(out->part, (uint32_t)(reached - out->base), ADDRESS_NONE);
-        address_part_add_span(out->part, (uint32_t)(begin - out->base), find_scope(a, spans[at].idx));
+        address_part_add_span(out->part, (uint32_t)(begin - out->base), is_wanted(out, begin, end) ? find_scope(a, spans[at].idx) : ADDRESS_UNKNOWN);
         reached = end;
     }
     if (reached < high) address_part_add_span(out->part, (uint32_t)(reached - out->base), ADDRESS_NONE);

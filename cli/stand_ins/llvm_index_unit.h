@@ -10,6 +10,8 @@ struct llvm_index_output {
     struct address_texts *texts;
     enum llvm_path_kind paths;
     uint64_t base, size;     /* addresses that the index is for */
+    const uint64_t *addrs;   /* ascending: functions at others are not read, and not told; NULL: all are */
+    size_t addr_count;
 };
 
 /* Adds what the unit answers within some ranges of the module, which are its own. chunks: of the part, by range; ADDRESS_NONE where the

@@ -67,11 +67,18 @@ void llvm_index_units_free(struct llvm_index_units *u) {
     memset(u, 0, sizeof *u);
 }
 
+bool llvm_index_units_restart(struct llvm_index *ix) {
+    struct llvm_module *m = ix->units.module;
+    if (!m || !ix->units.is_partial) return false;
+    llvm_index_units_free(&ix->units);
+    return llvm_index_units_begin(ix, m);
+}
+
 /* ---- adding ---- */
 
 static void add_unit(struct llvm_index_worker *w, uint32_t idx) {
     struct llvm_index_units *u = w->units;
-    const struct llvm_index_output out = { &w->part, &u->texts, u->paths, u->base, u->size };
+    const struct llvm_index_output out = { &w->part, &u->texts, u->paths, u->base, u->size, u->addrs, u->addr_count };
     const uint32_t first = u->first_range[idx], count = u->first_range[idx + 1] - first;
     struct llvm_unit *unit = llvm_module_unit_at(w->module, idx);
     if (unit) llvm_index_add_unit(&out, w->module, unit, u->module->ranges.items, u->range_indexes + first, count, u->chunks);

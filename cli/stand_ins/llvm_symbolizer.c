@@ -250,11 +250,12 @@ static bool open_object(struct llvm_session *s) {
     return !message;
 }
 
-/* Tells the module of the command line which addresses follow. */
-static void expect_addresses(struct llvm_session *s, struct ahead_input *in) {
+/* Tells the module of the command line which addresses follow `first`. */
+static void expect_addresses(struct llvm_session *s, struct ahead_input *in, uint64_t first) {
     struct { uint64_t *items; size_t count, capacity; } addrs = { 0 };
     size_t size;
     const char *lines = ahead_input_lines(in, &size);
+    if (lines) GROW_PUSH(&addrs, first - s->options->adjust_vma);
     for (const char *next; lines && size; size -= (size_t)(next - lines), lines = next) {
         char line[LINE_BYTES];
         uint64_t addr;
@@ -281,7 +282,7 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
         for (const char *p = line; *p; p++)
             if (*p != '\r' && *p != '\n') line[kept_size++] = *p;
         line[kept_size] = 0;
-        const bool may_keep = kept && is_address(s->options, line, &addr);
+        const bool is_plain = s->options->object && is_address(s->options, line, &addr), may_keep = kept && is_plain;
         if (may_keep && kept_answers_put(kept, addr)) {
             s->last_addr = addr;
             fflush(stdout);
@@ -289,9 +290,9 @@ static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
         }
         if (!is_open && !open_object(s)) return 1;
         is_open = true;
-        struct llvm_index *index = may_keep ? s->modules.items[0]->index : NULL;
+        struct llvm_index *index = is_plain && s->modules.count ? s->modules.items[0]->index : NULL;
         const bool keeps = may_keep && !llvm_index_exists(index);
-        if (keeps && llvm_index_reads_units(index)) expect_addresses(s, &input);
+        if (llvm_index_reads_units(index)) expect_addresses(s, &input, addr);
         if (keeps) kept_answers_begin(kept);
         answer_request(s, line);
         if (keeps) kept_answers_end(kept, addr, true);
