@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stand_ins/address_bounds.h"
 #include "stand_ins/address_index_write.h"
 #include "stand_ins/bfd_unit.h"
 #include "stand_ins/growth.h"
@@ -44,21 +45,8 @@ struct making {
     struct { uint64_t *items; size_t count, capacity; } bounds;
 };
 
-static int by_number(const void *pa, const void *pb) {
-    const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return a < b ? -1 : a > b;
-}
-
 static void add_bound(struct making *k, uint64_t addr, uint64_t low, uint64_t high) {
     if (addr > low && addr < high) GROW_PUSH(&k->bounds, addr);
-}
-
-static void sort_bounds(struct making *k) {
-    size_t kept = 0;
-    if (k->bounds.count) qsort(k->bounds.items, k->bounds.count, sizeof *k->bounds.items, by_number);
-    for (size_t i = 0; i < k->bounds.count; i++)
-        if (!kept || k->bounds.items[kept - 1] != k->bounds.items[i]) k->bounds.items[kept++] = k->bounds.items[i];
-    k->bounds.count = kept;
 }
 
 /* ---- claims ---- */
@@ -266,7 +254,7 @@ static void collect_bounds(struct making *k, uint64_t low, uint64_t high) {
         add_bound(k, u->spans.items[i].low, low, high);
         add_bound(k, u->spans.items[i].high, low, high);
     }
-    sort_bounds(k);
+    k->bounds.count = sort_addresses(k->bounds.items, k->bounds.count);
 }
 
 static void add_spans(struct making *k, const struct piece *p) {
@@ -286,7 +274,7 @@ static void collect_rows(struct making *k, uint64_t low, uint64_t high) {
         add_bound(k, s->end, low, high);
         for (size_t r = s->first; r < s->first + s->count; r++) add_bound(k, l->rows[r].addr, low, high);
     }
-    sort_bounds(k);
+    k->bounds.count = sort_addresses(k->bounds.items, k->bounds.count);
 }
 
 /* False: a row without a file, which is not the same as no row. */

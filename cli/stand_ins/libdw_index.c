@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stand_ins/address_bounds.h"
 #include "stand_ins/address_index_write.h"
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/growth.h"
@@ -113,19 +114,6 @@ static uint32_t scope_from(struct making *k, uint32_t idx) {
 
 /* ---- spans ---- */
 
-static int by_number(const void *pa, const void *pb) {
-    const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-    return a < b ? -1 : a > b;
-}
-
-static void sort_bounds(struct making *k) {
-    size_t kept = 0;
-    if (k->bounds.count) qsort(k->bounds.items, k->bounds.count, sizeof *k->bounds.items, by_number);
-    for (size_t i = 0; i < k->bounds.count; i++)
-        if (!kept || k->bounds.items[kept - 1] != k->bounds.items[i]) k->bounds.items[kept++] = k->bounds.items[i];
-    k->bounds.count = kept;
-}
-
 /* The first bound at or above an address. */
 static size_t first_bound(const struct making *k, uint64_t addr) {
     size_t low = 0, high = k->bounds.count;
@@ -148,7 +136,7 @@ static uint32_t *paint_scopes(struct making *k) {
         GROW_PUSH(&k->bounds, u->ranges.items[i].start);
         GROW_PUSH(&k->bounds, u->ranges.items[i].end);
     }
-    sort_bounds(k);
+    k->bounds.count = sort_addresses(k->bounds.items, k->bounds.count);
     uint32_t *painted = zeroed_memory(k->bounds.count, sizeof *painted);
     for (uint32_t i = 1; i < u->dies.count; i++) {
         const struct libdw_die *d = &u->dies.items[i];
@@ -293,7 +281,7 @@ static bool add_symbols(struct making *k, struct address_content *content) {
         GROW_PUSH(&k->bounds, m->sections.items[i].end);
         GROW_PUSH(&k->bounds, m->sections.items[i].end + 1);
     }
-    sort_bounds(k);
+    k->bounds.count = sort_addresses(k->bounds.items, k->bounds.count);
     const struct csn_debug_symbol *last = NULL;
     for (size_t i = first_bound(k, k->base); i < k->bounds.count && k->bounds.items[i] < k->end; i++) {
         const struct csn_debug_symbol *s = libdw_module_symbol(m, k->bounds.items[i], &offset);
