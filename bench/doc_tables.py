@@ -239,8 +239,9 @@ def demangled(results):
     """Names of real programs, against the tools that demangle them."""
     rows = [[row["names"], row["reference"], f"{row['distinct']:,}", f"{row['different']:,}", f"{row['only_ours']:,}", f"{row['only_theirs']:,}"]
             for row in results["rows"]]
-    note = f"{results['date']}, commit {results['commit']}: `{results['command']}`.\n\n"
-    return note + markdown(["names", "reference", "names compared", "different", "read by us only", "read by it only"], rows, left=2)
+    commits = ", ".join(dict.fromkeys(row.get("commit", results.get("commit")) for row in results["rows"]))
+    note = f"{results['date']}, commit {commits}: `{results['command']}`.\n\n"
+    return note + markdown(["names", "reference", "distinct names", "of those that both read, different", "read by us only", "read by it only"], rows, left=2)
 
 
 def stand_in_sessions(results):
