@@ -39,10 +39,22 @@ size_t ahead_input_line(struct ahead_input *in, char *line, size_t size) {
     return taken;
 }
 
-const char *ahead_input_lines(struct ahead_input *in, size_t *size) {
+struct ahead_lines ahead_input_lines(struct ahead_input *in) {
     const char *begin = in->bytes + in->begin;
     const char *last = in->has_new ? memrchr(begin, '\n', in->end - in->begin) : NULL;
     in->has_new = false;
-    if (last) *size = (size_t)(last + 1 - begin);
-    return last ? begin : NULL;
+    return last ? (struct ahead_lines){ begin, last + 1 } : (struct ahead_lines){ NULL, NULL };
+}
+
+bool ahead_lines_next(struct ahead_lines *lines, char *line, size_t size) {
+    while (lines->next != lines->end) {
+        const char *begin = lines->next;
+        const size_t length = (size_t)((const char *)memchr(begin, '\n', (size_t)(lines->end - begin)) - begin);
+        lines->next = begin + length + 1;
+        if (length >= size) continue;
+        memcpy(line, begin, length);
+        line[length] = 0;
+        return true;
+    }
+    return false;
 }

@@ -424,20 +424,13 @@ static int answer_address(void *context, uint64_t addr) {
 
 /* The addresses that have arrived are answered unit by unit. */
 static void answer_early(struct session *s) {
-    size_t size;
     char line[64];
-    const char *lines = ahead_input_lines(&s->input, &size);
-    if (!lines) return;
+    uint64_t addr;
+    struct ahead_lines lines = ahead_input_lines(&s->input);
+    if (!lines.next) return;
     early_answers_clear(s->early);
-    for (const char *next; size; size -= (size_t)(next - lines), lines = next) {
-        uint64_t addr;
-        next = (const char *)memchr(lines, '\n', size) + 1;
-        const size_t length = (size_t)(next - lines) - 1;
-        if (length >= sizeof line) continue;
-        memcpy(line, lines, length);
-        line[length] = 0;
+    while (ahead_lines_next(&lines, line, sizeof line))
         if (is_address(s->e, line, &addr) && !kept_answers_has(s->kept, addr)) early_answers_add(s->early, addr, unit_of(s->e, addr));
-    }
     early_answers_make(s->early, answer_address, s->e);
 }
 

@@ -253,19 +253,12 @@ static bool open_object(struct llvm_session *s) {
 /* Tells the module of the command line which addresses follow `first`. */
 static void expect_addresses(struct llvm_session *s, struct ahead_input *in, uint64_t first) {
     struct { uint64_t *items; size_t count, capacity; } addrs = { 0 };
-    size_t size;
-    const char *lines = ahead_input_lines(in, &size);
-    if (lines) GROW_PUSH(&addrs, first - s->options->adjust_vma);
-    for (const char *next; lines && size; size -= (size_t)(next - lines), lines = next) {
-        char line[LINE_BYTES];
-        uint64_t addr;
-        next = (const char *)memchr(lines, '\n', size) + 1;
-        const size_t length = (size_t)(next - lines) - 1;
-        if (length >= sizeof line) continue;
-        memcpy(line, lines, length);
-        line[length] = 0;
+    char line[LINE_BYTES];
+    uint64_t addr;
+    struct ahead_lines lines = ahead_input_lines(in);
+    if (lines.next) GROW_PUSH(&addrs, first - s->options->adjust_vma);
+    while (ahead_lines_next(&lines, line, sizeof line))
         if (is_address(s->options, line, &addr)) GROW_PUSH(&addrs, addr - s->options->adjust_vma);
-    }
     llvm_index_expect(s->modules.items[0]->index, addrs.items, addrs.count);
     free(addrs.items);
 }
