@@ -3,7 +3,9 @@
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
-set(CMAKE_C_VISIBILITY_PRESET hidden)
+if(NOT CALLSIGN_SANITIZE) # there the tests share one library and reach into it (cmake/unit_tests.cmake)
+    set(CMAKE_C_VISIBILITY_PRESET hidden)
+endif()
 # One compile serves the static and the shared library.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
@@ -16,6 +18,10 @@ if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
 endif()
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+if(CALLSIGN_SANITIZE)
+    # A sanitizer's report needs functions and lines; what variables are is a third of each program.
+    set(CMAKE_C_FLAGS_DEBUG "-O1 -g1")
+endif()
 set(CMAKE_C_FLAGS_RELEASE "-O2 -g -DNDEBUG")
 
 add_library(csn-flags INTERFACE)
