@@ -470,6 +470,7 @@ static bool answer_line(struct session *s) {
     if (!is_early) s->result = answer(e, s->line.items);
     if (keeps) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
     s->asked += may_keep;
+    if (!is_early) libdw_module_grow_budget(e->module);
     if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
     if (!s->index.index) answer_early(s);
     return true;

@@ -167,9 +167,9 @@ static bool add_rows(struct making *k, uint64_t low, uint64_t high) {
     const struct csn_debug_row *first = libdw_unit_row(u, low);
     if (first && first->addr != low) return false;
     if (!first) address_part_add_row(&k->part, (uint32_t)(low - k->base), &none);
-    for (size_t i = libdw_unit_first_row(u, low); i < u->rows.count && u->rows.items[i].row->addr < high; i++) {
-        const uint64_t addr = u->rows.items[i].row->addr;
-        if (i + 1 < u->rows.count && u->rows.items[i + 1].row->addr == addr) continue; /* the last one counts */
+    for (size_t i = libdw_unit_first_row(u, low); i < u->rows.count && libdw_unit_row_at(u, i)->addr < high; i++) {
+        const uint64_t addr = libdw_unit_row_at(u, i)->addr;
+        if (i + 1 < u->rows.count && libdw_unit_row_at(u, i + 1)->addr == addr) continue; /* the last one counts */
         const struct csn_debug_row *row = libdw_unit_row(u, addr);
         char *path = row ? libdw_unit_file(u, row->file) : NULL;
         struct address_wide_row made = none;
@@ -320,6 +320,7 @@ struct address_index *libdw_index_make(struct libdw_module *m, const struct file
     const bool is_linked = m->object.kind == CSN_OBJECT_EXECUTABLE || m->object.kind == CSN_OBJECT_SHARED;
     if (!is_linked || m->object.address_size != 8 || !find_bounds(&k) || !kept_subject_describe(m->info, &content.subject)) return NULL;
     address_texts_init(&k.texts);
+    libdw_module_reset_budget(m);
     add_units(&k);
     content.base = k.base;
     content.size = k.end - k.base;

@@ -14,6 +14,9 @@
 
 /* ---- opening ---- */
 
+/* Of units that are held. */
+enum { MIN_BUDGET = 8 << 20, MAX_BUDGET = 64 << 20, BUDGET_STEP = 128 << 10, MIN_UNITS = 4 };
+
 static void find_bounds(struct libdw_module *m) {
     m->low = UINT64_MAX;
     for (uint32_t i = 0; i < m->object.segment_count; i++) {
@@ -150,6 +153,7 @@ struct libdw_module *libdw_module_open(const char *path, const char *debuginfo_p
     }
     m->info = info;
     m->search = search;
+    m->held_budget = MIN_BUDGET;
     m->units = zeroed_memory(m->object.unit_count, sizeof *m->units);
     find_bounds(m);
     read_symbols(m);
@@ -208,6 +212,7 @@ struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
         if (csn_debug_info_unit(m->info, idx, &unit, NULL) != CSN_OK) return NULL;
         m->units[idx] = zeroed_memory(1, sizeof *m->units[idx]);
         m->units[idx]->unit = unit;
+        m->units[idx]->module = m;
         GROW_PUSH(&m->held, idx);
         m->bytes_read += unit->end - unit->root;
     }
@@ -215,23 +220,26 @@ struct libdw_unit *libdw_module_unit(struct libdw_module *m, uint64_t addr) {
     return m->units[idx];
 }
 
-static size_t bytes_of(const struct libdw_unit *u) {
-    return (u->lines ? u->lines->row_count * sizeof *u->lines->rows : 0) + u->rows.capacity * sizeof *u->rows.items +
-           u->dies.capacity * sizeof *u->dies.items + u->ranges.capacity * sizeof *u->ranges.items;
+static size_t bytes_of_rows(const struct libdw_unit *u) {
+    return (u->lines ? u->lines->row_count * sizeof *u->lines->rows : 0) + u->rows.capacity * sizeof *u->rows.items;
 }
 
-enum { MAX_HELD = 8 << 20, MIN_UNITS = 4 };
+static size_t bytes_of_dies(const struct libdw_unit *u) {
+    return u->dies.capacity * sizeof *u->dies.items + u->ranges.capacity * sizeof *u->ranges.items;
+}
+
+void libdw_module_grow_budget(struct libdw_module *m) {
+    if (m->held_budget < MAX_BUDGET) m->held_budget += BUDGET_STEP;
+}
 
 void libdw_module_trim(struct libdw_module *m) {
-    size_t total = 0;
-    for (size_t i = 0; i < m->held.count; i++) total += bytes_of(m->units[m->held.items[i]]);
-    while (total > MAX_HELD && m->held.count > MIN_UNITS) {
+    while (m->held_bytes > m->held_budget && m->held.count > MIN_UNITS) {
         size_t oldest = 0;
         for (size_t i = 1; i < m->held.count; i++)
             if (m->units[m->held.items[i]]->used < m->units[m->held.items[oldest]]->used) oldest = i;
         struct libdw_unit *u = m->units[m->held.items[oldest]];
         const struct csn_debug_unit *unit = u->unit;
-        total -= bytes_of(u);
+        m->held_bytes -= bytes_of_rows(u) + bytes_of_dies(u);
         m->units[m->held.items[oldest]] = NULL;
         m->held.items[oldest] = m->held.items[--m->held.count];
         free_unit(u);
@@ -239,33 +247,81 @@ void libdw_module_trim(struct libdw_module *m) {
     }
 }
 
+void libdw_module_reset_budget(struct libdw_module *m) {
+    m->held_budget = MIN_BUDGET;
+    libdw_module_trim(m);
+}
+
+static bool is_end(const struct csn_debug_row *row) { return row->flags & CSN_LINE_END_SEQUENCE; }
+
+/* Rows of one table; where they are in it decides at last. */
+static int compare_rows(const struct csn_debug_row *a, const struct csn_debug_row *b) {
+    if (a->addr != b->addr) return a->addr < b->addr ? -1 : 1;
+    if (is_end(a) != is_end(b)) return is_end(a) ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* Rows from one index up to another, ascending as they stand. */
+struct row_run { const struct csn_debug_row *first, *end; };
+
+static int by_first_row(const void *pa, const void *pb) {
+    const struct row_run *a = pa, *b = pb;
+    return compare_rows(a->first, b->first);
+}
+
 static int by_row(const void *pa, const void *pb) {
-    const struct libdw_row *a = pa, *b = pb;
-    if (a->row->addr != b->row->addr) return a->row->addr < b->row->addr ? -1 : 1;
-    bool a_ends = a->row->flags & CSN_LINE_END_SEQUENCE, b_ends = b->row->flags & CSN_LINE_END_SEQUENCE;
-    if (a_ends != b_ends) return a_ends ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    const struct csn_debug_row *const *a = pa, *const *b = pb;
+    return compare_rows(*a, *b);
+}
+
+/* Rows that no order of runs brings into theirs. */
+static void sort_rows(struct libdw_unit *u) {
+    const struct csn_debug_row **rows = zeroed_memory(u->rows.count, sizeof *rows);
+    for (size_t i = 0; i < u->rows.count; i++) rows[i] = &u->lines->rows[i];
+    qsort(rows, u->rows.count, sizeof *rows, by_row);
+    for (size_t i = 0; i < u->rows.count; i++) u->rows.items[i] = (uint32_t)(rows[i] - u->lines->rows);
+    free(rows);
+}
+
+/* Tables are made of sequences, which ascend and do not overlap; they need not be in order. */
+static void order_rows(struct libdw_unit *u) {
+    struct { struct row_run *items; size_t count, capacity; } runs = { 0 };
+    const struct csn_debug_row *rows = u->lines->rows, *end = rows + u->rows.count;
+    for (const struct csn_debug_row *row = rows; row < end;) {
+        struct row_run run = { row, row + 1 };
+        while (run.end < end && compare_rows(run.end - 1, run.end) < 0) run.end++;
+        GROW_PUSH(&runs, run);
+        row = run.end;
+    }
+    qsort(runs.items, runs.count, sizeof *runs.items, by_first_row);
+    bool is_ordered = true;
+    for (size_t i = 0, at = 0; i < runs.count; i++) {
+        if (i && compare_rows(runs.items[i - 1].end - 1, runs.items[i].first) > 0) is_ordered = false;
+        for (const struct csn_debug_row *row = runs.items[i].first; row < runs.items[i].end; row++) u->rows.items[at++] = (uint32_t)(row - rows);
+    }
+    if (!is_ordered) sort_rows(u);
+    free(runs.items);
 }
 
 static void read_rows(struct libdw_unit *u) {
+    u->has_rows = true;
     if (csn_debug_unit_lines(u->unit, &u->lines, NULL) != CSN_OK) {
         u->lines = NULL;
         return;
     }
-    for (size_t i = 0; i < u->lines->row_count; i++) {
-        const struct libdw_row made = { &u->lines->rows[i], (uint32_t)i };
-        GROW_PUSH(&u->rows, made);
-    }
-    size_t sorted = 1;
-    while (sorted < u->rows.count && by_row(&u->rows.items[sorted - 1], &u->rows.items[sorted]) < 0) sorted++;
-    if (sorted < u->rows.count) qsort(u->rows.items, u->rows.count, sizeof *u->rows.items, by_row);
+    u->rows.count = u->rows.capacity = u->lines->row_count;
+    u->rows.items = zeroed_memory(u->rows.count, sizeof *u->rows.items);
+    if (u->rows.count) order_rows(u);
+    u->module->held_bytes += bytes_of_rows(u);
 }
+
+const struct csn_debug_row *libdw_unit_row_at(const struct libdw_unit *u, size_t place) { return &u->lines->rows[u->rows.items[place]]; }
 
 size_t libdw_unit_first_row(const struct libdw_unit *u, uint64_t addr) {
     size_t low = 0, high = u->rows.count;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (u->rows.items[mid].row->addr < addr) low = mid + 1;
+        if (libdw_unit_row_at(u, mid)->addr < addr) low = mid + 1;
         else high = mid;
     }
     return low;
@@ -273,11 +329,10 @@ size_t libdw_unit_first_row(const struct libdw_unit *u, uint64_t addr) {
 
 const struct csn_debug_row *libdw_unit_row(struct libdw_unit *u, uint64_t addr) {
     if (!u->has_rows) read_rows(u);
-    u->has_rows = true;
     const size_t low = addr == UINT64_MAX ? u->rows.count : libdw_unit_first_row(u, addr + 1);
     if (!low) return NULL;
-    const struct csn_debug_row *row = u->rows.items[low - 1].row;
-    return row->flags & CSN_LINE_END_SEQUENCE ? NULL : row;
+    const struct csn_debug_row *row = libdw_unit_row_at(u, low - 1);
+    return is_end(row) ? NULL : row;
 }
 
 char *libdw_unit_file(struct libdw_unit *u, uint64_t file) {
@@ -285,7 +340,6 @@ char *libdw_unit_file(struct libdw_unit *u, uint64_t file) {
     uint64_t idx;
     char *path;
     if (!u->has_rows) read_rows(u);
-    u->has_rows = true;
     if (!u->lines) return NULL;
     if (u->lines->version < 5 && !file) return copy_text("???", 3);
     if (csn_debug_lines_file(u->lines, file, &directory, &name, &idx) != CSN_OK) return NULL;
@@ -335,6 +389,7 @@ static uint64_t after_type(const struct libdw_unit *u, const struct csn_debug_di
 static void read_dies(struct libdw_unit *u) {
     struct csn_debug_die die;
     uint32_t parent = 0;
+    u->has_dies = true;
     if (csn_debug_die_at(u->unit, u->unit->root, &die, NULL) != CSN_OK) return;
     add_die(u, &die, LIBDW_NO_PARENT);
     for (uint64_t offset = die.next; die.has_children && offset < u->unit->end;) {
@@ -359,6 +414,7 @@ static void read_dies(struct libdw_unit *u) {
     for (; parent != LIBDW_NO_PARENT; parent = u->dies.items[parent].parent) u->dies.items[parent].end = (uint32_t)u->dies.count;
     FIT_ITEMS(&u->dies);
     FIT_ITEMS(&u->ranges);
+    u->module->held_bytes += bytes_of_dies(u);
 }
 
 static bool holds(const struct libdw_unit *u, const struct libdw_die *d, uint64_t addr) {
@@ -372,7 +428,6 @@ static bool holds(const struct libdw_unit *u, const struct libdw_die *d, uint64_
 /* What does not hold the address is not entered; of several children that do, the first counts. */
 uint32_t libdw_unit_scope(struct libdw_unit *u, uint64_t addr) {
     if (!u->has_dies) read_dies(u);
-    u->has_dies = true;
     uint32_t found = LIBDW_NO_PARENT, end = u->dies.count ? u->dies.items[0].end : 0;
     for (uint32_t i = 1; i < end;) {
         if (!holds(u, &u->dies.items[i], addr)) {

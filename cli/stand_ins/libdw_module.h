@@ -6,11 +6,6 @@
 
 #include <callsign/debug_info.h>
 
-struct libdw_row {
-    const struct csn_debug_row *row;
-    uint32_t order;
-};
-
 /* A DIE that is a function, has ranges or children. */
 struct libdw_die {
     struct csn_debug_die die;
@@ -22,10 +17,11 @@ struct libdw_die {
 
 struct libdw_unit {
     const struct csn_debug_unit *unit;
+    struct libdw_module *module;
     bool has_rows, has_dies;
     uint64_t used;           /* when it was used last, by a count */
     struct csn_debug_lines *lines; /* NULL: none */
-    struct { struct libdw_row *items; size_t count, capacity; } rows; /* by address */
+    struct { uint32_t *items; size_t count, capacity; } rows; /* of `lines`, by address */
     struct { struct libdw_die *items; size_t count, capacity; } dies; /* scopes and what holds them, in document order; items[0] is the root */
     struct { struct csn_range *items; size_t count, capacity; } ranges;
 };
@@ -56,6 +52,7 @@ struct libdw_module {
     struct libdw_unit **units;
     uint64_t use_count, bytes_read; /* of units whose DIEs were read */
     struct { uint32_t *items; size_t count, capacity; } held; /* units that are read, by index */
+    size_t held_bytes, held_budget; /* of what was read of them, and how much may be kept */
     const struct csn_debug_symbol *symbols;
     size_t symbol_count, first_global;
     struct { struct libdw_sorted_symbol *items; size_t count, capacity; } sorted_symbols; /* ascending; made when asked for */
@@ -72,12 +69,18 @@ bool libdw_module_contains(const struct libdw_module *module, uint64_t addr);
 struct libdw_unit *libdw_module_unit(struct libdw_module *module, uint64_t addr);
 /* Its index; UINT32_MAX: none. */
 uint32_t libdw_module_unit_index(const struct libdw_module *module, uint64_t addr);
-/* Forgets the units that were used least recently, where all that were read take too much memory. */
+/* Forgets the units that were used least recently, where all that were read take more than the budget. */
 void libdw_module_trim(struct libdw_module *module);
+/* A client sends one request after the other, and comes back to units: each lets more of them stay. */
+void libdw_module_grow_budget(struct libdw_module *module);
+/* The budget is as at first, and units beyond it are forgotten. */
+void libdw_module_reset_budget(struct libdw_module *module);
 /* The row for an address; NULL: none. */
 const struct csn_debug_row *libdw_unit_row(struct libdw_unit *unit, uint64_t addr);
 /* The place in unit->rows of the first row at or above an address; rows have been read. */
 size_t libdw_unit_first_row(const struct libdw_unit *unit, uint64_t addr);
+/* The row at a place in unit->rows. */
+const struct csn_debug_row *libdw_unit_row_at(const struct libdw_unit *unit, size_t place);
 /* The name of a file of the unit's line table, with its directory; NULL: there is no such file. The caller frees it. */
 char *libdw_unit_file(struct libdw_unit *unit, uint64_t file);
 /* The index of the innermost DIE that holds an address; LIBDW_NO_PARENT: none. */
