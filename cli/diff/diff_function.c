@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/growing.h"
 #include "ui/sorting.h"
 
 const char *diff_what_name(unsigned k) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/growing.h"
 #include "ui/sorting.h"
 
 void diff_tree_deinit(struct diff_tree *tree) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ui/growing.h"
 #include "ui/sorting.h"
 #include "ui/whole_names.h"
 

@@ -1,14 +1,13 @@
 /* What `perf script` prints as a profile. Chains repeat themselves: one whose text was read before is known by a hash of it. */
-#define _GNU_SOURCE
 #include "profile/profile_input.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "profile/chain_cache.h"
 #include "profile/profile_frames.h"
 #include "stack/dialects/dialects.h"
 #include "ui/cli_message.h"
+#include "ui/growing.h"
 
 enum { CHAIN_MAX = 1 << 26, EVENTS_MAX = 16, INLINED_MAX = 64 };
 
@@ -20,8 +19,7 @@ struct perf_event {
 struct perf_input {
     struct profile_frames frames;
     struct chain_cache chains;
-    char *chain;                 /* the lines below the head of a sample */
-    size_t chain_size, chain_capacity;
+    struct text_buffer chain;    /* the lines below the head of a sample */
     struct perf_event events[EVENTS_MAX]; /* those with periods */
     uint32_t event_count, samples_type;
     uint64_t samples, cut_chains;
@@ -91,28 +89,18 @@ static bool add_perf_sample(struct perf_input *perf, const struct profile_sample
 /* ---- chains ---- */
 
 static bool append_chain(struct perf_input *perf, struct csn_str line) {
-    if (perf->chain_size + line.len > CHAIN_MAX) {
-        perf->cut_chains += perf->chain_size <= CHAIN_MAX;
+    if (perf->chain.count + line.len > CHAIN_MAX) {
+        perf->cut_chains += perf->chain.count <= CHAIN_MAX;
         return true;
     }
-    if (perf->chain_size + line.len > perf->chain_capacity) {
-        size_t capacity = perf->chain_capacity ? perf->chain_capacity * 2 : 1 << 16;
-        while (capacity < perf->chain_size + line.len) capacity *= 2;
-        char *chain = realloc(perf->chain, capacity);
-        if (!chain) return false;
-        perf->chain = chain;
-        perf->chain_capacity = capacity;
-    }
-    memcpy(perf->chain + perf->chain_size, line.ptr, line.len);
-    perf->chain_size += line.len;
-    return true;
+    return text_buffer_add(&perf->chain, line);
 }
 
 static struct csn_str next_chain_line(const struct perf_input *perf, size_t from, size_t *next) {
-    const char *end = memchr(perf->chain + from, '\n', perf->chain_size - from);
-    size_t size = end ? (size_t)(end - perf->chain) - from : perf->chain_size - from;
+    const char *end = memchr(perf->chain.bytes + from, '\n', perf->chain.count - from);
+    size_t size = end ? (size_t)(end - perf->chain.bytes) - from : perf->chain.count - from;
     *next = from + size + (end != NULL);
-    return line_text((struct csn_str){ perf->chain + from, size });
+    return line_text((struct csn_str){ perf->chain.bytes + from, size });
 }
 
 /* Reads one line with the dialect; `first` is set to a frame that begins a stack. */
@@ -151,7 +139,7 @@ static bool read_chain_rest(struct perf_input *perf, size_t from, const struct l
     for (;;) {
         if ((kind == KIND_FIRST || kind == KIND_FRAME) && !add_chain_frame(perf, &frame)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
-        if (from >= perf->chain_size) break;
+        if (from >= perf->chain.count) break;
         struct csn_str line = next_chain_line(perf, from, &from);
         kind = KIND_NONE;
         if (line.len && !read_chain_line(perf, line, true, &frame, &kind)) return false;
@@ -165,7 +153,7 @@ static bool end_chain(struct perf_input *perf) {
     enum line_kind kind;
     size_t next;
     uint32_t stack;
-    if (!perf->chain_size) return true;
+    if (!perf->chain.count) return true;
     /* Lines of inlined calls may stand above the first frame. */
     size_t from = 0;
     perf->inlined_count = 0;
@@ -174,18 +162,18 @@ static bool end_chain(struct perf_input *perf) {
         if (!read_chain_line(perf, line, false, &frame, &kind)) return false;
         if (kind == KIND_INSIDE) note_inlined(perf, &frame);
         from = next;
-    } while (kind == KIND_INSIDE && from < perf->chain_size);
+    } while (kind == KIND_INSIDE && from < perf->chain.count);
     if (kind != KIND_FIRST) {
-        perf->chain_size = 0;
+        perf->chain.count = 0;
         return true;
     }
-    const struct chain_key key = chain_key_of(perf->chain, perf->chain_size);
+    const struct chain_key key = chain_key_of(perf->chain.bytes, perf->chain.count);
     struct profile_sample sample = { .known = false };
     if (frame.sample) sample = *frame.sample;
     if (!chain_cache_find(&perf->chains, &key, &stack)) {
         if (!read_chain_rest(perf, next, &frame, &stack) || !chain_cache_add(&perf->chains, &key, stack)) return false;
     }
-    perf->chain_size = 0;
+    perf->chain.count = 0;
     return add_perf_sample(perf, &sample, stack);
 }
 
@@ -205,7 +193,7 @@ static bool read_perf_input_line(struct perf_input *perf, struct csn_str line) {
     struct line_frame frame;
     enum line_kind kind;
     if (!text.len) return end_chain(perf);
-    if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain_size)) return append_chain(perf, line);
+    if (text.ptr[0] == '\t' || (text.ptr[0] == ' ' && perf->chain.count)) return append_chain(perf, line);
     if (!end_chain(perf)) return false;
     if (!read_chain_line(perf, text, false, &frame, &kind)) return false;
     if (kind == KIND_FIRST && text.ptr[0] == ' ' && !frame.by_maps) return append_chain(perf, line);
@@ -227,6 +215,6 @@ bool profile_read_perf(struct csn_profile *profile, struct stack_session *sessio
     else if (!perf.samples) cli_error(path, "no samples of perf script in %llu lines", (unsigned long long)input->line);
     profile_frames_deinit(&perf.frames);
     chain_cache_deinit(&perf.chains);
-    free(perf.chain);
+    text_buffer_deinit(&perf.chain);
     return good && result == LINE_END && perf.samples;
 }

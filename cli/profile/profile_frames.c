@@ -1,9 +1,10 @@
 /* Locations of a profile, with the modules that the session knows. */
-#define _GNU_SOURCE
 #include "profile/profile_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "ui/growing.h"
 
 bool profile_frames_init(struct profile_frames *frames, struct csn_profile *profile, struct stack_session *session,
                          const struct stack_dialect *dialect) {
@@ -31,13 +32,7 @@ void profile_frames_begin(struct profile_frames *frames) {
 
 static bool keep_name(struct profile_frames *frames, size_t frame, struct csn_str name) {
     static const char unknown[] = "[unknown]";
-    if (frame >= frames->name_capacity) {
-        size_t capacity = frames->name_capacity ? frames->name_capacity * 2 : 64;
-        struct csn_str *names = reallocarray(frames->names, capacity, sizeof(*names));
-        if (!names) return false;
-        frames->names = names;
-        frames->name_capacity = capacity;
-    }
+    if (!reserve_items(&frames->names, &frames->name_capacity, frame + 1, sizeof(*frames->names))) return false;
     bool is_unknown = name.len == sizeof(unknown) - 1 && memcmp(name.ptr, unknown, name.len) == 0;
     frames->names[frame] = is_unknown ? (struct csn_str){ "", 0 } : name;
     return true;
@@ -50,13 +45,8 @@ bool profile_frames_add(struct profile_frames *frames, const struct line_frame *
 }
 
 static bool add_location(struct profile_frames *frames, const struct csn_profile_location *location) {
-    if (frames->location_count == frames->location_capacity) {
-        size_t capacity = frames->location_capacity ? frames->location_capacity * 2 : 64;
-        uint32_t *locations = reallocarray(frames->locations, capacity, sizeof(*locations));
-        if (!locations) return false;
-        frames->locations = locations;
-        frames->location_capacity = capacity;
-    }
+    if (!reserve_items(&frames->locations, &frames->location_capacity, frames->location_count + 1, sizeof(*frames->locations)))
+        return false;
     return csn_profile_add_location(frames->profile, location, &frames->locations[frames->location_count++], NULL) == CSN_OK;
 }
 

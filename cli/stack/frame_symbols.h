@@ -2,10 +2,7 @@
 #ifndef CALLSIGN_CLI_FRAME_SYMBOLS_H
 #define CALLSIGN_CLI_FRAME_SYMBOLS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include <callsign/base.h>
+#include "ui/growing.h"
 
 struct frame_symbol {
     size_t frame;             /* in its stack */
@@ -20,8 +17,7 @@ struct frame_symbol {
 struct frame_symbols {
     struct frame_symbol *items;
     size_t count, capacity;
-    char *names;
-    size_t name_bytes, name_capacity;
+    struct text_buffer names;
 };
 
 void frame_symbols_clear(struct frame_symbols *symbols);

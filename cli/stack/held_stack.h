@@ -4,12 +4,13 @@
 
 #include "stack/stack_dialect.h"
 #include "stack/stack_output.h"
+#include "ui/growing.h"
 
 enum { HELD_NO_FRAME = UINT32_MAX };
 
 /* A line, or a part of one that has several frames. */
 struct held_line {
-    size_t at, size;          /* in the bytes */
+    size_t at, size;          /* in the text */
     uint32_t frame;           /* of the session; HELD_NO_FRAME: a line between frames */
     struct line_frame read;
     size_t module_at;         /* of read.module within the line; SIZE_MAX: it is elsewhere */
@@ -18,8 +19,7 @@ struct held_line {
 struct held_stack {
     struct held_line *lines;
     size_t count, capacity;
-    char *bytes;              /* their text */
-    size_t byte_count, byte_capacity;
+    struct text_buffer text;
 };
 
 void held_stack_clear(struct held_stack *held);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/growing.h"
+
 static uint32_t hash_module_name(struct csn_str name) {
     uint32_t hash = 2166136261u;
     for (size_t i = 0; i < name.len; i++) hash = (hash ^ (unsigned char)name.ptr[i]) * 16777619u;
@@ -56,23 +58,13 @@ static bool grow_table(struct module_table *table) {
     return true;
 }
 
-static bool reserve_range(struct module_table *table) {
-    if (table->range_count < table->range_capacity) return true;
-    uint32_t capacity = table->range_capacity ? table->range_capacity * 2 : 16;
-    struct module_range *ranges = reallocarray(table->ranges, capacity, sizeof(*ranges));
-    if (!ranges) return false;
-    table->ranges = ranges;
-    table->range_capacity = capacity;
-    return true;
-}
-
 static char *copy_of(struct csn_str text) { return text.len ? strndup(text.ptr, text.len) : NULL; }
 
 bool module_table_add(struct module_table *table, const struct module_names *names, uint64_t start, uint64_t end,
                       uint64_t bias, uint32_t *out) {
     if (table->count == MODULES_MAX) return false;
     if (table->count == table->capacity && !grow_table(table)) return false;
-    if (!reserve_range(table)) return false;
+    if (!reserve_items(&table->ranges, &table->range_capacity, table->range_count + (size_t)1, sizeof(*table->ranges))) return false;
     struct stack_module module = { .name = copy_of(names->name), .index_path = copy_of(names->index), .id = names->id,
                                    .start = start, .end = end, .bias = bias };
     if ((names->name.len && !module.name) || (names->index.len && !module.index_path)) {

@@ -24,7 +24,8 @@ struct module_table {
     struct stack_module *items;
     uint32_t count, capacity;
     struct module_range *ranges; /* of the modules that have one, by start; `ranges_sorted` of them are in order */
-    uint32_t range_count, range_capacity, ranges_sorted;
+    uint32_t range_count, ranges_sorted;
+    size_t range_capacity;
     uint32_t *slots;          /* module + 1, the one added last, by hash of the base name; 0: none */
     uint32_t slot_count;
 };

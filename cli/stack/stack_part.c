@@ -1,9 +1,10 @@
 /* Between two threads: what one has read, the other answers. */
-#define _GNU_SOURCE
 #include "stack/stack_part.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "ui/growing.h"
 
 enum { PART_FRAMES = 4096, PART_BYTES = 1 << 18, PART_ITEMS = 1024, PART_MODULES = 1 << 16 };
 
@@ -28,20 +29,10 @@ static bool copy_module(struct module_snapshot *snapshot, const struct stack_mod
     return true;
 }
 
-static bool reserve_placed(struct module_snapshot *snapshot, uint32_t count) {
-    if (count <= snapshot->placed_capacity) return true;
-    uint32_t capacity = snapshot->placed_capacity * 2 > count ? snapshot->placed_capacity * 2 : count;
-    struct csn_module *placed = reallocarray(snapshot->placed, capacity, sizeof(*placed));
-    if (!placed) return false;
-    snapshot->placed = placed;
-    snapshot->placed_capacity = capacity;
-    return true;
-}
-
 /* The modules that the session has got since. */
 static bool extend_snapshot(struct module_snapshot *snapshot, struct stack_session *session) {
     const struct module_table *table = session->modules;
-    bool good = reserve_placed(snapshot, table->count);
+    bool good = reserve_items(&snapshot->placed, &snapshot->placed_capacity, table->count, sizeof(*snapshot->placed));
     for (uint32_t i = snapshot->table.count; good && i < table->count; i++)
         good = copy_module(snapshot, &table->items[i], session_index(session, i));
     return good;
@@ -94,7 +85,7 @@ void stack_part_clear(struct stack_part *part) {
         release_snapshot(before);
     }
     part->wants_trim = part->latest_is_own = false;
-    part->count = part->byte_count = part->frame_count = part->module_count = 0;
+    part->count = part->text.count = part->frame_count = part->module_count = 0;
     part->stack_count = 0;
 }
 
@@ -106,47 +97,26 @@ void stack_part_deinit(struct stack_part *part) {
         frame_symbols_deinit(&part->items[i].symbols);
     }
     free(part->items);
-    free(part->bytes);
+    text_buffer_deinit(&part->text);
     release_snapshot(part->latest);
     release_snapshot(part->kept);
     *part = (struct stack_part){ 0 };
 }
 
 bool stack_part_is_full(const struct stack_part *part) {
-    return part->frame_count >= PART_FRAMES || part->byte_count >= PART_BYTES || part->count >= PART_ITEMS || part->wants_trim
+    return part->frame_count >= PART_FRAMES || part->text.count >= PART_BYTES || part->count >= PART_ITEMS || part->wants_trim
            || part->module_count >= PART_MODULES;
 }
 
 static struct part_item *next_item(struct stack_part *part) {
-    if (part->count == part->capacity) {
-        size_t capacity = part->capacity ? part->capacity * 2 : 64;
-        struct part_item *items = reallocarray(part->items, capacity, sizeof(*items));
-        if (!items) return NULL;
-        part->items = items;
-        part->capacity = capacity;
-    }
+    if (!reserve_items(&part->items, &part->capacity, part->count + 1, sizeof(*part->items))) return NULL;
     if (part->count == part->initialized) part->items[part->initialized++] = (struct part_item){ 0 };
     return &part->items[part->count++];
 }
 
-static bool add_bytes(struct stack_part *part, struct csn_str text) {
-    size_t need = part->byte_count + text.len;
-    if (need > part->byte_capacity) {
-        size_t capacity = part->byte_capacity ? part->byte_capacity : 1 << 16;
-        while (capacity < need) capacity *= 2;
-        char *bytes = realloc(part->bytes, capacity);
-        if (!bytes) return false;
-        part->bytes = bytes;
-        part->byte_capacity = capacity;
-    }
-    if (text.len) memcpy(part->bytes + part->byte_count, text.ptr, text.len);
-    part->byte_count = need;
-    return true;
-}
-
 static bool add_text_item(struct stack_part *part, struct csn_str text, int kind) {
     struct part_item *last = part->count ? &part->items[part->count - 1] : NULL;
-    if (!add_bytes(part, text)) return false;
+    if (!text_buffer_add(&part->text, text)) return false;
     if (last && kind == PART_TEXT && last->kind == PART_TEXT) {
         last->size += text.len;
         return true;
@@ -154,7 +124,7 @@ static bool add_text_item(struct stack_part *part, struct csn_str text, int kind
     struct part_item *item = next_item(part);
     if (!item) return false;
     item->kind = kind == PART_TEXT ? PART_TEXT : PART_ERROR;
-    item->at = part->byte_count - text.len;
+    item->at = part->text.count - text.len;
     item->size = text.len;
     return true;
 }
@@ -195,7 +165,7 @@ bool stack_part_add_stack(struct stack_part *part, struct stack_session *session
     part->stack_count++;
     take_frames(item, session);
     if (!held) return true;
-    part->frame_count += held->byte_count / 64; /* lines between frames count too */
+    part->frame_count += held->text.count / 64; /* lines between frames count too */
     const struct held_stack other = item->held;
     item->held = *held;
     *held = other;
@@ -226,11 +196,11 @@ bool stack_part_answer(const struct stack_part *part, struct stack_session *sess
         const struct part_item *item = &part->items[i];
         struct csn_error err = CSN_ERROR_INIT;
         if (item->kind == PART_TEXT) {
-            out_bytes(output->out, part->bytes + item->at, item->size);
+            out_bytes(output->out, part->text.bytes + item->at, item->size);
             continue;
         }
         if (item->kind == PART_ERROR) {
-            output_error(output, part->bytes + item->at);
+            output_error(output, part->text.bytes + item->at);
             continue;
         }
         if (!item->goes_on) *added = 0;

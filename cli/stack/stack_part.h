@@ -8,13 +8,13 @@
 struct module_snapshot {
     struct module_table table;
     struct csn_module *placed; /* the same for a symbolicator */
-    uint32_t placed_capacity;
+    size_t placed_capacity;
     unsigned users;            /* guarded by the lock under which parts are filled */
 };
 
 struct part_item {
     enum { PART_TEXT, PART_STACK, PART_ERROR } kind;
-    size_t at, size;           /* PART_TEXT, PART_ERROR: in the part's bytes */
+    size_t at, size;           /* PART_TEXT, PART_ERROR: in the part's text */
     struct held_stack held;    /* PART_STACK, with buffers that are kept from part to part */
     struct csn_stack_frame *frames;
     size_t frame_count, frame_capacity;
@@ -28,8 +28,7 @@ struct part_item {
 struct stack_part {
     struct part_item *items;
     size_t count, capacity, initialized; /* items that have been used before have buffers */
-    char *bytes;
-    size_t byte_count, byte_capacity;
+    struct text_buffer text;
     size_t frame_count;
     size_t module_count;       /* in all snapshots of the part */
     uint64_t stack_count;      /* of stacks and errors */

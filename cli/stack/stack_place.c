@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/growing.h"
+
 enum { PAGE_SIZE = 4096, CANDIDATES_MAX = 64, LOOKUP_FRAMES = 64, UNPLACED_NAME = 48 };
 
 struct unplaced {
@@ -239,13 +241,7 @@ bool stack_place_pc(struct stack_places *places, struct stack_session *session, 
 bool stack_place_later(struct stack_places *places, struct stack_session *session, const struct line_frame *frame) {
     enum { UNPLACED_MAX = 4096 };
     if (places->unplaced_count == UNPLACED_MAX || !session->frame_count) return true;
-    if (places->unplaced_count == places->unplaced_capacity) {
-        size_t capacity = places->unplaced_capacity ? places->unplaced_capacity * 2 : 64;
-        struct unplaced *grown = reallocarray(places->unplaced, capacity, sizeof(*grown));
-        if (!grown) return false;
-        places->unplaced = grown;
-        places->unplaced_capacity = capacity;
-    }
+    if (!reserve_items(&places->unplaced, &places->unplaced_capacity, places->unplaced_count + 1, sizeof(*places->unplaced))) return false;
     uint32_t module = frame->module.len ? session_find_module(session, frame->module) : NO_MODULE;
     struct unplaced *item = &places->unplaced[places->unplaced_count++];
     struct csn_str name = own_name(frame->symbol);

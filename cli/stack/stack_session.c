@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ui/cli_message.h"
+#include "ui/growing.h"
 
 static struct csn_str str_of(const char *text) {
     return text ? (struct csn_str){ text, strlen(text) } : (struct csn_str){ "", 0 };
@@ -133,19 +134,9 @@ void session_begin_stack(struct stack_session *session) {
     frame_symbols_clear(&session->frame_symbols);
 }
 
-static bool reserve_frame(struct stack_session *session) {
-    if (session->frame_count < session->frame_capacity) return true;
-    size_t capacity = session->frame_capacity ? session->frame_capacity * 2 : 64;
-    struct csn_stack_frame *frames = reallocarray(session->frames, capacity, sizeof(*frames));
-    if (!frames) return false;
-    session->frames = frames;
-    session->frame_capacity = capacity;
-    return true;
-}
-
 bool session_add_frame(struct stack_session *session, uint64_t pc, uint32_t module, uint32_t flags) {
     if (session->frame_count == session->max_frames) return true;
-    if (!reserve_frame(session)) return false;
+    if (!reserve_items(&session->frames, &session->frame_capacity, session->frame_count + 1, sizeof(*session->frames))) return false;
     session->frames[session->frame_count++] = (struct csn_stack_frame){ pc, module, flags };
     return true;
 }

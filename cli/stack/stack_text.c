@@ -1,10 +1,10 @@
 /* A stack is held until it ends; everything else passes at once. */
-#define _GNU_SOURCE
 #include "stack/stack_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "ui/growing.h"
 #include "ui/line_input.h"
 
 enum { LINE_MAX_BYTES = 1 << 16, HELD_MAX_BYTES = 1 << 26, SEARCH_MAX_BYTES = 1 << 17, MAPS_MAX_BYTES = 1 << 20,
@@ -72,7 +72,7 @@ static bool answer_held(struct stack_text *text) {
 
 static bool pass_held(struct stack_text *text) {
     for (size_t i = 0; i < text->held.count; i++)
-        if (!pass_line(text, (struct csn_str){ text->held.bytes + text->held.lines[i].at, text->held.lines[i].size })) return false;
+        if (!pass_line(text, (struct csn_str){ text->held.text.bytes + text->held.lines[i].at, text->held.lines[i].size })) return false;
     return true;
 }
 
@@ -125,17 +125,11 @@ static size_t read_line(struct stack_text *text, struct csn_str line, enum line_
 }
 
 static bool is_full(const struct stack_text *text) {
-    return text->session->frame_count >= text->session->max_frames || text->held.byte_count > HELD_MAX_BYTES;
+    return text->session->frame_count >= text->session->max_frames || text->held.text.count > HELD_MAX_BYTES;
 }
 
 static bool keep_piece(struct stack_text *text, const struct line_frame *frame) {
-    if (text->piece_count == text->piece_capacity) {
-        size_t capacity = text->piece_capacity ? text->piece_capacity * 2 : 16;
-        struct line_frame *pieces = reallocarray(text->pieces, capacity, sizeof(*pieces));
-        if (!pieces) return false;
-        text->pieces = pieces;
-        text->piece_capacity = capacity;
-    }
+    if (!reserve_items(&text->pieces, &text->piece_capacity, text->piece_count + 1, sizeof(*text->pieces))) return false;
     text->pieces[text->piece_count++] = *frame;
     return true;
 }
@@ -291,7 +285,7 @@ static bool ends_search(struct stack_text *text, struct csn_str line) {
 static bool search_line(struct stack_text *text, struct csn_str line, bool is_part) {
     const size_t most = text->searching == SEARCH_MAPS ? MAPS_MAX_BYTES : SEARCH_MAX_BYTES;
     const struct csn_str bare = line_text(line), nothing = { "", 0 };
-    const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.byte_count + line.len > most;
+    const bool too_long = is_part || line.len > LINE_MAX_BYTES || text->waiting.text.count + line.len > most;
     if (!line_queue_add(&text->waiting, line, is_part)) return false;
     size_t prefix = too_long ? 0 : log_prefix_size(bare);
     const struct csn_str rest = { bare.ptr + prefix, bare.len - prefix };
