@@ -204,6 +204,89 @@ csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *po
     return status;
 }
 
+/* ---- all tables of one reader after the other ---- */
+
+/* Steps are read by other threads while more are added: an array that has become too small stays until the end. Arrays double, so
+ * that all of them together are no more than twice the last one. */
+struct retired_array {
+    struct retired_array *next;
+    size_t size;
+};
+
+struct csni_shared_abbrevs {
+    const struct csn_allocator *alloc;
+    struct csn_allocator retiring; /* of `steps` */
+    struct retired_array *retired;
+    csni_steps steps;
+    struct csni_abbrev_cache cache;
+};
+
+enum {
+    SHARED_STEPS_FIRST = 1 << 10,
+    SHARED_STEPS_MAX = 1 << 18 /* from then on each reader compiles for itself */
+};
+
+static void *retiring_alloc(void *context, size_t size) {
+    struct csni_shared_abbrevs *shared = context;
+    struct retired_array *array = size <= SIZE_MAX - sizeof *array ? csni_alloc(shared->alloc, size + sizeof *array) : NULL;
+    if (!array) return NULL;
+    *array = (struct retired_array){ shared->retired, size + sizeof *array };
+    shared->retired = array;
+    return array + 1;
+}
+
+static void *retiring_realloc(void *context, void *ptr, size_t old_size, size_t new_size) {
+    void *new = retiring_alloc(context, new_size);
+    if (new) memcpy(new, ptr, old_size);
+    return new;
+}
+
+static void retiring_free(void *context, void *ptr, size_t size) {
+    (void)context;
+    (void)ptr;
+    (void)size;
+}
+
+csn_status csni_shared_abbrevs_create(const struct csn_allocator *alloc, struct csni_shared_abbrevs **out, struct csn_error *err) {
+    struct csni_shared_abbrevs *shared = csni_alloc_zeroed(alloc, 1, sizeof *shared);
+    if (!shared) return csni_fail_memory(err, sizeof *shared);
+    shared->alloc = alloc;
+    shared->retiring = (struct csn_allocator){ retiring_alloc, retiring_realloc, retiring_free, shared };
+    shared->steps.alloc = &shared->retiring;
+    csn_status status = csni_abbrev_cache_init(&shared->cache, alloc, err);
+    if (status == CSN_OK && !csni_vec_reserve(&shared->steps, SHARED_STEPS_FIRST))
+        status = csni_fail_memory(err, SHARED_STEPS_FIRST * sizeof *shared->steps.items);
+    if (status == CSN_OK) *out = shared;
+    else csni_shared_abbrevs_destroy(shared);
+    return status;
+}
+
+void csni_shared_abbrevs_destroy(struct csni_shared_abbrevs *shared) {
+    if (!shared) return;
+    const struct csn_allocator *alloc = shared->alloc;
+    for (struct retired_array *array = shared->retired; array;) {
+        struct retired_array *next = array->next;
+        csni_free(alloc, array, array->size);
+        array = next;
+    }
+    csni_abbrev_cache_deinit(&shared->cache, alloc);
+    csni_free(alloc, shared, sizeof *shared);
+}
+
+csn_status csni_dwarf_compile_shared(struct csni_dwarf *dwarf, struct csni_shared_abbrevs *shared, struct csn_error *err) {
+    struct csni_dwarf_private *priv = dwarf->priv;
+    if (shared->steps.count > SHARED_STEPS_MAX) return csni_dwarf_compile_all(dwarf, NULL, err);
+    priv->plans = csni_alloc_zeroed(dwarf->alloc, 1, sizeof *priv->plans);
+    if (!priv->plans) return csni_fail_memory(err, sizeof *priv->plans);
+    priv->workers = 1;
+    csni_arena_init(&priv->plans[0], dwarf->alloc, PLANS_CHUNK);
+    for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++)
+        if (compile_table(dwarf, &priv->tables[i], &shared->steps, &priv->plans[0], &shared->cache, err) == CSN_E_MEMORY)
+            return CSN_E_MEMORY;
+    for (uint32_t i = 0; i < dwarf->abbrev_table_count; i++) priv->tables[i].steps = shared->steps.items;
+    return CSN_OK;
+}
+
 static inline bool is_code_below(const void *context, size_t index, const void *key) {
     return ((const uint64_t *)context)[index] < *(const uint64_t *)key;
 }

@@ -6,17 +6,21 @@
 
 enum {
     MAX_CHAIN = 32,          /* DIEs looked at for one attribute */
-    STRINGS_SIZE = 1 << 14   /* strings of .debug_str whose length is kept */
+    STRINGS_MIN = 1 << 8, STRINGS_MAX = 1 << 14, /* strings of .debug_str whose length is kept */
+    STRING_BYTES = 16        /* of one of them, roughly */
 };
 
 csn_status csni_name_reader_init(struct csni_name_reader *reader, const struct csni_dwarf *dwarf, struct csn_error *err) {
     *reader = (struct csni_name_reader){ .dwarf = dwarf };
-    reader->strings = csni_alloc_zeroed(dwarf->alloc, STRINGS_SIZE, sizeof *reader->strings);
-    return reader->strings ? CSN_OK : csni_fail_memory(err, STRINGS_SIZE * sizeof *reader->strings);
+    reader->string_slots = STRINGS_MIN;
+    while (reader->string_slots < STRINGS_MAX && reader->string_slots < dwarf->sections.str.size / STRING_BYTES) reader->string_slots *= 2;
+    /* Present: a page that is read before it is written faults twice, and the second time interrupts all other threads. */
+    reader->strings = csni_alloc_present(dwarf->alloc, reader->string_slots, sizeof *reader->strings);
+    return reader->strings ? CSN_OK : csni_fail_memory(err, reader->string_slots * sizeof *reader->strings);
 }
 
 void csni_name_reader_deinit(struct csni_name_reader *reader, const struct csn_allocator *alloc) {
-    csni_free(alloc, reader->strings, STRINGS_SIZE * sizeof *reader->strings);
+    csni_free(alloc, reader->strings, reader->string_slots * sizeof *reader->strings);
     reader->strings = NULL;
 }
 
@@ -48,7 +52,7 @@ csn_status csni_check_missing(const struct csni_die *die, enum csni_at at, struc
 /* The string at an offset of .debug_str. */
 static inline csn_status string_at(struct csni_name_reader *r, struct csni_span str, uint64_t off, struct csn_str *out,
                                    struct csn_error *err) {
-    struct csn_str *known = &r->strings[csni_hash_u64(off) % STRINGS_SIZE];
+    struct csn_str *known = &r->strings[csni_hash_u64(off) & (r->string_slots - 1)];
     if (off >= str.size || known->ptr != (const char *)str.ptr + off)
         CSNI_TRY(csni_string_at(str, ".debug_str", off, known, err));
     *out = *known;

@@ -22,6 +22,7 @@ struct csni_name_reader {
     const struct csni_dwarf *dwarf;
     struct csn_str *strings;    /* by hash of the offset: units name the same ones over and over, and looking for their end
                                  * waits for memory */
+    size_t string_slots;        /* a power of two */
     uint64_t cost;
 };
 

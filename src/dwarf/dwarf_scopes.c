@@ -13,7 +13,8 @@ enum {
     MAX_CONTEXT_STEPS = 256, /* DIEs looked at for one parent context */
     MAX_LEVELS = 256,        /* scopes that a name is put together of */
     MAX_NAME = 1 << 20,      /* bytes of such a name */
-    CACHE_SIZE = 4096,
+    CACHE_MIN = 64, CACHE_MAX = 4096,
+    BYTES_A_NAME = 128,      /* of .debug_info, for each name in the cache */
     MAX_CACHED_BYTES = 1 << 20
 };
 
@@ -26,8 +27,9 @@ struct known_name {
 };
 
 struct cached_name {
-    const struct csni_unit *unit; /* of the DIE; NULL: empty */
+    const struct csni_unit *unit; /* of the DIE */
     uint64_t off;
+    uint32_t stamp;    /* another one than that of the scopes: empty */
     bool qualified;    /* made for a language that qualifies */
     csn_status status;
     struct known_name known;
@@ -42,6 +44,8 @@ struct csni_scopes {
     struct csni_arena_mark names_mark;
     size_t joined_bytes;
     struct cached_name *cache;
+    size_t cache_slots;           /* a power of two */
+    uint32_t stamp;               /* of what is in the cache */
 };
 
 csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes **out, struct csn_error *err) {
@@ -49,10 +53,13 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
     if (!s) return csni_fail_memory(err, sizeof *s);
     s->dwarf = dwarf;
     s->alloc = dwarf->alloc;
+    s->stamp = 1;
     csni_arena_init(&s->names, dwarf->alloc, 4096);
     s->names_mark = csni_arena_get_mark(&s->names);
-    s->cache = csni_alloc_zeroed(s->alloc, CACHE_SIZE, sizeof *s->cache);
-    csn_status status = s->cache ? CSN_OK : csni_fail_memory(err, CACHE_SIZE * sizeof *s->cache);
+    s->cache_slots = CACHE_MIN;
+    while (s->cache_slots < CACHE_MAX && s->cache_slots < dwarf->sections.info.size / BYTES_A_NAME) s->cache_slots *= 2;
+    s->cache = csni_alloc_present(s->alloc, s->cache_slots, sizeof *s->cache); /* as csni_name_reader_init() says */
+    csn_status status = s->cache ? CSN_OK : csni_fail_memory(err, s->cache_slots * sizeof *s->cache);
     if (status == CSN_OK) status = csni_name_reader_init(&s->reader, dwarf, err);
     if (status == CSN_OK) status = csni_scope_indexes_init(&s->indexes, dwarf, err);
     if (status == CSN_OK) *out = s;
@@ -63,14 +70,18 @@ csn_status csni_scopes_create(const struct csni_dwarf *dwarf, struct csni_scopes
 void csni_scopes_destroy(struct csni_scopes *s) {
     if (!s) return;
     csni_scope_indexes_deinit(&s->indexes);
-    csni_free(s->alloc, s->cache, CACHE_SIZE * sizeof *s->cache);
+    csni_free(s->alloc, s->cache, s->cache_slots * sizeof *s->cache);
     csni_name_reader_deinit(&s->reader, s->alloc);
     csni_arena_deinit(&s->names);
     csni_free(s->alloc, s, sizeof *s);
 }
 
+/* Without touching it. */
 static void empty_cache(struct csni_scopes *s) {
-    memset(s->cache, 0, CACHE_SIZE * sizeof *s->cache);
+    if (!++s->stamp) {
+        memset(s->cache, 0, s->cache_slots * sizeof *s->cache);
+        s->stamp = 1;
+    }
     csni_arena_release(&s->names, s->names_mark);
     s->joined_bytes = 0;
 }
@@ -232,11 +243,11 @@ static csn_status make_scope_name(struct csni_scopes *s, const struct csni_die *
 /* The name of the referenced DIE, from the cache or into it. */
 static csn_status name_of_origin(struct csni_scopes *s, struct csni_die_ref ref, bool qualified, struct known_name *out,
                                  struct csn_error *err) {
-    struct cached_name *slot = &s->cache[csni_hash_u64(ref.off) % CACHE_SIZE];
-    if (slot->unit != ref.unit || slot->off != ref.off || slot->qualified != qualified) {
+    struct cached_name *slot = &s->cache[csni_hash_u64(ref.off) & (s->cache_slots - 1)];
+    if (slot->stamp != s->stamp || slot->unit != ref.unit || slot->off != ref.off || slot->qualified != qualified) {
         if (s->joined_bytes > MAX_CACHED_BYTES) empty_cache(s);
         struct csni_die die;
-        struct cached_name made = { .unit = ref.unit, .off = ref.off, .qualified = qualified };
+        struct cached_name made = { .unit = ref.unit, .off = ref.off, .stamp = s->stamp, .qualified = qualified };
         uint64_t before = s->reader.cost + s->indexes.cost;
         CSNI_TRY(csni_die_at(s->dwarf, ref.unit, ref.off, &die, err));
         made.status = make_scope_name(s, &die, qualified, &s->names, &made.known, err);

@@ -113,6 +113,39 @@ static void together_as_alone(void **state) {
     csni_pool_destroy(workers);
 }
 
+/* What one reader compiled stays as it is while the next ones add to it. */
+static void one_reader_after_the_other(void **state) {
+    (void)state;
+    enum { READERS = 4 };
+    struct csni_shared_abbrevs *shared;
+    assert_int_equal(csni_shared_abbrevs_create(NULL, &shared, NULL), CSN_OK);
+    struct dwarf_sample s;
+    dwarf_sample_init(&s, false);
+    fill(&s, 7);
+    struct csni_dwarf_sections sections = dwarf_sample_sections(&s);
+    struct csni_dwarf *alone, *readers[READERS];
+    assert_int_equal(csni_dwarf_open(&sections, NULL, &alone, NULL), CSN_OK);
+    for (uint32_t i = 0; i < TABLES; i++) (void)csni_dwarf_compile_abbrevs(alone, i, NULL);
+    sections.info.size /= 2; /* the first has half of the units, as a portion has */
+    for (unsigned r = 0; r < READERS; r++) {
+        assert_int_equal(csni_dwarf_open(&sections, NULL, &readers[r], NULL), CSN_OK);
+        assert_int_equal(csni_dwarf_compile_shared(readers[r], shared, NULL), CSN_OK);
+        sections = dwarf_sample_sections(&s);
+    }
+    assert_in_range(readers[0]->abbrev_table_count, 1, TABLES - 1);
+    for (unsigned r = 0; r < READERS; r++)
+        for (uint32_t i = 0; i < readers[r]->abbrev_table_count; i++)
+            assert_same_tables(&alone->priv->tables[i], &readers[r]->priv->tables[i]);
+    const struct csni_abbrevs *before = &readers[1]->priv->tables[0], *after = &readers[3]->priv->tables[0];
+    unsigned known = 0;
+    for (uint32_t i = 1; i < before->plan_count; i++) known += before->plans[i].steps == after->plans[i].steps;
+    assert_true(known > 0);
+    for (unsigned r = 0; r < READERS; r++) csni_dwarf_close(readers[r]);
+    csni_dwarf_close(alone);
+    dwarf_sample_deinit(&s);
+    csni_shared_abbrevs_destroy(shared);
+}
+
 /* Equal abbreviations share their steps: what is compiled does not grow with the number of tables. */
 static void equal_ones_are_shared(void **state) {
     (void)state;
@@ -135,6 +168,7 @@ static void equal_ones_are_shared(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(together_as_alone),
+        cmocka_unit_test(one_reader_after_the_other),
         cmocka_unit_test(equal_ones_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

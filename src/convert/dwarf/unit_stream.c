@@ -34,6 +34,7 @@ struct csni_unit_stream {
     struct csni_unit_workers *workers;
     const struct csni_other_sections *others;
     uint32_t slot_count;
+    struct csni_shared_abbrevs **abbrevs; /* by worker, of the portions that it prepares; NULL: none yet */
     uint32_t *turned;          /* by worker: 1 + the number of the portion that it is turned to */
 
     pthread_mutex_t lock;      /* of what follows */
@@ -66,7 +67,8 @@ csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_p
     pthread_cond_init(&s->changed, NULL);
     s->slots = csni_alloc_zeroed(c->alloc, s->slot_count, sizeof *s->slots);
     s->turned = csni_alloc_zeroed(c->alloc, c->workers, sizeof *s->turned);
-    if (!s->slots || !s->turned) {
+    s->abbrevs = csni_alloc_zeroed(c->alloc, c->workers, sizeof *s->abbrevs);
+    if (!s->slots || !s->turned || !s->abbrevs) {
         csni_unit_stream_destroy(s);
         return csni_fail_memory(err, sizeof *s->slots);
     }
@@ -84,6 +86,8 @@ void csni_unit_stream_destroy(struct csni_unit_stream *s) {
     for (size_t i = 0; i < s->outcomes.count; i++)
         csni_free(alloc, s->outcomes.items[i].batches, s->outcomes.items[i].count * sizeof *s->outcomes.items[i].batches);
     csni_vec_deinit(&s->outcomes);
+    for (uint32_t i = 0; s->abbrevs && i < s->conversion->workers; i++) csni_shared_abbrevs_destroy(s->abbrevs[i]);
+    csni_free(alloc, s->abbrevs, s->conversion->workers * sizeof *s->abbrevs);
     csni_free(alloc, s->slots, s->slot_count * sizeof *s->slots);
     csni_free(alloc, s->turned, s->conversion->workers * sizeof *s->turned);
     pthread_mutex_destroy(&s->lock);
@@ -172,13 +176,15 @@ static bool stands_alone(const struct csni_dwarf *dwarf) {
     return true;
 }
 
-static csn_status open_portion(const struct csni_unit_stream *s, struct slot *slot, struct outcome *out, struct csn_error *err) {
+static csn_status open_portion(const struct csni_unit_stream *s, uint32_t worker, struct slot *slot, struct outcome *out,
+                               struct csn_error *err) {
     const struct csn_allocator *alloc = s->conversion->alloc;
     struct csni_dwarf_sections sections = *s->others->sections;
     sections.info = (struct csni_span){ slot->portion.bytes, slot->portion.size };
     sections.info_from = slot->portion.from;
     CSNI_TRY(csni_dwarf_open(&sections, alloc, &slot->dwarf, err));
-    CSNI_TRY(csni_dwarf_compile_all(slot->dwarf, NULL, err));
+    if (!s->abbrevs[worker]) CSNI_TRY(csni_shared_abbrevs_create(alloc, &s->abbrevs[worker], err));
+    CSNI_TRY(csni_dwarf_compile_shared(slot->dwarf, s->abbrevs[worker], err));
     CSNI_TRY(csni_dwarf_prepare_all(slot->dwarf, NULL, err));
     if (!stands_alone(slot->dwarf)) return CSN_NONE;
     out->count = slot->dwarf->unit_count;
@@ -197,12 +203,12 @@ static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     *slot = (struct slot){ .portion = slot->portion };
 }
 
-static void prepare(struct csni_unit_stream *s, struct slot *slot) {
+static void prepare(struct csni_unit_stream *s, uint32_t worker, struct slot *slot) {
     struct csn_error failure = CSN_ERROR_INIT;
     struct outcome outcome = { 0 };
     slot->state = PREPARING;
     pthread_mutex_unlock(&s->lock);
-    csn_status status = open_portion(s, slot, &outcome, &failure);
+    csn_status status = open_portion(s, worker, slot, &outcome, &failure);
     pthread_mutex_lock(&s->lock);
     s->outcomes.items[slot->number] = outcome;
     slot->state = READY;
@@ -251,7 +257,7 @@ static bool do_something(struct csni_unit_stream *s, uint32_t worker) {
     if (s->others_done < s->others->count) return false;
     slot = first_slot(s, true);
     if (slot && counts(s, place_of(slot, 0))) {
-        prepare(s, slot);
+        prepare(s, worker, slot);
         return true;
     }
     slot = first_slot(s, false);

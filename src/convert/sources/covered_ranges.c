@@ -43,7 +43,7 @@ csn_status csni_covered_ranges_make(struct csni_covered_ranges *d, const struct 
     if (!count || !keeps_one_per_range(c)) return CSN_OK;
     d->base = c->image.text.count ? c->image.text.items[0].start : 0;
     for (d->bits = 8; (uint64_t)1 << d->bits < 2 * count;) d->bits++;
-    d->slots = csni_alloc_zeroed(c->alloc, (size_t)1 << d->bits, sizeof *d->slots);
+    d->slots = csni_alloc_present(c->alloc, (size_t)1 << d->bits, sizeof *d->slots);
     if (!d->slots) return csni_fail_memory(err, ((size_t)1 << d->bits) * sizeof *d->slots);
     for (uint32_t b = c->first_batch; b < c->batch_count; b++) add_covered_of(d, &c->batches[b]);
     return CSN_OK;

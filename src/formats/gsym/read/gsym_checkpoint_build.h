@@ -30,6 +30,8 @@ struct csni_checkpoint_share {
     CSNI_VEC(struct csni_checkpoint) entries;
     CSNI_VEC(struct csni_checkpoint_call) calls;
     CSNI_VEC(struct csni_checkpoint_node) nodes; /* scratch: of one tree */
+    /* The largest of each field, numbers and record offsets as they are within the share; set by csni_checkpoint_share_measure(). */
+    uint32_t most[CSNI_CP_FIELDS], call_most[CSNI_CP_CALL_FIELDS];
     bool failed;          /* memory ran out */
 };
 void csni_checkpoint_share_init(struct csni_checkpoint_share *share, const struct csn_allocator *alloc, uint64_t first,
@@ -49,6 +51,9 @@ struct csni_checkpoint_function {
 void csni_checkpoint_add(struct csni_checkpoint_share *share, const struct csni_gsym *gsym, const struct csni_checkpoint_function *f,
                          const struct csni_gsym_record *record);
 
+/* Once it has all its functions. */
+void csni_checkpoint_share_measure(struct csni_checkpoint_share *share);
+
 /* All shares, packed. */
 struct csni_checkpoint_plan {
     uint64_t first;
@@ -58,10 +63,12 @@ struct csni_checkpoint_plan {
     unsigned entry_bytes, call_bytes;
     uint64_t size; /* of the table */
 };
+/* Of shares that are measured. */
 void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count);
-/* `table`: plan->size zero bytes. */
-void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *const *shares, size_t count,
-                         uint8_t *table);
+/* One share, which comes after `entries` entries and `calls` calls of others, into `table`: plan->size zero bytes. Different shares from
+ * different threads at once. */
+void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,
+                         uint32_t calls, uint8_t *table);
 void csni_checkpoint_put_head(const struct csni_checkpoint_plan *plan, uint64_t table_at, uint8_t head[CSNI_CP_HEAD]);
 
 #endif

@@ -24,23 +24,40 @@ static unsigned plan_fields(const uint32_t *most, unsigned count, uint8_t *bits)
     return (sum + 7) / 8;
 }
 
-static void add_most(uint32_t *most, const struct csni_checkpoint_share *s, const uint32_t *fields, uint32_t calls) {
-    most[CSNI_CP_RECORD] |= final_record(s, fields[CSNI_CP_RECORD]);
-    most[CSNI_CP_CALL] |= final_number(fields[CSNI_CP_CALL], calls);
-    for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
-        if (f != CSNI_CP_RECORD && f != CSNI_CP_CALL) most[f] |= fields[f];
+static void raise(uint32_t *most, uint32_t v) {
+    if (v > *most) *most = v;
+}
+
+void csni_checkpoint_share_measure(struct csni_checkpoint_share *s) {
+    uint32_t fields[CSNI_CP_CALL_FIELDS];
+    for (size_t k = 0; k < s->entries.count; k++) {
+        const uint32_t *entry = s->entries.items[k].fields;
+        for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
+            if (f != CSNI_CP_RECORD || entry[f] != CSNI_CP_NO_RECORD) raise(&s->most[f], entry[f]);
+    }
+    for (size_t k = 0; k < s->calls.count; k++) {
+        final_call(s, k, fields);
+        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) raise(&s->call_most[f], fields[f]);
+    }
+}
+
+/* The largest offset of a record that can be told; later ones of the share are left out. */
+static uint32_t most_record(const struct csni_checkpoint_share *s) {
+    uint32_t most = final_record(s, s->most[CSNI_CP_RECORD]);
+    for (size_t k = 0; !most && k < s->entries.count; k++) raise(&most, final_record(s, s->entries.items[k].fields[CSNI_CP_RECORD]));
+    return most;
 }
 
 void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_checkpoint_share *const *shares, size_t count) {
-    uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 }, fields[CSNI_CP_CALL_FIELDS];
+    uint32_t most[CSNI_CP_FIELDS] = { 0 }, call_most[CSNI_CP_CALL_FIELDS] = { 0 };
     *out = (struct csni_checkpoint_plan){ .first = count ? shares[0]->first : 0, .shift = count ? shares[0]->shift : 0 };
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
-        for (size_t k = 0; k < s->entries.count; k++) add_most(most, s, s->entries.items[k].fields, out->call_count);
-        for (size_t k = 0; k < s->calls.count; k++) {
-            final_call(s, k, fields);
-            for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) call_most[f] |= fields[f];
+        for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) {
+            if (f == CSNI_CP_RECORD) raise(&most[f], most_record(s));
+            else raise(&most[f], f == CSNI_CP_CALL ? final_number(s->most[f], out->call_count) : s->most[f]);
         }
+        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) raise(&call_most[f], s->call_most[f]);
         out->count += (uint32_t)s->entries.count;
         out->call_count += (uint32_t)s->calls.count;
     }
@@ -50,33 +67,38 @@ void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_ch
     out->size = csni_align_up(used + CSNI_CP_OVERREAD, CSNI_GSYM_ALIGN);
 }
 
-/* Into zeroed bytes. Bytes after the last field are written as they were. */
-static void put_fields(const uint32_t *fields, const uint8_t *bits, unsigned count, uint8_t *p) {
-    unsigned at = 0;
-    for (unsigned k = 0; k < count; at += bits[k++]) {
-        uint8_t *byte = p + at / 8;
-        csni_put64(byte, csni_get64(byte, false) | (uint64_t)fields[k] << (at % 8), false);
+/* Writes the bytes of these fields and no other. */
+static uint8_t *put_fields(const uint32_t *fields, const uint8_t *bits, unsigned count, uint8_t *p) {
+    uint64_t pending = 0;
+    unsigned filled = 0;
+    for (unsigned k = 0; k < count; k++) {
+        pending |= (uint64_t)fields[k] << filled;
+        filled += bits[k];
+        if (filled < 32) continue;
+        csni_put32(p, (uint32_t)pending, false);
+        p += 4;
+        pending >>= 32;
+        filled -= 32;
     }
+    for (unsigned put = 0; put < filled; put += 8) *p++ = (uint8_t)(pending >> put);
+    return p;
 }
 
-void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *const *shares, size_t count,
-                         uint8_t *table) {
-    uint8_t *p = table, *calls = table + (size_t)plan->count * plan->entry_bytes;
-    uint32_t fields[CSNI_CP_CALL_FIELDS], before = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < shares[i]->entries.count; k++, p += plan->entry_bytes) {
-            struct csni_checkpoint entry = shares[i]->entries.items[k];
-            entry.fields[CSNI_CP_RECORD] = final_record(shares[i], entry.fields[CSNI_CP_RECORD]);
-            entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], before);
-            put_fields(entry.fields, plan->bits, CSNI_CP_FIELDS, p);
-        }
-        before += (uint32_t)shares[i]->calls.count;
+void csni_checkpoint_put(const struct csni_checkpoint_plan *plan, const struct csni_checkpoint_share *share, uint32_t entries,
+                         uint32_t calls, uint8_t *table) {
+    uint8_t *p = table + (size_t)entries * plan->entry_bytes;
+    for (size_t k = 0; k < share->entries.count; k++) {
+        struct csni_checkpoint entry = share->entries.items[k];
+        entry.fields[CSNI_CP_RECORD] = final_record(share, entry.fields[CSNI_CP_RECORD]);
+        entry.fields[CSNI_CP_CALL] = final_number(entry.fields[CSNI_CP_CALL], calls);
+        p = put_fields(entry.fields, plan->bits, CSNI_CP_FIELDS, p);
     }
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < shares[i]->calls.count; k++, calls += plan->call_bytes) {
-            final_call(shares[i], k, fields);
-            put_fields(fields, plan->call_bits, CSNI_CP_CALL_FIELDS, calls);
-        }
+    p = table + (size_t)plan->count * plan->entry_bytes + (size_t)calls * plan->call_bytes;
+    for (size_t k = 0; k < share->calls.count; k++) {
+        uint32_t fields[CSNI_CP_CALL_FIELDS];
+        final_call(share, k, fields);
+        p = put_fields(fields, plan->call_bits, CSNI_CP_CALL_FIELDS, p);
+    }
 }
 
 void csni_checkpoint_put_head(const struct csni_checkpoint_plan *plan, uint64_t table_at, uint8_t head[CSNI_CP_HEAD]) {

@@ -66,14 +66,16 @@ static csn_status compare_bytes(const struct csni_gsym *g, const uint8_t *stored
                      "byte 0x%02x, need 0x%02x as the records have it", stored[k], made[k]);
 }
 
-static csn_status compare_share(const struct csni_gsym *g, const struct csni_checkpoint_share *share, const uint8_t *head,
+static csn_status compare_share(const struct csni_gsym *g, struct csni_checkpoint_share *share, const uint8_t *head,
                                 const struct csn_allocator *allocator, bool *out_equal, struct csn_error *problem,
                                 struct csn_error *err) {
     struct csni_checkpoint_plan plan;
     uint8_t own[CSNI_CP_HEAD];
     struct csni_span stored;
     uint64_t at = csni_get64(head + CSNI_CP_H_TABLE, false);
-    csni_checkpoint_plan(&plan, &share, 1);
+    const struct csni_checkpoint_share *measured = share;
+    csni_checkpoint_share_measure(share);
+    csni_checkpoint_plan(&plan, &measured, 1);
     csni_checkpoint_put_head(&plan, at, own);
     *out_equal = compare_bytes(g, head, own, CSNI_CP_HEAD, problem) == CSN_OK;
     if (!*out_equal) return CSN_OK;
@@ -85,7 +87,7 @@ static csn_status compare_share(const struct csni_gsym *g, const struct csni_che
     }
     uint8_t *table = csni_alloc_zeroed(allocator, 1, (size_t)plan.size);
     if (!table) return csni_fail_memory(err, plan.size);
-    csni_checkpoint_put(&plan, &share, 1, table);
+    csni_checkpoint_put(&plan, share, 0, 0, table);
     *out_equal = compare_bytes(g, stored.ptr, table, (size_t)plan.size, problem) == CSN_OK;
     csni_free(allocator, table, (size_t)plan.size);
     return CSN_OK;

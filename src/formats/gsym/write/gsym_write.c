@@ -81,6 +81,11 @@ static csn_status add_run_checkpoints(const struct csni_gsym_writer *w, struct c
     return share->failed ? csni_fail_memory(err, share->entries.capacity * sizeof(struct csni_checkpoint)) : CSN_OK;
 }
 
+static void put_address(struct csni_gsym_writer *w, size_t idx) {
+    uint64_t start = csni_model_function(w->model, &w->model->entries[idx])->start;
+    csni_put_sized(w->addresses + idx * w->addr_size, start - w->base, w->addr_size, w->encoder.big);
+}
+
 static csn_status encode_gsym_run(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_gsym_writer *w = context;
@@ -94,6 +99,7 @@ static csn_status encode_gsym_run(void *context, uint32_t worker, size_t item, s
     (void)csni_buffer_reserve(records, estimate_run_size(w, entries, count)); /* failure is remembered */
     for (uint32_t i = 0; i < count && !run->encoded.too_long; i++) {
         run->offsets[i] = records->size;
+        put_address(w, item * CSNI_GSYM_RUN_LENGTH + i);
         fetch_ahead(w->model, entries, i, count);
         csni_gsym_encode_record(&w->encoder, &entries[i], &run->encoded);
         size_t padding = (size_t)(csni_align_up(records->size, CSNI_GSYM_ALIGN) - records->size);
@@ -144,6 +150,8 @@ static csn_status lay_out_gsym(struct csni_gsym_writer *w, struct csn_error *err
         return csni_fail(err, CSN_E_LIMIT, NULL, 0, "the build id has %zu bytes, GSYM version 1 holds %d; %s",
                          m->image.uuid.size, CSNI_GSYM_UUID_MAX, advice);
     choose_gsym_base(w);
+    w->addresses = csni_alloc(m->alloc, (size_t)m->entry_count * w->addr_size);
+    if (!w->addresses) return csni_fail_memory(err, (size_t)m->entry_count * w->addr_size);
     CSNI_TRY(lay_out_strings(w, err));
     uint64_t front = CSNI_GSYM_HEADER_SIZE;
     if (!csni_gsym_writer_is_v1(w)) {
@@ -201,6 +209,7 @@ static void release_gsym_writer(struct csni_gsym_writer *w) {
         csni_checkpoint_share_free(&w->runs[i].checkpoints);
     }
     csni_free(w->model->alloc, w->runs, w->run_count * sizeof *w->runs);
+    csni_free(w->model->alloc, w->addresses, w->addresses ? (size_t)w->model->entry_count * w->addr_size : 0);
     csni_free(w->model->alloc, w->strps, w->model->string_count * sizeof *w->strps);
     pthread_mutex_destroy(&w->delivery.lock);
 }
@@ -231,7 +240,7 @@ csn_status csni_gsym_write(const struct csni_model *model, enum csni_gsym_target
         begin_gsym_file(&w, model, sink, CSNI_GSYM_VERSION_2, plain);
         status = prepare(&w, pool, err);
     }
-    if (status >= 0) status = csni_gsym_writer_finish(&w, err);
+    if (status >= 0) status = csni_gsym_writer_finish(&w, pool, err);
     if (status >= 0) report_gsym_sizes(&w, report);
     release_gsym_writer(&w);
     return status;

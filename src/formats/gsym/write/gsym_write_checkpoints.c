@@ -54,5 +54,6 @@ void csni_gsym_add_checkpoints(struct csni_checkpoint_share *share, const struct
     struct csni_gsym gsym = { .bytes = run->records, .strp_size = (uint8_t)run->strp_size, .big = run->big };
     gsym.parts_at = run->strp_size == CSNI_GSYM_STRP_SIZE ? CSNI_GSYM_R_PARTS : CSNI_GSYM_2_RECORD_PARTS;
     for (uint32_t k = 0; k < run->count; k++) add_checkpoint(share, run, &gsym, k);
+    csni_checkpoint_share_measure(share);
     csni_vec_deinit(&share->nodes);
 }

@@ -81,10 +81,8 @@ static void fill_tables(const struct csni_gsym_writer *w, uint8_t *file) {
     const struct csni_model *m = w->model;
     fill_header(w, file);
     if (!csni_gsym_writer_is_v1(w)) fill_directory(w, file + CSNI_GSYM_2_HEADER_SIZE);
-    uint8_t *p = file + w->addresses_off;
-    for (uint32_t i = 0; i < m->entry_count; i++, p += w->addr_size)
-        csni_put_sized(p, csni_model_function(m, &m->entries[i])->start - w->base, w->addr_size, w->encoder.big);
-    p = file + w->infos_off;
+    memcpy(file + w->addresses_off, w->addresses, (size_t)m->entry_count * w->addr_size);
+    uint8_t *p = file + w->infos_off;
     uint64_t record = csni_gsym_writer_is_v1(w) ? w->records_off : 0;
     for (uint32_t i = 0; i < m->entry_count; i++, p += w->info_size) {
         const struct csni_gsym_run *run = &w->runs[i / CSNI_GSYM_RUN_LENGTH];
@@ -218,48 +216,60 @@ csn_status csni_gsym_writer_run_done(struct csni_gsym_writer *w, struct csni_gsy
 
 /* ---- checkpoints ---- */
 
-/* Those of all runs. The caller releases it. */
-static const struct csni_checkpoint_share **shares_of(const struct csni_gsym_writer *w) {
-    const struct csni_checkpoint_share **shares = csni_alloc(w->model->alloc, w->run_count * sizeof *shares);
-    for (size_t i = 0; i < w->run_count && shares; i++) shares[i] = &w->runs[i].checkpoints;
-    return shares;
-}
-
 csn_status csni_gsym_writer_plan_checkpoints(struct csni_gsym_writer *w, struct csn_error *err) {
     w->end = w->records_end;
     if (!w->checkpoint_shift) return CSN_OK;
-    uint64_t at = csni_gsym_writer_is_v1(w) ? w->records_off : 0;
-    for (size_t i = 0; i < w->run_count; at += w->runs[i++].size) w->runs[i].checkpoints.records_at = at;
-    const struct csni_checkpoint_share **shares = shares_of(w);
+    const struct csni_checkpoint_share **shares = csni_alloc(w->model->alloc, w->run_count * sizeof *shares);
     if (!shares) return csni_fail_memory(err, w->run_count * sizeof *shares);
+    uint64_t at = csni_gsym_writer_is_v1(w) ? w->records_off : 0;
+    uint32_t entries = 0, calls = 0;
+    for (size_t i = 0; i < w->run_count; i++) {
+        struct csni_gsym_run *run = &w->runs[i];
+        run->checkpoints.records_at = at;
+        run->first_checkpoint = entries;
+        run->first_call = calls;
+        at += run->size;
+        entries += (uint32_t)run->checkpoints.entries.count;
+        calls += (uint32_t)run->checkpoints.calls.count;
+        shares[i] = &run->checkpoints;
+    }
     csni_checkpoint_plan(&w->checkpoints, shares, w->run_count);
     w->end += w->checkpoints.size;
     csni_free(w->model->alloc, shares, w->run_count * sizeof *shares);
     return CSN_OK;
 }
 
-static csn_status write_checkpoints(struct csni_gsym_writer *w, struct csn_error *err) {
+/* The table on its way. */
+struct checkpoint_filling {
+    const struct csni_gsym_writer *w;
+    uint8_t *table;
+};
+
+static csn_status fill_checkpoints(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+    (void)worker;
+    (void)err;
+    const struct checkpoint_filling *filling = context;
+    const struct csni_gsym_run *run = &filling->w->runs[item];
+    csni_checkpoint_put(&filling->w->checkpoints, &run->checkpoints, run->first_checkpoint, run->first_call, filling->table);
+    return CSN_OK;
+}
+
+static csn_status write_checkpoints(struct csni_gsym_writer *w, struct csni_pool *pool, struct csn_error *err) {
     if (!w->checkpoint_shift) return CSN_OK;
-    const struct csn_allocator *alloc = w->model->alloc;
-    size_t size = (size_t)w->checkpoints.size, shares_size = w->run_count * sizeof(struct csni_checkpoint_share *);
-    const struct csni_checkpoint_share **shares = shares_of(w);
-    uint8_t *table = csni_alloc_zeroed(alloc, 1, size);
-    csn_status status = CSN_OK;
-    if (!shares || !table) status = csni_fail_memory(err, size + shares_size);
-    if (status >= 0) {
-        csni_checkpoint_put(&w->checkpoints, shares, w->run_count, table);
-        status = w->sink->write(w->sink->context, w->records_end, table, size, err);
-    }
-    csni_free(alloc, table, table ? size : 0);
-    csni_free(alloc, shares, shares ? shares_size : 0);
+    size_t size = (size_t)w->checkpoints.size;
+    struct checkpoint_filling filling = { w, csni_alloc_zeroed(w->model->alloc, 1, size) };
+    if (!filling.table) return csni_fail_memory(err, size);
+    csn_status status = csni_pool_run(pool, w->run_count, fill_checkpoints, &filling, err);
+    if (status >= 0) status = w->sink->write(w->sink->context, w->records_end, filling.table, size, err);
+    csni_free(w->model->alloc, filling.table, size);
     return status;
 }
 
-csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csn_error *err) {
+csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csni_pool *pool, struct csn_error *err) {
     CSNI_TRY(w->sink->reserve(w->sink->context, w->end, err));
     CSNI_TRY(write_tables(w, err));
     pthread_mutex_lock(&w->delivery.lock);
     csn_status status = deliver(w, err);
     pthread_mutex_unlock(&w->delivery.lock);
-    return status < 0 ? status : write_checkpoints(w, err);
+    return status < 0 ? status : write_checkpoints(w, pool, err);
 }

@@ -19,6 +19,7 @@ struct csni_gsym_run {
     uint64_t *offsets; /* of each function's record within them */
     uint64_t size;     /* of the records; set when they are encoded */
     struct csni_checkpoint_share checkpoints;
+    uint32_t first_checkpoint, first_call; /* how many the runs before have */
     bool encoded_all;
 };
 
@@ -40,6 +41,7 @@ struct csni_gsym_writer {
     struct csni_gsym_encoder encoder;
     uint64_t base;
     unsigned addr_size, info_size;
+    uint8_t *addresses; /* their table, filled run by run */
     uint64_t *strps; /* by string number of the model */
     uint64_t string_size;
     uint64_t uuid_off, addresses_off, infos_off, files_off, files_end, strings_off, records_off, records_end, end;
@@ -70,6 +72,6 @@ csn_status csni_gsym_writer_run_done(struct csni_gsym_writer *w, struct csni_gsy
 /* Where checkpoints and the file end. All runs are encoded and have their places. */
 csn_status csni_gsym_writer_plan_checkpoints(struct csni_gsym_writer *w, struct csn_error *err);
 /* Writes what has not been delivered. All runs are encoded, and everything has its place. */
-csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csn_error *err);
+csn_status csni_gsym_writer_finish(struct csni_gsym_writer *w, struct csni_pool *pool, struct csn_error *err);
 
 #endif
