@@ -7,6 +7,10 @@
 
 enum { STEP = 1 << 20 }; /* a unit's length is not believed further ahead than that */
 
+/* A portion has address space for nearly any unit from the beginning, where there is plenty: what is never written costs nothing, and
+ * growing copies what is there into pages that are new. */
+enum { CAPACITY = sizeof(void *) > 4 ? 32 << 20 : 2 << 20 };
+
 struct csni_info_portions {
     const struct csn_allocator *alloc;
     struct csni_section_stream *stream;
@@ -18,6 +22,11 @@ struct csni_info_portions {
 void csni_portion_free(struct csni_portion *portion) {
     csni_pages_free(portion->bytes, portion->capacity);
     *portion = (struct csni_portion){ 0 };
+}
+
+void csni_portion_shrink(struct csni_portion *b, size_t kept) {
+    if (b->size > kept) csni_pages_discard(b->bytes + kept, b->capacity - kept);
+    if (b->capacity > CAPACITY) csni_portion_free(b);
 }
 
 static csn_status ensure_capacity(struct csni_portion *b, size_t capacity, struct csn_error *err) {
@@ -68,7 +77,7 @@ csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_por
     out->size = 0;
     out->from = p->from;
     uint64_t all = csni_section_stream_left(p->stream), end = 0;
-    CSNI_TRY(ensure_capacity(out, (size_t)(all < p->enough + STEP ? all : p->enough + STEP), err));
+    CSNI_TRY(ensure_capacity(out, (size_t)(all < CAPACITY ? all : CAPACITY), err));
     CSNI_TRY(fill_portion(p, out, p->enough, err));
     while (end < all && end < p->enough) {
         CSNI_TRY(fill_portion(p, out, end + CSNI_UNIT_LENGTH_SIZE, err));

@@ -11,6 +11,8 @@ struct csni_portion {
     uint64_t from;             /* offset of its first byte in the section */
 };
 void csni_portion_free(struct csni_portion *portion); /* it is all zeros then */
+/* Nobody reads its bytes any more: of its memory `kept` bytes stay for the next one. */
+void csni_portion_shrink(struct csni_portion *portion, size_t kept);
 
 struct csni_info_portions;
 

@@ -198,7 +198,7 @@ static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
-    if (slot->portion.capacity > KEPT_CAPACITY) csni_portion_free(&slot->portion);
+    csni_portion_shrink(&slot->portion, KEPT_CAPACITY);
     pthread_mutex_lock(&s->lock);
     *slot = (struct slot){ .portion = slot->portion };
 }
