@@ -23,7 +23,8 @@
 #endif
 
 enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 22, ALIGNMENT = 8 };
-enum { POPULATE_MIN = 1 << 17 }; /* bytes of a block whose pages are made present at once: nearly all of it will be used */
+/* Pages of a large block are made present many at once, as far as it is used: an object of its own will be whole, a chunk not. */
+enum { POPULATE_MIN = 1 << 17, POPULATE_STEP = 1 << 18, PAGE = 4096 };
 
 struct csni_arena_chunk {
     _Alignas(ALIGNMENT) struct csni_arena_chunk *next; /* older, or the next spare one */
@@ -88,7 +89,6 @@ static struct csni_arena_chunk *new_chunk(struct csni_arena *arena, size_t size)
     struct csni_arena_chunk *chunk = csni_alloc(arena->alloc, size);
     if (!chunk) return NULL;
     if (size >= CSNI_HUGE_PAGE && arena->read_at_random) csni_pages_prefer_huge(chunk, size);
-    if (size >= POPULATE_MIN) csni_pages_populate(chunk, size);
     chunk->size = size;
     arena->total += size;
     return chunk;
@@ -98,6 +98,7 @@ static struct csni_arena_chunk *new_chunk(struct csni_arena *arena, size_t size)
 static void *alloc_big(struct csni_arena *arena, size_t size) {
     struct csni_arena_chunk *chunk = new_chunk(arena, size + sizeof *chunk);
     if (!chunk) return NULL;
+    if (chunk->size >= POPULATE_MIN) csni_pages_populate(chunk, chunk->size);
     chunk->next = arena->chunks;
     chunk->bumped = arena->chunks ? arena->chunks->bumped : NULL;
     arena->chunks = chunk;
@@ -121,10 +122,23 @@ static struct csni_arena_chunk *next_bumped(struct csni_arena *arena, size_t siz
     return chunk;
 }
 
+/* Lets `end` move on by a step, or as far as an object of that size needs, to the end of the page. False: the chunk has too little. */
+static bool populate_more(struct csni_arena *arena, size_t size) {
+    uint8_t *whole = arena->p ? chunk_end(arena->chunks->bumped) : NULL;
+    if (arena->end == whole || size > (size_t)(whole - arena->p)) return false;
+    size_t left = (size_t)(whole - arena->end), needed = size - (size_t)(arena->end - arena->p);
+    size_t step = needed > POPULATE_STEP ? needed : POPULATE_STEP;
+    step += (PAGE - ((uintptr_t)arena->end + step) % PAGE) % PAGE;
+    if (step > left) step = left;
+    csni_pages_populate(arena->end, step);
+    arena->end += step;
+    return true;
+}
+
 void *csni_arena_alloc(struct csni_arena *arena, size_t size) {
     if (size > SIZE_MAX - ALIGNMENT - sizeof(struct csni_arena_chunk)) return NULL;
     size_t step = (size_t)csni_align_up(size, ALIGNMENT);
-    if (!arena->p || step > (size_t)(arena->end - arena->p)) {
+    if ((!arena->p || step > (size_t)(arena->end - arena->p)) && !populate_more(arena, step)) {
         if (step > arena->chunk_size / 4) return alloc_big(arena, step);
         struct csni_arena_chunk *chunk = next_bumped(arena, step);
         if (!chunk) return NULL;
@@ -132,7 +146,8 @@ void *csni_arena_alloc(struct csni_arena *arena, size_t size) {
         chunk->bumped = chunk;
         arena->chunks = chunk;
         arena->p = chunk_begin(chunk);
-        arena->end = chunk_end(chunk);
+        arena->end = chunk->size < POPULATE_MIN ? chunk_end(chunk) : arena->p;
+        if (arena->end == arena->p) (void)populate_more(arena, step);
     }
     uint8_t *ptr = arena->p;
     arena->p += step;

@@ -14,10 +14,11 @@
 #include "convert/dwarf/unit_stream.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-enum { PORTION = 256 }; /* so that the small inputs of a fuzzer have several */
+enum { PORTION_MIN = 256, PORTION_MAX = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
-enum { PORTION = 1 << 20 }; /* larger ones take more memory and no less time */
+enum { PORTION_MIN = 1 << 18, PORTION_MAX = 1 << 20 }; /* larger ones take more memory and no less time */
 #endif
+enum { PORTIONS_WANTED = 16 }; /* of a section that is small, so that workers begin early and end together */
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -48,10 +49,15 @@ static csn_status read_dwarf_section(void *context, uint32_t worker, size_t item
     return read_section_bytes(r, r->read_order[item], err);
 }
 
+static size_t portion_size(const struct reading *r) {
+    uint64_t size = r->object->sections[r->section[CSNI_DWARF_INFO]].size / PORTIONS_WANTED; /* compressed, perhaps: half of it */
+    return size < PORTION_MIN ? PORTION_MIN : size > PORTION_MAX ? PORTION_MAX : (size_t)size;
+}
+
 static csn_status open_stream(struct reading *r, struct csn_error *err) {
     struct csni_conversion *c = r->conversion;
     if (r->section[CSNI_DWARF_INFO] == CSNI_NO_SECTION || r->section[CSNI_DWARF_TYPES] != CSNI_NO_SECTION) return CSN_OK;
-    CSNI_TRY(csni_info_portions_open(r->object, r->section[CSNI_DWARF_INFO], PORTION, c->alloc, &r->portions, err));
+    CSNI_TRY(csni_info_portions_open(r->object, r->section[CSNI_DWARF_INFO], portion_size(r), c->alloc, &r->portions, err));
     return r->portions ? csni_unit_stream_create(c, r->portions, &r->stream, err) : CSN_OK;
 }
 
