@@ -22,10 +22,8 @@
  * Older versions of clang cannot check for lzcnt. */
 #if defined(__clang__) && __clang_major__ < 19
 #define CSNI_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,pclmul")))
-#define CSNI_HAS_LZCNT true
 #else
 #define CSNI_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt,pclmul")))
-#define CSNI_HAS_LZCNT __builtin_cpu_supports("lzcnt")
 #endif
 #define CSNI_AVX2_INLINE static inline __attribute__((always_inline)) CSNI_AVX2
 
@@ -38,9 +36,13 @@ CSNI_AVX2_INLINE uint64_t csni_leading_zeros(uint64_t v) {
 #endif
 }
 
+/* Found out once, by the first who wants to know; until then 0. */
+enum { CSNI_BYTE_BLOCKS_NONE = 1, CSNI_BYTE_BLOCKS_USABLE };
+extern int csni_byte_blocks_found;
+int csni_find_byte_blocks(void);
 static inline bool csni_has_byte_blocks(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-           __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("pclmul") && CSNI_HAS_LZCNT;
+    int found = __atomic_load_n(&csni_byte_blocks_found, __ATOMIC_RELAXED);
+    return (found ? found : csni_find_byte_blocks()) == CSNI_BYTE_BLOCKS_USABLE;
 }
 
 enum { CSNI_BLOCK = 64 };
