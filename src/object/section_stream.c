@@ -6,7 +6,7 @@
 #include "inflate/inflater.h"
 #include "object/object_private.h"
 
-enum { FORGET = 4 << 20 }; /* of compressed data, given back at once */
+enum { FORGET = 256 << 10 }; /* of compressed data, given back at once */
 
 struct csni_section_stream {
     struct csni_object_private *priv;

@@ -52,7 +52,7 @@ struct csni_unit_stream {
 };
 
 /* One worker inflates and converts in turn, in the same memory. Several have one portion each, and one ahead. */
-enum { SLOTS_MAX = 24, KEPT_CAPACITY = 8 << 20 };
+enum { SLOTS_MAX = 24, KEPT_CAPACITY = 5 << 18 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
                                    struct csni_unit_stream **out, struct csn_error *err) {
