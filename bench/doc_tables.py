@@ -245,7 +245,21 @@ def demangled(results):
 
 
 def stand_in_sessions(results):
-    """Requests one at a time, and children at once."""
+    """Requests through a pipe, and children at once."""
+    if not all("floor" in row for row in results["sessions"]):
+        return floorless_stand_in_sessions(results)
+    ways = [("", "two cores"), ("_one_core", "one core"), ("_in_flight", f"two cores, {results['sessions'][0]['in_flight']} in flight")]
+    rows = [[row["dialect"], way, *(f"{row[key + suffix]['per_second']:,}" for key in ("tool", "ours", "ours_kept", "floor")),
+             times(row["ours_kept" + suffix]["per_second"] / row["tool" + suffix]["per_second"])]
+            for row in results["sessions"] for suffix, way in ways]
+    children = [[row["dialect"], *(f"{row[key] / 1e6:,.0f}" for key in ("tool_pss_bytes", "ours_pss_bytes", "ours_kept_pss_bytes"))]
+                for row in results["children"]]
+    return (markdown(["", "requests a second", "the tool", "callsign", "with an index", "the floor", "with an index, faster"], rows, left=2) + "\n" +
+            markdown(["", "16 children: the tool, MB", "callsign, MB", "with an index, MB"], children))
+
+
+def floorless_stand_in_sessions(results):
+    """Results from before November 23, 2026, 17:30, have no floor."""
     rows = [[row["dialect"], *(f"{row[key]['per_second']:,}" for key in ("tool", "ours", "ours_kept", "tool_one_core", "ours_one_core", "ours_kept_one_core")),
              *(f"{children[key] / 1e6:,.0f}" for key in ("tool_pss_bytes", "ours_pss_bytes", "ours_kept_pss_bytes"))]
             for row, children in zip(results["sessions"], results["children"])]

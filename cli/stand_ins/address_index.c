@@ -13,6 +13,7 @@ struct address_index {
     const uint64_t *sums;
     const char *tables;
     unsigned char *is_checked; /* by block */
+    const void *keys[ADDRESS_ROW_KEYS]; /* of the sorted tables, once they are checked; NULL: not yet */
     bool is_damaged;
 };
 
@@ -144,7 +145,8 @@ static bool find_element(struct address_index *ix, enum address_table table, uin
     const uint64_t count = ix->header->tables[table].count, key_count = ix->header->tables[table + 3].count;
     *out = NULL;
     if (!count) return true;
-    const void *keys = elements_of(ix, table + 3, 0, key_count);
+    const void *keys = ix->keys[table] ? ix->keys[table] : elements_of(ix, table + 3, 0, key_count);
+    ix->keys[table] = keys;
     const size_t key = keys ? address_count_not_above(keys, 4, (size_t)key_count, addr) : 0;
     if (!keys) return false;
     if (!key) return true;

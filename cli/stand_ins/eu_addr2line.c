@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stand_ins/ahead_input.h"
+#include "stand_ins/captured_output.h"
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/early_answers.h"
 #include "stand_ins/eu_indexed.h"
@@ -17,6 +18,7 @@
 #include "stand_ins/kept_answers.h"
 #include "stand_ins/libdw_index.h"
 #include "stand_ins/libdw_names.h"
+#include "stand_ins/recent_answers.h"
 #include "stand_ins/stand_ins.h"
 
 static const char help_text[] =
@@ -378,6 +380,8 @@ static bool open_module(struct eu *e) {
 struct session {
     struct eu *e;
     struct kept_answers *kept;
+    struct captured_output captured;
+    struct recent_answers recent; /* of the index */
     struct kept_index index;
     bool may_index;
     uint32_t asked;          /* addresses that the object was asked for */
@@ -450,25 +454,33 @@ static struct address_index *make_index(void *context, const char *path) {
     return libdw_index_make(s->e->module, &s->index.object, path);
 }
 
+/* False, and nothing is printed: the index does not have it. */
+static bool answer_indexed(struct session *s, uint64_t addr) {
+    if (!s->index.index) return false;
+    if (recent_answers_put(&s->recent, addr)) return true;
+    captured_output_begin(&s->captured);
+    const bool is_found = eu_index_put(&s->index, s->e, addr);
+    const size_t size = captured_output_end(&s->captured);
+    if (is_found) recent_answers_add(&s->recent, addr, s->captured.text, size);
+    return is_found;
+}
+
 /* False: the object cannot be opened. */
 static bool answer_line(struct session *s) {
     struct eu *e = s->e;
     uint64_t addr;
     const bool may_keep = is_address(e, s->line.items, &addr);
-    if (may_keep && eu_index_put(&s->index, e, addr)) {
-        s->result = 0;
-        return true;
-    }
-    if (may_keep && kept_answers_put(s->kept, addr)) {
+    if (may_keep && (answer_indexed(s, addr) || kept_answers_put(s->kept, addr))) {
         s->result = 0;
         return true;
     }
     if (!e->module && !open_module(e)) return false;
-    const bool keeps = may_keep && !s->index.index;
-    if (keeps) kept_answers_begin(s->kept);
+    const bool keeps = s->kept && may_keep && !s->index.index;
+    if (keeps) captured_output_begin(&s->captured);
     const bool is_early = may_keep && early_answers_put(s->early, addr, &s->result);
     if (!is_early) s->result = answer(e, s->line.items);
-    if (keeps) kept_answers_end(s->kept, addr, s->result == 0); /* the last answer gives the exit code */
+    const size_t size = keeps ? captured_output_end(&s->captured) : 0;
+    if (s->result == 0) kept_answers_add(s->kept, addr, s->captured.text, size); /* the last answer gives the exit code */
     s->asked += may_keep;
     if (!is_early) libdw_module_grow_budget(e->module);
     if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
@@ -492,6 +504,8 @@ static int answer_lines(struct eu *e, struct kept_answers *kept) {
         fflush(stdout);
     }
     free(s.line.items);
+    captured_output_free(&s.captured);
+    recent_answers_free(&s.recent);
     early_answers_free(s.early);
     kept_answers_close(kept, e->module ? e->module->info : NULL);
     if (s.index.path && is_worth_it(&s)) kept_index_make_later(&s.index, make_index, &s);

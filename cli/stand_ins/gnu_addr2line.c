@@ -13,6 +13,7 @@
 #include "stand_ins/bfd_index.h"
 #include "stand_ins/gnu_arguments.h"
 #include "stand_ins/gnu_demangle.h"
+#include "stand_ins/captured_output.h"
 #include "stand_ins/kept_answers.h"
 #include "stand_ins/kept_index.h"
 #include "stand_ins/stand_ins.h"
@@ -27,6 +28,7 @@ struct addr2line {
     struct kept_index kept;
     struct bfd_indexed *indexed;     /* NULL: there is no index */
     bool may_index;
+    struct captured_output captured;
     uint32_t asked;                  /* addresses that the object was asked for */
     const struct bfd_section *section; /* that addresses count from; NULL: they are those of the image */
 };
@@ -331,11 +333,14 @@ static bool answer_line(struct addr2line *a, char *line, struct kept_answers *ke
     const bool may_keep = is_address(line, &addr);
     if (may_keep && (answer_indexed(a, addr) || (!a->indexed && kept_answers_put(kept, addr)))) return true;
     if (!a->dwarf && !open_file(a)) return false;
-    const bool keeps = may_keep && !a->indexed;
+    const bool keeps = kept && may_keep && !a->indexed;
     catch_up(a);
-    if (keeps) kept_answers_begin(kept);
+    if (keeps) captured_output_begin(&a->captured);
     answer(a, line);
-    if (keeps) kept_answers_end(kept, addr, true);
+    if (keeps) {
+        const size_t size = captured_output_end(&a->captured);
+        kept_answers_add(kept, addr, a->captured.text, size);
+    }
     if (may_keep) count_request(a);
     return true;
 }
@@ -349,6 +354,7 @@ static int answer_lines(struct addr2line *a, struct kept_answers *kept) {
         if (!answer_line(a, line, kept)) return 1;
         fflush(stdout);
     }
+    captured_output_free(&a->captured);
     kept_answers_close(kept, a->dwarf ? a->object.info : NULL);
     if (a->kept.path && is_worth_it(a)) kept_index_make_later(&a->kept, make_index, a);
     bfd_indexed_close(a->indexed);

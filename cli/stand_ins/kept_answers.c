@@ -31,9 +31,6 @@ struct kept_answers {
     const char *text;
     struct { struct entry *items; size_t count, capacity; } added;
     struct { char *items; size_t count, capacity; } added_text;
-    FILE *real, *captured;
-    char *captured_text;
-    size_t captured_size;
 };
 
 /* ---- reading ---- */
@@ -102,38 +99,14 @@ bool kept_answers_put(const struct kept_answers *k, uint64_t addr) {
 
 /* ---- taking answers ---- */
 
-#ifdef __GLIBC__ /* where stdout can be another file for a while */
-
-void kept_answers_begin(struct kept_answers *k) {
-    if (!k || k->added_text.count > MAX_FILE) return;
-    if (!k->captured) k->captured = open_memstream(&k->captured_text, &k->captured_size);
-    if (!k->captured) return;
-    rewind(k->captured);
-    k->real = stdout;
-    stdout = k->captured;
-}
-
-void kept_answers_end(struct kept_answers *k, uint64_t addr, bool keeps) {
-    if (!k || !k->real) return;
-    stdout = k->real;
-    k->real = NULL;
-    const long size = ftell(k->captured);
-    if (fflush(k->captured) != 0 || size < 0 || (size_t)size > k->captured_size) return;
-    fwrite(k->captured_text, 1, (size_t)size, stdout);
-    if (!keeps) return;
+void kept_answers_add(struct kept_answers *k, uint64_t addr, const char *text, size_t size) {
+    if (!k || !size || k->added_text.count > MAX_FILE) return;
     const struct entry made = { addr, (uint32_t)k->added_text.count, (uint32_t)size };
     GROW_PUSH(&k->added, made);
-    k->added_text.items = grow_items(k->added_text.items, k->added_text.count + (size_t)size, &k->added_text.capacity, 1);
-    memcpy(k->added_text.items + k->added_text.count, k->captured_text, (size_t)size);
-    k->added_text.count += (size_t)size;
+    k->added_text.items = grow_items(k->added_text.items, k->added_text.count + size, &k->added_text.capacity, 1);
+    memcpy(k->added_text.items + k->added_text.count, text, size);
+    k->added_text.count += size;
 }
-
-#else
-
-void kept_answers_begin(struct kept_answers *k) { (void)k; }
-void kept_answers_end(struct kept_answers *k, uint64_t addr, bool keeps) { (void)k, (void)addr, (void)keeps; }
-
-#endif
 
 /* ---- writing ---- */
 
@@ -182,8 +155,6 @@ void kept_answers_close(struct kept_answers *k, struct csn_debug_info *info) {
     header.subject.object = k->object;
     if (info && k->added.count && k->added_text.count <= MAX_FILE && kept_subject_describe(info, &header.subject)) write_file(k, &header);
     kept_file_unmap(k->mapped);
-    if (k->captured) fclose(k->captured);
-    free(k->captured_text);
     free(k->added.items);
     free(k->added_text.items);
     free(k->path);

@@ -21,9 +21,8 @@ bool kept_answers_exist(const struct kept_answers *kept);
 bool kept_answers_put(const struct kept_answers *kept, uint64_t addr);
 /* Whether it has been asked before. */
 bool kept_answers_has(const struct kept_answers *kept, uint64_t addr);
-/* What is printed in between is the answer to an address, and is printed as always. keeps: it is one to be kept. */
-void kept_answers_begin(struct kept_answers *kept);
-void kept_answers_end(struct kept_answers *kept, uint64_t addr, bool keeps);
+/* The answer to an address, which was printed. */
+void kept_answers_add(struct kept_answers *kept, uint64_t addr, const char *text, size_t size);
 /* Writes the new answers, if the object is one whose answers are kept; `info` NULL: it was not opened. `kept` may be NULL. */
 void kept_answers_close(struct kept_answers *kept, struct csn_debug_info *info);
 

@@ -19,6 +19,7 @@ struct llvm_session {
     struct llvm_printer printer;
     struct llvm_request request;
     uint64_t last_addr;      /* that was asked for */
+    bool is_repeatable;      /* the last answer is that of an index, which its address alone decides */
     struct { struct llvm_open_module **items; size_t count, capacity; } modules;
 };
 

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "stand_ins/ahead_input.h"
+#include "stand_ins/captured_output.h"
 #include "stand_ins/growth.h"
 #include "stand_ins/kept_answers.h"
 #include "stand_ins/llvm_markup.h"
 #include "stand_ins/llvm_options.h"
 #include "stand_ins/llvm_session.h"
+#include "stand_ins/recent_answers.h"
 #include "stand_ins/stand_ins.h"
 
 enum { LINE_BYTES = 1024 }; /* of standard input, as the tool reads it */
@@ -146,6 +148,7 @@ static struct llvm_frames find_frames(struct llvm_session *s, struct llvm_open_m
     if (!found) return frames;
     const bool is_kept = llvm_index_exists(found->index);
     const bool is_found = llvm_index_find(found->index, &s->request, addr, innermost, &frames);
+    s->is_repeatable = is_found;
     if (is_kept && is_found) return frames;
     struct llvm_module *m = llvm_session_open(s, found, message);
     if (m && found->gsym) {
@@ -263,34 +266,57 @@ static void expect_addresses(struct llvm_session *s, struct ahead_input *in, uin
     free(addrs.items);
 }
 
+/* Standard input, and answers to addresses of the only object. */
+struct line_answers {
+    struct ahead_input input;
+    struct kept_answers *kept; /* NULL: none */
+    struct captured_output captured;
+    struct recent_answers recent;
+};
+
+/* False, and nothing is printed: it was not given before. */
+static bool repeat_answer(struct llvm_session *s, const struct line_answers *a, uint64_t addr) {
+    if (!kept_answers_put(a->kept, addr) && !recent_answers_put(&a->recent, addr)) return false;
+    s->last_addr = addr;
+    return true;
+}
+
+static void answer_address(struct llvm_session *s, struct line_answers *a, const char *line, uint64_t addr) {
+    struct llvm_index *index = s->modules.count ? s->modules.items[0]->index : NULL;
+    const bool keeps = a->kept && !llvm_index_exists(index);
+    if (llvm_index_reads_units(index)) expect_addresses(s, &a->input, addr);
+    s->is_repeatable = false;
+    captured_output_begin(&a->captured);
+    answer_request(s, line);
+    const size_t size = captured_output_end(&a->captured);
+    if (keeps) kept_answers_add(a->kept, addr, a->captured.text, size);
+    if (s->is_repeatable && !s->options->context_lines) recent_answers_add(&a->recent, addr, a->captured.text, size);
+}
+
 /* Answers of earlier runs are given before the object is opened. Returns the exit code. */
 static int answer_lines(struct llvm_session *s, struct kept_answers *kept) {
-    static struct ahead_input input;
+    static struct line_answers a;
     char line[LINE_BYTES];
     bool is_open = !kept_answers_exist(kept);
     if (is_open && !open_object(s)) return 1;
-    while (ahead_input_line(&input, line, sizeof line)) {
+    a.kept = kept;
+    while (ahead_input_line(&a.input, line, sizeof line)) {
         size_t kept_size = 0;
         uint64_t addr;
         for (const char *p = line; *p; p++)
             if (*p != '\r' && *p != '\n') line[kept_size++] = *p;
         line[kept_size] = 0;
-        const bool is_plain = s->options->object && is_address(s->options, line, &addr), may_keep = kept && is_plain;
-        if (may_keep && kept_answers_put(kept, addr)) {
-            s->last_addr = addr;
-            fflush(stdout);
-            continue;
+        const bool is_plain = s->options->object && is_address(s->options, line, &addr);
+        if (!is_plain || !repeat_answer(s, &a, addr)) {
+            if (!is_open && !open_object(s)) return 1;
+            is_open = true;
+            if (is_plain) answer_address(s, &a, line, addr);
+            else answer_request(s, line);
         }
-        if (!is_open && !open_object(s)) return 1;
-        is_open = true;
-        struct llvm_index *index = is_plain && s->modules.count ? s->modules.items[0]->index : NULL;
-        const bool keeps = may_keep && !llvm_index_exists(index);
-        if (llvm_index_reads_units(index)) expect_addresses(s, &input, addr);
-        if (keeps) kept_answers_begin(kept);
-        answer_request(s, line);
-        if (keeps) kept_answers_end(kept, addr, true);
         fflush(stdout);
     }
+    captured_output_free(&a.captured);
+    recent_answers_free(&a.recent);
     const struct llvm_module *m = kept && is_open && s->modules.count ? s->modules.items[0]->module : NULL;
     kept_answers_close(kept, m ? m->info : NULL);
     for (size_t i = 0; i < s->modules.count; i++) llvm_index_finish(s->modules.items[i]->index);

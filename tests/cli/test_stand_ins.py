@@ -407,6 +407,8 @@ def test_kept_addresses_change_no_answer(dialect, arguments, name, folder, progr
     shutil.rmtree(tmp_path / "cache/answers", ignore_errors=True)
     expected = pair.run("theirs", arguments, others, tmp_path)
     assert pair.run("ours", arguments, others, tmp_path, environment) == expected
+    again = b"".join([*lines[1::20], b"main\n", *lines[1::40], b"zz\n", b"main+4\n", *lines[1::20]])
+    assert pair.run("ours", arguments, again, tmp_path, environment) == pair.run("theirs", arguments, again, tmp_path)
     assert not (tmp_path / "cache/answers").exists()  # of an index no answers are kept
     data = kept.read_bytes()
     lock = os.open(kept.parent, os.O_RDONLY)
