@@ -381,6 +381,10 @@ static enum exit_code convert_input(const struct convert_values *values, struct 
     struct csn_image_info images[IMAGES_MAX];
     struct input_file input;
     if (!input_file_open(whole.input, &input)) return EXIT_FAILED;
+    if (!options_fit_input(&input, &values->companions)) {
+        input_file_close(&input);
+        return EXIT_FAILED;
+    }
     whole.file = input.file;
     size_t count = values->companions.arch ? 1 : list_images(&input, images);
     enum exit_code code = EXIT_FAILED;

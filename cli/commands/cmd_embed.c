@@ -124,7 +124,10 @@ static enum exit_code run_embed(const void *given, char **operands, int operand_
                     (values->force ? CSN_EMBED_FORCE : 0u);
     struct input_file index;
     if (!input_file_open(operands[0], &index)) return EXIT_FAILED;
-    enum exit_code code = embed(values, &index, operands[1], &options);
+    struct companion_values of_index = values->companions;
+    of_index.arch = NULL; /* goes with OBJECT */
+    bool fits = options_fit_input(&index, &of_index);
+    enum exit_code code = fits ? embed(values, &index, operands[1], &options) : EXIT_FAILED;
     input_file_close(&index);
     progress_pass_on_signal();
     return code;

@@ -130,6 +130,13 @@ static bool options_fit_index(const char *path, const struct companion_values *c
     return !option && !companions->arch;
 }
 
+bool options_fit_input(const struct input_file *input, const struct companion_values *companions) {
+    static const char breakpad[] = "MODULE ";
+    bool is_breakpad = input->size >= sizeof(breakpad) - 1 && memcmp(input->bytes, breakpad, sizeof(breakpad) - 1) == 0;
+    bool is_index = is_breakpad || (input->file && csn_is_index(input->bytes, input->size));
+    return !is_index || options_fit_index(input->path, companions);
+}
+
 /* An index in a section of a thin file is that of its image. */
 static bool arch_fits(const struct input_file *input, const char *arch) {
     struct csn_image_info image;
@@ -147,10 +154,9 @@ static csn_status open_input(const struct companion_values *companions, struct s
     struct csn_index_options options = CSN_INDEX_OPTIONS_INIT;
     options.arch = companions->arch;
     if (!input->file) return open_image(companions, search, out, err);
-    if (csn_is_index(input->bytes, input->size)) {
-        if (!options_fit_index(input->path, companions)) return CSN_NONE;
+    if (!options_fit_input(input, companions)) return CSN_NONE;
+    if (csn_is_index(input->bytes, input->size))
         return csn_index_open_memory(input->bytes, input->size, NULL, &out->index, err);
-    }
     if (!csn_is_input(input->bytes, input->size)) {
         cli_error(input->path, "neither an index nor an object file");
         return CSN_NONE;

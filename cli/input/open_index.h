@@ -18,6 +18,8 @@ struct input_file {
 /* False, with a message: it cannot be read, or is empty. */
 bool input_file_open(const char *path, struct input_file *out);
 void input_file_close(struct input_file *input); /* a zeroed one is fine */
+/* False, with a message: an index or a Breakpad file is given an option that goes with what debug information is searched for. */
+bool options_fit_input(const struct input_file *input, const struct companion_values *companions);
 
 struct opened_index {
     struct csn_index *index;

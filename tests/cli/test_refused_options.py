@@ -37,10 +37,27 @@ def test_arch_of_a_thin_file(callsign, program, index, tmp_path):
     callsign.good("convert", "-q", "--arch", "x86_64", program, "-o", out)
 
 
-def test_debug_file_of_an_index(callsign, program, index):
-    for command in (["lookup", index, "0"], ["dump", index], ["stats", index], ["explain", index, "0"]):
-        line = callsign.bad(*command, "--debug-file", program)
-        assert "is an index: option '--debug-file' goes with what is to be converted" in line
+@pytest.mark.parametrize("form", ["gsym", "gsym-v2", "breakpad", "bsym"])
+@pytest.mark.parametrize("option", ["--debug-file", "--dwp"])
+def test_debug_file_of_an_index(callsign, program, tmp_path, form, option):
+    index, out = tmp_path / form, tmp_path / "out"
+    callsign.run("convert", "-q", "--to", form, program, "-o", index)
+    for command in (["lookup", index, "0"], ["dump", index], ["stats", index], ["explain", index, "0"],
+                    ["convert", index, "-o", out], ["embed", index, program, "-o", out], ["diff", index, index],
+                    ["verify", index], ["find", index, "main"]):
+        if (form, command[0]) == ("breakpad", "verify"): continue  # which reads no Breakpad files
+        line = callsign.bad(*command, option, program)
+        assert f"is an index: option '{option}' goes with what is to be converted" in line
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("form", ["gsym", "breakpad"])
+def test_arch_of_an_index(callsign, program, tmp_path, form):
+    index, out = tmp_path / form, tmp_path / "out"
+    callsign.good("convert", "-q", "--to", form, program, "-o", index)
+    for command in (["lookup", index, "0"], ["convert", index, "-o", out]):
+        assert "is an index of one image: option '--arch'" in callsign.bad(*command, "--arch", "arm64")
+    assert not out.exists()
 
 
 def test_one_bad_address_among_others(callsign, index):

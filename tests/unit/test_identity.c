@@ -28,23 +28,36 @@ static void has_build_id(const struct csn_identity *found, const uint8_t *id, si
     assert_memory_equal(found->build_id, id, size);
 }
 
+struct elf_file {
+    struct wire_elf elf;
+    struct wire file;
+};
+
+/* The sample; the bytes live as long as `f`. */
+static struct csni_span elf_file_begin(struct elf_file *f, bool is_wide, bool is_big) {
+    wire_init(&f->file, is_big);
+    sample_elf(&f->elf, is_wide, is_big);
+    wire_elf_build(&f->elf, &f->file, NULL);
+    return wire_span(&f->file);
+}
+
+static void elf_file_end(struct elf_file *f) {
+    wire_deinit(&f->file);
+    wire_elf_deinit(&f->elf);
+}
+
 static void elf_files(void **state) {
     (void)state;
     for (unsigned shape = 0; shape < 4; shape++) {
-        struct wire_elf elf;
-        struct wire file;
-        wire_init(&file, shape & 2);
-        sample_elf(&elf, shape & 1, shape & 2);
-        wire_elf_build(&elf, &file, NULL);
-        struct csn_identity found = identify(wire_span(&file));
+        struct elf_file f;
+        struct csn_identity found = identify(elf_file_begin(&f, shape & 1, shape & 2));
         assert_int_equal(found.container, CSN_IDENTITY_ELF);
         assert_int_equal(found.flags, CSN_IDENTITY_CODE | CSN_IDENTITY_DEBUG_INFO | CSN_IDENTITY_SYMBOLS | CSN_IDENTITY_LINKED);
         assert_string_equal(found.arch, shape & 1 ? "x86_64" : "i386");
         assert_int_equal(found.image_base, 0x401000 & ~0xfff);
         has_build_id(&found, sample_build_id, sizeof sample_build_id);
         assert_int_equal(found.age, 0);
-        wire_deinit(&file);
-        wire_elf_deinit(&elf);
+        elf_file_end(&f);
     }
 }
 
@@ -131,12 +144,8 @@ static void other_files(void **state) {
 /* A program built before a field was added gives a smaller size: no byte after it is written. One built later has it zeroed. */
 static void sizes_of_the_result(void **state) {
     (void)state;
-    struct wire_elf elf;
-    struct wire file;
-    wire_init(&file, false);
-    sample_elf(&elf, true, false);
-    wire_elf_build(&elf, &file, NULL);
-    struct csni_span bytes = wire_span(&file);
+    struct elf_file f;
+    struct csni_span bytes = elf_file_begin(&f, true, false);
     union {
         struct csn_identity identity;
         uint8_t bytes[sizeof(struct csn_identity) + 8];
@@ -147,21 +156,17 @@ static void sizes_of_the_result(void **state) {
     assert_int_equal(result.bytes[8], 0xa5);
     assert_int_equal(csn_identify_memory(bytes.ptr, bytes.size, &result.identity, sizeof result, NULL), CSN_OK);
     assert_int_equal(result.bytes[sizeof result - 1], 0);
-    wire_deinit(&file);
-    wire_elf_deinit(&elf);
+    elf_file_end(&f);
 }
 
 /* Cut anywhere: a status and no crash; what is not identified keeps the caller's bytes. */
 static void truncated(void **state) {
     (void)state;
-    struct wire_elf elf;
-    struct wire file;
-    wire_init(&file, false);
-    sample_elf(&elf, true, false);
-    wire_elf_build(&elf, &file, NULL);
+    struct elf_file f;
+    struct csni_span whole = elf_file_begin(&f, true, false);
     size_t failed = 0;
-    for (size_t size = 0; size < file.size; size += size < 512 ? 1 : 97) {
-        struct csni_span copy = sample_copy(wire_span(&file), size);
+    for (size_t size = 0; size < whole.size; size += size < 512 ? 1 : 97) {
+        struct csni_span copy = sample_copy(whole, size);
         struct csn_identity found;
         memset(&found, 0xa5, sizeof found);
         csn_status status = csn_identify_memory(copy.ptr, copy.size, &found, sizeof found, NULL);
@@ -173,8 +178,7 @@ static void truncated(void **state) {
         sample_free(copy);
     }
     assert_true(failed > 0);
-    wire_deinit(&file);
-    wire_elf_deinit(&elf);
+    elf_file_end(&f);
 }
 
 int main(void) {
