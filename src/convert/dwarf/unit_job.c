@@ -28,7 +28,7 @@ csn_status csni_unit_job_rebind(struct csni_unit_job *job, const struct csni_dwa
 
 void csni_unit_job_deinit(struct csni_unit_job *job) {
     if (!job->conversion) return;
-    csni_free(job->conversion->alloc, job->names, job->name_slots * sizeof *job->names);
+    csni_free(job->conversion->alloc, job->names, job->name_capacity * sizeof *job->names);
     csni_vec_deinit(&job->file_numbers);
     csni_vec_deinit(&job->directories);
     csni_vec_deinit(&job->by_offset);

@@ -123,6 +123,7 @@ struct csni_unit_job {
     CSNI_VEC(struct csni_pending_name) pending;
     struct csni_name_slot *names;      /* hash table: DIE offset -> batch string */
     uint32_t name_slots, name_count, stamp;
+    uint32_t name_capacity;            /* slots in memory, of which a unit uses the first */
 
     /* Stacks that follow the nesting of the walk. */
     CSNI_VEC(struct csni_open_die) open;

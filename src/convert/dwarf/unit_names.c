@@ -6,7 +6,14 @@
 #include "base/hash.h"
 #include "convert/dwarf/unit_names.h"
 
+enum { SLOTS_MIN = 1024, BYTES_A_SLOT = 256 }; /* hardly a unit has more than a name for 512 bytes */
+
+/* Of the memory that a large unit needed, a small one uses a part that stays in the cache. */
 void csni_unit_names_begin(struct csni_unit_job *job) {
+    uint64_t wanted = (job->unit->end - job->unit->off) / BYTES_A_SLOT;
+    uint32_t slots = job->name_capacity ? SLOTS_MIN : 0;
+    while (slots < job->name_capacity && slots < wanted) slots *= 2;
+    job->name_slots = slots;
     job->pending.count = 0;
     job->name_count = 0;
     job->stamp++;
@@ -22,15 +29,17 @@ static struct csni_name_slot *find_unit_slot(struct csni_name_slot *slots, uint3
 
 static bool grow_names(struct csni_unit_job *job) {
     const struct csn_allocator *alloc = job->conversion->alloc;
-    uint32_t count = job->name_slots ? job->name_slots * 2 : 1024;
-    struct csni_name_slot *slots = csni_alloc_zeroed(alloc, count, sizeof *slots);
+    uint32_t count = job->name_slots ? job->name_slots * 2 : SLOTS_MIN;
+    uint32_t capacity = count > job->name_capacity ? count : job->name_capacity;
+    struct csni_name_slot *slots = csni_alloc_zeroed(alloc, capacity, sizeof *slots);
     if (!slots) return false;
     for (uint32_t i = 0; i < job->name_slots; i++)
         if (job->names[i].stamp == job->stamp)
             *find_unit_slot(slots, count, job->stamp, job->names[i].key) = job->names[i];
-    csni_free(alloc, job->names, job->name_slots * sizeof *slots);
+    csni_free(alloc, job->names, job->name_capacity * sizeof *slots);
     job->names = slots;
     job->name_slots = count;
+    job->name_capacity = capacity;
     return true;
 }
 
