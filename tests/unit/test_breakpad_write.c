@@ -83,7 +83,8 @@ static void what_is_not_known(void **state) {
 static const char head[] = "MODULE Linux unknown 000000000000000000000000000000000 unknown\n";
 
 static void expect_lines(struct model_sample *s, csni_demangler *demangle, const char *lines) {
-    char text[2048];
+    char text[4096];
+    assert_true(strlen(lines) < sizeof text - sizeof head);
     snprintf(text, sizeof text, "%s%s", head, lines);
     expect_text(s, demangle, text);
 }

@@ -620,6 +620,39 @@ static void losses(void **state) {
     model_sample_deinit(&s);
 }
 
+/* Names that differ only where they cannot be kept: one symbol. Others of that address stay, and so do the same names at another. */
+static void names_that_become_equal(void **state) {
+    (void)state;
+    struct model_sample s;
+    struct csn_bytes out;
+    const struct csni_bsym_write_options options = { .version = CSNI_BSYM_2_1 };
+    model_sample_init(&s, NULL);
+    model_sample_function(&s, 0x1000, 8, "a\x80");
+    model_sample_function(&s, 0x1000, 8, "b");
+    model_sample_function(&s, 0x1000, 8, "a\x81");
+    model_sample_function(&s, 0x1000, 16, "a\x82");
+    model_sample_function(&s, 0x1010, 8, "a\x83");
+    model_sample_function(&s, 0x1021, 7, "c");
+    model_sample_function(&s, 0x1020, 8, "c");
+    assert_int_equal(write_model(&s, &options, &out), CSN_OK);
+    assert_int_equal(s.report.functions_written, 5);
+    struct csn_index *index = open_bytes(out.ptr, out.size);
+    struct csn_index_info info;
+    csn_index_get_info(index, &info, sizeof info);
+    assert_int_equal(info.function_count, 5);
+    const char *expected[] = { "a?", "b", "a?", "a?", "c" };
+    const uint32_t sizes[] = { 8, 8, 16, 8, 8 };
+    for (uint32_t i = 0; i < 5; i++) {
+        struct csn_function f;
+        assert_int_equal(csn_index_function(index, i, &f, NULL), CSN_OK);
+        assert_true(f.name.len == strlen(expected[i]) && memcmp(f.name.ptr, expected[i], f.name.len) == 0);
+        assert_int_equal(f.size, sizes[i]);
+    }
+    csn_index_close(index);
+    csn_bytes_free(&out);
+    model_sample_deinit(&s);
+}
+
 static void high_addresses(void **state) {
     (void)state;
     struct model_sample s;
@@ -854,6 +887,7 @@ int main(void) {
         cmocka_unit_test(reads_v23_example), cmocka_unit_test(guesses_names), cmocka_unit_test(long_lengths),
         cmocka_unit_test(unsorted_symbols), cmocka_unit_test(refusals), cmocka_unit_test(later_minor),
         cmocka_unit_test(version_3), cmocka_unit_test(byte_pairs), cmocka_unit_test(round_trips), cmocka_unit_test(losses),
+        cmocka_unit_test(names_that_become_equal),
         cmocka_unit_test(high_addresses), cmocka_unit_test(to_gsym), cmocka_unit_test(damage),
         cmocka_unit_test(expansion_is_bounded), cmocka_unit_test(memory_runs_out),
     };

@@ -115,6 +115,71 @@ static csn_status find_scopes(struct cutter *c, struct csn_error *err) {
     return CSN_OK;
 }
 
+/* ---- symbols that are stored alike ---- */
+
+/* What was told apart by an odd address or by bytes that cannot be stored, and no longer is. */
+struct repeats {
+    struct csni_distinct_strings symbols; /* length and text of those that share their address with another */
+    CSNI_VEC(uint32_t) runs;              /* by number in these: 1 + the first symbol of the run that had it last */
+};
+
+/* Whether the symbol is a repetition within the run of one address that begins at `run`. */
+static csn_status find_repeat(struct cutter *c, struct repeats *r, uint32_t run, const struct csni_bsym_out_symbol *symbol,
+                              bool *out, struct csn_error *err) {
+    struct csn_str text = c->cuts[symbol->name].text;
+    size_t size = sizeof symbol->length + text.len;
+    char *key = csni_arena_alloc(&c->plan->arena, size);
+    uint32_t number;
+    if (!key) return csni_fail_memory(err, size);
+    memcpy(key, &symbol->length, sizeof symbol->length);
+    if (text.len) memcpy(key + sizeof symbol->length, text.ptr, text.len);
+    if (!csni_distinct_strings_add(&r->symbols, (struct csn_str){ key, size }, csni_hash_bytes(key, size), &number))
+        return csni_fail_memory(err, r->symbols.items.count * sizeof *r->symbols.items.items);
+    if (number == r->runs.count && !csni_vec_push(&r->runs, 0)) return csni_fail_memory(err, r->runs.count * sizeof number);
+    *out = r->runs.items[number] == run + 1;
+    r->runs.items[number] = run + 1;
+    return CSN_OK;
+}
+
+/* The first of each kind stays. */
+static csn_status drop_repeats(struct cutter *c, struct repeats *r, struct csni_bsym_out_segment *s, uint32_t *kept,
+                               struct csn_error *err) {
+    struct csni_bsym_out_symbol *symbols = c->plan->symbols.items;
+    uint32_t first = s->first, end = first + s->count, run = first, address = symbols[run].address;
+    s->first = *kept;
+    for (uint32_t k = first; k < end; k++) {
+        bool repeated = false;
+        if (symbols[k].address != address) {
+            run = k;
+            address = symbols[k].address;
+        }
+        if (run < k || (k + 1 < end && symbols[k + 1].address == address))
+            CSNI_TRY(find_repeat(c, r, run, &symbols[k], &repeated, err));
+        if (!repeated) symbols[(*kept)++] = symbols[k];
+    }
+    s->count = *kept - s->first;
+    return CSN_OK;
+}
+
+static csn_status drop_all_repeats(struct cutter *c, struct csn_error *err) {
+    struct csni_bsym_plan *plan = c->plan;
+    struct repeats r = { .symbols.items.alloc = plan->alloc, .runs.alloc = plan->alloc };
+    uint32_t kept = 0;
+    csn_status status = CSN_OK;
+    for (uint32_t i = 0; status == CSN_OK && i < plan->segments.count; i++)
+        status = drop_repeats(c, &r, &plan->segments.items[i], &kept, err);
+    if (status == CSN_OK) {
+        plan->report->functions_written -= plan->symbols.count - kept;
+        plan->report->functions_pruned += plan->symbols.count - kept;
+        plan->symbols.count = kept;
+    }
+    csni_distinct_strings_deinit(&r.symbols);
+    csni_vec_deinit(&r.runs);
+    return status;
+}
+
+/* ---- prefixes ---- */
+
 static csn_status add_prefix(struct cutter *c, struct csni_bsym_out_segment *s, const struct cut *cut, struct csn_error *err) {
     uint32_t piece;
     CSNI_TRY(add_piece(c->plan, (struct csn_str){ cut->text.ptr, cut->scope_length }, &piece, err));
@@ -157,6 +222,7 @@ static csn_status cut_segment(struct cutter *c, uint32_t index, struct csn_error
 
 static csn_status cut_all(struct cutter *c, struct csn_error *err) {
     CSNI_TRY(find_scopes(c, err));
+    CSNI_TRY(drop_all_repeats(c, err));
     c->uses = csni_alloc_zeroed(c->plan->alloc, c->scopes.items.count, sizeof *c->uses);
     if (!c->uses) return csni_fail_memory(err, c->scopes.items.count * sizeof *c->uses);
     for (uint32_t i = 0; i < c->plan->segments.count; i++) CSNI_TRY(cut_segment(c, i, err));
