@@ -71,6 +71,15 @@ def test_inlined_calls_of_perf(callsign, symbols, tmp_path):
     assert names[("square", "main", "start_impl", "main", "run", "start")] == [1, 500000]
 
 
+@pytest.mark.parametrize("size", [1021, 1022, 1023, 5000])
+def test_long_names(callsign, tmp_path, size):
+    """The text of a name is one longer than its buffer, just fits, or is much longer."""
+    gsym_make.write(tmp_path / "app.gsym", [{"start": 0x1000, "size": 0x40, "name": f"_Z{size}{'n' * size}v", "line": 10},
+                                            {"start": 0x2000, "size": 0x40, "name": "main", "line": 40}])
+    names = Pprof(convert(callsign, tmp_path, tmp_path, PERF.split("\n\n")[0] + "\n\n", "out.pb.gz")).names()
+    assert list(names) == [("n" * size + "()", "main")]
+
+
 def test_undecided_functions_are_folded(callsign, symbols, tmp_path):
     profile = Pprof(convert(callsign, symbols, tmp_path, PERF.replace("2020", "2030"), "out.pb.gz"))
     location = next(stack[0] for stack, _, _ in profile.samples if stack[0]["address"] == 0x1044)

@@ -53,6 +53,18 @@ def test_json(callsign, app):
         {"module": "app", "address": "0x2010", "frames": [main]}]}
 
 
+@pytest.mark.parametrize("escape, text", [(r"\ud83d\ude00", "\U0001f600"), (r"\ud83d\u0041", "\ufffdA"), (r"\ud83d\ue000", "\ufffd\ue000"),
+                                          (r"\ude00\ud83d", "\ufffd\ufffd"), (r"\ud83dx", "\ufffdx"), (r"\ud83d\udbff", "\ufffd\ufffd"),
+                                          (r"\udbff\udfff", "\U0010ffff"), (r"\u00e9", "\u00e9")],
+                         ids=["pair", "half", "near", "swapped", "alone", "twice", "last", "short"])
+def test_escapes_of_json(callsign, escape, text):
+    """A half of a character alone is no character; what is after it stays."""
+    report = ('{"app_name":"app","bug_type":"309"}\n{"threads":[{"frames":[{"imageOffset":16,"imageIndex":0}]}],'
+              '"usedImages":[{"base":4096,"size":4096,"name":"m%s"}]}\n' % escape)
+    out = json.loads(callsign.good("stack", "--no-search", "--json", stdin=report))
+    assert out["frames"][0]["module"] == "m" + text
+
+
 def test_json_undecided(callsign, app):
     answer, = ask(callsign, {"frames": [frame("app", 0x1004), frame("app", 0x2020)]}, args=["--index", app])
     assert answer["frames"][0]["merged"] == {

@@ -339,7 +339,7 @@ struct csni_span pdb_sample_build(struct pdb_sample *s) {
     s->file.size = 0;
     put_info(s, &streams[PDB_S_INFO]);
     put_types(&streams[PDB_S_TPI]);
-    put_ids(&streams[PDB_S_IPI]);
+    if (!s->has_no_ids) put_ids(&streams[PDB_S_IPI]);
     put_names(&streams[PDB_S_NAMES]);
     put_sections(&streams[PDB_S_SECTIONS], s->has_moves ? PDB_MOVED_TEXT_SIZE : PDB_TEXT_SIZE);
     put_sections(&streams[PDB_S_ORIGINAL], PDB_TEXT_SIZE);

@@ -18,6 +18,7 @@ struct pdb_sample {
     bool is_old;              /* counted names, as before Visual C++ 8 */
     bool has_no_module;       /* public symbols only */
     bool imports;             /* the id of square is that of another module */
+    bool has_no_ids;          /* the stream of ids is empty */
     bool has_folded;          /* three functions of the code of hidden, of which two have lines */
     uint32_t info_age;        /* 0: as the DBI stream's */
     struct wire_pdb pdb;

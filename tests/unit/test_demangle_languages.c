@@ -145,6 +145,10 @@ static const struct pair d_names[] = {
     { "_D1a__T3notS4diet4NodeZ3abcFiZb", "a.not!(diet.Node).abc(int)" },
     { "_D1a__T3notS4diet3isPMxFNbNfZ9__lambda1Z3abcFiZb", "a.not!(diet.isP().__lambda1).abc(int)" },
     { "_D1a__T3notS104diet4NodeZ3abcFiZb", "a.not!(diet.Node).abc(int)" }, /* up to D 2.076 */
+    { "_D1a__T1fVAyaa3_616263Z1gFZv", "a.f!(\"abc\").g()" },
+    { "_D1a__T1fVAiA3i1i2i3Z1gFZv", "a.f!([1, 2, 3]).g()" },
+    { "_D1a__T1fVHiiA1i1i2Z1gFZv", "a.f!([1:2]).g()" },
+    { "_D1a__T1fVHiiA2i1i2i3i4Z1gFZv", "a.f!([1:2, 3:4]).g()" },
     { "_D6Object6__vtblZ",
       "vtable for Object" },
     { "_D3std6system2osyEQqQo2OS",
@@ -909,6 +913,7 @@ static void test_no_names(void **state) {
         "_R", "_RC", "_RC1", "_RNvC1a", "_RB_", "_RNvB_1a", "_RMC0RB2_", "_RIC1aB_E", "_RINvC1a1fKb2_E", "_RINvC1a1fKcd800_E",
         "_RINvC1a1fKRe6g_E", "_RINvC1a1fKReff_E", "_RINvC1a1fL0_E", "_RMC0FGZZZ_Eu", "_RYFG_FGyyEvRYFF_EvRYFFEvERLB_B_B_ERLRjB_B_B_",
         "_D", "_D1", "_D3fo", "_D3fooQ", "_D8demangle__T4test", "_D3fooHi", "_D3fooVi", "_D3fooFzZv",
+        "_D1a__T1fVAiA3i1zi3Z1gFZv", "_D1a__T1fVHiiA2i1i2i3zZ1gFZv",
         "?f", "?f@@", "?f@@YAX", "?f@@YAX0@Z", "?" "?0@@QEAA@XZ", "?" "?BA@@QEAA@XZ", "?x@@3", "?" "?_R0H@8x", "?f@?1?x",
         /* C's names look like these languages' */
         "pkg__sub", "foo__bar_3", "a__3", "ht__lookup__", "__foo__3", "drm_Foo_get_info", "foo_Bar_zy_info", "caml_alloc", "camlp4", "foo_info",

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "pdb/pdb_layout.h"
+#include "object_sample.h"
 #include "pdb_sample.h"
 #include "test_alloc.h"
 
@@ -70,6 +71,15 @@ static void ids_of_another_module(void **state) {
     pdb_sample_init(&s);
     s.imports = true;
     expect_text(&s, "?main@@YAHXZ 1000-1040 " MAIN_ROWS MAIN_CALLS OTHERS);
+}
+
+/* Nothing names the functions that are inlined then: their rows are those of the call. */
+static void no_ids(void **state) {
+    (void)state;
+    struct pdb_sample s;
+    pdb_sample_init(&s);
+    s.has_no_ids = true;
+    expect_text(&s, "?main@@YAHXZ 1000-1040 0:C:\\a|m.c:10 8:C:\\a|m.c:11 28:C:\\a|m.c:12" OTHERS);
 }
 
 /* Each function has its own lines, and not those of the others that were folded into it. */
@@ -200,6 +210,27 @@ static void what_damage_says(void **state) {
     pdb_sample_deinit(&s);
 }
 
+/* A record that is cut short ends the walk; those before it were given. */
+static void records_cut_short(void **state) {
+    (void)state;
+    static const uint8_t records[] = { 2, 0, 6, 0, 4, 0, 6, 0, 1, 2, 9, 0, 6, 0, 0 }; /* S_END twice, then one of 9 bytes, 3 of which are there */
+    for (size_t size = 0; size <= sizeof records; size++) {
+        struct csni_span copy = sample_copy((struct csni_span){ records, sizeof records }, size);
+        struct csni_pdb_symbol_iter iter = { .records = copy };
+        struct csni_pdb_symbol symbol;
+        size_t count = 0;
+        while (csni_pdb_next_symbol(&iter, &symbol)) {
+            assert_int_equal(symbol.kind, 6);
+            assert_int_equal(symbol.data.size, 2 * count);
+            count++;
+        }
+        assert_int_equal(count, (size >= 4) + (size >= 10));
+        assert_int_equal(iter.damaged, size != 0 && size != 4 && size != 10);
+        assert_false(csni_pdb_next_symbol(&iter, &symbol));
+        sample_free(copy);
+    }
+}
+
 /* Each stream takes all blocks of the file: reading them all would take as long as a hostile producer likes. */
 static void streams_share_no_blocks(void **state) {
     (void)state;
@@ -315,6 +346,7 @@ int main(void) {
         cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),
         cmocka_unit_test(public_symbols_alone),      cmocka_unit_test(moved_code),
         cmocka_unit_test(identity),                  cmocka_unit_test(annotations),
+        cmocka_unit_test(no_ids),                    cmocka_unit_test(records_cut_short),
         cmocka_unit_test(what_damage_says),          cmocka_unit_test(streams_share_no_blocks),
         cmocka_unit_test(truncations),               cmocka_unit_test(truncated_streams),
         cmocka_unit_test(changed_bytes),             cmocka_unit_test(allocation_failures),
