@@ -16,6 +16,7 @@ struct csni_info_portions {
     struct csni_section_stream *stream;
     bool big_endian;
     size_t enough;
+    uint64_t size;             /* of the section */
     uint64_t from;             /* of the next portion */
 };
 
@@ -68,7 +69,8 @@ csn_status csni_info_portions_open(struct csni_object *object, uint32_t section,
         csni_section_stream_close(stream);
         return fits ? csni_fail_memory(err, sizeof *p) : CSN_NONE;
     }
-    *p = (struct csni_info_portions){ .alloc = alloc, .stream = stream, .big_endian = object->big_endian, .enough = enough };
+    *p = (struct csni_info_portions){ .alloc = alloc, .stream = stream, .big_endian = object->big_endian, .enough = enough,
+                                       .size = csni_section_stream_left(stream) };
     *out = p;
     return CSN_OK;
 }
@@ -90,6 +92,8 @@ csn_status csni_info_portions_read(struct csni_info_portions *p, struct csni_por
     p->from += out->size;
     return CSN_OK;
 }
+
+uint64_t csni_info_portions_size(const struct csni_info_portions *p) { return p->size; }
 
 bool csni_info_portions_at_end(const struct csni_info_portions *p) { return !csni_section_stream_left(p->stream); }
 

@@ -23,6 +23,8 @@ csn_status csni_info_portions_open(struct csni_object *object, uint32_t section,
 /* Inflates the next portion into the memory of an earlier one, or of none, which grows as it must. One thread at a time.
  * CSN_NONE: what comes next is no unit. Whatever it returns, out->from says where it would have begun. */
 csn_status csni_info_portions_read(struct csni_info_portions *portions, struct csni_portion *out, struct csn_error *err);
+/* Of the whole section, inflated. */
+uint64_t csni_info_portions_size(const struct csni_info_portions *portions);
 /* Whether the last portion that was read ends the section. */
 bool csni_info_portions_at_end(const struct csni_info_portions *portions);
 void csni_info_portions_close(struct csni_info_portions *portions); /* NULL is fine */

@@ -52,7 +52,11 @@ struct csni_unit_stream {
 };
 
 /* One worker inflates and converts in turn, in the same memory. Several have one portion each, and one ahead. */
-enum { SLOTS_MAX = 24, KEPT_CAPACITY = 5 << 18 };
+enum { SLOTS_MAX = 24 };
+
+/* Of a portion's memory, for the next one. A conversion needs most when all units are converted, so that at first no page has to be given
+ * back and taken again. */
+enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 5 << 18 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
                                    struct csni_unit_stream **out, struct csn_error *err) {
@@ -198,7 +202,8 @@ static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
-    csni_portion_shrink(&slot->portion, KEPT_CAPACITY);
+    bool is_late = slot->portion.from > csni_info_portions_size(s->portions) / 4 * 3;
+    csni_portion_shrink(&slot->portion, is_late ? KEPT_LATE : KEPT_EARLY);
     pthread_mutex_lock(&s->lock);
     *slot = (struct slot){ .portion = slot->portion };
 }
