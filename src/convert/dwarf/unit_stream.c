@@ -45,17 +45,18 @@ struct csni_unit_stream {
     uint64_t until;            /* offset where that one begins */
     size_t others_taken, others_done; /* of the other sections */
     bool inflating;            /* somebody is */
+    bool is_late;              /* less memory is kept */
     bool at_end;               /* the last portion has been inflated */
     uint32_t busy;             /* workers at something */
     struct csn_error failure;  /* code 0: nothing failed */
     uint64_t failed;           /* place of what did */
 };
 
-/* One worker inflates and converts in turn, in the same memory. Several have one portion each, and one ahead. */
+/* One worker inflates and converts in turn, in the same memory. Several have one portion each, and two ahead. */
 enum { SLOTS_MAX = 24 };
 
-/* Of a portion's memory, for the next one. A conversion needs most when all units are converted, so that at first no page has to be given
- * back and taken again. */
+/* A conversion needs most memory when all units are converted. Until half of them are, a portion's memory stays for the next
+ * one, so that no page has to be given back and taken again; then little of it does, and one slot less is used. */
 enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 5 << 18 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
@@ -66,7 +67,7 @@ csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_p
     s->portions = portions;
     s->outcomes.alloc = c->alloc;
     s->end = UINT32_MAX;
-    s->slot_count = c->workers == 1 ? 1 : c->workers < SLOTS_MAX ? c->workers + 1 : SLOTS_MAX;
+    s->slot_count = c->workers == 1 ? 1 : c->workers < SLOTS_MAX ? c->workers + 2 : SLOTS_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->slots = csni_alloc_zeroed(c->alloc, s->slot_count, sizeof *s->slots);
@@ -118,10 +119,18 @@ static void end_at(struct csni_unit_stream *s, const struct slot *slot) {
     s->until = slot->portion.from;
 }
 
+static uint32_t usable_slots(const struct csni_unit_stream *s) { return s->is_late && s->slot_count > 1 ? s->slot_count - 1 : s->slot_count; }
+
 static struct slot *empty_slot(const struct csni_unit_stream *s) {
-    for (uint32_t i = 0; i < s->slot_count; i++)
+    for (uint32_t i = 0; i < usable_slots(s); i++)
         if (s->slots[i].state == EMPTY) return &s->slots[i];
     return NULL;
+}
+
+/* Slots that are not used any more lose their memory. */
+static void free_unused(struct csni_unit_stream *s) {
+    for (uint32_t i = usable_slots(s); i < s->slot_count; i++)
+        if (s->slots[i].state == EMPTY) csni_portion_free(&s->slots[i].portion);
 }
 
 /* The slot of the first portion that has units to hand out or will have, or of the first to be prepared. */
@@ -157,6 +166,8 @@ static void inflate(struct csni_unit_stream *s, struct slot *slot) {
     pthread_mutex_lock(&s->lock);
     s->inflating = false;
     s->at_end = csni_info_portions_at_end(s->portions);
+    s->is_late = slot->portion.from > csni_info_portions_size(s->portions) / 2;
+    free_unused(s);
     slot->state = INFLATED;
     if (status == CSN_NONE || status == CSN_E_FORMAT) end_at(s, slot);
     else if (status < 0) fail_at(s, place_of(slot, 0), status, &failure);
@@ -199,13 +210,14 @@ static csn_status open_portion(const struct csni_unit_stream *s, uint32_t worker
 
 /* Nobody reads a portion's units any more. A buffer that one large unit made large is not kept. */
 static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
+    size_t kept = s->is_late ? KEPT_LATE : KEPT_EARLY;
     slot->state = CLOSING;
     pthread_mutex_unlock(&s->lock);
     csni_dwarf_close(slot->dwarf);
-    bool is_late = slot->portion.from > csni_info_portions_size(s->portions) / 4 * 3;
-    csni_portion_shrink(&slot->portion, is_late ? KEPT_LATE : KEPT_EARLY);
+    csni_portion_shrink(&slot->portion, kept);
     pthread_mutex_lock(&s->lock);
     *slot = (struct slot){ .portion = slot->portion };
+    free_unused(s);
 }
 
 static void prepare(struct csni_unit_stream *s, uint32_t worker, struct slot *slot) {
