@@ -29,6 +29,7 @@ struct bfd_dwarf {
     struct { struct unit_range *items; size_t count, capacity; } sorted, unsorted;
     uint32_t order;
     uint64_t bytes_read;
+    uint32_t asked;                  /* units, for addresses */
     struct bfd_unit *recent[MAX_RECENT];
     size_t recent_count;
     struct bfd_unit *chain_unit;     /* of the last answer: the inlined function, whose callers are asked for */
@@ -136,7 +137,16 @@ struct answer_parts {
     struct bfd_function *function;
 };
 
+/* Names are read where units stand that were read long ago: those pages leave memory, too. */
+static void forget_pages(struct bfd_dwarf *d) {
+    enum { ASKED = 64 };
+    if (++d->asked % ASKED) return;
+    csn_debug_info_forget_section(d->file.info, "info", 0, UINT64_MAX);
+    csn_debug_info_forget_section(d->file.info, "line", 0, UINT64_MAX);
+}
+
 static bool ask_unit(struct bfd_dwarf *d, struct bfd_unit *unit, uint64_t addr, struct bfd_answer *out, struct answer_parts *parts) {
+    forget_pages(d);
     if (!decode_unit(d, unit)) return false;
     struct bfd_function *function = bfd_unit_function_at(unit, addr);
     const struct bfd_row *row = bfd_lines_find(unit->lines, addr);

@@ -117,11 +117,18 @@ static bool read_unit_header(struct llvm_bytes *b) {
 }
 
 bool llvm_report_units(const struct llvm_module *m) {
+    enum { FORGOTTEN_AT_ONCE = 4 << 20 };
     struct llvm_bytes b = llvm_section_bytes(m, "info");
+    uint64_t forgotten = 0;
+    bool is_first = true, is_sound = true;
     if (!m->reports_damage) return false;
-    for (bool is_first = true; b.at < b.size; is_first = false)
-        if (!read_unit_header(&b)) return is_first;
-    return false;
+    for (; b.at < b.size && (is_sound = read_unit_header(&b)); is_first = false) {
+        if (b.at - forgotten < FORGOTTEN_AT_ONCE) continue;
+        csn_debug_info_forget_section(m->info, "info", forgotten, b.at - forgotten);
+        forgotten = b.at;
+    }
+    csn_debug_info_forget_section(m->info, "info", forgotten, b.size - forgotten);
+    return !is_sound && is_first;
 }
 
 /* ---- abbreviations ---- */

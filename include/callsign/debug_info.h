@@ -86,6 +86,10 @@ CSN_API csn_status csn_debug_info_section(const struct csn_debug_info *info, uin
  * inflated, and relocated where the object is relocatable. CSN_NONE: there is none. */
 CSN_API csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, const char *name, struct csn_str *out,
                                                 struct csn_error *err);
+/* Gives back the memory of `size` bytes of that section from `offset` on, and of some around them, where they are pages of a mapped file:
+ * they come back when they are read. For those who read a large section from one end to the other. Never fails; what is outside the
+ * section does not count. Since 0.3. */
+CSN_API void csn_debug_info_forget_section(const struct csn_debug_info *info, const char *name, uint64_t offset, uint64_t size);
 
 struct csn_debug_segment {
     uint64_t addr, size, file_offset, file_size;

@@ -57,6 +57,12 @@ csn_status csn_debug_info_dwarf_section(struct csn_debug_info *info, const char 
     return CSN_OK;
 }
 
+void csn_debug_info_forget_section(const struct csn_debug_info *info, const char *name, uint64_t offset, uint64_t size) {
+    const uint32_t section = csni_object_find_debug_section(info->main.object, name, false);
+    const uint64_t whole = section == CSNI_NO_SECTION ? 0 : info->main.object->sections[section].size;
+    if (offset < whole) csni_debug_file_forget(&info->main, name, offset, size < whole - offset ? size : whole - offset);
+}
+
 /* ---- versions of dynamic symbols (System V ABI, GNU's extension) ---- */
 
 enum { VERSYM_HIDDEN = 0x8000, VER_NDX_GLOBAL = 1, VER_FLG_BASE = 1, MAX_VERSIONS = 0x8000 };

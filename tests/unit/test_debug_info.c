@@ -181,6 +181,14 @@ static void expect_sections(struct csn_debug_info *info) {
     assert_int_equal(csn_debug_info_dwarf_section(info, "abbrev", &bytes, NULL), CSN_OK);
     assert_true(bytes.len > 0);
     assert_int_equal(csn_debug_info_dwarf_section(info, "loclists", &bytes, NULL), CSN_NONE);
+    assert_int_equal(csn_debug_info_dwarf_section(info, "abbrev", &bytes, NULL), CSN_OK);
+    const uint8_t first = (uint8_t)bytes.ptr[0], last = (uint8_t)bytes.ptr[bytes.len - 1];
+    csn_debug_info_forget_section(info, "abbrev", 0, bytes.len);
+    csn_debug_info_forget_section(info, "abbrev", 1, UINT64_MAX);
+    csn_debug_info_forget_section(info, "abbrev", UINT64_MAX, UINT64_MAX);
+    csn_debug_info_forget_section(info, "loclists", 0, 1);
+    assert_int_equal((uint8_t)bytes.ptr[0], first);
+    assert_int_equal((uint8_t)bytes.ptr[bytes.len - 1], last);
 }
 
 static void whole(void **state) {
