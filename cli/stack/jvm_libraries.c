@@ -71,7 +71,8 @@ static bool take_line(struct csn_str *text, struct csn_str *line) {
 static bool has_list(struct csn_str text) {
     static const char list[] = "\nDynamic libraries:\n", head[] = "# A fatal error has been detected by the Java Runtime Environment";
     struct csn_str line, rest = text;
-    if (!take_line(&rest, &line) || !take_line(&rest, &line)) return false;
+    for (int i = 0; i < 2; i++)
+        if (!take_line(&rest, &line)) return false;
     if (!begins_with((struct csn_str){ line.ptr, line.len }, head)) return true;
     const char *found = memmem(text.ptr, text.len, list, sizeof(list) - 1);
     return found && memmem(found, text.len - (size_t)(found - text.ptr), "\n\n", 2);

@@ -38,8 +38,7 @@ static char *symbol_name(const struct bfd_object *o, const struct csn_debug_symb
     if (!symbol->version.len) return copy_text(symbol->name.ptr, symbol->name.len);
     const char *at = symbol->is_default_version ? "@@" : "@";
     size_t size = symbol->name.len + strlen(at) + symbol->version.len;
-    char *name = copy_text("", 0);
-    name = realloc(name, size + 1);
+    char *name = malloc(size + 1);
     if (!name) return copy_text(symbol->name.ptr, symbol->name.len);
     memcpy(name, symbol->name.ptr, symbol->name.len);
     strcpy(name + symbol->name.len, at);

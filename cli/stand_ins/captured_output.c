@@ -8,8 +8,7 @@
 
 void captured_output_begin(struct captured_output *c) {
     if (!c->stream) c->stream = open_memstream(&c->text, &c->size);
-    if (!c->stream) return;
-    rewind(c->stream);
+    if (!c->stream || fseek(c->stream, 0, SEEK_SET) != 0) return;
     c->real = stdout;
     stdout = c->stream;
 }

@@ -102,7 +102,7 @@ static bool skip_footer(struct udf_window *window) {
     for (size_t size = 0; size < FOOTER_MAX; size++) {
         if (!udf_window_need(window, size + 4 + MAGIC_SIZE)) return true; /* the answer is complete */
         struct csn_str bytes = udf_window_bytes(window);
-        if (le32_at(bytes, size) != size || memcmp(bytes.ptr + size + 4, "ARROW1", MAGIC_SIZE)) continue;
+        if (le32_at(bytes, size) != size || memcmp(bytes.ptr + size + 4, "ARROW1", MAGIC_SIZE) != 0) continue;
         window->start += size + 4 + MAGIC_SIZE;
         return true;
     }
