@@ -438,10 +438,26 @@ def fuzz_coverage(results):
                     [[f"`{row['folder']}`", row["lines"], f"{row['covered'] / max(row['lines'], 1):.0%}"] for row in rows])
 
 
+def profiles(results):
+    """A stream of samples, the same work by other tools, and what a distinct stack costs."""
+    all_of = results["results"]
+    rows = [[what, f"{row['samples']:,}", f"{row['samples_per_cpu_s'] / 1e6:.2f} million samples a second of CPU", f"{row['peak_mb']:.1f} MB"]
+            for what, row in all_of["stream"].items()]
+    for part in ("pprof", "perf"):
+        rows += [[what.replace("|", "\\|"), f"{all_of[part]['samples']:,}", f"{row['cpu_s']:.2f} s of CPU, {row['wall_s']:.2f} s by the clock",
+                  f"{row['peak_mb']:.1f} MB"] for what, row in all_of[part].items() if what != "samples"]
+    distinct = [[what, f"{row['samples_per_cpu_s'] / 1e6:.2f} million samples a second of CPU", f"{row['peak_mb']:.0f} MB"]
+                for what, row in all_of["distinct"].items() if isinstance(row, dict)]
+    bytes_of = ", ".join(f"{what.removesuffix(', bytes a distinct stack')} {row}" for what, row in all_of["distinct"].items() if not isinstance(row, dict))
+    note = f"{results['date']}, {results['cores']} cores with a load of {results['load']:.0f}, commit {results['commit']}: `{results['command']}`.\n\n"
+    return (note + markdown(["what", "samples", "time", "peak memory"], rows) + "\n" +
+            markdown(["distinct stacks of 12 frames", "time", "peak memory"], distinct) + f"\nBytes a distinct stack: {bytes_of}.\n")
+
+
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
                                 lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
-                                fuzzing, fuzz_coverage)}
+                                fuzzing, fuzz_coverage, profiles)}
 
 
 def render(match):
