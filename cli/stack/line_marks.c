@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#if defined(__SSE2__) && !defined(CSNI_PORTABLE)
+#include <emmintrin.h>
+#endif
+
 enum byte_kind { BYTE_OTHER, BYTE_X, BYTE_PLUS, BYTE_P, BYTE_COLON, BYTE_SEMICOLON, BYTE_BRACKET, BYTE_W, BYTE_DASH, BYTE_BAR, BYTE_AT, BYTE_K, BYTE_L };
 
 static const uint8_t byte_kinds[256] = {
@@ -48,63 +52,88 @@ static bool begins_value(struct csn_str line, size_t at) {
     return true;
 }
 
-/* Whether one of 8 bytes may begin a mark: most of a log has none. */
-static inline bool has_kind(const char *p) {
-    const uint8_t *b = (const uint8_t *)p;
-    return byte_kinds[b[0]] | byte_kinds[b[1]] | byte_kinds[b[2]] | byte_kinds[b[3]] | byte_kinds[b[4]] | byte_kinds[b[5]]
-           | byte_kinds[b[6]] | byte_kinds[b[7]];
-}
-
 static bool has_text(struct csn_str line, size_t at, const char *text) {
     size_t size = strlen(text);
     return line.len - at >= size && memcmp(line.ptr + at, text, size) == 0;
 }
 
-static uint32_t marks_within(struct csn_str line) {
-    enum { AT_ONCE = 8 };
-    uint32_t marks = 0;
-    for (size_t i = 0; i < line.len; i++) {
-        while (line.len - i > AT_ONCE && !has_kind(line.ptr + i)) i += AT_ONCE;
-        switch (byte_kinds[(uint8_t)line.ptr[i]]) {
-        case BYTE_X:
-            if (!i || line.ptr[i - 1] != '0' || !is_hex_digit(byte_at(line, i + 1))) break;
-            marks |= is_upper_address(line, i + 1) ? MARK_HEX | MARK_KERNEL : MARK_HEX;
-            break;
-        case BYTE_PLUS:
-            if (!is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) break;
-            marks |= has_text(line, i + 1, "0x") || has_text(line, i + 1, " 0x") ? MARK_PLUS | MARK_OFFSET : MARK_PLUS;
-            break;
-        case BYTE_P:
-            if (is_register(line, i)) marks |= MARK_REGISTER;
-            break;
-        case BYTE_COLON:
-            if (ends_time(line, i)) marks |= MARK_TIME;
-            if (begins_value(line, i + 1)) marks |= MARK_VALUE;
-            break;
-        case BYTE_K:
-            if (has_text(line, i, "Kernel Offset")) marks |= MARK_KERNEL;
-            break;
-        case BYTE_L:
-            if (has_text(line, i, "Linux version")) marks |= MARK_KERNEL;
-            break;
-        case BYTE_AT: marks |= MARK_AT; break;
-        case BYTE_BAR: marks |= MARK_FIELDS; break;
-        case BYTE_SEMICOLON: marks |= MARK_FOLDED; break;
-        case BYTE_BRACKET:
-            if (is_hex_digit(byte_at(line, i + 1))) marks |= MARK_MODULE;
-            if (byte_at(line, i + 1) == '<' && is_hex_digit(byte_at(line, i + 2))) marks |= MARK_KERNEL;
-            break;
-        case BYTE_W:
-            if (line.len - i >= 4 && memcmp(line.ptr + i, "wasm", 4) == 0) marks |= MARK_MODULE;
-            break;
-        case BYTE_DASH:
-            if (i && line.ptr[i - 1] == '/' && byte_at(line, i + 1) == '/') marks |= MARK_BRANCH;
-            if (i > 4 && line.len - i >= 3 && memcmp(line.ptr + i - 5, "build-id", 8) == 0) marks |= MARK_BUILD_ID;
-            break;
-        default: break;
-        }
+static uint32_t mark_at(struct csn_str line, size_t i) {
+    switch (byte_kinds[(uint8_t)line.ptr[i]]) {
+    case BYTE_X:
+        if (!i || line.ptr[i - 1] != '0' || !is_hex_digit(byte_at(line, i + 1))) return 0;
+        return is_upper_address(line, i + 1) ? MARK_HEX | MARK_KERNEL : MARK_HEX;
+    case BYTE_PLUS:
+        if (!is_digit(byte_at(line, i + 1 + (byte_at(line, i + 1) == ' ')))) return 0;
+        return has_text(line, i + 1, "0x") || has_text(line, i + 1, " 0x") ? MARK_PLUS | MARK_OFFSET : MARK_PLUS;
+    case BYTE_P: return is_register(line, i) ? MARK_REGISTER : 0;
+    case BYTE_COLON: return (ends_time(line, i) ? MARK_TIME : 0) | (begins_value(line, i + 1) ? MARK_VALUE : 0);
+    case BYTE_K: return has_text(line, i, "Kernel Offset") ? MARK_KERNEL : 0;
+    case BYTE_L: return has_text(line, i, "Linux version") ? MARK_KERNEL : 0;
+    case BYTE_AT: return MARK_AT;
+    case BYTE_BAR: return MARK_FIELDS;
+    case BYTE_SEMICOLON: return MARK_FOLDED;
+    case BYTE_BRACKET:
+        if (is_hex_digit(byte_at(line, i + 1))) return MARK_MODULE;
+        return byte_at(line, i + 1) == '<' && is_hex_digit(byte_at(line, i + 2)) ? MARK_KERNEL : 0;
+    case BYTE_W: return has_text(line, i, "wasm") ? MARK_MODULE : 0;
+    case BYTE_DASH:
+        if (i && line.ptr[i - 1] == '/' && byte_at(line, i + 1) == '/') return MARK_BRANCH;
+        return i > 4 && has_text(line, i - 5, "build-id") ? MARK_BUILD_ID : 0;
+    default: return 0;
     }
+}
+
+/* ---- where marks may be ---- */
+
+enum { BLOCK = 16 };
+
+/* Bit i: a mark may be at byte i of the block. Most bytes of a log begin none. The bytes before and behind the block are there, too. */
+#if defined(__SSE2__) && !defined(CSNI_PORTABLE)
+static inline __m128i bytes_at(const char *p) { return _mm_loadu_si128((const __m128i *)(const void *)p); }
+static inline __m128i equal_to(__m128i bytes, char c) { return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(c)); }
+static inline __m128i either(__m128i a, __m128i b) { return _mm_or_si128(a, b); }
+static inline __m128i both(__m128i a, __m128i b) { return _mm_and_si128(a, b); }
+
+static inline uint32_t possible_marks(const char *p) {
+    __m128i before = bytes_at(p - 1), here = bytes_at(p), after = bytes_at(p + 1);
+    __m128i blank = either(equal_to(before, ' '), equal_to(before, '\t'));
+    __m128i found = both(equal_to(here, 'x'), equal_to(before, '0'));
+    found = either(found, both(equal_to(here, 'p'), either(blank, equal_to(before, 'i'))));
+    found = either(found, both(equal_to(here, '-'), either(equal_to(before, '/'), equal_to(before, 'd'))));
+    found = either(found, both(equal_to(here, 'w'), equal_to(after, 'a')));
+    found = either(found, both(equal_to(here, 'K'), equal_to(after, 'e')));
+    found = either(found, both(equal_to(here, 'L'), equal_to(after, 'i')));
+    found = either(found, either(equal_to(here, '+'), equal_to(here, ':')));
+    found = either(found, either(equal_to(here, ';'), equal_to(here, '|')));
+    found = either(found, either(equal_to(here, '@'), equal_to(here, '[')));
+    return (uint32_t)_mm_movemask_epi8(found);
+}
+#else
+static inline uint32_t possible_marks(const char *p) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < BLOCK; i++) found |= (uint32_t)(byte_kinds[(uint8_t)p[i]] != BYTE_OTHER) << i;
+    return found;
+}
+#endif
+
+static uint32_t marks_in_block(struct csn_str line, size_t from, uint32_t possible) {
+    uint32_t marks = 0;
+    for (; possible; possible &= possible - 1) marks |= mark_at(line, from + (size_t)__builtin_ctz(possible));
     return marks;
+}
+
+static uint32_t marks_within(struct csn_str line) {
+    uint32_t marks = 0;
+    size_t i = 1;
+    if (line.len < BLOCK + 2) {
+        for (i = 0; i < line.len; i++) marks |= mark_at(line, i);
+        return marks;
+    }
+    for (; i + BLOCK < line.len; i += BLOCK) marks |= marks_in_block(line, i, possible_marks(line.ptr + i));
+    /* The last block overlaps the one before. */
+    size_t last = line.len - 1 - BLOCK;
+    marks |= marks_in_block(line, last, possible_marks(line.ptr + last) >> (i - last) << (i - last));
+    return marks | mark_at(line, 0) | mark_at(line, line.len - 1);
 }
 
 static bool is_event(struct csn_str line, size_t from) {

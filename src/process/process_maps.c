@@ -280,29 +280,37 @@ static void skip_blanks(struct csn_str *rest) {
     while (rest->len && csni_is_blank(rest->ptr[0])) *rest = (struct csn_str){ rest->ptr + 1, rest->len - 1 };
 }
 
-/* A word of up to `end`, or, with `end` 0, up to a blank; at least one character. */
-static bool take_until(struct csn_str *rest, char end, struct csn_str *out) {
+/* A word of up to a blank; at least one character. */
+static bool take_word(struct csn_str *rest, struct csn_str *out) {
     size_t len = 0;
-    while (len < rest->len && (end ? rest->ptr[len] != end : !csni_is_blank(rest->ptr[len]))) len++;
-    if (!len || (end && len == rest->len)) return false;
+    while (len < rest->len && !csni_is_blank(rest->ptr[len])) len++;
     *out = (struct csn_str){ rest->ptr, len };
-    *rest = (struct csn_str){ rest->ptr + len + (end != 0), rest->len - len - (end != 0) };
+    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
+    return len > 0;
+}
+
+static bool take_hex(struct csn_str *rest, uint64_t *out) {
+    size_t len = 0;
+    while (len < rest->len && csni_hex_digit(rest->ptr[len]) < 16) len++;
+    if (!csni_hex_value((struct csn_str){ rest->ptr, len }, out)) return false;
+    *rest = (struct csn_str){ rest->ptr + len, rest->len - len };
     return true;
 }
 
 /* "55d000000000-55d000002000 r-xp 00001000 08:01 1234      /path/app" */
 static bool parse_line(struct csn_str rest, struct csn_process_mapping *out) {
-    struct csn_str start, end, access, offset, device, inode;
-    if (!take_until(&rest, '-', &start) || !take_until(&rest, 0, &end)) return false;
-    if (!csni_hex_value(start, &out->start) || !csni_hex_value(end, &out->end)) return false;
+    struct csn_str access, offset, device, inode;
+    if (!take_hex(&rest, &out->start) || !rest.len || rest.ptr[0] != '-') return false;
+    rest = (struct csn_str){ rest.ptr + 1, rest.len - 1 };
+    if (!take_hex(&rest, &out->end) || !rest.len || !csni_is_blank(rest.ptr[0])) return false;
     skip_blanks(&rest);
-    if (!take_until(&rest, 0, &access) || access.len != 4) return false;
+    if (!take_word(&rest, &access) || access.len != 4) return false;
     skip_blanks(&rest);
-    if (!take_until(&rest, 0, &offset) || !csni_hex_value(offset, &out->file_off)) return false;
+    if (!take_word(&rest, &offset) || !csni_hex_value(offset, &out->file_off)) return false;
     skip_blanks(&rest);
-    if (!take_until(&rest, 0, &device)) return false;
+    if (!take_word(&rest, &device)) return false;
     skip_blanks(&rest);
-    if (!take_until(&rest, 0, &inode)) return false;
+    if (!take_word(&rest, &inode)) return false;
     for (size_t i = 0; i < inode.len; i++)
         if (inode.ptr[i] < '0' || inode.ptr[i] > '9') return false;
     skip_blanks(&rest);
