@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lookup/address_text.h"
+#include "lookup/answer_printer.h"
 #include "commands/commands.h"
 #include "input/companion_options.h"
 #include "ui/cli_message.h"
@@ -23,15 +24,30 @@ static const struct option_spec options[] = {
       .help = "show demangled names" },
 };
 
+/* False: it is no address, or was not found. */
 static bool explain_one(const struct csn_index *index, const char *path, const char *operand, bool json,
                         struct name_text *names, struct out_buffer *out) {
     static struct explanation found;
-    uint64_t addr = 0;
-    address_parse((struct csn_str){ operand, strlen(operand) }, &addr);
+    const struct csn_str text = { operand, strlen(operand) };
+    uint64_t addr;
+    if (!address_parse(text, &addr)) {
+        struct answer_printer printer = { .json = json };
+        answer_printer_put_bad_operand(&printer, text, "", true, out);
+        return false;
+    }
     explain_find(index, addr, &found);
     if (json) explain_show_json(&found, path, names, out);
     else explain_show_text(&found, path, names, out);
     return found.status == CSN_OK;
+}
+
+/* Before anything is opened. */
+static bool has_address(char **operands, int count) {
+    uint64_t addr;
+    for (int i = 0; i < count; i++)
+        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) return true;
+    cli_error(NULL, "'%s' is not a hexadecimal address", operands[0]);
+    return false;
 }
 
 static enum exit_code run_explain(const void *values, char **operands, int operand_count) {
@@ -40,12 +56,7 @@ static enum exit_code run_explain(const void *values, char **operands, int opera
     struct name_text names;
     struct opened_index opened;
     out_init(&out, STDOUT_FILENO);
-    for (int i = 1; i < operand_count; i++) {
-        uint64_t addr;
-        if (address_parse((struct csn_str){ operands[i], strlen(operands[i]) }, &addr)) continue;
-        cli_error(NULL, "'%s' is not a hexadecimal address", operands[i]);
-        return EXIT_FAILED;
-    }
+    if (!has_address(operands + 1, operand_count - 1)) return EXIT_FAILED;
     if (!name_text_init(&names, v->demangle)) return EXIT_FAILED;
     bool partial = false, good = open_index(operands[0], &v->companions, &opened);
     for (int i = 1; good && i < operand_count; i++) {
@@ -67,7 +78,7 @@ const struct command explain_command = {
         "calls, the functions that share the code, the call sites that return here; and why something is missing.\n"
         "ADDR is hexadecimal. INDEX may be an object file, which is converted in memory first.\n"
         "\n"
-        "Exit status: 1 if an address was not found.\n",
+        "Exit status: 1 if an address was not found, or one of several was not an address.\n",
     .example = "callsign explain app.gsym 0x1139",
     .min_operands = 2,
     .max_operands = -1,

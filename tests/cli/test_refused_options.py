@@ -74,6 +74,19 @@ def test_one_bad_address_among_others(callsign, index):
     assert "'nonsense' is not a hexadecimal address" in callsign.bad("lookup", index, "nonsense")
 
 
+def test_one_bad_address_to_explain(callsign, index):
+    start = json.loads(next(line for line in callsign.good("dump", "--json", index).splitlines() if '"twice"' in line))
+    at = start["function"]["start"]
+    good = callsign.good("explain", index, at)
+    done = callsign.run("explain", index, at, "nonsense", at)
+    assert (done.returncode, done.stdout) == (1, good + "\nnonsense: error: not a hexadecimal address\n\n" + good)
+    assert done.stderr == "callsign: 'nonsense' is not a hexadecimal address\n"
+    done = callsign.run("explain", "--json", index, "nonsense", at)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1 and "nonsense" in lines[0]["error"] and lines[1:] == [json.loads(callsign.good("explain", "--json", index, at))]
+    assert "'nonsense' is not a hexadecimal address" in callsign.bad("explain", index, "nonsense")
+
+
 @pytest.mark.parametrize("suffix, form", [("gsym", "gsym"), ("gsym", "gsym-v2"), ("sym", "breakpad"), ("bsym", "bsym")])
 def test_no_second_suffix(callsign, index, suffix, form):
     """X.gsym without -o does not become X.gsym.gsym."""
