@@ -81,8 +81,8 @@ static bool walk(struct diff_out *diff, const struct diff_values *values, struct
     listener.context = diff;
     if (!diff_walk(diff->inputs[0].index, diff->inputs[1].index, &listener, &result->counts)) return false;
     const struct diff_counts *counts = &result->counts;
-    result->same = !result->header_count && !counts->changed && !counts->moved && !counts->removed && !counts->added &&
-                   !counts->damaged[0] && !counts->damaged[1];
+    result->differ = result->header_count || counts->changed || counts->moved || counts->removed || counts->added;
+    result->same = !result->differ && !counts->damaged[0] && !counts->damaged[1];
     return true;
 }
 

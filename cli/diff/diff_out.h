@@ -23,6 +23,7 @@ struct diff_result {
     struct diff_header headers[DIFF_HEADERS_MAX];
     size_t header_count;
     struct diff_counts counts;
+    bool differ; /* neither this nor `same`: the rest is the same, but parts are damaged */
     bool same;
 };
 

@@ -183,6 +183,8 @@ def test_a_record_that_is_damaged(callsign, app, tmp_path):
         assert "4294967280" in one["error"]
         assert not any(found["functions"][kind] for kind in ("changed", "removed", "added"))
         assert found["counts"]["damaged"] == 1 and not found["same"]
+    for second in (app, data.path): # nothing tells that they differ
+        assert callsign.run("diff", data.path, second).stdout.endswith(" damaged\nthe rest is the same\n")
     # Not even against itself does it count as the same.
     assert [d["in"] for d in damaged(callsign, data.path, data.path)["functions"]["damaged"]] == ["a", "b"]
 
