@@ -55,8 +55,8 @@ struct csni_unit_stream {
 /* One worker inflates and converts in turn, in the same memory. Several have one portion each, and two ahead. */
 enum { SLOTS_MAX = 24 };
 
-/* A conversion needs most memory when all units are converted. Until half of them are, a portion's memory stays for the next
- * one, so that no page has to be given back and taken again; then little of it does, and one slot less is used. */
+/* A conversion needs most memory when all units are converted. Until half of them are, or three quarters by one worker, a portion's
+ * memory stays for the next one, so that no page has to be given back and taken again; then little does, and one slot less is used. */
 enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 5 << 18 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
@@ -166,7 +166,7 @@ static void inflate(struct csni_unit_stream *s, struct slot *slot) {
     pthread_mutex_lock(&s->lock);
     s->inflating = false;
     s->at_end = csni_info_portions_at_end(s->portions);
-    s->is_late = slot->portion.from > csni_info_portions_size(s->portions) / 2;
+    s->is_late = slot->portion.from > csni_info_portions_size(s->portions) / 4 * (s->slot_count > 1 ? 2 : 3);
     free_unused(s);
     slot->state = INFLATED;
     if (status == CSN_NONE || status == CSN_E_FORMAT) end_at(s, slot);
