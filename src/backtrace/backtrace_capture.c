@@ -1,14 +1,12 @@
-/* The own stack, by unwind tables or frame pointers. */
+/* The own stack and an interrupted one, by unwind tables; where they end, by frame pointers. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 #include <unwind.h>
 
 #include <callsign/backtrace.h>
+
+#include "backtrace/frame_pointers.h"
 
 /* ---- unwind tables ---- */
 
@@ -39,73 +37,6 @@ __attribute__((noinline)) size_t csn_backtrace_capture(size_t skip, uint64_t *pc
     return walk.count;
 }
 
-/* ---- frame pointers ---- */
-
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__)
-
-enum { CHECK_UNIT = 1024 };  /* memory is mapped in pages, none of which is smaller */
-
-/* The kernel reads the new signal mask before it refuses the first argument: EFAULT for memory that cannot be read. */
-static bool is_readable(uintptr_t addr) {
-#ifdef SYS_rt_sigprocmask
-    int before = errno;
-    long result = syscall(SYS_rt_sigprocmask, -1, addr & ~(uintptr_t)7, NULL, (size_t)8);
-    bool is_fault = result == -1 && errno == EFAULT;
-    errno = before;
-    return !is_fault;
-#else
-    (void)addr;
-    return false;
-#endif
-}
-
-/* Return addresses may be signed (pointer authentication). */
-static uintptr_t strip_signature(uintptr_t addr) {
-#ifdef __aarch64__
-    register uintptr_t link __asm__("x30") = addr;
-    __asm__("hint #7" : "+r"(link)); /* xpaclri */
-    return link;
-#else
-    return addr;
-#endif
-}
-
-/* A frame begins with the caller's frame pointer, then the return address. is_doubtful: the register may hold something else. */
-static size_t walk_pointers(uintptr_t frame, bool is_doubtful, size_t skip, uint64_t *pcs, size_t cap) {
-    size_t count = 0;
-    uintptr_t checked = 0;
-    while (frame && frame % sizeof(uintptr_t) == 0 && count < cap) {
-        uintptr_t last = frame + 2 * sizeof(uintptr_t) - 1;
-        if (frame / CHECK_UNIT != checked && !is_readable(frame)) break;
-        if (last / CHECK_UNIT != frame / CHECK_UNIT && !is_readable(last)) break;
-        checked = last / CHECK_UNIT;
-        uintptr_t above = ((const uintptr_t *)frame)[0], pc = strip_signature(((const uintptr_t *)frame)[1]);
-        if (!pc || (is_doubtful && !is_readable(pc))) break;
-        if (skip) skip--;
-        else pcs[count++] = pc - 1;
-        if (above <= frame) break;
-        frame = above;
-    }
-    return count;
-}
-
-__attribute__((noinline)) size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) {
-    size_t count = walk_pointers((uintptr_t)__builtin_frame_address(0), false, skip, pcs, cap);
-    __asm__ volatile("" ::: "memory"); /* no tail call, which would write over the frame that is walked */
-    return count;
-}
-
-#else
-
-static size_t walk_pointers(uintptr_t frame, bool is_doubtful, size_t skip, uint64_t *pcs, size_t cap) {
-    (void)frame, (void)is_doubtful, (void)skip, (void)pcs, (void)cap;
-    return 0;
-}
-
-size_t csn_backtrace_capture_frame_pointers(size_t skip, uint64_t *pcs, size_t cap) { return walk_pointers(0, false, skip, pcs, cap); }
-
-#endif
-
 /* ---- an interrupted stack ---- */
 
 struct interrupted {
@@ -120,14 +51,14 @@ static struct interrupted read_context(const void *context) {
     const greg_t *regs = user->uc_mcontext.gregs;
     struct interrupted at = { .pc = (uint64_t)regs[REG_RIP], .frame = (uintptr_t)regs[REG_RBP] };
     uintptr_t stack = (uintptr_t)regs[REG_RSP];
-    if (stack % sizeof stack == 0 && is_readable(stack)) at.caller = *(const uintptr_t *)stack;
+    if (stack % sizeof stack == 0 && csni_is_readable(stack)) at.caller = *(const uintptr_t *)stack;
     return at;
 #elif defined(__linux__) && defined(__i386__)
     const greg_t *regs = user->uc_mcontext.gregs;
     return (struct interrupted){ .pc = (uint32_t)regs[REG_EIP], .frame = (uintptr_t)regs[REG_EBP] };
 #elif defined(__linux__) && defined(__aarch64__)
     return (struct interrupted){ .pc = user->uc_mcontext.pc, .frame = (uintptr_t)user->uc_mcontext.regs[29],
-                                 .caller = strip_signature((uintptr_t)user->uc_mcontext.regs[30]) };
+                                 .caller = csni_strip_signature((uintptr_t)user->uc_mcontext.regs[30]) };
 #else
     (void)user;
     return (struct interrupted){ .pc = 0 };
@@ -143,7 +74,7 @@ static size_t walk_interrupted(const struct interrupted *at, uint64_t *pcs, size
     size_t count = 1;
     bool is_bad_call = at->pc < 4096 && at->caller;
     if (is_bad_call && count < cap) pcs[count++] = at->caller - 1;
-    return count + walk_pointers(at->frame, true, 0, pcs + count, cap - count);
+    return count + csni_walk_frame_pointers(at->frame, true, 0, pcs + count, cap - count);
 }
 
 __attribute__((noinline)) size_t csn_backtrace_capture_context(const void *context, uint64_t *pcs, size_t cap) {

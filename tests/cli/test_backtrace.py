@@ -117,6 +117,20 @@ def test_thread_and_frame_pointers(callsign, libraries, tmp_path):
         assert crash[:3] == crash_frames()
 
 
+def test_without_an_unwinder(callsign, libraries, tmp_path):
+    """Frame pointers need neither libgcc_s nor libgcc_eh, and the linker is given neither."""
+    source, program = SOURCES / "no_unwinder.c", tmp_path / "own"
+    run(need("gcc"), "-g", "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", f"-I{INCLUDE}", source, "-o", program,
+        "-nodefaultlibs", libraries / "libcallsign-backtrace.a", "-lc", "-lgcc")
+    symbols = run(need("nm"), "-u", program)
+    assert "__libc_start_main" in symbols and "_Unwind" not in symbols
+    callsign.good("convert", program, "-o", f"{program}.gsym")
+    run(need("strip"), program)
+    text = run(program)
+    expected = [("inner", "capture"), ("outer", "outer"), ("main", "main")]
+    assert own_frames(text, source) == [[(name, mark(source, line)) for name, line in expected]]
+
+
 def test_call_of_address_0(callsign, libraries, tmp_path):
     program = tmp_path / "own"
     run(need("gcc"), "-g", "-O2", "-fno-omit-frame-pointer", f"-I{INCLUDE}", OWN, "-o", program, *link(libraries, "static"))
