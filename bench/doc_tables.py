@@ -235,6 +235,22 @@ def lineless(results):
     return note + markdown(["", "functions", "with a line in the program", "none in llvm-gsymutil's index", "none in ours"], rows)
 
 
+def zoo(results):
+    """A program of each compiler: answers at random addresses against llvm-symbolizer, differences by kind, and what the kinds are."""
+    kinds, rows = results["kinds"], []
+    for name, found in results["programs"].items():
+        if "left_out" in found:
+            rows.append([name, f"left out: {found['left_out'][:100]}", *[""] * (len(kinds) + 4)])
+            continue
+        lost = ", ".join(f"{kind} {size} B" for kind, size in found["lost"].items()) or "0"
+        rows.append([name, found.get("compiler", ""), f"{found['functions']:,}", f"{found['addresses']:,}", f"{found['same']:,}",
+                     *[f"{found['differences'][kind]:,}" if kind in found["differences"] else "" for kind in kinds], lost])
+    commits = ", ".join(dict.fromkeys(found["commit"] for found in results["programs"].values() if "commit" in found))
+    note = f"{results['date']}, commit {commits}, llvm-symbolizer {results['llvm']}: `{results['command']}`.\n\n"
+    return (note + markdown(["program", "compiler", "functions", "addresses", "same", *kinds, "not in the index"], rows, left=2) + "\n"
+            + "".join(f"- {kind}: {why}.\n" for kind, why in kinds.items()))
+
+
 def demangled(results):
     """Names of real programs, against the tools that demangle them."""
     rows = [[row["names"], row["reference"], f"{row['distinct']:,}", f"{row['different']:,}", f"{row['only_ours']:,}", f"{row['only_theirs']:,}"]
@@ -455,7 +471,7 @@ def profiles(results):
 
 
 TABLES = {f.__name__: f for f in (conversion, lookups, goals, processes, pages, accelerator, sizes, stored, one_address, many_files, stacks, headline,
-                                lookup_headline, first_backtrace, differences, lineless, demangled, stand_ins, merged, server,
+                                lookup_headline, first_backtrace, differences, lineless, zoo, demangled, stand_ins, merged, server,
                                 store_at_scale, spark_runs, spark_growth, spark_cost, clickhouse,
                                 fuzzing, fuzz_coverage, profiles)}
 
