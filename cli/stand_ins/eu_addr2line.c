@@ -12,6 +12,7 @@
 #include "stand_ins/captured_output.h"
 #include "stand_ins/dwarf_words.h"
 #include "stand_ins/early_answers.h"
+#include "stand_ins/eu_images.h"
 #include "stand_ins/eu_indexed.h"
 #include "stand_ins/gnu_demangle.h"
 #include "stand_ins/growth.h"
@@ -250,7 +251,11 @@ static void report(const struct eu *e, const char *format, ...) {
 /* Offsets in a section: only where it can move, so of objects that are not linked. */
 static bool adjust_to_section(const struct eu *e, const char *name, uintmax_t *addr) {
     const struct libdw_module *m = e->module;
-    for (uint32_t i = 1; m->object.kind == CSN_OBJECT_RELOCATABLE && i < m->object.section_count; i++) {
+    if (e->images && e->images->count != 1) {
+        report(e, "Section syntax requires exactly one module");
+        exit(1);
+    }
+    for (uint32_t i = 1; m && m->object.kind == CSN_OBJECT_RELOCATABLE && i < m->object.section_count; i++) {
         struct csn_debug_section s;
         if (csn_debug_info_section(m->info, i, &s, NULL) != CSN_OK || !(s.flags & CSN_SECTION_ALLOC)) continue;
         if (s.name.len != strlen(name) || memcmp(s.name.ptr, name, s.name.len) != 0) continue;
@@ -261,7 +266,7 @@ static bool adjust_to_section(const struct eu *e, const char *name, uintmax_t *a
     return false;
 }
 
-static const struct csn_debug_symbol *symbol_of_name(const struct libdw_module *m, const char *name) {
+static const struct csn_debug_symbol *find_symbol(const struct libdw_module *m, const char *name) {
     size_t size = strlen(name);
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct csn_debug_symbol *s = &m->symbols[i];
@@ -269,6 +274,19 @@ static const struct csn_debug_symbol *symbol_of_name(const struct libdw_module *
         if (s->name.len == size && size && memcmp(s->name.ptr, name, size) == 0) return s;
     }
     return NULL;
+}
+
+/* The first one of all files; *bias: what its value is less than the address in the process. NULL: none. */
+static const struct csn_debug_symbol *symbol_of_name(const struct eu *e, const char *name, uint64_t *bias) {
+    const struct csn_debug_symbol *found = NULL;
+    *bias = 0;
+    if (!e->images) return find_symbol(e->module, name);
+    for (size_t i = 0; i < e->images->count && !found; i++) {
+        struct eu_image *image = &e->images->items[i];
+        if (eu_image_open(e->images, image)) found = find_symbol(image->module, name);
+        if (found && found->is_defined) *bias = image->bias;
+    }
+    return found;
 }
 
 /* "(SECTION)+OFFSET" or "SYMBOL+OFFSET", with numbers as in C. False: neither. */
@@ -291,11 +309,12 @@ static bool read_expression(const struct eu *e, const char *text, uintmax_t *add
     if (*end) return parsed;
     if (end == text + size && text[size]) return parsed;
     name = copy_text(text, size);
-    const struct csn_debug_symbol *symbol = symbol_of_name(e->module, name);
+    uint64_t bias;
+    const struct csn_debug_symbol *symbol = symbol_of_name(e, name, &bias);
     if (symbol) {
         if (symbol->size && (uintmax_t)offset >= symbol->size)
             report(e, "offset %#" PRIxMAX " lies outside contents of '%s'", (uintmax_t)offset, name);
-        *addr = (uintmax_t)offset + libdw_symbol_value(symbol);
+        *addr = (uintmax_t)offset + libdw_symbol_value(symbol) + bias;
         parsed = true;
     } else {
         report(e, "cannot find symbol '%s'", name);
@@ -313,16 +332,22 @@ static int answer(struct eu *e, const char *text) {
     } else if (e->section && !adjust_to_section(e, e->section, &addr)) {
         return 1;
     }
-    struct libdw_module *m = libdw_module_contains(e->module, addr) ? e->module : NULL;
-    libdw_module_trim(e->module);
+    struct libdw_module *m = !e->images && libdw_module_contains(e->module, addr) ? e->module : NULL;
+    const struct eu_image *image = e->images ? eu_images_find(e->images, addr) : NULL;
+    uint64_t place = addr;
+    if (image) {
+        m = image->module;
+        place -= image->bias;
+    }
+    if (m) libdw_module_trim(m);
     if (e->addresses && !e->width) e->width = m && m->object.address_size == 4 ? 8 : 16;
     if (e->addresses) printf("0x%.*" PRIx64 "%s", e->width, (uint64_t)addr, e->pretty ? ": " : "\n");
-    struct libdw_unit *unit = m ? libdw_module_unit(m, addr) : NULL;
-    if (e->functions && !put_function(e, unit, addr) && !e->symbols) put_symbol_name(e, m, addr);
-    if (e->symbols) put_symbol(e, m, addr);
+    struct libdw_unit *unit = m ? libdw_module_unit(m, place) : NULL;
+    if (e->functions && !put_function(e, unit, place) && !e->symbols) put_symbol_name(e, m, place);
+    if (e->symbols) put_symbol(e, m, place);
     if ((e->functions || e->symbols) && e->pretty) fputs("at ", stdout);
-    put_line(e, unit, &addr);
-    return e->inlines ? put_callers(e, unit, addr) : 0;
+    put_line(e, unit, &place);
+    return e->inlines ? put_callers(e, unit, place) : 0;
 }
 
 /* ---- the command line ---- */
@@ -335,7 +360,16 @@ static int refuse_usage(const struct eu *e) {
 /* -1: go on; else the exit code. */
 static int take_option(struct eu *e, int option, const char *word) {
     switch (option) {
-    case 'e': e->path = optarg; break;
+    case 'e': case 'p': case 'M':
+        if (e->pid_text || e->maps_path || (option != 'e' && e->path)) {
+            fprintf(stderr, "%s: only one of -e, -p, -k, -K, or --core allowed\n", e->short_name);
+            return refuse_usage(e);
+        }
+        if (option == 'e') e->path = optarg;
+        if (option == 'M') e->maps_path = optarg;
+        if (option == 'p') e->pid_text = optarg;
+        e->pid = option == 'p' ? strtol(optarg, NULL, 10) : 0;
+        break;
     case 'a': e->addresses = true; break;
     case 'b': case 'C': case OPT_DEMANGLER: e->demangle = true; break;
     case 's': e->base_names = true; break;
@@ -362,15 +396,32 @@ static int take_option(struct eu *e, int option, const char *word) {
         }
         return refuse_usage(e);
     default:
-        fprintf(stderr, "%s: processes, cores and kernels are not read here\n", e->short_name);
+        fprintf(stderr, "%s: cores and kernels are not read here\n", e->short_name);
         return 1;
     }
     return -1;
 }
 
+/* False: the files of the process cannot be listed, which is printed. */
+static bool open_images(struct eu *e) {
+    static struct eu_images images;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/maps", e->pid);
+    FILE *maps = fopen(e->maps_path ? e->maps_path : path, "r");
+    if (!maps && e->maps_path) fprintf(stderr, "%s: cannot open '%s': %s\n", e->short_name, e->maps_path, strerror(errno));
+    else if (!maps) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->pid_text, strerror(errno));
+    if (!maps) return false;
+    const bool is_good = eu_images_read(&images, maps, !e->maps_path, e->debuginfo_path);
+    fclose(maps);
+    if (is_good) e->images = &images;
+    else fprintf(stderr, "%s: %s: %s\n", e->short_name, e->maps_path ? e->maps_path : e->pid_text, strerror(ENOEXEC));
+    return is_good;
+}
+
 /* False: the file cannot be opened, which is printed. */
 static bool open_module(struct eu *e) {
     const char *message;
+    if (e->images) return true;
     e->module = libdw_module_open(e->path, e->debuginfo_path, &message);
     if (!e->module) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->path, message);
     return e->module;
@@ -475,6 +526,7 @@ static bool answer_line(struct session *s) {
         return true;
     }
     if (!e->module && !open_module(e)) return false;
+    const bool is_object = !e->images;
     const bool keeps = s->kept && may_keep && !s->index.index;
     if (keeps) captured_output_begin(&s->captured);
     const bool is_early = may_keep && early_answers_put(s->early, addr, &s->result);
@@ -482,9 +534,9 @@ static bool answer_line(struct session *s) {
     const size_t size = keeps ? captured_output_end(&s->captured) : 0;
     if (s->result == 0) kept_answers_add(s->kept, addr, s->captured.text, size); /* the last answer gives the exit code */
     s->asked += may_keep;
-    if (!is_early) libdw_module_grow_budget(e->module);
+    if (!is_early && is_object) libdw_module_grow_budget(e->module);
     if (may_keep && !is_early && ++s->asked_alone % SESSION_REQUESTS == 0 && is_worth_it(s)) kept_index_make(&s->index, make_index, s);
-    if (!s->index.index) answer_early(s);
+    if (!s->index.index && is_object) answer_early(s);
     return true;
 }
 
@@ -493,7 +545,7 @@ static int answer_lines(struct eu *e, struct kept_answers *kept) {
     static struct session s;
     s.e = e;
     s.kept = kept;
-    s.may_index = eu_index_open(&s.index, e);
+    s.may_index = !e->images && eu_index_open(&s.index, e);
     if (!s.index.index && !kept_answers_exist(kept) && !open_module(e)) return 1;
     s.early = early_answers_create();
     while (read_line(&s)) {
@@ -522,15 +574,13 @@ int eu_addr2line_main(int argc, char **argv) {
         int code = take_option(&e, option, argv[optind > 1 ? optind - 1 : 1]);
         if (code >= 0) return code;
     }
+    if ((e.pid_text || e.maps_path) && !open_images(&e)) return 1;
     if (!e.path) e.path = "a.out";
-    if (optind == argc) {
-        const int code = answer_lines(&e, kept_answers_open(e.path, argc, argv));
-        if (e.module) libdw_module_close(e.module);
-        return code;
-    }
-    if (!open_module(&e)) return 1;
     int result = 0;
+    if (optind == argc) result = answer_lines(&e, e.images ? NULL : kept_answers_open(e.path, argc, argv));
+    else if (!open_module(&e)) return 1;
     for (int i = optind; i < argc; i++) result = answer(&e, argv[i]);
-    libdw_module_close(e.module);
+    if (e.module) libdw_module_close(e.module);
+    if (e.images) eu_images_free(e.images);
     return result;
 }

@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import platform
 import random
 import shutil
@@ -467,6 +468,39 @@ def test_file_of_a_symbol_in_a_unit_without_rows(size, folder, tmp_path):
         assert pair.run("ours", arguments, lines, tmp_path, environment) == pair.run("theirs", arguments, lines, tmp_path)
     if size == "large":
         wait_for(lambda: list((tmp_path / "cache/addresses").glob("*")))
+
+
+def test_files_of_a_process_are_found(folder, programs, tmp_path):
+    pair = pair_for("eu-addr2line", folder)
+    names = [name for name in ("c-gcc", "c-nopie", "cc-gcc", "c-nodebug") if name in programs]
+    bases = {name: 0x400000 if name == "c-nopie" else 0x550000000000 + i * 0x10000000 for i, name in enumerate(names)}
+    lines = [f"{bases[name] + part * 0x1000:x}-{bases[name] + (part + 1) * 0x1000:x} r-xp {part * 0x1000:08x} fe:00 {i + 10}    {programs[name]}\n"
+             for i, name in sorted(enumerate(names), key=lambda pair: bases[pair[1]]) for part in range(4)]
+    lines.insert(4, "7000000-7001000 rw-p 00000000 00:00 0    [heap]\n")
+    (tmp_path / "maps").write_text("".join(lines))
+    addresses = [f"0x{base + at:x}" for base in bases.values() for at in range(0, 0x4400, 0x51)] + ["0x7000010", "0x10"]
+    requests = "\n".join([*addresses, "main", "main+1", "top+0x1", "nothing"]) + "\n"
+    for options in ([], ["-f", "-i", "-C"], ["-a", "-S", "-x"], ["-f", "-S", "--pretty-print", "-s", "-F"]):
+        arguments = [*options, "-M", str(tmp_path / "maps")]
+        difference = pair.compare(arguments, requests.encode(), tmp_path)
+        assert difference is None, stand_in_pairs.show_difference(arguments, requests.encode(), difference)
+    (tmp_path / "odd").write_text("root:x:0:0:root:/root:/bin/sh\n")
+    for arguments in (["-M", "maps", "0x400010", "main"], ["-M", "maps", "0x10", "(.text)+1", "0x11"], ["-j", ".text", "-M", "maps", "1"], ["-M", "odd", "0"], ["-M", "missing", "0"], ["-p", "999999999", "0"], ["-e", "x", "-p", "1", "0"]):
+        difference = pair.compare(arguments, b"", tmp_path)
+        assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        try:
+            child.stdin.write(b"x")
+            child.stdin.flush()
+            assert child.stdout.read(1) == b"x"  # it runs, and maps nothing more
+            start = int(pathlib.Path(f"/proc/{child.pid}/maps").read_text().split("-")[0], 16)
+            requests = "".join(f"0x{start + at:x}\n" for at in range(0, 0x6000, 0x321)).encode()
+            for options in (["-f"], ["-a", "-S", "-x"]):
+                arguments = [*options, "-p", str(child.pid)]
+                difference = pair.compare(arguments, requests, tmp_path)
+                assert difference is None, stand_in_pairs.show_difference(arguments, requests, difference)
+        finally:
+            child.kill()
 
 
 def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):

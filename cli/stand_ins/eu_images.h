@@ -1,0 +1,32 @@
+/* The files that a process has mapped, as elfutils' libdwfl takes them from /proc/PID/maps. */
+#ifndef CALLSIGN_CLI_EU_IMAGES_H
+#define CALLSIGN_CLI_EU_IMAGES_H
+
+#include <stdio.h>
+
+#include "stand_ins/libdw_module.h"
+
+struct eu_image {
+    char *path;
+    uint64_t low, high;      /* addresses in the process */
+    uint64_t bias;           /* of these against those of the file, once it is open */
+    struct libdw_module *module; /* NULL: not open, or it cannot be */
+    bool was_tried;
+};
+
+struct eu_images {
+    struct eu_image *items;
+    size_t count, capacity;
+    bool is_process;         /* all that is above its last file belongs to that, as libdwfl has it; not of a file of mappings */
+    const char *debuginfo_path;
+};
+
+/* False: a line is none of such a file. */
+bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process, const char *debuginfo_path);
+void eu_images_free(struct eu_images *images);
+/* The image at an address, with its file open; NULL: there is none, or it is no ELF file. */
+struct eu_image *eu_images_find(struct eu_images *images, uint64_t addr);
+/* Opens the file of an image. False: it cannot be opened. */
+bool eu_image_open(const struct eu_images *images, struct eu_image *image);
+
+#endif
