@@ -66,7 +66,7 @@ class CacheKiller:
             self.kill_once(whole)
             self.check_entries()
             self.counts["entries_after_kills"] += len(list(self.cache.rglob("*.gsym")))
-            if i % 10 == 9:
+            if i % (2 * KILLS_TO_A_CACHE) == 2 * KILLS_TO_A_CACHE - 1: # before it is emptied, most kills have left entries
                 self.compare_one()
         self.finish()
         return self.counts
