@@ -357,6 +357,24 @@ static int refuse_usage(const struct eu *e) {
     return EXIT_USAGE;
 }
 
+/* False: the files of the process cannot be listed, which is printed. */
+static bool open_images(struct eu *e) {
+    static struct eu_images images;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/maps", e->pid);
+    FILE *maps = fopen(e->maps_path ? e->maps_path : path, "r");
+    if (!maps && e->maps_path) fprintf(stderr, "%s: cannot open '%s': %s\n", e->short_name, e->maps_path, strerror(errno));
+    else if (!maps) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->pid_text, strerror(errno));
+    if (!maps) return false;
+    errno = ENOEXEC;
+    const bool is_good = eu_images_read(&images, maps, !e->maps_path) && !ferror(maps);
+    const int reason = errno;
+    fclose(maps);
+    if (is_good) e->images = &images;
+    else fprintf(stderr, "%s: %s: %s\n", e->short_name, e->maps_path ? e->maps_path : e->pid_text, strerror(reason));
+    return is_good;
+}
+
 /* -1: go on; else the exit code. */
 static int take_option(struct eu *e, int option, const char *word) {
     switch (option) {
@@ -369,6 +387,7 @@ static int take_option(struct eu *e, int option, const char *word) {
         if (option == 'M') e->maps_path = optarg;
         if (option == 'p') e->pid_text = optarg;
         e->pid = option == 'p' ? strtol(optarg, NULL, 10) : 0;
+        if (option != 'e' && !open_images(e)) return 1;
         break;
     case 'a': e->addresses = true; break;
     case 'b': case 'C': case OPT_DEMANGLER: e->demangle = true; break;
@@ -400,22 +419,6 @@ static int take_option(struct eu *e, int option, const char *word) {
         return 1;
     }
     return -1;
-}
-
-/* False: the files of the process cannot be listed, which is printed. */
-static bool open_images(struct eu *e) {
-    static struct eu_images images;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%ld/maps", e->pid);
-    FILE *maps = fopen(e->maps_path ? e->maps_path : path, "r");
-    if (!maps && e->maps_path) fprintf(stderr, "%s: cannot open '%s': %s\n", e->short_name, e->maps_path, strerror(errno));
-    else if (!maps) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->pid_text, strerror(errno));
-    if (!maps) return false;
-    const bool is_good = eu_images_read(&images, maps, !e->maps_path, e->debuginfo_path);
-    fclose(maps);
-    if (is_good) e->images = &images;
-    else fprintf(stderr, "%s: %s: %s\n", e->short_name, e->maps_path ? e->maps_path : e->pid_text, strerror(ENOEXEC));
-    return is_good;
 }
 
 /* False: the file cannot be opened, which is printed. */
@@ -574,7 +577,7 @@ int eu_addr2line_main(int argc, char **argv) {
         int code = take_option(&e, option, argv[optind > 1 ? optind - 1 : 1]);
         if (code >= 0) return code;
     }
-    if ((e.pid_text || e.maps_path) && !open_images(&e)) return 1;
+    if (e.images) e.images->debuginfo_path = e.debuginfo_path;
     if (!e.path) e.path = "a.out";
     int result = 0;
     if (optind == argc) result = answer_lines(&e, e.images ? NULL : kept_answers_open(e.path, argc, argv));

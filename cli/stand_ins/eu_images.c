@@ -26,10 +26,10 @@ static bool read_mapping(char *line, struct mapping *out) {
 }
 
 /* Mappings of one file that follow each other are one image. */
-bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process, const char *debuginfo_path) {
+bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process) {
     char line[MAX_LINE];
     static struct mapping m, last;
-    *out = (struct eu_images){ .is_process = is_process, .debuginfo_path = debuginfo_path };
+    *out = (struct eu_images){ .is_process = is_process };
     last.path[0] = 0;
     while (fgets(line, sizeof line, maps)) {
         if (!read_mapping(line, &m)) return false;

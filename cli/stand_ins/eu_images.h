@@ -18,11 +18,11 @@ struct eu_images {
     struct eu_image *items;
     size_t count, capacity;
     bool is_process;         /* all that is above its last file belongs to that, as libdwfl has it; not of a file of mappings */
-    const char *debuginfo_path;
+    const char *debuginfo_path; /* of options; NULL: none */
 };
 
 /* False: a line is none of such a file. */
-bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process, const char *debuginfo_path);
+bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process);
 void eu_images_free(struct eu_images *images);
 /* The image at an address, with its file open; NULL: there is none, or it is no ELF file. */
 struct eu_image *eu_images_find(struct eu_images *images, uint64_t addr);

@@ -485,7 +485,7 @@ def test_files_of_a_process_are_found(folder, programs, tmp_path):
         difference = pair.compare(arguments, requests.encode(), tmp_path)
         assert difference is None, stand_in_pairs.show_difference(arguments, requests.encode(), difference)
     (tmp_path / "odd").write_text("root:x:0:0:root:/root:/bin/sh\n")
-    for arguments in (["-M", "maps", "0x400010", "main"], ["-M", "maps", "0x10", "(.text)+1", "0x11"], ["-j", ".text", "-M", "maps", "1"], ["-M", "odd", "0"], ["-M", "missing", "0"], ["-p", "999999999", "0"], ["-e", "x", "-p", "1", "0"]):
+    for arguments in (["-M", "maps", "0x400010", "main"], ["-M", "maps", "0x10", "(.text)+1", "0x11"], ["-j", ".text", "-M", "maps", "1"], ["-M", "odd", "0"], ["-M", "missing", "0"], ["-p", "999999999", "0"], ["-M", "missing", "-e", "x", "0"], ["-M", ".", "0"], ["-M", "maps", "-e", "x"], ["-e", "x", "-p", "1", "0"]):
         difference = pair.compare(arguments, b"", tmp_path)
         assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
