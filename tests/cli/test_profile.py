@@ -187,7 +187,7 @@ def test_otlp_in(callsign, symbols, tmp_path):
     table = [(5, text) for text in ("", "/nowhere/app", "cpu", "nanoseconds", "thread.name")]
     table += [(1, b""), (1, message((1, BASE + 0x1000), (2, BASE + 0x4000), (3, 0x1000), (4, 1)))]
     table += [(2, b""), (2, message((1, 1), (2, BASE + 0x1004))), (2, message((1, 1), (2, BASE + 0x200f)))]
-    table += [(6, b""), (6, message((1, 4), (2, message((1, "worker")))))]
+    table += [(6, b""), (6, message((1, 4), (2, message((1, "worker"), (99, b"of a later version")))))]
     table += [(7, b""), (7, message((1, packed([1, 2]))))]
     samples = [(2, message((1, 1), (2, packed([1])), (4, packed([70])))),
                (2, message((1, 1), (5, (10).to_bytes(8, "little") + (20).to_bytes(8, "little"))))]
