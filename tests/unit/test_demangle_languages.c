@@ -821,6 +821,8 @@ static const struct pair plain_names[] = {
     { "camlFoo", "Foo" },
     { "base_GHCziBase_map_info", "base:GHC.Base.map (info)" },
     { "base_GHCziBase_zpzp_closure", "base:GHC.Base.++ (closure)" },
+    { "base_ControlziCategory_zdfCategorykZCz7eUZC_closure", "base:Control.Category.$fCategoryk:~: (closure)" },
+    { "base_DataziBifoldable_zdfBifoldableZLz2cUZR_closure", "base:Data.Bifoldable.$fBifoldable(,) (closure)" },
     { "ghczmprim_GHCziTypes_ZC_con_info", "ghc-prim:GHC.Types.: (con_info)" },
     { "ghczmprim_GHCziTuple_Z3T_con_info", "ghc-prim:GHC.Tuple.(,,) (con_info)" },
     { "ghczmprim_GHCziPrim_Z2H_closure", "ghc-prim:GHC.Prim.(#,#) (closure)" },

@@ -30,7 +30,7 @@ static size_t put_code_point(struct csn_str text, size_t at, struct csni_name_te
         if (!csni_is_decimal(c) && (c < 'a' || c > 'f')) break;
         code = code << 4 | (uint32_t)(csni_is_decimal(c) ? c - '0' : c - 'a' + 10);
     }
-    bool is_text = code >= 0x80 && code < 0x110000 && (code < 0xd800 || code >= 0xe000);
+    bool is_text = code > 0x20 && code != 0x7f && code < 0x110000 && (code < 0xd800 || code >= 0xe000);
     if (at == text.len || text.ptr[at] != 'U' || !is_text) return 0;
     csni_name_put_utf8(out, code);
     return at + 1 - begin;
