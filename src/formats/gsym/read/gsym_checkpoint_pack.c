@@ -24,7 +24,7 @@ static unsigned plan_fields(const uint32_t *most, unsigned count, uint8_t *bits)
     return (sum + 7) / 8;
 }
 
-static void raise(uint32_t *most, uint32_t v) {
+static void keep_most(uint32_t *most, uint32_t v) {
     if (v > *most) *most = v;
 }
 
@@ -33,18 +33,18 @@ void csni_checkpoint_share_measure(struct csni_checkpoint_share *s) {
     for (size_t k = 0; k < s->entries.count; k++) {
         const uint32_t *entry = s->entries.items[k].fields;
         for (unsigned f = 0; f < CSNI_CP_FIELDS; f++)
-            if (f != CSNI_CP_RECORD || entry[f] != CSNI_CP_NO_RECORD) raise(&s->most[f], entry[f]);
+            if (f != CSNI_CP_RECORD || entry[f] != CSNI_CP_NO_RECORD) keep_most(&s->most[f], entry[f]);
     }
     for (size_t k = 0; k < s->calls.count; k++) {
         final_call(s, k, fields);
-        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) raise(&s->call_most[f], fields[f]);
+        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) keep_most(&s->call_most[f], fields[f]);
     }
 }
 
 /* The largest offset of a record that can be told; later ones of the share are left out. */
 static uint32_t most_record(const struct csni_checkpoint_share *s) {
     uint32_t most = final_record(s, s->most[CSNI_CP_RECORD]);
-    for (size_t k = 0; !most && k < s->entries.count; k++) raise(&most, final_record(s, s->entries.items[k].fields[CSNI_CP_RECORD]));
+    for (size_t k = 0; !most && k < s->entries.count; k++) keep_most(&most, final_record(s, s->entries.items[k].fields[CSNI_CP_RECORD]));
     return most;
 }
 
@@ -54,10 +54,10 @@ void csni_checkpoint_plan(struct csni_checkpoint_plan *out, const struct csni_ch
     for (size_t i = 0; i < count; i++) {
         const struct csni_checkpoint_share *s = shares[i];
         for (unsigned f = 0; f < CSNI_CP_FIELDS; f++) {
-            if (f == CSNI_CP_RECORD) raise(&most[f], most_record(s));
-            else raise(&most[f], f == CSNI_CP_CALL ? final_number(s->most[f], out->call_count) : s->most[f]);
+            if (f == CSNI_CP_RECORD) keep_most(&most[f], most_record(s));
+            else keep_most(&most[f], f == CSNI_CP_CALL ? final_number(s->most[f], out->call_count) : s->most[f]);
         }
-        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) raise(&call_most[f], s->call_most[f]);
+        for (unsigned f = 0; f < CSNI_CP_CALL_FIELDS; f++) keep_most(&call_most[f], s->call_most[f]);
         out->count += (uint32_t)s->entries.count;
         out->call_count += (uint32_t)s->calls.count;
     }
