@@ -5,6 +5,7 @@ tests, visibly."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -15,6 +16,7 @@ from programs import need
 
 CACHE = tempfile.TemporaryDirectory(prefix="callsign-cache-")
 os.environ["CALLSIGN_CACHE"] = CACHE.name  # nothing of the user's is read or filled
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and programs would inherit that
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TIMEOUT = 120
 

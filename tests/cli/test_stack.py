@@ -773,7 +773,7 @@ def test_more_indexes_than_stay_open(callsign, tmp_path):
 
 def test_sanitizer_numbers_are_those_of_asan_symbolize(callsign, tmp_path):
     """Inlined calls are frames of their own and count: each line's number and function is that of clang's own script."""
-    clang, script, symbolizer = need("clang-22"), need("asan_symbolize-22"), need("llvm-symbolizer-22")
+    clang, script, symbolizer = need("clang-22"), need("asan_symbolize"), need("llvm-symbolizer-22")
     (tmp_path / "bad.c").write_text(
         "#include <stdlib.h>\nstatic inline __attribute__((always_inline)) int innermost(char *p, int i) { return p[i]; }\n"
         "static inline __attribute__((always_inline)) int inlined(char *p, volatile int *i) { return innermost(p, *i); }\n"
