@@ -128,6 +128,14 @@ static bool is_full(const struct stack_text *text) {
     return text->session->frame_count >= text->session->max_frames || text->held.text.count > HELD_MAX_BYTES;
 }
 
+/* The stack that is full is answered, and goes on with the same sample. */
+static bool continue_stack(struct stack_text *text) {
+    const struct profile_sample sample = text->session->sample;
+    if (!end_stack(text)) return false;
+    text->session->sample = sample;
+    return true;
+}
+
 static bool keep_piece(struct stack_text *text, const struct line_frame *frame) {
     if (!reserve_items(&text->pieces, &text->piece_capacity, text->piece_count + 1, sizeof(*text->pieces))) return false;
     text->pieces[text->piece_count++] = *frame;
@@ -220,7 +228,7 @@ static bool needs_maps(const struct stack_text *text, size_t dialect, enum line_
 static bool read_text_line(struct stack_text *text, struct csn_str line, bool is_part, uint64_t number) {
     struct csn_str bare = line_text(line);
     enum line_kind kind = KIND_NONE;
-    struct line_frame frame = { .site = SITE_PC };
+    struct line_frame frame; /* set by what reads the line */
     size_t dialect = NO_DIALECT;
     bool too_long = is_part || text->inside_long_line || line.len > LINE_MAX_BYTES;
     text->inside_long_line = is_part;
@@ -234,10 +242,9 @@ static bool read_text_line(struct stack_text *text, struct csn_str line, bool is
     if (text->modules.no_memory) return false;
     bool goes_on = dialect != NO_DIALECT && dialect == text->current && (kind == KIND_FRAME || kind == KIND_INSIDE);
     /* Ended before the frame is added: the stack has the modules of its own process. */
-    struct profile_sample sample = text->session->sample;
-    if ((!goes_on || is_full(text)) && !end_stack(text)) return false;
-    if (goes_on) text->session->sample = sample;
-    else text->added_lines = 0;
+    if (!goes_on && !end_stack(text)) return false;
+    if (goes_on && is_full(text) && !continue_stack(text)) return false;
+    if (!goes_on) text->added_lines = 0;
     if (!goes_on || !text->held.count) text->goes_on = goes_on;
     if (kind != KIND_NONE && kind != KIND_CONTEXT) return add_line(text, dialect, kind, line, prefix, &frame);
     return pass_line(text, line);

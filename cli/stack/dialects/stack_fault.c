@@ -18,23 +18,24 @@ struct fault_state {
 };
 
 struct fault_register {
-    const char *name; /* small letters */
-    bool exact;       /* interrupted there */
+    struct csn_str name; /* small letters */
+    bool exact;          /* interrupted there */
 };
+#define NAMED(text) { (text), sizeof(text) - 1 }
 static const struct fault_register fault_registers[] = {
-    { "pc", true }, { "mepc", true }, { "epc", true }, { "sepc", true }, { "elr_eln", true }, { "elr", true }, { "rip", true },
-    { "eip", true }, { "r15/pc", true }, { "(r15/pc)", true }, { "address", true }, { "lr", false }, { "ra", false },
-    { "r14/lr", false }, { "x30/lr", false },
+    { NAMED("pc"), true }, { NAMED("mepc"), true }, { NAMED("epc"), true }, { NAMED("sepc"), true }, { NAMED("elr_eln"), true },
+    { NAMED("elr"), true }, { NAMED("rip"), true }, { NAMED("eip"), true }, { NAMED("r15/pc"), true }, { NAMED("(r15/pc)"), true },
+    { NAMED("address"), true }, { NAMED("lr"), false }, { NAMED("ra"), false }, { NAMED("r14/lr"), false }, { NAMED("x30/lr"), false },
 };
 
 static char small_letter(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
 static const struct fault_register *find_register(struct csn_str word) {
     for (size_t i = 0; i < sizeof(fault_registers) / sizeof(fault_registers[0]); i++) {
-        const char *name = fault_registers[i].name;
+        const struct csn_str name = fault_registers[i].name;
         size_t k = 0;
-        if (strlen(name) != word.len) continue;
-        while (k < word.len && small_letter(word.ptr[k]) == name[k]) k++;
+        if (name.len != word.len) continue;
+        while (k < word.len && small_letter(word.ptr[k]) == name.ptr[k]) k++;
         if (k == word.len) return &fault_registers[i];
     }
     return NULL;
@@ -45,7 +46,6 @@ static bool is_word_end(char c) { return !c || c == ' ' || c == '\t' || c == ':'
 /* ": 0x00001139", " = 0x1139" or ": 42001139" */
 static bool read_register_value(struct line_scan *s, uint64_t *out) {
     enum { DIGITS_ALONE = 8 };
-    scan_blanks(s);
     if (!scan_char(s, ':') && !scan_char(s, '=')) return false;
     scan_blanks(s);
     if (scan_hex(s, out)) return true;
@@ -53,20 +53,25 @@ static bool read_register_value(struct line_scan *s, uint64_t *out) {
     return scan_number(s, 16, out) && s->at - from >= DIGITS_ALONE;
 }
 
+/* The word that ends at `end`, blanks after it ignored. */
+static struct csn_str word_before(struct csn_str line, size_t from, size_t end) {
+    while (end > from && (line.ptr[end - 1] == ' ' || line.ptr[end - 1] == '\t')) end--;
+    size_t at = end;
+    while (at > from && !is_word_end(line.ptr[at - 1])) at--;
+    return (struct csn_str){ line.ptr + at, end - at };
+}
+
 static bool read_register(void *state, struct csn_str line, size_t from, struct line_frame *out) {
     struct fault_state *fault = state;
     for (size_t at = from; at < line.len; at++) {
-        size_t end = at;
-        while (end < line.len && !is_word_end(line.ptr[end])) end++;
-        const struct fault_register *found = find_register((struct csn_str){ line.ptr + at, end - at });
-        struct line_scan s = { line, end };
-        if (found && read_register_value(&s, &out->value)) {
-            out->flags = found->exact ? CSN_STACK_EXACT : CSN_STACK_RETURN;
-            out->pc = out->value;
-            out->fill_at = out->fill_end = out->end = s.at;
-            if (stack_place_is_alone(fault->modules->session, out->value, out->flags)) return true;
-        }
-        at = end;
+        if (line.ptr[at] != ':' && line.ptr[at] != '=') continue;
+        const struct fault_register *found = find_register(word_before(line, from, at));
+        struct line_scan s = { line, at };
+        if (!found || !read_register_value(&s, &out->value)) continue;
+        out->flags = found->exact ? CSN_STACK_EXACT : CSN_STACK_RETURN;
+        out->pc = out->value;
+        out->fill_at = out->fill_end = out->end = s.at;
+        if (stack_place_is_alone(fault->modules->session, out->value, out->flags)) return true;
     }
     return false;
 }

@@ -68,5 +68,5 @@ static enum line_kind read_glibc_line(void *state, struct stack_modules *modules
     return KIND_FRAME;
 }
 
-const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_HEX | MARK_MODULE }, .read = read_glibc_line,
+const struct stack_dialect glibc_dialect = { .name = "glibc", .marks = { MARK_BRACKET_HEX }, .read = read_glibc_line,
                                              .fill = fill_line_in_brackets };

@@ -155,6 +155,6 @@ static uint64_t wasm_address(void *state, struct stack_session *session, const s
     return UINT64_MAX; /* nothing is known to be there */
 }
 
-const struct stack_dialect wasm_dialect = { .name = "wasm", .marks = { MARK_MODULE | MARK_HEX, MARK_NUMBER | MARK_HEX },
+const struct stack_dialect wasm_dialect = { .name = "wasm", .marks = { MARK_WASM | MARK_HEX, MARK_NUMBER | MARK_HEX },
                                             .state_size = sizeof(struct wasm_state), .init = init_wasm, .read = read_wasm_line,
                                             .address = wasm_address, .fill = fill_line_in_brackets };
