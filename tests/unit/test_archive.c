@@ -18,7 +18,7 @@ static void begin(struct wire *w) {
 
 /* `name` as it stands in the header; `front` (a BSD name) before the bytes. */
 static void add(struct wire *w, const char *name, unsigned mtime, const char *front, size_t front_size, const char *bytes) {
-    char header[64];
+    char header[128];
     snprintf(header, sizeof header, "%-16s%-12u%-6u%-6u%-8o%-10zu`\n", name, mtime, 0u, 0u, 0644u, front_size + strlen(bytes));
     wire_bytes(w, header, 60);
     wire_bytes(w, front, front_size);
