@@ -1,7 +1,7 @@
 /* Numbers for the strings and files that the kept functions use.
  *
- * Workers mark and hash what each batch uses; then the strings are told apart in shards by hash, each shard by one worker
- * that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
+ * Workers mark and hash what each batch uses; then the strings are told apart in shards by hash, a share of the shards by one
+ * worker that goes through all batches in order. Files are numbered by use, so that the indexes of the busy ones fit one byte of
  * LEB128; their strings come first in the table. Names that many functions use follow, then the others in the order of the functions,
  * so that what one lookup reads lies close together. */
 #include <stdlib.h>
@@ -64,6 +64,22 @@ static void use_function(const struct csni_link *link, const struct csni_batch *
     }
 }
 
+/* So that whoever takes a share looks at its own strings alone. */
+static bool group_by_shard(struct csni_link_usage *u, uint32_t string_count, struct csni_arena *arena) {
+    uint32_t *ends = u->shard_ends, used = 0;
+    for (uint32_t k = 1; k < string_count; k++) ends[csni_link_shard(u->hashes[k])] += u->hashes[k] != 0;
+    for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) {
+        uint32_t count = ends[i];
+        ends[i] = used;
+        used += count;
+    }
+    u->by_shard = csni_arena_alloc(arena, used * sizeof *u->by_shard);
+    if (!u->by_shard) return false;
+    for (uint32_t k = 1; k < string_count; k++)
+        if (u->hashes[k]) u->by_shard[ends[csni_link_shard(u->hashes[k])]++] = k;
+    return true;
+}
+
 static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     struct csni_link *link = context;
     struct csni_batch *b = &link->model->batches[item];
@@ -89,29 +105,53 @@ static csn_status mark_batch(void *context, uint32_t worker, size_t item, struct
         use_linked_string(b, u, b->files[i].directory);
         use_linked_string(b, u, b->files[i].base);
     }
+    if (link->shares > 1 && !group_by_shard(u, b->string_count, &link->arenas[worker]))
+        return csni_fail_memory(err, b->string_count * sizeof *u->by_shard);
     return CSN_OK;
 }
 
 /* ---- telling strings apart ---- */
 
-/* The strings of one shard, or of all at once where there is but one worker. */
-static csn_status intern_shards(void *context, uint32_t worker, size_t item, struct csn_error *err) {
+static bool intern_string(struct csni_link *link, uint32_t batch, uint32_t k) {
+    struct csni_batch *b = &link->model->batches[batch];
+    const struct csni_link_usage *u = &link->usages[batch];
+    struct csni_distinct_strings *strings = &link->shards[csni_link_shard(u->hashes[k])];
+    /* The number is one within the shard until csni_model_link() is done. */
+    if (!csni_distinct_strings_add(strings, b->strings[k], u->hashes[k], &b->string_numbers[k])) return false;
+    strings->items.items[b->string_numbers[k]].uses += u->name_uses[k];
+    return true;
+}
+
+static bool intern_all(struct csni_link *link) {
+    for (uint32_t i = 0; i < link->model->batch_count; i++)
+        for (uint32_t k = 1; k < link->model->batches[i].string_count; k++)
+            if (link->usages[i].hashes[k] && !intern_string(link, i, k)) return false;
+    return true;
+}
+
+static bool intern_share(struct csni_link *link, size_t share) {
+    size_t shards = CSNI_LINK_SHARDS / link->shares, first = share * shards;
+    for (uint32_t i = 0; i < link->model->batch_count; i++) {
+        const struct csni_link_usage *u = &link->usages[i];
+        uint32_t end = u->shard_ends[first + shards - 1];
+        for (uint32_t at = first ? u->shard_ends[first - 1] : 0; at < end; at++)
+            if (!intern_string(link, i, u->by_shard[at])) return false;
+    }
+    return true;
+}
+
+static csn_status intern_strings(void *context, uint32_t worker, size_t item, struct csn_error *err) {
     (void)worker;
     struct csni_link *link = context;
-    for (uint32_t i = 0; i < link->model->batch_count; i++) {
-        struct csni_batch *b = &link->model->batches[i];
-        const uint64_t *hashes = link->usages[i].hashes;
-        const uint32_t *name_uses = link->usages[i].name_uses;
-        for (uint32_t k = 1; k < b->string_count; k++) {
-            if (!hashes[k] || csni_link_shard(hashes[k]) % link->shares != item) continue;
-            struct csni_distinct_strings *strings = &link->shards[csni_link_shard(hashes[k])];
-            /* The number is one within the shard until csni_model_link() is done. */
-            if (!csni_distinct_strings_add(strings, b->strings[k], hashes[k], &b->string_numbers[k]))
-                return csni_fail_memory(err, strings->slot_count * sizeof *strings->slots);
-            strings->items.items[b->string_numbers[k]].uses += name_uses[k];
-        }
-    }
-    return CSN_OK;
+    bool ok = link->shares == 1 ? intern_all(link) : intern_share(link, item);
+    return ok ? CSN_OK : csni_fail_memory(err, sizeof(struct csni_distinct_string));
+}
+
+/* One for each worker. */
+static unsigned share_count(struct csni_pool *pool) {
+    unsigned shares = 1;
+    while (shares < CSNI_LINK_SHARDS && shares < csni_pool_workers(pool)) shares *= 2;
+    return shares;
 }
 
 static csn_status rename_shard(void *context, uint32_t worker, size_t item, struct csn_error *err) {
@@ -211,9 +251,9 @@ static csn_status finish_batch(void *context, uint32_t worker, size_t item, stru
 
 static csn_status link_all(struct csni_link *link, struct csni_pool *pool, struct csn_error *err) {
     struct csni_model *m = link->model;
+    link->shares = share_count(pool);
     CSNI_TRY(csni_pool_run(pool, m->batch_count, mark_batch, link, err));
-    link->shares = pool && csni_pool_workers(pool) > 1 ? CSNI_LINK_SHARDS : 1;
-    CSNI_TRY(csni_pool_run(pool, link->shares, intern_shards, link, err));
+    CSNI_TRY(csni_pool_run(pool, link->shares, intern_strings, link, err));
     if (m->rename) CSNI_TRY(csni_pool_run(pool, CSNI_LINK_SHARDS, rename_shard, link, err));
     uint64_t count = 1;
     for (unsigned i = 0; i < CSNI_LINK_SHARDS; i++) count += link->shards[i].items.count;

@@ -13,6 +13,8 @@ struct csni_link_usage {
     uint64_t *hashes;     /* by string number of the batch; 0: not used */
     uint32_t *name_uses;  /* functions and inlined calls that it names, the same way */
     uint32_t *file_uses;  /* by file number of the batch */
+    uint32_t *by_shard;   /* numbers of the strings that are used, those of a shard together and ascending; NULL: there is one share */
+    uint32_t shard_ends[CSNI_LINK_SHARDS];
 };
 
 struct csni_link {
@@ -20,7 +22,7 @@ struct csni_link {
     struct csni_arena *arenas;
     struct csni_link_usage *usages;
     struct csni_distinct_strings shards[CSNI_LINK_SHARDS];
-    unsigned shares; /* that the shards are dealt out in */
+    unsigned shares; /* that the shards are dealt out in: a power of two */
     struct csni_distinct_strings renamed; /* where names change: what has a number, as two may have become one */
 };
 
