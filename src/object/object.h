@@ -118,6 +118,9 @@ uint32_t csni_object_find_debug_section(const struct csni_object *object, const 
 csn_status csni_object_read_section(struct csni_object *object, uint32_t section, struct csni_span *out,
                                     struct csn_error *err);
 
+/* Whether a section's content is what the file has, and the file is mapped: pages come and go. */
+bool csni_object_is_mapped_view(const struct csni_object *object, uint32_t section);
+
 /* Gives back memory of a section's content: all of it. A view into the file only leaves memory (and can be read again);
  * inflated bytes are freed, and read_section would inflate them again. */
 void csni_object_release_section(struct csni_object *object, uint32_t section);

@@ -184,6 +184,11 @@ csn_status csni_object_read_section(struct csni_object *object, uint32_t section
     return CSN_OK;
 }
 
+bool csni_object_is_mapped_view(const struct csni_object *object, uint32_t section) {
+    return section < object->section_count && csni_object_priv_const(object)->file_is_mapped &&
+           !(object->sections[section].flags & CSNI_SECTION_COMPRESSED) && !csni_section_is_relocated(object, section);
+}
+
 void csni_object_release_section(struct csni_object *object, uint32_t section) {
     if (section >= object->section_count) return;
     struct csni_object_private *priv = csni_object_priv(object);

@@ -1,10 +1,13 @@
-/* convert/: a compressed .debug_info that is read in portions gives what the same section gives when it is plain. */
+/* convert/: a .debug_info that is read in portions, compressed or of a mapped file, gives what the same section gives as a whole. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -110,29 +113,57 @@ static void convert(struct csni_span file, uint32_t threads, struct csn_bytes *o
     if (csn_convert_memory(file.ptr, file.size, &options, out, report, &err) != CSN_OK) fail_msg("%s", err.text);
 }
 
-/* Plain, and compressed in each way this build has, on one to four threads. */
+struct converted {
+    struct csn_bytes bytes;
+    struct csn_convert_report report;
+};
+
+static void expect_equal(struct converted *other, const struct converted *whole) {
+    assert_int_equal(other->bytes.size, whole->bytes.size);
+    assert_memory_equal(other->bytes.ptr, whole->bytes.ptr, whole->bytes.size);
+    assert_int_equal(other->report.units, whole->report.units);
+    assert_int_equal(other->report.units_failed, whole->report.units_failed);
+    assert_int_equal(other->report.functions_from_dwarf, whole->report.functions_from_dwarf);
+    assert_string_equal(model_sample_events(&other->report), model_sample_events(&whole->report));
+    csn_bytes_free(&other->bytes);
+}
+
+/* A mapped file is converted in portions, the same bytes in memory are not. */
+static void expect_mapped(struct csni_span file, const struct converted *whole) {
+    char path[] = "/tmp/test_convert_portions-XXXXXX";
+    FILE *f = fdopen(mkstemp(path), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(file.ptr, 1, file.size, f), file.size);
+    assert_int_equal(fclose(f), 0);
+    for (uint32_t threads = 1; threads <= 4; threads += SWEEP_STEP > 1 ? 2 : 1) {
+        struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
+        struct csn_error err = CSN_ERROR_INIT;
+        struct converted other;
+        options.threads = threads;
+        if (csn_convert_file_to_memory(path, &options, &other.bytes, &other.report, &err) != CSN_OK) fail_msg("%s", err.text);
+        expect_equal(&other, whole);
+    }
+    unlink(path);
+}
+
+/* Plain, mapped, and compressed in each way this build has, on one to four threads. */
 static void expect_the_same(struct convert_sample *s, uint64_t units, const char *part_of_text) {
-    struct csn_bytes plain, other;
-    struct csn_convert_report first, report;
-    convert(build(s, SAMPLE_PLAIN), 1, &plain, &first);
-    assert_int_equal(first.units, units);
-    const char *text = index_text(plain.ptr, plain.size);
+    struct converted whole, other;
+    struct csni_span plain = build(s, SAMPLE_PLAIN);
+    convert(plain, 1, &whole.bytes, &whole.report);
+    assert_int_equal(whole.report.units, units);
+    const char *text = index_text(whole.bytes.ptr, whole.bytes.size);
     if (!strstr(text, part_of_text)) fail_msg("%s", text);
+    expect_mapped(plain, &whole);
     static const enum sample_compression kinds[] = { SAMPLE_ZLIB, SAMPLE_ZSTD };
     for (size_t i = 0; i < 2 && sample_can_compress(kinds[i]); i++) {
         struct csni_span file = build(s, kinds[i]);
         for (uint32_t threads = 1; threads <= 4; threads += SWEEP_STEP > 1 ? 2 : 1) {
-            convert(file, threads, &other, &report);
-            assert_int_equal(other.size, plain.size);
-            assert_memory_equal(other.ptr, plain.ptr, plain.size);
-            assert_int_equal(report.units, first.units);
-            assert_int_equal(report.units_failed, first.units_failed);
-            assert_int_equal(report.functions_from_dwarf, first.functions_from_dwarf);
-            assert_string_equal(model_sample_events(&report), model_sample_events(&first));
-            csn_bytes_free(&other);
+            convert(file, threads, &other.bytes, &other.report);
+            expect_equal(&other, &whole);
         }
     }
-    csn_bytes_free(&plain);
+    csn_bytes_free(&whole.bytes);
 }
 
 enum { MEGABYTE = 1 << 20 };

@@ -2,8 +2,8 @@
  *
  * Three parallel loops: inflate the sections that are needed, compile the abbreviation tables, convert the units. A compressed
  * .debug_info is read in portions of whole units instead: while the units of one are converted, the next ones inflate, into the
- * memory of those before. That takes units that refer to nothing beyond themselves; where others appear, the section is read
- * as a whole. */
+ * memory of those before. A large one of a mapped file, too: listing all of its units first would bring it into memory once more. That
+ * takes units that refer to nothing beyond themselves; where others appear, the section is read as a whole. */
 #include "convert/dwarf/source_dwarf.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Converting units while .debug_info inflates. Inflating is one long sequence, all else is not: whoever has nothing to do takes
  * the first of
- *   - the next portion to inflate, if nobody is at it and there is memory for one more;
+ *   - the next portion to inflate (or to look for the ends of its units), if nobody is at it and there is memory for one more;
  *   - another section to read; as long as some are missing, no more than that can be done;
  *   - a portion that has been inflated, to list its units and compile their abbreviations;
  *   - the next unit, in the order of the file.
