@@ -66,12 +66,19 @@ static bool decode_block(struct csni_deflate *d, uint8_t **out, const uint8_t *e
     return good;
 }
 
+enum { SUMMED = 1 << 17 }; /* bytes that are in the processor's cache when they are added up */
+
 /* Into memory that has what went before before it. */
 static bool read_behind(struct csni_deflate *d, uint8_t *out, size_t size, const uint8_t *oldest, size_t *given) {
-    uint8_t *at = out;
-    bool good = decode_block(d, &at, out + size, oldest);
+    uint8_t *at = out, *end = out;
+    bool good = true;
+    while (good && at == end && end < out + size) {
+        const uint8_t *begin = at;
+        end = (size_t)(out + size - at) < SUMMED ? out + size : at + SUMMED;
+        good = decode_block(d, &at, end, oldest);
+        d->sum = csni_adler32(d->sum, begin, (size_t)(at - begin));
+    }
     *given = (size_t)(at - out);
-    d->sum = csni_adler32(d->sum, out, *given);
     return good;
 }
 

@@ -5,11 +5,13 @@
 #include "base/core/cursor.h"
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
+#include "inflate/inflater.h"
 #include "object/elf/elf_layout.h"
 #include "object/object.h"
 #include "object/object_private.h"
 
 enum { LIKELY_RATIO = 16 }; /* debug information is compressed to a half or a fourth */
+enum { STEP = 1 << 20 };     /* bytes */
 
 const char *csni_section_label(const struct csni_object *object, uint32_t section, char label[CSNI_SECTION_LABEL_SIZE]) {
     struct csn_str name = object->sections[section].name;
@@ -128,13 +130,45 @@ bool csni_section_is_relocated(const struct csni_object *object, uint32_t sectio
     return reader->needs_relocation && reader->needs_relocation(object, section);
 }
 
+/* All of it will be written, so the faults of many pages are taken at once; of few enough that other threads do not wait for long for
+ * the page tables. A size that only a hostile file would tell is not believed before it is seen. */
+static void populate_likely(const struct csni_compressed *source, uint8_t *bytes) {
+    size_t size = (size_t)source->size;
+    if (size / LIKELY_RATIO > source->data.size) return;
+    for (size_t done = 0; done < size; done += STEP) csni_pages_populate(bytes + done, size - done < STEP ? size - done : STEP);
+}
+
+/* Pages that are written right after they have been made present are still in the processor's cache. */
+static csn_status inflate_in_steps(const struct csni_compressed *source, uint8_t *bytes, const char *label,
+                                   const struct csn_allocator *alloc, struct csn_error *err) {
+    struct csni_inflater *inflater;
+    size_t size = (size_t)source->size;
+    CSNI_TRY(csni_inflater_create(source->compression, source->data, size, label, alloc, &inflater, err));
+    csn_status status = CSN_OK;
+    for (size_t done = 0, step; status == CSN_OK && done < size; done += step) {
+        step = size - done < STEP ? size - done : STEP;
+        csni_pages_populate(bytes + done, step);
+        status = csni_inflater_read(inflater, bytes + done, step, err);
+    }
+    csni_inflater_destroy(inflater);
+    return status;
+}
+
+static csn_status inflate_section(const struct csni_compressed *source, uint8_t *bytes, const char *label,
+                                  const struct csn_allocator *alloc, struct csn_error *err) {
+    if (source->compression == CSNI_COMPRESSION_ZLIB) return inflate_in_steps(source, bytes, label, alloc, err);
+    populate_likely(source, bytes);
+    return csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, alloc, err);
+}
+
 /* Inflated or copied, then relocated, into `bytes`. */
 static csn_status fill_section(struct csni_object_private *priv, uint32_t section, const struct csni_compressed *source,
                                uint8_t *bytes, const char *label, struct csn_error *err) {
     if (source->compression != CSNI_COMPRESSION_NONE) {
-        CSNI_TRY(csni_inflate(source->compression, source->data, bytes, (size_t)source->size, label, priv->alloc, err));
+        CSNI_TRY(inflate_section(source, bytes, label, priv->alloc, err));
         atomic_fetch_add_explicit(&priv->inflated_bytes, source->size, memory_order_relaxed);
     } else if (source->size) {
+        populate_likely(source, bytes);
         memcpy(bytes, source->data.ptr, (size_t)source->size);
     }
     if (!csni_section_is_relocated(&priv->object, section)) return CSN_OK;
@@ -150,9 +184,6 @@ static csn_status read_owned(struct csni_object_private *priv, uint32_t section,
     CSNI_TRY(csni_section_reserve(priv, source->size, label, err));
     size_t size = (size_t)source->size;
     uint8_t *bytes = csni_pages_alloc(size);
-    /* All of it will be written, so all faults are taken at once; but a size that only a hostile file would tell is not
-     * believed before it is seen. */
-    if (bytes && size / LIKELY_RATIO <= source->data.size) csni_pages_populate(bytes, size);
     csn_status status = bytes ? fill_section(priv, section, source, bytes, label, err) : csni_fail_memory(err, size);
     if (status < 0) {
         if (bytes) csni_pages_free(bytes, size);
