@@ -92,8 +92,6 @@ def explain(arguments, theirs, ours, stdin=b""):
         return "rows of WebAssembly that is not linked"
     if any(word.startswith("--cache-size") for word in arguments) and any("macho" in word for word in [*arguments, stdin.decode(errors="replace")]):
         return "--cache-size lets LLVM forget symbols of a dSYM"
-    if "--demangle=java" in arguments and theirs._replace(out=b"") == ours._replace(out=b""):
-        return "--demangle=java"
     return None
 
 

@@ -177,6 +177,25 @@ def test_names_of_ada(folder, tmp_path):
     assert len(names) > 1000 and difference is None, stand_in_pairs.show_difference([], b"", difference)
 
 
+# Kinds of names in which LLVM's words and GNU's differ, as g++ mangles them in real programs.
+CXX = """_ZGVZ9stringifyImENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKT_E2ss _ZZ1fIiEivE1x _ZTI1S _ZThn8_N1S1fEv _ZTv0_n24_N1A1fIiEEiv
+_ZNSt19_Sp_counted_deleterIPKN7rocksdb8SnapshotESt5_BindIFMNS0_19TransactionBaseImplEFvS3_PNS0_2DBEEPS5_EESaIvEE10_M_disposeEv _ZTHN7rocksdb12perf_contextE
+_ZNSt15_Sp_counted_ptrIDnLi2EE10_M_disposeEv _ZN2FpIXadL_Z2fncEEE1kEv _ZN7rocksdb6crc32c10ExtendImplIXadL_ZNS0_L10Fast_CRC32EPmPPKhEEEEjjPKcm _ZL3fooIbEbv
+_ZTSZN1A5ParseERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEUlS7_S7_E_ _ZZN1A5ParseERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEENKUlS7_S7_E_clES7_S7_
+_ZN1S1hIbEEPFvcET_ _Z1fIiERA4_iv _ZN1S1pIjEEPT_OS1_ _ZNK1S1gIxEEiT_ _Z3arrPA4_iRA5_iPFPcPbE _ZN1ScvPT_IbEEv _ZNK1OmlEi _ZN1OmLES_ _ZN1OptEv _ZN1OpmEi _ZlsIiERiS0_
+_ZN1AltIiEEbv _Z2chILc65EEiv _Z2boILb1EEiv _Z2llILxn5EEiv _Z2twIcET_S0_PS0_PVPKS0_ynhaDsDie _Z1f6JArrayIPS_IbEE _ZN1x6JArrayIiE1zEPS1_ _Z1fSsSaIcESo _Z1fM1SFivE
+_ZN12_GLOBAL__N_11fIiEEiT_ _ZNKSt8functionIFvPFvPvEEEclES2_ _Z1fPFPFvcEiE _ZN1S1fIiEEiv.isra.0 _Z1fIiEiv.cold _ZnwmPc _Z1fPU3AS1i _Z1fjmxyPKcVPc""".split()
+
+
+@pytest.mark.parametrize("style", ["auto", "gnu-v3", "java"])
+def test_names_of_cxx_in_gnu_words(style, folder, tmp_path):
+    (tmp_path / "a.s").write_text(".text\n" + "".join(f'.globl "{name}"\n.type "{name}", @function\n"{name}": nop\n.size "{name}", 1\n' for name in CXX))
+    subprocess.run([need("gcc"), "-c", "a.s", "-o", "a.o"], cwd=tmp_path, check=True)
+    lines = "".join(f"{at:x}\n" for at in range(len(CXX))).encode()
+    difference = pair_for("addr2line", folder).compare([f"--demangle={style}", "-f", "-e", "a.o"], lines, tmp_path)
+    assert difference is None, stand_in_pairs.show_difference([style], b"", difference)
+
+
 def test_eu_addr2line_finds_debug_files_by_a_list(folder, programs):
     where = folder / "programs"
     assert "cc-buildid" in stand_in_programs.build(where, {"cc-buildid"})
