@@ -63,12 +63,16 @@ bool llvm_is_stub(const struct llvm_module *m, const struct csn_debug_symbol *s)
     return m->object.container == CSN_CONTAINER_MACHO && s->name.len > sizeof prefix - 1 && memcmp(s->name.ptr, prefix, sizeof prefix - 1) == 0;
 }
 
+/* Of COFF, what defines a section only ends the symbol before. */
+static bool defines_section(const struct csn_debug_symbol *s) { return s->kind == CSN_SYMBOL_SECTION && s->has_aux; }
+
 static bool is_wanted(const struct llvm_module *m, const struct csn_debug_symbol *s) {
     if (s->section == CSN_NO_SECTION || llvm_is_stub(m, s)) return false;
     switch (s->kind) {
     case CSN_SYMBOL_NONE: return !is_mapping_symbol(m, s);
     case CSN_SYMBOL_FUNCTION: case CSN_SYMBOL_DATA: case CSN_SYMBOL_IFUNC: return true;
-    default: return false;
+    case CSN_SYMBOL_FILE: return false;
+    default: return m->object.container == CSN_CONTAINER_PE && !defines_section(s);
     }
 }
 
@@ -91,11 +95,11 @@ static void sort_symbols(struct llvm_symbol *items, size_t count) {
     free(left);
 }
 
-/* A symbol, or the end of a section. */
+/* A symbol, or what ends the one before. */
 struct boundary {
     uint64_t value;
     uint32_t section;
-    size_t symbol;           /* SIZE_MAX: the end */
+    size_t symbol;           /* SIZE_MAX: no symbol */
 };
 
 static int by_section(const void *pa, const void *pb) {
@@ -104,15 +108,25 @@ static int by_section(const void *pa, const void *pb) {
     return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Where symbols have no sizes they reach to the next one of their section, or to its end. Values of COFF count from the section, its
- * end does not: LLVM takes both as they are. */
-static void guess_sizes(struct llvm_module *m) {
+/* Values of COFF count from the section. */
+static struct boundary boundary_at(const struct llvm_module *m, uint64_t addr, uint32_t section, size_t symbol) {
+    struct csn_debug_section found;
+    bool is_coff = m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, section, &found, NULL) == CSN_OK;
+    return (struct boundary){ addr - (is_coff ? found.addr : 0), section, symbol };
+}
+
+/* Where symbols have no sizes they reach to the next one of their section, or to its end. That of COFF does not count from the section:
+ * LLVM takes both as they are. */
+static void guess_sizes(struct llvm_module *m, const struct csn_debug_symbol *table, size_t table_count) {
     struct { struct boundary *items; size_t count, capacity; } all = { 0 };
     struct csn_debug_section section;
     for (size_t i = 0; i < m->all_symbols.count; i++) {
-        const struct llvm_symbol *s = &m->all_symbols.items[i];
-        bool is_coff = m->object.container == CSN_CONTAINER_PE && csn_debug_info_section(m->info, s->section, &section, NULL) == CSN_OK;
-        const struct boundary made = { s->addr - (is_coff ? section.addr : 0), s->section, i };
+        const struct boundary made = boundary_at(m, m->all_symbols.items[i].addr, m->all_symbols.items[i].section, i);
+        GROW_PUSH(&all, made);
+    }
+    for (size_t i = 0; i < table_count; i++) {
+        if (table[i].section == CSN_NO_SECTION || !defines_section(&table[i])) continue;
+        const struct boundary made = boundary_at(m, table[i].addr, table[i].section, SIZE_MAX);
         GROW_PUSH(&all, made);
     }
     for (uint32_t i = 1; i < m->object.section_count; i++) {
@@ -129,10 +143,10 @@ static void guess_sizes(struct llvm_module *m) {
     free(all.items);
 }
 
-/* On 32-bit Windows names of the C convention begin with an underscore, which the reader took off; those of fastcall ('@foo@8') and of
- * vectorcall ('foo@@8') have none, but C++ names have theirs. */
+/* On 32-bit Windows names of the C convention begin with an underscore, which the reader took off; those of fastcall ('@foo@8'), of
+ * vectorcall ('foo@@8') and of assemblers ('.text') have none, but C++ names have theirs. */
 static bool had_underscore(struct csn_str name) {
-    if (!name.len || name.ptr[0] == '@' || name.ptr[0] == '?') return false;
+    if (!name.len || name.ptr[0] == '@' || name.ptr[0] == '?' || name.ptr[0] == '.' || name.ptr[0] == '$') return false;
     for (size_t i = 0; i + 1 < name.len; i++)
         if (name.ptr[i] == '@' && name.ptr[i + 1] == '@') return name.ptr[0] == 'Z';
     return true;
@@ -189,7 +203,7 @@ static void read_object_symbols(struct llvm_module *m) {
                                           s->section };
         GROW_PUSH(&m->all_symbols, made);
     }
-    if (m->object.container != CSN_CONTAINER_ELF) guess_sizes(m);
+    if (m->object.container != CSN_CONTAINER_ELF) guess_sizes(m, symbols, count);
 }
 
 static void read_symbols(struct llvm_module *m, const char *path) {

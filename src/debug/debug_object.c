@@ -165,7 +165,7 @@ static csn_status read_symbols(struct csn_debug_info *info, enum csn_symbol_sour
     while ((status = csni_symbol_iter_next(&iter, &symbol)) == CSN_OK) {
         struct csn_debug_symbol made = { symbol.name, symbol.addr, symbol.size, symbol.section,
                                                symbol.kind, symbol.bind, symbol.defined, 0, symbol.had_low_bit,
-                                               symbol.is_hidden, { 0 }, { "", 0 } };
+                                               symbol.is_hidden, symbol.has_aux, { 0 }, { "", 0 } };
         if (source == CSN_SYMBOLS_DYNAMIC && object->container == CSNI_CONTAINER_ELF) put_version(&versions, iter.index - 1, &made);
         if (!csni_vec_push(&found, made)) {
             csni_vec_deinit(&found);

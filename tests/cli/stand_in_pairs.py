@@ -81,9 +81,6 @@ def explain(arguments, theirs, ours, stdin=b""):
     """The reason of a difference that docs/stand-ins.md lists; None: it has none."""
     if theirs.code < 0 <= ours.code:
         return "a request that crashes the tool is answered"
-    is_pe = b".exe" in stdin or any(".exe" in word for word in arguments)
-    if is_pe and differs_in(theirs, ours, re.compile(rb'(^|"|\W)\.[a-z_]+|"Size":|^\d+ \d+$').search):  # or ends one before it
-        return "local symbols of PE that begin with a dot"
     if differs_in_known_names(theirs, ours):
         return "names that only one demangler reads"
     if "--addresses-from-stdin" in arguments and re.match(rb"\S+ *\n", stdin):

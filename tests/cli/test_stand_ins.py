@@ -177,6 +177,18 @@ def test_names_of_ada(folder, tmp_path):
     assert len(names) > 1000 and difference is None, stand_in_pairs.show_difference([], b"", difference)
 
 
+@pytest.mark.parametrize("name,base", [("c-pe.exe", 0x140000000), ("c-pe32.exe", 0x400000)])
+def test_symbols_of_pe_images(name, base, folder):
+    """Those of sections end the symbol before them; those with a dot that define none are names."""
+    pair, where = pair_for("llvm-symbolizer", folder), folder / "programs"
+    if name not in stand_in_programs.build(where, {name}):
+        pytest.skip("x86_64-w64-mingw32-gcc is not installed")
+    rng = random.Random(11)
+    lines = "".join(f"{rng.choice(('CODE', 'DATA'))} {base + 0x1000 + rng.randrange(0x9000):#x}\n" for _ in range(4000)).encode()
+    difference = pair.compare(["--output-style=JSON", f"--obj={name}"], lines, where)
+    assert difference is None, stand_in_pairs.show_difference([name], b"", difference)
+
+
 # Kinds of names in which LLVM's words and GNU's differ, as g++ mangles them in real programs.
 CXX = """_ZGVZ9stringifyImENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEERKT_E2ss _ZZ1fIiEivE1x _ZTI1S _ZThn8_N1S1fEv _ZTv0_n24_N1A1fIiEEiv
 _ZNSt19_Sp_counted_deleterIPKN7rocksdb8SnapshotESt5_BindIFMNS0_19TransactionBaseImplEFvS3_PNS0_2DBEEPS5_EESaIvEE10_M_disposeEv _ZTHN7rocksdb12perf_contextE
