@@ -57,7 +57,7 @@ enum { SLOTS_MAX = 24 };
 
 /* A conversion needs most memory when all units are converted. Until half of them are, or three quarters by one worker, a portion's
  * memory stays for the next one, so that no page has to be given back and taken again; then little does, and one slot less is used. */
-enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 5 << 18 };
+enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 2 << 20 };
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
                                    struct csni_unit_stream **out, struct csn_error *err) {
