@@ -284,7 +284,7 @@ static const struct csn_debug_symbol *symbol_of_name(const struct eu *e, const c
     for (size_t i = 0; i < e->images->count && !found; i++) {
         struct eu_image *image = &e->images->items[i];
         if (eu_image_open(e->images, image)) found = find_symbol(image->module, name);
-        if (found && found->is_defined) *bias = image->bias;
+        if (found && found->is_defined && libdw_symbol_moves(image->module, found)) *bias = image->bias;
     }
     return found;
 }
@@ -367,7 +367,7 @@ static bool open_images(struct eu *e) {
     else if (!maps) fprintf(stderr, "%s: %s: %s\n", e->short_name, e->pid_text, strerror(errno));
     if (!maps) return false;
     errno = ENOEXEC;
-    const bool is_good = eu_images_read(&images, maps, !e->maps_path) && !ferror(maps);
+    const bool is_good = eu_images_read(&images, maps, e->maps_path ? 0 : e->pid) && !ferror(maps);
     const int reason = errno;
     fclose(maps);
     if (is_good) e->images = &images;

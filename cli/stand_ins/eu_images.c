@@ -1,18 +1,22 @@
-/* Mapped files. */
+/* Mapped files, and the vdso. */
+#define _GNU_SOURCE
 #include "stand_ins/eu_images.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "stand_ins/growth.h"
 
-enum { MAX_LINE = 4096 + 128 };
+enum { MAX_LINE = 4096 + 128, MAX_VDSO = 1 << 20 };
 
 struct mapping {
     uint64_t start, end, inode;
     unsigned major, minor;
     char path[MAX_LINE];     /* empty: no file */
+    bool is_vdso;
 };
 
 /* "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
@@ -21,25 +25,28 @@ static bool read_mapping(char *line, struct mapping *out) {
     line[strcspn(line, "\n")] = 0;
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n", &out->start, &out->end, &out->major, &out->minor, &out->inode, &size) < 5 || !size)
         return false;
+    out->is_vdso = strcmp(line + size, "[vdso]") == 0;
     strcpy(out->path, line[size] == '/' && (out->inode || out->major || out->minor) ? line + size : "");
     return true;
 }
 
+static bool is_same_file(const struct mapping *a, const struct mapping *b) {
+    return a->inode == b->inode && a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;
+}
+
 /* Mappings of one file that follow each other are one image. */
-bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process) {
+bool eu_images_read(struct eu_images *out, FILE *maps, long pid) {
     char line[MAX_LINE];
     static struct mapping m, last;
-    *out = (struct eu_images){ .is_process = is_process };
-    last.path[0] = 0;
+    *out = (struct eu_images){ .pid = pid };
+    last = (struct mapping){ 0 };
     while (fgets(line, sizeof line, maps)) {
         if (!read_mapping(line, &m)) return false;
-        if (!m.path[0]) continue;
-        const bool goes_on = out->count && m.inode == last.inode && m.major == last.major && m.minor == last.minor && strcmp(m.path, last.path) == 0;
-        const struct eu_image made = { .low = m.start, .high = m.end };
-        if (!goes_on) {
-            GROW_PUSH(out, made);
-            out->items[out->count - 1].path = copy_text(m.path, strlen(m.path));
-        }
+        const bool is_vdso = m.is_vdso && pid;
+        if (!m.path[0] && !is_vdso) continue;
+        const struct eu_image made = { .low = m.start, .high = m.end, .path = is_vdso ? NULL : copy_text(m.path, strlen(m.path)) };
+        if (is_vdso || !out->count || !is_same_file(&m, &last)) GROW_PUSH(out, made);
+        else free(made.path);
         out->items[out->count - 1].high = m.end;
         last = m;
     }
@@ -55,21 +62,62 @@ void eu_images_free(struct eu_images *images) {
     *images = (struct eu_images){ 0 };
 }
 
+/* ---- the vdso ---- */
+
+/* NULL: it cannot be read. */
+static FILE *copy_memory(long pid, uint64_t low, uint64_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%ld/mem", pid);
+    const int memory = open(path, O_RDONLY | O_CLOEXEC);
+    char *bytes = zeroed_memory(1, size);
+    FILE *file = NULL;
+    if (memory >= 0 && pread(memory, bytes, size, (off_t)low) == (ssize_t)size) file = tmpfile();
+    if (memory >= 0) close(memory);
+    if (file && (fwrite(bytes, 1, size, file) != size || fflush(file) != 0)) {
+        fclose(file);
+        file = NULL;
+    }
+    free(bytes);
+    return file;
+}
+
+static struct libdw_module *open_vdso(const struct eu_images *images, const struct eu_image *image) {
+    char path[64];
+    const char *message;
+    FILE *file = image->high - image->low <= MAX_VDSO ? copy_memory(images->pid, image->low, image->high - image->low) : NULL;
+    if (!file) return NULL;
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(file));
+    struct libdw_module *module = libdw_module_open(path, images->debuginfo_path, &message);
+    fclose(file);
+    return module;
+}
+
+/* ---- lookup ---- */
+
 bool eu_image_open(const struct eu_images *images, struct eu_image *image) {
     const char *message;
     if (!image->was_tried) {
         image->was_tried = true;
-        image->module = libdw_module_open(image->path, images->debuginfo_path, &message);
+        image->module = image->path ? libdw_module_open(image->path, images->debuginfo_path, &message) : open_vdso(images, image);
         if (image->module) image->bias = image->module->object.kind == CSN_OBJECT_EXECUTABLE ? 0 : image->low - image->module->low;
+        if (image->module) image->module->has_moved = image->bias;
     }
     return image->module;
 }
 
-struct eu_image *eu_images_find(struct eu_images *images, uint64_t addr) {
+/* The end of an image belongs to it, if no other begins there. */
+static struct eu_image *find_image(struct eu_images *images, uint64_t addr) {
+    struct eu_image *before = NULL;
     for (size_t i = 0; i < images->count; i++) {
         struct eu_image *image = &images->items[i];
-        const bool is_last = images->is_process && i + 1 == images->count;
-        if (addr >= image->low && (addr < image->high || is_last)) return eu_image_open(images, image) ? image : NULL;
+        const bool is_last = images->pid && i + 1 == images->count;
+        if (addr >= image->low && (addr < image->high || is_last)) return image;
+        if (addr == image->high) before = image;
     }
-    return NULL;
+    return before;
+}
+
+struct eu_image *eu_images_find(struct eu_images *images, uint64_t addr) {
+    struct eu_image *image = find_image(images, addr);
+    return image && eu_image_open(images, image) ? image : NULL;
 }

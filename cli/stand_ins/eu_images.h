@@ -7,7 +7,7 @@
 #include "stand_ins/libdw_module.h"
 
 struct eu_image {
-    char *path;
+    char *path;              /* NULL: the kernel's vdso, which stands in the memory of the process */
     uint64_t low, high;      /* addresses in the process */
     uint64_t bias;           /* of these against those of the file, once it is open */
     struct libdw_module *module; /* NULL: not open, or it cannot be */
@@ -17,12 +17,12 @@ struct eu_image {
 struct eu_images {
     struct eu_image *items;
     size_t count, capacity;
-    bool is_process;         /* all that is above its last file belongs to that, as libdwfl has it; not of a file of mappings */
+    long pid;                /* all that is above its last file belongs to that, as libdwfl has it; 0: of a file of mappings */
     const char *debuginfo_path; /* of options; NULL: none */
 };
 
-/* False: a line is none of such a file. */
-bool eu_images_read(struct eu_images *out, FILE *maps, bool is_process);
+/* `pid` 0: of no process that is there. False: a line is none of such a file. */
+bool eu_images_read(struct eu_images *out, FILE *maps, long pid);
 void eu_images_free(struct eu_images *images);
 /* The image at an address, with its file open; NULL: there is none, or it is no ELF file. */
 struct eu_image *eu_images_find(struct eu_images *images, uint64_t addr);

@@ -47,6 +47,7 @@ struct libdw_module {
     struct csn_companion_search *search; /* for as long as `info`; NULL: none */
     struct csn_debug_object object;
     uint64_t low, high;      /* addresses of the module */
+    bool has_moved;          /* in a process: symbols that do not move with it are outside */
     struct { struct libdw_range *items; size_t count, capacity; } ranges; /* ascending, one for each run of a unit */
     uint64_t ranges_end;     /* of the last one */
     struct libdw_unit **units;
@@ -90,6 +91,8 @@ uint32_t libdw_unit_find(const struct libdw_unit *unit, uint64_t offset);
 
 /* The value of a symbol as its table has it: of Thumb code, odd. */
 uint64_t libdw_symbol_value(const struct csn_debug_symbol *symbol);
+/* Whether its value is a place in the memory of the module, and no number. */
+bool libdw_symbol_moves(const struct libdw_module *module, const struct csn_debug_symbol *symbol);
 /* The symbol that covers an address, and how far it is from its start. NULL: none. */
 const struct csn_debug_symbol *libdw_module_symbol(struct libdw_module *module, uint64_t addr, uint64_t *offset);
 /* The section that holds an address; 0: none. */

@@ -37,14 +37,21 @@ static void try_symbol(const struct libdw_module *m, struct candidates *c, const
     }
 }
 
-static bool may_name(const struct csn_debug_symbol *s) {
+bool libdw_symbol_moves(const struct libdw_module *m, const struct csn_debug_symbol *s) {
+    struct csn_debug_section section;
+    if (s->section == CSN_NO_SECTION) return false;
+    return csn_debug_info_section(m->info, s->section, &section, NULL) != CSN_OK || (section.flags & CSN_SECTION_ALLOC);
+}
+
+static bool may_name(const struct libdw_module *m, const struct csn_debug_symbol *s) {
+    if (m->has_moved && !libdw_symbol_moves(m, s)) return false;
     return s->is_defined && s->name.len && s->kind != CSN_SYMBOL_SECTION && s->kind != CSN_SYMBOL_FILE && s->kind != CSN_SYMBOL_TLS;
 }
 
 static void search(const struct libdw_module *m, struct candidates *c, size_t begin, size_t end) {
     for (size_t i = begin; i < end; i++) {
         const struct csn_debug_symbol *s = &m->symbols[i];
-        if (libdw_symbol_value(s) <= c->addr && may_name(s)) try_symbol(m, c, s);
+        if (libdw_symbol_value(s) <= c->addr && may_name(m, s)) try_symbol(m, c, s);
     }
 }
 
@@ -69,7 +76,7 @@ static void sort_symbols(struct libdw_module *m) {
     for (size_t i = 0; i < m->symbol_count; i++) {
         const uint64_t value = libdw_symbol_value(&m->symbols[i]), left = UINT64_MAX - value;
         const struct libdw_sorted_symbol made = { value, value + (m->symbols[i].size < left ? m->symbols[i].size : left), (uint32_t)i };
-        if (may_name(&m->symbols[i])) GROW_PUSH(&m->sorted_symbols, made);
+        if (may_name(m, &m->symbols[i])) GROW_PUSH(&m->sorted_symbols, made);
     }
     if (m->sorted_symbols.count) qsort(m->sorted_symbols.items, m->sorted_symbols.count, sizeof *m->sorted_symbols.items, by_value);
     for (size_t i = 0; i < m->sorted_symbols.count; i++) {

@@ -524,12 +524,17 @@ def test_files_of_a_process_are_found(folder, programs, tmp_path):
             child.stdin.write(b"x")
             child.stdin.flush()
             assert child.stdout.read(1) == b"x"  # it runs, and maps nothing more
-            start = int(pathlib.Path(f"/proc/{child.pid}/maps").read_text().split("-")[0], 16)
-            requests = "".join(f"0x{start + at:x}\n" for at in range(0, 0x6000, 0x321)).encode()
+            maps = [line.split() for line in pathlib.Path(f"/proc/{child.pid}/maps").read_text().splitlines()]
+            assert any(mapping[-1] == "[vdso]" for mapping in maps)
+            (tmp_path / "maps").write_text(pathlib.Path(f"/proc/{child.pid}/maps").read_text())
+            # All starts and ends: files begin with their absolute symbols, and an end belongs to the file before it.
+            ranges = [[int(end, 16) for end in mapping[0].split("-")] for mapping in maps]
+            addresses = sorted({at for low, high in ranges for at in (low, low + 0xa10, (low + high) // 2, high - 1, high)})
+            requests = "".join(f"0x{at:x}\n" for at in addresses) + "__vdso_gettimeofday+1\nGLIBC_2.3\nmalloc\n"
             for options in (["-f"], ["-a", "-S", "-x"]):
-                arguments = [*options, "-p", str(child.pid)]
-                difference = pair.compare(arguments, requests, tmp_path)
-                assert difference is None, stand_in_pairs.show_difference(arguments, requests, difference)
+                for way in (["-p", str(child.pid)], ["-M", "maps"]):
+                    difference = pair.compare([*options, *way], requests.encode(), tmp_path)
+                    assert difference is None, stand_in_pairs.show_difference([*options, *way], requests.encode(), difference)
         finally:
             child.kill()
 
