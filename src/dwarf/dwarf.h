@@ -105,9 +105,10 @@ struct csni_pool;
  * fails. */
 csn_status csni_dwarf_compile_all(struct csni_dwarf *dwarf, struct csni_pool *pool, struct csn_error *err);
 /* The same for one after the other of several readers of the same .debug_abbrev, whose .debug_info are portions of one section: what
- * was compiled for one is known to the next. By one thread at a time; it has to outlive the readers. */
+ * was compiled for one is known to the next. By one thread at a time; it has to outlive the readers. `section_size`: of .debug_abbrev. */
 struct csni_shared_abbrevs;
-csn_status csni_shared_abbrevs_create(const struct csn_allocator *alloc, struct csni_shared_abbrevs **out, struct csn_error *err);
+csn_status csni_shared_abbrevs_create(uint64_t section_size, const struct csn_allocator *alloc, struct csni_shared_abbrevs **out,
+                                      struct csn_error *err);
 void csni_shared_abbrevs_destroy(struct csni_shared_abbrevs *shared); /* NULL is fine */
 csn_status csni_dwarf_compile_shared(struct csni_dwarf *dwarf, struct csni_shared_abbrevs *shared, struct csn_error *err);
 /* After all tables are compiled: whether any DIE can refer to another unit (DW_FORM_ref_addr, ref_sig8), and whether any

@@ -172,7 +172,7 @@ static csn_status compile_item(void *context, uint32_t worker, size_t item, stru
     struct compiling *all = context;
     struct csni_dwarf_private *priv = all->dwarf->priv;
     struct csni_abbrev_cache *cache = &all->caches[worker];
-    if (!cache->places) CSNI_TRY(csni_abbrev_cache_init(cache, all->dwarf->alloc, err));
+    if (!cache->places) CSNI_TRY(csni_abbrev_cache_init(cache, all->dwarf->sections.abbrev.size, all->dwarf->alloc, err));
     priv->tables[item].worker = worker;
     csn_status status = compile_table(all->dwarf, &priv->tables[item], &priv->steps[worker], &priv->plans[worker],
                                       cache, err);
@@ -247,13 +247,14 @@ static void retiring_free(void *context, void *ptr, size_t size) {
     (void)size;
 }
 
-csn_status csni_shared_abbrevs_create(const struct csn_allocator *alloc, struct csni_shared_abbrevs **out, struct csn_error *err) {
+csn_status csni_shared_abbrevs_create(uint64_t section_size, const struct csn_allocator *alloc, struct csni_shared_abbrevs **out,
+                                      struct csn_error *err) {
     struct csni_shared_abbrevs *shared = csni_alloc_zeroed(alloc, 1, sizeof *shared);
     if (!shared) return csni_fail_memory(err, sizeof *shared);
     shared->alloc = alloc;
     shared->retiring = (struct csn_allocator){ retiring_alloc, retiring_realloc, retiring_free, shared };
     shared->steps.alloc = &shared->retiring;
-    csn_status status = csni_abbrev_cache_init(&shared->cache, alloc, err);
+    csn_status status = csni_abbrev_cache_init(&shared->cache, section_size, alloc, err);
     if (status == CSN_OK && !csni_vec_reserve(&shared->steps, SHARED_STEPS_FIRST))
         status = csni_fail_memory(err, SHARED_STEPS_FIRST * sizeof *shared->steps.items);
     if (status == CSN_OK) *out = shared;

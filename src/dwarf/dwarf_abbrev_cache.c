@@ -3,20 +3,23 @@
 
 #include "base/hash.h"
 
-
 enum {
-    PLACES = 8192,   /* a Linux kernel has some thousand different ones */
+    BITS_MIN = 8, BITS_MAX = 13, /* a Linux kernel has some thousand different ones */
+    BYTES = 8,                   /* of one of them, roughly */
     SIZE_MAX_KEPT = 256
 };
 
-csn_status csni_abbrev_cache_init(struct csni_abbrev_cache *cache, const struct csn_allocator *alloc,
+csn_status csni_abbrev_cache_init(struct csni_abbrev_cache *cache, uint64_t section_size, const struct csn_allocator *alloc,
                                   struct csn_error *err) {
-    cache->places = csni_alloc_present(alloc, PLACES, sizeof *cache->places);
-    return cache->places ? CSN_OK : csni_fail_memory(err, PLACES * sizeof *cache->places);
+    cache->bits = BITS_MIN;
+    while (cache->bits < BITS_MAX && (uint64_t)1 << cache->bits < section_size / BYTES) cache->bits++;
+    size_t count = (size_t)1 << cache->bits;
+    cache->places = csni_alloc_present(alloc, count, sizeof *cache->places);
+    return cache->places ? CSN_OK : csni_fail_memory(err, count * sizeof *cache->places);
 }
 
 void csni_abbrev_cache_deinit(struct csni_abbrev_cache *cache, const struct csn_allocator *alloc) {
-    csni_free(alloc, cache->places, PLACES * sizeof *cache->places);
+    csni_free(alloc, cache->places, ((size_t)1 << cache->bits) * sizeof *cache->places);
     cache->places = NULL;
 }
 
@@ -33,7 +36,7 @@ struct csni_known_abbrev *csni_abbrev_cache_place(const struct csni_abbrev_cache
         if (pair) w &= ((pair & (0 - pair)) - 1) >> 7;
         hash = (hash ^ (w & seven)) * factor;
         hash ^= hash >> 29;
-        if (pair) return &cache->places[hash * factor >> 51];
+        if (pair) return &cache->places[hash * factor >> (64 - cache->bits)];
     }
     return NULL;
 }

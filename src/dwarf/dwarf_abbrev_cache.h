@@ -17,10 +17,12 @@ struct csni_known_abbrev {
 };
 
 struct csni_abbrev_cache {
-    struct csni_known_abbrev *places;
+    struct csni_known_abbrev *places; /* 2^bits */
+    unsigned bits;
 };
 
-csn_status csni_abbrev_cache_init(struct csni_abbrev_cache *cache, const struct csn_allocator *alloc,
+/* As large as a section of so many bytes needs. */
+csn_status csni_abbrev_cache_init(struct csni_abbrev_cache *cache, uint64_t section_size, const struct csn_allocator *alloc,
                                   struct csn_error *err);
 void csni_abbrev_cache_deinit(struct csni_abbrev_cache *cache, const struct csn_allocator *alloc);
 

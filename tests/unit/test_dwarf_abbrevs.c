@@ -118,7 +118,7 @@ static void one_reader_after_the_other(void **state) {
     (void)state;
     enum { READERS = 4 };
     struct csni_shared_abbrevs *shared;
-    assert_int_equal(csni_shared_abbrevs_create(NULL, &shared, NULL), CSN_OK);
+    assert_int_equal(csni_shared_abbrevs_create(0, NULL, &shared, NULL), CSN_OK);
     struct dwarf_sample s;
     dwarf_sample_init(&s, false);
     fill(&s, 7);

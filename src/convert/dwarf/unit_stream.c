@@ -198,7 +198,7 @@ static csn_status open_portion(const struct csni_unit_stream *s, uint32_t worker
     sections.info = (struct csni_span){ slot->portion.bytes, slot->portion.size };
     sections.info_from = slot->portion.from;
     CSNI_TRY(csni_dwarf_open(&sections, alloc, &slot->dwarf, err));
-    if (!s->abbrevs[worker]) CSNI_TRY(csni_shared_abbrevs_create(alloc, &s->abbrevs[worker], err));
+    if (!s->abbrevs[worker]) CSNI_TRY(csni_shared_abbrevs_create(sections.abbrev.size, alloc, &s->abbrevs[worker], err));
     CSNI_TRY(csni_dwarf_compile_shared(slot->dwarf, s->abbrevs[worker], err));
     CSNI_TRY(csni_dwarf_prepare_all(slot->dwarf, NULL, err));
     if (!stands_alone(slot->dwarf)) return CSN_NONE;
