@@ -327,10 +327,11 @@ size_t libdw_unit_first_row(const struct libdw_unit *u, uint64_t addr) {
     return low;
 }
 
+/* The last row of a unit ends, for libdw, whatever it says: a table may end with two rows of one address, or without an end. */
 const struct csn_debug_row *libdw_unit_row(struct libdw_unit *u, uint64_t addr) {
     if (!u->has_rows) read_rows(u);
     const size_t low = addr == UINT64_MAX ? u->rows.count : libdw_unit_first_row(u, addr + 1);
-    if (!low) return NULL;
+    if (!low || low == u->rows.count) return NULL;
     const struct csn_debug_row *row = libdw_unit_row_at(u, low - 1);
     return is_end(row) ? NULL : row;
 }

@@ -228,6 +228,17 @@ def test_eu_addr2line_with_ranges_of_several_units(folder, tmp_path):
     same_for_eu_addr2line(folder, tmp_path, ["-f", "-e", "app", *(f"f{i}" for i in range(5)), *(f"f{i}+1" for i in range(5)), "main"])
 
 
+def test_eu_addr2line_after_the_last_row_of_a_unit(folder, tmp_path):
+    """A row without an instruction, where the table ends: nothing after it is of the unit."""
+    (tmp_path / "f.c").write_text("int f(int x) { return x + 1; }\n")
+    (tmp_path / "main.c").write_text("int f(int); int main(void) { return f(3); }\n")
+    subprocess.run(["gcc", "-O2", "-g", "-S", "f.c"], cwd=tmp_path, check=True)
+    head, end, tail = (tmp_path / "f.s").read_text().partition("\t.cfi_endproc\n")
+    (tmp_path / "f.s").write_text(head + "\t.loc 1 2 1\n" + end + tail)
+    subprocess.run(["gcc", "f.s", "main.c", "-o", "app"], cwd=tmp_path, check=True)
+    same_for_eu_addr2line(folder, tmp_path, ["-e", "app", *(f"f+{i}" for i in range(32)), "main"])
+
+
 @pytest.fixture(scope="session")
 def gsym_files(folder, programs):
     pair = pair_for("llvm-gsymutil", folder)
