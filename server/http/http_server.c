@@ -38,10 +38,11 @@ static bool route_fits(const struct route *route, const char *path) {
     return route->flags & ROUTE_PREFIX ? strncmp(path, route->path, size) == 0 : strcmp(path, route->path) == 0;
 }
 
+/* The last route takes every path: not those of others that were asked by another method. */
 static const struct route *find_route(const struct server *server, const char *path, const char *method, const char **allowed) {
     for (size_t i = 0; i < server->route_count; i++) {
         const struct route *route = &server->routes[i];
-        if (!route_fits(route, path)) continue;
+        if (!route_fits(route, path) || (*allowed && i + 1 == server->route_count)) continue;
         if (method_is_in(route->methods, method)) return route;
         if (!*allowed) *allowed = route->methods;
     }

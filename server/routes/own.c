@@ -217,21 +217,23 @@ static const char *answer_stack(struct own_request *own, const json_t *list, str
     return NULL;
 }
 
-static void answer_value(struct own_request *own, const json_t *value, struct text *out) {
+/* False: the answer is why there is none. */
+static bool answer_value(struct own_request *own, const json_t *value, struct text *out) {
     json_t *modules = json_object_get(value, "modules");
     const json_t *frames = json_object_get(value, "frames");
     const char *why = json_is_object(value) && (modules || frames) ? NULL : "not an object with modules or frames";
     if (!why && modules) why = set_modules(own, modules);
     if (!why && frames) why = answer_stack(own, frames, out);
-    if (!why) return;
+    if (!why) return true;
     text_char(out, '{');
     text_json_member(out, "error", why);
     text_put(out, "}\n");
+    return false;
 }
 
 static enum http_done answer_body(struct own_request *own) {
     struct http_request *request = own->http;
-    size_t at = 0, count = 0;
+    size_t at = 0, count = 0, answered = 0;
     while (at < request->body.size) {
         json_error_t error;
         json_t *value = json_loadb(request->body.ptr + at, request->body.size - at, JSON_DISABLE_EOF_CHECK, &error);
@@ -240,13 +242,13 @@ static enum http_done answer_body(struct own_request *own) {
             if (rest >= request->body.size && count) break;
             return respond_error(request, 400, "the body is not JSON: %s at byte %zu", error.text, at + (size_t)(error.position > 0 ? error.position : 0));
         }
-        answer_value(own, value, &request->response.body);
+        answered += answer_value(own, value, &request->response.body);
         json_decref(value);
         at += error.position > 0 ? (size_t)error.position : 1;
         count++;
     }
     if (own->is_unreachable) return respond_error(request, 503, "the store cannot be reached");
-    return count ? respond_json(request, 200) : respond_error(request, 400, "the body is empty");
+    return count ? respond_json(request, answered ? 200 : 400) : respond_error(request, 400, "the body is empty");
 }
 
 enum http_done own_symbolicate(struct http_request *request) {

@@ -432,6 +432,20 @@ def test_openapi(server):
     assert {"/symbolicate/v5", "/v1/symbolicate", "/v1/store/{name}", "/buildid/{id}/gsym"} <= set(paths)
 
 
+def test_what_the_description_leaves_out_is_refused(server):
+    """Of each path another method is 405, and what the server answers to nonsense is a status that is described."""
+    for path, methods in server.json("GET", "/v1/openapi.json")["paths"].items():
+        asked = path.replace("{id}", "zz").replace("{name}", "%00")
+        described = next(iter(methods.values()))["responses"]
+        if "post" in methods:
+            status, headers, _ = server.ask("GET", asked)
+            assert status == 405 and "POST" in headers["Allow"], path
+            for body in (b"", b"[]", b"{}", b"null", b"{", b"\xff"):
+                assert str(server.ask("POST", asked, body)[0]) in {*described} - {"200"}, (path, body)
+        if "get" in methods:
+            assert str(server.ask("GET", asked)[0]) in described, path
+
+
 def test_health_and_metrics(server):
     deadline = time.monotonic() + 10
     while server.ask("GET", "/readyz")[0] != 200:
