@@ -77,7 +77,7 @@ def test_signatures_are_checked(bucket, callsign, images, tmp_path):
     """Else the other tests of this file would prove nothing."""
     store, image = ["--store", "s3://symbols/checked", "--cache-dir", tmp_path / "c"], images["app"].path
     callsign.good("store", "add", *store, image, env=bucket.env())
-    for wrong in ({"AWS_SECRET_ACCESS_KEY": bucket.secret[:-1] + "x"}, {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE"}, {"AWS_SECRET_ACCESS_KEY": "", "AWS_ACCESS_KEY_ID": ""}):
+    for wrong in ({"AWS_SECRET_ACCESS_KEY": bucket.secret + "x"}, {"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE"}, {"AWS_SECRET_ACCESS_KEY": "", "AWS_ACCESS_KEY_ID": ""}):
         done = callsign.run("store", "add", *store[:3], tmp_path / "d", image, env=bucket.env(**wrong))
         assert done.returncode == 2 and "403" in done.stderr, (wrong, done.stdout, done.stderr)
 
