@@ -64,13 +64,13 @@ class Numbers:
             return self.last
 
 
-def kill_once(program, store, tokens, numbers, seconds):
-    """One life of the server: its end comes `seconds` after the first upload began. Returns what was begun, what acknowledged."""
+def kill_once(program, store, tokens, numbers, least, seconds):
+    """One life of the server: its end comes `seconds` after `least` uploads were acknowledged. Returns what was begun, what acknowledged."""
     process, port = start_server(program, store, tokens)
     uploaders = [Uploader(port, numbers) for _ in range(SENDERS)]
     for uploader in uploaders:
         uploader.start()
-    while not any(uploader.begun for uploader in uploaders):
+    while sum(len(uploader.acknowledged) for uploader in uploaders) < least and all(uploader.is_alive() for uploader in uploaders):
         time.sleep(0.001)
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
@@ -115,7 +115,7 @@ def run_kills(program, folder, kills, seed, longest_s=0.3):
     rng, numbers = random.Random(seed), Numbers()
     begun, acknowledged = [], []
     for _ in range(kills):
-        some_begun, some_acknowledged = kill_once(program, store, tokens, numbers, rng.random() * longest_s)
+        some_begun, some_acknowledged = kill_once(program, store, tokens, numbers, rng.randrange(4), rng.random() * longest_s)
         begun += some_begun
         acknowledged += some_acknowledged
     process, port = start_server(program, store, tokens)

@@ -4,6 +4,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass, field
 
 import pytest
@@ -94,6 +95,15 @@ class Program:
         }
         chain = chains.get(name, [(name, name, False)])
         return [(function, self.lines[line], inlined) for function, line, inlined in chain]
+
+
+def wait_for(condition, seconds=60):
+    """What the condition gives, once it is true. The limit is there to end a run that would hang, not to measure."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found
 
 
 def need(tool):

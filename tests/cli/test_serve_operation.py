@@ -8,9 +8,8 @@ import urllib.parse
 
 import pytest
 
-from programs import need
+from programs import need, wait_for
 from test_serve import Server, has_server, images, job, store  # noqa: F401 (fixtures)
-from test_serve_faults import wait_for
 
 
 def bearer(token):

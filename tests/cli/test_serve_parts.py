@@ -7,9 +7,8 @@ import threading
 
 import pytest
 
-from programs import need
+from programs import need, wait_for
 from test_serve import ROOT, Server, has_server, images  # noqa: F401 (fixtures)
-from test_serve_faults import wait_for
 
 TOKEN = {"Authorization": "Bearer t"}
 

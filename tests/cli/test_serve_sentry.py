@@ -8,8 +8,8 @@ import urllib.request
 
 import pytest
 
+from programs import wait_for
 from test_serve import Server, has_server, images, sentry_body, server, store  # noqa: F401 (fixtures)
-from test_serve_faults import wait_for
 
 
 class SlowHost(http.server.BaseHTTPRequestHandler):

@@ -407,7 +407,7 @@ def test_lines_pass_at_once(callsign, app):
     assert process.stdout.readline() == b"app+0x2004 main at /src/main.cc:20\n"
     assert process.stdout.readline() == b"end\n"
     process.stdin.close()
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=60) == 0
     process.stdout.close()
 
 

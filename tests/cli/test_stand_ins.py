@@ -8,7 +8,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -16,7 +15,7 @@ import fuzz_stand_ins
 import stand_in_draws
 import stand_in_pairs
 import stand_in_programs
-from programs import need
+from programs import need, wait_for
 
 # The tools that are compared with: GNU binutils 2.40, LLVM 22, elfutils 0.188.
 VERSIONS = {"addr2line": "2.40", "llvm-gsymutil": "22.", "llvm-symbolizer": "22.", "llvm-addr2line": "22.", "eu-addr2line": "0.188"}
@@ -374,15 +373,6 @@ def made_large(program, path):
     padding.write_bytes(b"x" * (9 << 20))
     subprocess.run(["objcopy", "--add-section", f".padding={padding}", str(program), str(path)], check=True)
     return path
-
-
-def wait_for(condition):
-    """What the condition gives, once it is true."""
-    end = time.monotonic() + 60
-    while not (found := condition()):
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    return found
 
 
 def damages(data):
