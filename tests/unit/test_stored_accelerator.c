@@ -16,6 +16,7 @@
 
 #include "formats/gsym/gsym_accel_layout.h"
 #include "formats/gsym/read/gsym.h"
+#include "formats/gsym/read/gsym_accel.h"
 #include "unit/test_alloc.h"
 #include "wire/wire_gsym.h"
 
@@ -267,6 +268,48 @@ static void of_another_file(void **state) {
     csn_bytes_free(&with);
 }
 
+/* The example's file with an accelerator of other buckets: its region is the last part. */
+static uint8_t *with_shift(const struct csn_bytes *file, unsigned shift, size_t *out_size) {
+    const struct csni_accel_form form = { .shift = shift };
+    struct parts parts = accel_of(file);
+    struct csni_gsym gsym;
+    struct csn_bytes made;
+    assert_int_equal(parts.region + parts.size, file->size);
+    assert_int_equal(csni_gsym_parse(&gsym, (struct csni_span){ file->ptr, file->size }, NULL), CSN_OK);
+    assert_int_equal(csni_gsym_accel_encode(&made, &gsym, &form, NULL, NULL), CSN_OK);
+    size_t size = made.size - CSNI_ACCEL_TRAILER;
+    uint8_t *copy = malloc(parts.region + size);
+    assert_non_null(copy);
+    memcpy(copy, file->ptr, parts.region);
+    memcpy(copy + parts.region, made.ptr, size);
+    memcpy(copy + parts.trailer, made.ptr + size, CSNI_ACCEL_TRAILER);
+    csni_put64(copy + parts.trailer + CSNI_ACCEL_T_REGION, parts.region, false);
+    csn_bytes_free(&made);
+    *out_size = parts.region + size;
+    return copy;
+}
+
+/* Which size of buckets a writer chooses is its own affair. */
+static void any_shift(void **state) {
+    (void)state;
+    struct csn_bytes with = example(CSN_FORMAT_GSYM_V1, 0, CSN_CONVERT_ACCELERATE);
+    struct csn_bytes without = example(CSN_FORMAT_GSYM_V1, 0, 0);
+    struct csn_index *plain = open_bytes(without.ptr, without.size);
+    for (unsigned shift = CSNI_ACCEL_SHIFT_MIN; shift <= CSNI_ACCEL_SHIFT_MAX; shift++) {
+        size_t size;
+        uint8_t *copy = with_shift(&with, shift, &size);
+        struct csn_index *index = open_bytes(copy, size);
+        assert_true(stored_bytes(index) != 0);
+        assert_int_equal(problems_of(index), 0);
+        for (uint64_t addr = LOW; addr < HIGH; addr++) same_answer(plain, index, addr);
+        csn_index_close(index);
+        free(copy);
+    }
+    csn_index_close(plain);
+    csn_bytes_free(&without);
+    csn_bytes_free(&with);
+}
+
 static csn_status convert_once(void *context, const struct csn_allocator *alloc) {
     const struct csn_bytes *plain = context;
     struct csn_convert_options options = CSN_CONVERT_OPTIONS_INIT;
@@ -289,7 +332,8 @@ static void memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers), cmocka_unit_test(again), cmocka_unit_test(counted), cmocka_unit_test(every_byte),
-        cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(memory),
+        cmocka_unit_test(random_bytes), cmocka_unit_test(cut_short), cmocka_unit_test(of_another_file), cmocka_unit_test(any_shift),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

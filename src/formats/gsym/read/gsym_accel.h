@@ -61,10 +61,16 @@ csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_
                                  const struct csn_allocator *allocator, struct csn_error *err);
 void csni_gsym_accel_free(struct csni_gsym_accel *accel, const struct csn_allocator *allocator); /* a zeroed one is fine */
 
+/* What a writer may choose. */
+struct csni_accel_form {
+    uint32_t first_read; /* CSNI_ACCEL_T_FIRST_READ */
+    unsigned shift;      /* CSNI_ACCEL_T_SHIFT; 0: as suits the index */
+};
+
 /* The region of an accelerator as it is stored at a multiple of CSNI_ACCEL_PAGE, and then its trailer, which lies elsewhere
- * in the file and does not yet tell where the region begins. first_read: CSNI_ACCEL_T_FIRST_READ. Empty where nothing can be
- * accelerated. The caller releases them with csn_bytes_free(). */
-csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint32_t first_read,
+ * in the file and does not yet tell where the region begins. Empty where nothing can be accelerated. The caller releases them with
+ * csn_bytes_free(). */
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, const struct csni_accel_form *form,
                                   const struct csn_allocator *allocator, struct csn_error *err);
 
 /* ---- the steps of a lookup, apart so that a batch can take each for many addresses ---- */

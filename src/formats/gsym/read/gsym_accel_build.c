@@ -207,7 +207,7 @@ static csn_status find_segments(struct build *b, struct csn_error *err) {
 }
 
 /* The bytes in memory; empty: nothing can be accelerated. */
-static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint64_t max_bytes, uint32_t first_read,
+static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint64_t max_bytes, const struct csni_accel_form *form,
                          const struct csn_allocator *allocator, struct csn_error *err) {
     *out = (struct csn_bytes){ NULL, 0, allocator };
     if (!gsym->address_count || !max_bytes) return CSN_OK;
@@ -222,7 +222,7 @@ static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, ui
         const struct csni_accel_content content = { .gsym = gsym, .segments = b.segments.items, .segment_count = b.segments.count,
                                                     .nodes = b.trees.nodes.items, .node_count = (uint32_t)b.trees.nodes.count,
                                                     .tree_ends = b.trees.ends.items, .allocator = allocator, .first = b.first, .covered = b.covered, .max_bytes = max_bytes,
-                                                    .plain_functions = b.plain_functions, .first_read = first_read };
+                                                    .plain_functions = b.plain_functions, .form = *form };
         status = csni_accel_write(out, &content, err);
     }
     csni_vec_deinit(&b.segments);
@@ -231,16 +231,17 @@ static csn_status encode(struct csn_bytes *out, const struct csni_gsym *gsym, ui
     return status;
 }
 
-csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, uint32_t first_read,
+csn_status csni_gsym_accel_encode(struct csn_bytes *out, const struct csni_gsym *gsym, const struct csni_accel_form *form,
                                   const struct csn_allocator *allocator, struct csn_error *err) {
-    return encode(out, gsym, UINT64_MAX, first_read, allocator, err);
+    return encode(out, gsym, UINT64_MAX, form, allocator, err);
 }
 
 csn_status csni_gsym_accel_build(struct csni_gsym_accel *out, const struct csni_gsym *gsym, uint64_t max_bytes,
                                  const struct csn_allocator *allocator, struct csn_error *err) {
     *out = (struct csni_gsym_accel){ .table = NULL };
+    const struct csni_accel_form form = { 0 };
     struct csn_bytes bytes;
-    CSNI_TRY(encode(&bytes, gsym, max_bytes, 0, allocator, err));
+    CSNI_TRY(encode(&bytes, gsym, max_bytes, &form, allocator, err));
     if (!bytes.size) return CSN_OK;
     const struct csni_span region = { bytes.ptr, bytes.size - CSNI_ACCEL_TRAILER };
     (void)csni_gsym_accel_parse(out, gsym, region.ptr + region.size, region, bytes.size);

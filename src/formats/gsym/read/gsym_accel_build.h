@@ -63,7 +63,7 @@ struct csni_accel_content {
     const struct csn_allocator *allocator;
     uint64_t first, covered, max_bytes;
     uint32_t plain_functions;
-    uint32_t first_read;                       /* CSNI_ACCEL_T_FIRST_READ */
+    struct csni_accel_form form;
 };
 
 /* Writes region and trailer. Empty where they would be more than max_bytes. */

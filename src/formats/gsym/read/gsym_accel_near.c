@@ -17,7 +17,7 @@ void csni_accel_near_init(struct csni_accel_near *near, const struct csni_accel_
                       (uint64_t)g->sample_count * g->address_size + BETWEEN;
     near->recent_count = 0;
     near->last_end = 0;
-    near->cold = tables < content->first_read ? content->first_read - tables : 0;
+    near->cold = tables < content->form.first_read ? content->form.first_read - tables : 0;
 }
 
 static uint32_t measure_name(const struct csni_gsym *gsym, uint32_t offset) {

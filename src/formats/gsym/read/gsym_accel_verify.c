@@ -71,6 +71,11 @@ static csn_status compare_accel(const struct csni_gsym *g, const struct csn_byte
     return compare_bytes(g, g->accel_trailer, made->ptr + size, CSNI_ACCEL_TRAILER, problem);
 }
 
+static struct csni_accel_form form_of(const uint8_t *trailer) {
+    bool remote = csni_accel_u32(trailer + CSNI_ACCEL_T_FIRST_READ) != 0;
+    return (struct csni_accel_form){ remote ? CSNI_ACCEL_FIRST_READ : 0, trailer[CSNI_ACCEL_T_SHIFT] };
+}
+
 csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn_allocator *allocator, bool *out_equal,
                                   struct csn_error *problem, struct csn_error *err) {
     if (!gsym->accel.size) {
@@ -78,8 +83,8 @@ csn_status csni_gsym_accel_verify(const struct csni_gsym *gsym, const struct csn
         return CSN_OK;
     }
     struct csn_bytes made;
-    uint32_t first_read = csni_accel_u32(gsym->accel_trailer + CSNI_ACCEL_T_FIRST_READ) ? CSNI_ACCEL_FIRST_READ : 0;
-    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, first_read, allocator, err));
+    const struct csni_accel_form form = form_of(gsym->accel_trailer);
+    CSNI_TRY(csni_gsym_accel_encode(&made, gsym, &form, allocator, err));
     csn_status status = compare_accel(gsym, &made, problem);
     if (status == CSN_OK) status = check_listed(gsym, problem);
     *out_equal = status == CSN_OK;

@@ -6,7 +6,9 @@
 #include "base/core/fail.h"
 #include "base/core/file_map.h"
 
-enum { BUCKET_SEGMENTS = 8 }; /* at least, unless that makes a bucket too large; twice as many at most, on average */
+/* Segments of a bucket, at least, unless that makes it too large; twice as many at most, on average. More of them take longer, but a
+ * table that does not stay in a cache is read from memory, and by as many page faults. */
+enum { BUCKET_SEGMENTS = 8, BUCKET_SEGMENTS_LARGE = 16, TABLE_LARGE = 512 << 10 };
 
 /* ---- lengths of strings ---- */
 
@@ -277,10 +279,17 @@ static void lay_out_accel(struct layout *l) {
     }
 }
 
-/* Buckets that hold a few segments each: one cache line or two to a block. */
+static bool has_small_buckets(const struct csni_accel_content *c, unsigned shift) {
+    uint64_t buckets = c->covered >> shift;
+    unsigned least = buckets * CSNI_ACCEL_ENTRY > TABLE_LARGE ? BUCKET_SEGMENTS_LARGE : BUCKET_SEGMENTS;
+    return buckets * least > c->segment_count;
+}
+
+/* Buckets that hold a few segments each: a few cache lines to a block. */
 static unsigned choose_shift(const struct csni_accel_content *c) {
+    if (c->form.shift) return c->form.shift;
     unsigned shift = CSNI_ACCEL_SHIFT_MIN;
-    while (shift < CSNI_ACCEL_SHIFT_MAX && (c->covered >> shift) * BUCKET_SEGMENTS > c->segment_count) shift++;
+    while (shift < CSNI_ACCEL_SHIFT_MAX && has_small_buckets(c, shift)) shift++;
     return shift;
 }
 
@@ -291,7 +300,7 @@ static void put_trailer(const struct layout *l, uint8_t *t) {
     csni_put64(t + CSNI_ACCEL_T_FIRST, c->first, false);
     csni_put64(t + CSNI_ACCEL_T_COVERED, c->covered, false);
     csni_put32(t + CSNI_ACCEL_T_BLOCK_BYTES, (uint32_t)l->size, false);
-    csni_put32(t + CSNI_ACCEL_T_FIRST_READ, c->first_read, false);
+    csni_put32(t + CSNI_ACCEL_T_FIRST_READ, c->form.first_read, false);
     csni_put32(t + CSNI_ACCEL_T_NODES, c->node_count, false);
     csni_put32(t + CSNI_ACCEL_T_FILES, c->gsym->file_count, false);
     t[CSNI_ACCEL_T_SHIFT] = (uint8_t)l->shift;
@@ -327,9 +336,9 @@ csn_status csni_accel_write(struct csn_bytes *out, const struct csni_accel_conte
     l.bucket_count = ((content->covered - 1) >> l.shift) + 1;
     l.blocks_at = CSNI_ACCEL_START + l.bucket_count * CSNI_ACCEL_ENTRY;
     l.cells = csni_alloc(content->allocator, cells_size);
-    if (content->first_read) l.near = csni_alloc(content->allocator, sizeof *l.near);
+    if (content->form.first_read) l.near = csni_alloc(content->allocator, sizeof *l.near);
     csn_status status = CSN_E_MEMORY;
-    if (!l.cells || (content->first_read && !l.near)) status = csni_fail_memory(err, cells_size + sizeof *l.near);
+    if (!l.cells || (content->form.first_read && !l.near)) status = csni_fail_memory(err, cells_size + sizeof *l.near);
     else status = write_layout(&l, out, err);
     csni_free(content->allocator, l.near, sizeof *l.near);
     csni_free(content->allocator, l.cells, cells_size);

@@ -22,7 +22,7 @@ struct splice {
     uint64_t moved;           /* what is after the cut moves by a multiple of 8 */
     uint64_t rest_end;        /* of the file, or where its name table begins, which stays the last */
     uint64_t region_at;
-    uint32_t first_read;      /* CSNI_ACCEL_T_FIRST_READ */
+    struct csni_accel_form form;
 };
 
 static size_t region_size(const struct splice *s) { return s->region.size - CSNI_ACCEL_TRAILER; }
@@ -54,7 +54,7 @@ static csn_status plan_splice(struct splice *s, struct csn_error *err) {
     s->moved = plan_move(s);
     s->rest_end = find_rest_end(&s->plain);
     s->region_at = csni_align_up(s->rest_end + s->moved, CSNI_ACCEL_PAGE);
-    return csni_gsym_accel_encode(&s->region, &s->plain, s->first_read, s->alloc, err);
+    return csni_gsym_accel_encode(&s->region, &s->plain, &s->form, s->alloc, err);
 }
 
 /* ---- the part before ---- */
@@ -151,7 +151,7 @@ static csn_status write_unchanged(const struct csn_bytes *plain, const struct cs
 
 static csn_status accelerate(const struct csn_bytes *plain, bool remote_layout, const struct csni_sink *sink,
                              const struct csn_allocator *alloc, uint64_t *out_added, struct csn_error *err) {
-    struct splice s = { .sink = sink, .alloc = alloc, .first_read = remote_layout ? CSNI_ACCEL_FIRST_READ : 0 };
+    struct splice s = { .sink = sink, .alloc = alloc, .form = { .first_read = remote_layout ? CSNI_ACCEL_FIRST_READ : 0 } };
     *out_added = 0;
     CSNI_TRY(csni_gsym_parse(&s.plain, (struct csni_span){ plain->ptr, plain->size }, err));
     CSNI_TRY(plan_splice(&s, err));
