@@ -53,6 +53,66 @@ def test_answers_are_those_of_the_tool(dialect, folder, programs):
     assert counts.runs >= RUNS and counts.differences == 0
 
 
+@pytest.mark.parametrize("name", ["c-gcc", "cc-gcc"])
+@pytest.mark.parametrize("dialect", ["addr2line", "eu-addr2line", "llvm-addr2line"])
+def test_where_functions_begin_and_end(dialect, name, folder, programs):
+    """Each address asked alone: a unit that an earlier address opened is found in another way. In each program a function begins a unit."""
+    if name not in programs:
+        pytest.skip(f"no compiler for {name}")
+    pair = pair_for(dialect, folder)
+    listing = subprocess.run(["nm", "-S", programs[name]], capture_output=True, text=True, check=True).stdout
+    symbols = [line.split() for line in listing.splitlines() if line.split()[2:3] in (["T"], ["t"])]
+    assert {"main"} <= {symbol[3] for symbol in symbols}
+    for start, size in {(int(symbol[0], 16), int(symbol[1], 16)) for symbol in symbols}:
+        for addr in (start, start + size - 1, start + size):
+            arguments = ["-f", "-e", name, hex(addr)]
+            difference = pair.compare(arguments, b"", folder / "programs")
+            assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
+# the rows go on where the unit ends, after two bytes
+UNIT_SHORTER_THAN_ITS_ROWS = """
+        .file "x.c"
+        .file 1 "x.c"
+        .text
+f:      .loc 1 3
+        nop
+        nop
+        .loc 1 4
+        nop
+        nop
+        .size f, 4
+        .globl _start
+_start: ret
+        .section .debug_abbrev,"",@progbits
+        .byte 1, 0x11, 0, 0x10, 0x17, 0x11, 1, 0x12, 6, 0, 0, 0
+        .section .debug_info,"",@progbits
+        .long 2f-1f
+1:      .value 4
+        .long 0
+        .byte 8, 1
+        .long 0
+        .quad f
+        .long 2
+2:
+"""
+
+
+@pytest.mark.parametrize("dialect", ["addr2line", "eu-addr2line", "llvm-addr2line"])
+def test_rows_after_the_end_of_their_unit(dialect, folder, tmp_path):
+    pair = pair_for(dialect, folder)
+    (tmp_path / "x.s").write_text(UNIT_SHORTER_THAN_ITS_ROWS)
+    done = subprocess.run(["gcc", "-nostdlib", "-static", "-o", "x", "x.s"], cwd=tmp_path, capture_output=True, check=False)
+    if done.returncode or platform.machine() != "x86_64":
+        pytest.skip("no x86-64 compiler")
+    listing = subprocess.run(["nm", "x"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    start = next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" t f"))
+    for addr in range(start, start + 6):
+        arguments = ["-f", "-e", "x", hex(addr)]
+        difference = pair.compare(arguments, b"", tmp_path)
+        assert difference is None, stand_in_pairs.show_difference(arguments, b"", difference)
+
+
 def need_programs(folder, *names):
     found = stand_in_programs.build(folder / "programs", set(names))
     if set(names) - set(found):

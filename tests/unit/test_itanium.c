@@ -59,6 +59,7 @@ static const struct pair names[] = {
     { "_ZDC1a1bE", "[a, b]" },
     { "_Z1fIiTnNSt9enable_ifIXsr11is_integralIT_EE5valueEiE4typeELi0EEvS1_", "void f<int, 0>(int)" },
     { "_Z1fIiEvT_Q5SmallIS0_E", "void f<int>(int) requires Small<int>" },
+    { "_Z1fIiEvT_Q5SmallIT2147483647_E", "void f<int>(int) requires Small<T2147483647>" },
     { "_Z1fIJiEEvDpOT_", "void f<int>(int&&)" },
     { "_Z1fA_iPA3_A2_c", "f(int [], char (*) [3][2])" },
     { "_Z11constrainedIlQaagtstT_Li4E5SmallIcEEvS0_", "void constrained<long>(T)" },

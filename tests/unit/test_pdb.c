@@ -82,6 +82,23 @@ static void no_ids(void **state) {
     expect_text(&s, "?main@@YAHXZ 1000-1040 0:C:\\a|m.c:10 8:C:\\a|m.c:11 28:C:\\a|m.c:12" OTHERS);
 }
 
+/* The list of streams ends before that of ids: what follows it is not read. */
+static void no_stream_of_ids(void **state) {
+    (void)state;
+    struct pdb_sample s;
+    struct csni_pdb *pdb;
+    pdb_sample_init(&s);
+    s.has_no_module = true;
+    assert_int_equal(csni_pdb_open(pdb_sample_build(&s), &csni_libc_allocator, &pdb, NULL), CSN_OK);
+    pdb->streams.count = PDB_STREAM_IPI;
+    pdb->streams.items[PDB_STREAM_IPI].size = UINT32_MAX;
+    assert_int_equal(csni_pdb_open_types(pdb, NULL), CSN_OK);
+    assert_int_equal(pdb->ids.count, 0);
+    pdb->streams.count = PDB_S_COUNT;
+    csni_pdb_close(pdb);
+    pdb_sample_deinit(&s);
+}
+
 /* Each function has its own lines, and not those of the others that were folded into it. */
 static void folded_functions(void **state) {
     (void)state;
@@ -346,10 +363,11 @@ int main(void) {
         cmocka_unit_test(ids_of_another_module),     cmocka_unit_test(folded_functions),
         cmocka_unit_test(public_symbols_alone),      cmocka_unit_test(moved_code),
         cmocka_unit_test(identity),                  cmocka_unit_test(annotations),
-        cmocka_unit_test(no_ids),                    cmocka_unit_test(records_cut_short),
-        cmocka_unit_test(what_damage_says),          cmocka_unit_test(streams_share_no_blocks),
-        cmocka_unit_test(truncations),               cmocka_unit_test(truncated_streams),
-        cmocka_unit_test(changed_bytes),             cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(no_ids),                    cmocka_unit_test(no_stream_of_ids),
+        cmocka_unit_test(records_cut_short),         cmocka_unit_test(what_damage_says),
+        cmocka_unit_test(streams_share_no_blocks),   cmocka_unit_test(truncations),
+        cmocka_unit_test(truncated_streams),         cmocka_unit_test(changed_bytes),
+        cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
