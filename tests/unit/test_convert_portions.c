@@ -96,9 +96,13 @@ static struct csni_span build(struct convert_sample *s, enum sample_compression 
     wire_elf_init(&elf, true, false, ET_DYN, EM_X86_64);
     wire_elf_add_nobits(&elf, ".text", SHF_ALLOC | SHF_EXECINSTR, CONVERT_SAMPLE_TEXT, CONVERT_SAMPLE_TEXT_SIZE);
     wire_elf_add_wire(&elf, ".debug_abbrev", SHT_PROGBITS, 0, 0, &d->abbrev);
-    wire_elf_add_wire(&elf, ".debug_line", SHT_PROGBITS, 0, 0, &d->line);
-    if (compression == SAMPLE_PLAIN) wire_elf_add_wire(&elf, ".debug_info", SHT_PROGBITS, 0, 0, &d->info);
-    else sample_add_debug(&elf, compression, "info", wire_span(&d->info));
+    if (compression == SAMPLE_PLAIN) {
+        wire_elf_add_wire(&elf, ".debug_line", SHT_PROGBITS, 0, 0, &d->line);
+        wire_elf_add_wire(&elf, ".debug_info", SHT_PROGBITS, 0, 0, &d->info);
+    } else {
+        sample_add_debug(&elf, compression, "line", wire_span(&d->line));
+        sample_add_debug(&elf, compression, "info", wire_span(&d->info));
+    }
     wire_deinit(&s->file);
     wire_init(&s->file, false);
     wire_elf_build(&elf, &s->file, NULL);
@@ -212,6 +216,45 @@ static void early_references(void **state) {
     convert_sample_deinit(&s);
 }
 
+/* A line table of its own for the next unit, larger than what is given back at a time. */
+static size_t add_lines(struct convert_sample *s, unsigned number) {
+    struct line lines[FUNCTIONS + 1];
+    for (unsigned i = 0; i <= FUNCTIONS; i++)
+        lines[i] = (struct line){ CONVERT_SAMPLE_TEXT + 0x10 * i, i < FUNCTIONS ? 1 : LINE_END, 1000 * number + i };
+    convert_sample_lines(s, lines, FUNCTIONS + 1, NULL);
+    wire_fill(&s->dwarf.line, (uint8_t)number, 200 << 10);
+    return s->line_table;
+}
+
+/* Line tables in the order of their units, which are given back when their units are done, and not earlier. */
+static void lines_in_order(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    for (unsigned i = 0; i < 9; i++) {
+        add_lines(&s, i);
+        add_unit(&s, i, 0, i % 2 ? 30 : 2 * MEGABYTE);
+    }
+    expect_the_same(&s, 9, "function_8 [1080,1090)\n 1080 a.c:8008\n");
+    convert_sample_deinit(&s);
+}
+
+/* A late unit has the line table of the first, which was given back, and the unit after that its own. */
+static void lines_of_an_earlier_unit(void **state) {
+    (void)state;
+    struct convert_sample s;
+    begin(&s);
+    size_t first = add_lines(&s, 0);
+    add_unit(&s, 0, 0, 20);
+    for (unsigned i = 1; i < 9; i++) {
+        size_t own = add_lines(&s, i);
+        s.line_table = i == 7 ? first : own;
+        add_unit(&s, i, 0, 2 * MEGABYTE);
+    }
+    expect_the_same(&s, 9, "function_7 [1070,1080)\n 1070 a.c:7\n");
+    convert_sample_deinit(&s);
+}
+
 /* A header that cannot be read ends the units: in the first portion, or in a later one; and bytes too few for a header. */
 static void damaged_headers(void **state) {
     (void)state;
@@ -267,8 +310,8 @@ static void wide_window(void **state) {
     convert(build(&s, SAMPLE_PLAIN), 1, &plain, &first);
     struct csni_span file = build(&s, SAMPLE_ZSTD);
     static const uint8_t magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
-    size_t at = 0;
-    while (at + 6 < file.size && memcmp(file.ptr + at, magic, sizeof magic) != 0) at++;
+    size_t at = file.size - 6; /* the last section's */
+    while (at && memcmp(file.ptr + at, magic, sizeof magic) != 0) at--;
     assert_int_equal(file.ptr[at + 4] & 0x20, 0); /* else it has no window of its own */
     s.file.bytes[at + 5] = 18 << 3;
     for (uint32_t threads = 1; threads <= 2; threads++) {
@@ -413,6 +456,7 @@ static void out_of_memory_on_several_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_all_sizes), cmocka_unit_test(late_references), cmocka_unit_test(early_references),
+        cmocka_unit_test(lines_in_order),     cmocka_unit_test(lines_of_an_earlier_unit),
         cmocka_unit_test(damaged_headers),    cmocka_unit_test(damaged_data),    cmocka_unit_test(wide_window),
         cmocka_unit_test(cancelled),          cmocka_unit_test(out_of_memory),
         cmocka_unit_test(out_of_memory_on_several_threads),

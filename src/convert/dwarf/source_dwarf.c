@@ -16,9 +16,9 @@
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 enum { PORTION_MIN = 256, PORTION_MAX = 256 }; /* so that the small inputs of a fuzzer have several */
 #else
-enum { PORTION_MIN = 1 << 18, PORTION_MAX = 1 << 20 }; /* larger ones take more memory and no less time */
+enum { PORTION_MIN = 1 << 17, PORTION_MAX = 1 << 20 }; /* larger ones take more memory and no less time */
 #endif
-enum { PORTIONS_WANTED = 16 }; /* of a section that is small, so that workers begin early and end together */
+enum { PORTIONS_WANTED = 32 }; /* of a section that is small, so that workers begin early and end together */
 
 /* One image's DWARF on its way. */
 struct reading {
@@ -146,12 +146,23 @@ static csn_status convert_whole(struct reading *r, struct csn_error *err) {
     return status;
 }
 
+static void forget_lines(void *context, uint64_t begin, uint64_t end) {
+    const struct reading *r = context;
+    csni_object_discard(r->object, r->section[CSNI_DWARF_LINE], begin, end - begin);
+}
+
 /* As far as portions go; then .debug_info is read as a whole, for the rest and for what that refers to. */
 static csn_status convert_stream(struct reading *r, struct csn_error *err) {
-    const struct csni_other_sections others = { read_dwarf_section, r, r->read_count, &r->sections };
+    bool is_mapped = csni_object_is_mapped_view(r->object, r->section[CSNI_DWARF_LINE]); /* the system takes such pages back by itself */
+    const struct csni_other_sections others = { read_dwarf_section, r, r->read_count, &r->sections,
+                                                 is_mapped ? NULL : forget_lines };
     CSNI_TRY(csni_unit_stream_run(r->stream, &r->workers, &others, &r->done, err));
     close_stream(r);
     if (r->done == UINT64_MAX) return CSN_OK;
+    if (r->sections.line.size) {
+        csni_object_release_section(r->object, r->section[CSNI_DWARF_LINE]);
+        CSNI_TRY(read_section_bytes(r, CSNI_DWARF_LINE, err));
+    }
     CSNI_TRY(read_section_bytes(r, CSNI_DWARF_INFO, err));
     return convert_whole(r, err);
 }

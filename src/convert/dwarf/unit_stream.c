@@ -19,6 +19,7 @@ struct slot {
     struct csni_portion portion;
     struct csni_dwarf *dwarf;
     uint32_t count, taken, done; /* units: all, those that workers have or had, those converted */
+    uint64_t lines_from, lines_to; /* where the first and the last line table of its units begin; UINT64_MAX and 0: there is none */
 };
 
 /* What is left of a portion. */
@@ -47,6 +48,7 @@ struct csni_unit_stream {
     bool inflating;            /* somebody is */
     bool is_late;              /* less memory is kept */
     bool at_end;               /* the last portion has been inflated */
+    uint64_t lines_gone;       /* line tables that begin before this offset have been given back */
     uint32_t busy;             /* workers at something */
     struct csn_error failure;  /* code 0: nothing failed */
     uint64_t failed;           /* place of what did */
@@ -58,6 +60,13 @@ enum { SLOTS_MAX = 24 };
 /* A conversion needs most memory when all units are converted. Until half of them are, or three quarters by one worker, a portion's
  * memory stays for the next one, so that no page has to be given back and taken again; then little does, and one slot less is used. */
 enum { KEPT_EARLY = 8 << 20, KEPT_LATE = 2 << 20 };
+
+/* .debug_line is given back in steps of so many bytes: whole pages on every system. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+enum { LINES_STEP = 4 << 10 };
+#else
+enum { LINES_STEP = 64 << 10 };
+#endif
 
 csn_status csni_unit_stream_create(struct csni_conversion *c, struct csni_info_portions *portions,
                                    struct csni_unit_stream **out, struct csn_error *err) {
@@ -191,6 +200,17 @@ static bool stands_alone(const struct csni_dwarf *dwarf) {
     return true;
 }
 
+static void find_lines(struct slot *slot) {
+    slot->lines_from = UINT64_MAX;
+    for (uint32_t i = 0; i < slot->dwarf->unit_count; i++) {
+        const struct csni_unit *unit = &slot->dwarf->units[i];
+        if (!unit->prepared || !unit->has_stmt_list || unit->tag == DW_TAG_type_unit) continue;
+        if (unit->stmt_list >= slot->dwarf->sections.line.size) continue;
+        if (unit->stmt_list < slot->lines_from) slot->lines_from = unit->stmt_list;
+        if (unit->stmt_list > slot->lines_to) slot->lines_to = unit->stmt_list;
+    }
+}
+
 static csn_status open_portion(const struct csni_unit_stream *s, uint32_t worker, struct slot *slot, struct outcome *out,
                                struct csn_error *err) {
     const struct csn_allocator *alloc = s->conversion->alloc;
@@ -202,17 +222,37 @@ static csn_status open_portion(const struct csni_unit_stream *s, uint32_t worker
     CSNI_TRY(csni_dwarf_compile_shared(slot->dwarf, s->abbrevs[worker], err));
     CSNI_TRY(csni_dwarf_prepare_all(slot->dwarf, NULL, err));
     if (!stands_alone(slot->dwarf)) return CSN_NONE;
+    find_lines(slot);
     out->count = slot->dwarf->unit_count;
     out->damage = slot->dwarf->damage;
     out->batches = csni_alloc_zeroed(alloc, out->count, sizeof *out->batches);
     return out->batches || !out->count ? CSN_OK : csni_fail_memory(err, out->count * sizeof *out->batches);
 }
 
+/* Line tables lie in the order of their units, as linkers write them: what begins before this is not needed again. A unit that
+ * does not keep to that order makes its portion and those after it be read as a whole, with the line tables read again. 0: it
+ * cannot be told, as the oldest portion has not listed its units. */
+static uint64_t passed_lines(const struct csni_unit_stream *s, const struct slot *closing) {
+    const struct slot *oldest = NULL;
+    uint64_t from = UINT64_MAX;
+    for (uint32_t i = 0; i < s->slot_count; i++) {
+        const struct slot *slot = &s->slots[i];
+        if (slot->state == EMPTY || slot->state == CLOSING) continue;
+        if (!oldest || slot->number < oldest->number) oldest = slot;
+        if (slot->state == READY && slot->lines_from < from) from = slot->lines_from;
+    }
+    if (!oldest) return closing->lines_to;
+    return oldest->state == READY && from != UINT64_MAX ? from : 0;
+}
+
 /* Nobody reads a portion's units any more. A buffer that one large unit made large is not kept. */
 static void clear_slot(struct csni_unit_stream *s, struct slot *slot) {
     size_t kept = s->is_late ? KEPT_LATE : KEPT_EARLY;
     slot->state = CLOSING;
+    uint64_t gone = s->lines_gone, passed = s->others->forget_lines ? passed_lines(s, slot) / LINES_STEP * LINES_STEP : 0;
+    if (passed > gone) s->lines_gone = passed;
     pthread_mutex_unlock(&s->lock);
+    if (passed > gone) s->others->forget_lines(s->others->context, gone, passed);
     csni_dwarf_close(slot->dwarf);
     csni_portion_shrink(&slot->portion, kept);
     pthread_mutex_lock(&s->lock);
@@ -227,6 +267,7 @@ static void prepare(struct csni_unit_stream *s, uint32_t worker, struct slot *sl
     pthread_mutex_unlock(&s->lock);
     csn_status status = open_portion(s, worker, slot, &outcome, &failure);
     pthread_mutex_lock(&s->lock);
+    if (status == CSN_OK && slot->lines_from < s->lines_gone) status = CSN_NONE;
     s->outcomes.items[slot->number] = outcome;
     slot->state = READY;
     slot->count = status == CSN_OK ? outcome.count : 0;

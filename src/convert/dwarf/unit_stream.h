@@ -19,11 +19,12 @@ struct csni_other_sections {
     void *context;
     size_t count;
     const struct csni_dwarf_sections *sections;
+    void (*forget_lines)(void *context, uint64_t begin, uint64_t end); /* this part of .debug_line is not read again; any thread; or NULL */
 };
 
-/* Converts units until there are no more, or one of a portion refers to anything outside of itself, or what comes next
- * cannot be inflated in portions: then the section has to be read as a whole, for the units from *until on. Adds their
- * batches and reports them. The other sections are read in any case. */
+/* Converts units until there are no more, or one of a portion refers to anything outside of itself or to line tables that were
+ * given back, or what comes next cannot be inflated in portions: then the section has to be read as a whole, for the units from
+ * *until on, and .debug_line again. Adds their batches and reports them. The other sections are read in any case. */
 csn_status csni_unit_stream_run(struct csni_unit_stream *stream, struct csni_unit_workers *workers,
                                 const struct csni_other_sections *others, uint64_t *until, struct csn_error *err);
 
