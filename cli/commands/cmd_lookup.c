@@ -60,6 +60,7 @@ static const struct option_spec options[] = {
 struct lookup_run {
     const char *path; /* of the index */
     const struct csn_index *index; /* NULL: of a process, or in segments */
+    bool is_remote;
     struct answer_printer printer;
     struct lookup_target target;
     struct symbol_search search;
@@ -95,7 +96,7 @@ static bool answer_operands(struct lookup_run *run, char **operands, int count) 
 /* False, with a message: the index is remote, and reading it has failed. */
 static bool is_read_well(const struct lookup_run *run) {
     struct csn_error err = CSN_ERROR_INIT;
-    csn_status status = run->index ? csn_index_remote_state(run->index, NULL, 0, &err) : CSN_OK;
+    csn_status status = run->is_remote ? csn_index_remote_state(run->index, NULL, 0, &err) : CSN_OK;
     if (status < 0) cli_error_status(run->path, status, &err);
     return status >= 0;
 }
@@ -150,7 +151,7 @@ static enum exit_code look_up_process(struct lookup_run *run, const struct looku
         cli_error(NULL, "option '--pid' needs a number, not '%s'", values->pid);
         return EXIT_FAILED;
     }
-    if (!lookup_target_open_process(&run->target, pid, values->maps, &run->search)) return EXIT_FAILED;
+    if (!symbol_search_start(&run->search) || !lookup_target_open_process(&run->target, pid, values->maps, &run->search)) return EXIT_FAILED;
     return look_up(run, addresses, count);
 }
 
@@ -174,10 +175,10 @@ static enum exit_code look_up_segments(struct lookup_run *run, const struct look
 static enum exit_code look_up_index(struct lookup_run *run, const struct lookup_values *values, char **addresses, int count) {
     enum exit_code code = EXIT_FAILED;
     struct opened_index opened;
-    bool is_remote = input_is_remote(run->path);
-    if (!is_remote && segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
+    run->is_remote = input_is_remote(run->path);
+    if (!run->is_remote && segment_manifest_is(run->path)) return look_up_segments(run, values, addresses, count);
     run->target.path = run->path;
-    if (is_remote ? !open_remote_index(run->path, &values->companions, &opened)
+    if (run->is_remote ? !open_remote_index(run->path, &values->companions, &opened)
                   : !open_index_through(run->path, &values->companions, &run->search, &opened))
         return EXIT_FAILED;
     run->index = opened.index;
@@ -205,9 +206,9 @@ static enum exit_code run_lookup(const void *command_values, char **operands, in
     out_init(&run.out, STDOUT_FILENO);
     if (!has_address(operands + first, operand_count - first)) return EXIT_FAILED;
     if (!name_text_init_for(&printer->names, values->demangle, values->shorten, values->shorten_nested)) return EXIT_FAILED;
-    enum exit_code code = EXIT_FAILED;
-    if (symbol_search_begin_with(&run.search, &values->companions, &values->cache, values->offline))
-        code = is_process ? look_up_process(&run, values, operands, operand_count) : look_up_index(&run, values, operands + 1, operand_count - 1);
+    symbol_search_plan(&run.search, &values->companions, &values->cache, values->offline);
+    enum exit_code code = is_process ? look_up_process(&run, values, operands, operand_count)
+                                     : look_up_index(&run, values, operands + 1, operand_count - 1);
     if (run.target.modules) printer->query = (struct index_query){ .index = NULL };
     lookup_target_deinit(&run.target);
     symbol_search_end(&run.search);

@@ -112,14 +112,14 @@ static csn_status open_by_search(const struct companion_values *companions, stru
 
 /* Whatever the options say beside the opener's own places makes another index than the cache keeps. */
 static bool is_for_search(const struct companion_values *companions, const struct symbol_search *search) {
-    return search && search->opener && !companions->none && !companions->debug_file && !companions->packages.count
+    return search && symbol_search_is_on(search) && !companions->none && !companions->debug_file && !companions->packages.count
            && !companions->dwo_dirs.count && !companions->object_prefix;
 }
 
 static csn_status open_image(const struct companion_values *companions, struct symbol_search *search, struct opened_index *out,
                              struct csn_error *err) {
-    return is_for_search(companions, search) ? open_by_search(companions, search, out, err)
-                                             : convert_in_memory(companions, 0, out, err);
+    if (!is_for_search(companions, search)) return convert_in_memory(companions, 0, out, err);
+    return symbol_search_start(search) ? open_by_search(companions, search, out, err) : CSN_NONE;
 }
 
 /* What is said of debug information or images means nothing for an index, which has all of it inside. */
@@ -185,6 +185,7 @@ bool open_remote_index(const char *url, const struct companion_values *companion
 }
 
 bool input_is_remote(const char *path) {
+    if (!strchr(path, ':')) return false;
     return strncasecmp(path, "http://", 7) == 0 || strncasecmp(path, "https://", 8) == 0 || strncasecmp(path, "s3://", 5) == 0;
 }
 

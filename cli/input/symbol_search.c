@@ -56,21 +56,34 @@ static bool create_opener(struct symbol_search *search, const struct csn_compani
     return false;
 }
 
-bool symbol_search_begin_with(struct symbol_search *search, const struct companion_values *values,
-                              const struct cache_values *cache, bool offline) {
+void symbol_search_plan(struct symbol_search *search, const struct companion_values *companions, const struct cache_values *cache,
+                        bool offline) {
+    *search = (struct symbol_search){ .companions = companions, .cache_values = cache, .offline = offline };
+}
+
+bool symbol_search_start(struct symbol_search *search) {
     struct csn_companion_search_options companions = CSN_COMPANION_SEARCH_OPTIONS_INIT;
+    const struct companion_values *values = search->companions;
     struct symbol_path path;
-    *search = (struct symbol_search){ .cache = NULL };
+    if (!values) return true;
+    search->companions = NULL;
     companion_places(values, &search->bar, &companions);
     symbol_path_begin(&path, &values->symbol_servers);
-    if (offline) companions.flags = 0;
+    if (search->offline) companions.flags = 0;
     else symbol_path_set(&path, &companions);
     /* Whoever says where debug files are wants those. */
     uint32_t flags = values->debug_dirs.count ? CSN_OPENER_SAME_FILE : 0;
-    bool good = open_cache(search, cache) && create_opener(search, &companions, flags, cache->max_memory);
+    bool good = open_cache(search, search->cache_values)
+                && create_opener(search, &companions, flags, search->cache_values->max_memory);
     symbol_path_end(&path);
     if (!good) symbol_search_end(search);
     return good;
+}
+
+bool symbol_search_begin_with(struct symbol_search *search, const struct companion_values *values,
+                              const struct cache_values *cache, bool offline) {
+    symbol_search_plan(search, values, cache, offline);
+    return symbol_search_start(search);
 }
 
 bool symbol_search_begin(struct symbol_search *search, const struct search_values *values) {

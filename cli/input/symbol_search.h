@@ -26,14 +26,23 @@ extern const struct option_spec search_options[SEARCH_OPTION_COUNT];
 
 struct symbol_search {
     struct csn_cache *cache;   /* NULL: there is none */
-    struct csn_opener *opener; /* NULL: nothing is searched */
+    struct csn_opener *opener; /* NULL: nothing is searched, or not yet */
     struct progress_bar bar;
+    /* Of a search that begins when something is searched; NULL: it has begun, or there is none. */
+    const struct companion_values *companions;
+    const struct cache_values *cache_values;
+    bool offline;
 };
 /* False, with a message. `values` NULL or with `none`: nothing is searched. */
 bool symbol_search_begin(struct symbol_search *search, const struct search_values *values);
 /* The same with the places of a command that reads images. `offline`: no servers. */
 bool symbol_search_begin_with(struct symbol_search *search, const struct companion_values *companions,
                               const struct cache_values *cache, bool offline);
+/* The same, but cache and opener are made by the first symbol_search_start(). What is given has to outlive that. */
+void symbol_search_plan(struct symbol_search *search, const struct companion_values *companions,
+                        const struct cache_values *cache, bool offline);
+bool symbol_search_start(struct symbol_search *search); /* false, with a message */
+static inline bool symbol_search_is_on(const struct symbol_search *search) { return search->opener || search->companions; }
 void symbol_search_end(struct symbol_search *search); /* a zeroed one is fine */
 
 /* A csn_store_convert; the context is the search. */

@@ -41,7 +41,7 @@ const struct stand_in *stand_in_of_program(const char *program) {
     const char *slash = strrchr(program, '/');
     const char *name = slash ? slash + 1 : program;
     size_t size = strlen(name);
-    if (size > 4 && strcasecmp(name + size - 4, ".exe") == 0) size -= 4;
+    if (size > 4 && name[size - 4] == '.' && strcasecmp(name + size - 4, ".exe") == 0) size -= 4;
     if (strncmp(name, own, sizeof own - 1) == 0) {
         name += sizeof own - 1;
         size -= sizeof own - 1;

@@ -35,6 +35,7 @@ bool csn_is_index(const void *bytes, size_t size) {
 static csn_status find_section(struct csni_index_source *source, struct csni_span bytes,
                                const struct csn_index_options *options, struct csn_error *err) {
     *source = (struct csni_index_source){ .bytes = bytes };
+    if (csn_is_index(bytes.ptr, bytes.size)) return CSN_NONE;
     csn_status status = csni_index_locate(bytes, options->arch, &source->image, &source->section, err);
     /* A section that is a GSYM file of its own is opened as one. */
     if (status == CSN_OK && csni_gsection_is_whole(source->section))
