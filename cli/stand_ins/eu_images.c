@@ -3,7 +3,6 @@
 #include "stand_ins/eu_images.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,21 +11,44 @@
 
 enum { MAX_LINE = 4096 + 128, MAX_VDSO = 1 << 20 };
 
+#define BLANKS " \t\v\f\r"
+
 struct mapping {
     uint64_t start, end, inode;
-    unsigned major, minor;
-    char path[MAX_LINE];     /* empty: no file */
+    uint32_t major, minor;
+    char path[MAX_LINE]; /* empty: no file */
     bool is_vdso;
 };
 
+/* As of scanf(), blanks and a sign before it included; one that is too large is the largest. */
+static bool take_number(const char **at, int base, uint64_t *out) {
+    const char *begin = *at;
+    char *end;
+    *out = strtoull(begin, &end, base);
+    *at = end;
+    return end != begin;
+}
+
+static bool take_word(const char **at) {
+    *at += strspn(*at, BLANKS);
+    const size_t size = strcspn(*at, BLANKS);
+    *at += size;
+    return size;
+}
+
 /* "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
 static bool read_mapping(char *line, struct mapping *out) {
-    int size = 0;
+    const char *at = line;
+    uint64_t offset, major, minor;
     line[strcspn(line, "\n")] = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %x:%x %" SCNu64 " %n", &out->start, &out->end, &out->major, &out->minor, &out->inode, &size) < 5 || !size)
-        return false;
-    out->is_vdso = strcmp(line + size, "[vdso]") == 0;
-    strcpy(out->path, line[size] == '/' && (out->inode || out->major || out->minor) ? line + size : "");
+    if (!take_number(&at, 16, &out->start) || *at++ != '-' || !take_number(&at, 16, &out->end)) return false;
+    if (!take_word(&at) || !take_number(&at, 16, &offset)) return false;
+    if (!take_number(&at, 16, &major) || *at++ != ':' || !take_number(&at, 16, &minor) || !take_number(&at, 10, &out->inode)) return false;
+    out->major = (uint32_t)major;
+    out->minor = (uint32_t)minor;
+    at += strspn(at, BLANKS);
+    out->is_vdso = strcmp(at, "[vdso]") == 0;
+    strcpy(out->path, *at == '/' && (out->inode || out->major || out->minor) ? at : "");
     return true;
 }
 

@@ -600,6 +600,21 @@ def test_files_of_a_process_are_found(folder, programs, tmp_path):
             child.kill()
 
 
+MAPPINGS = ["400000-402000 r-xp 00000000 08:01 12 {}", " 400000- 402000 r-xp 0 08: 01 12 {}", "0x400000-0x402000 r-xp 0 08:01 12 {}", "400000 -402000 r-xp 0 8:1 12 {}",
+            "400000-402000 r-xp 0 08 :01 12 {}", "400000-402000 0 08:01 12 {}", "400000-402000 r-xp zz 08:01 12 {}", "400000-402000 r-xp 0 08:01 0x12 {}",
+            "400000-402000 r-xp 0 0:0 0 {}", "400000-402000 r-xp 0 100000000:0 0 {}", "400000-ffffffffffffffffffffff r-xp 0 8:1 12 {}", "-1-402000 r-xp 0 8:1 12 {}",
+            "400000-402000 r-xp 0 8:1 99999999999999999999999 {}", "400000-402000 r-xp 0 8:1 12{}", "400000-402000", "400000", ""]
+
+
+def test_lines_of_mappings(folder, programs, tmp_path):
+    pair = pair_for("eu-addr2line", folder)
+    for line in MAPPINGS:
+        (tmp_path / "maps").write_text(line.format(programs["c-gcc"]) + "\n")
+        arguments = ["-f", "-M", "maps", "main", "0x401140"]
+        difference = pair.compare(arguments, b"", tmp_path)
+        assert difference is None, line + stand_in_pairs.show_difference(arguments, b"", difference)
+
+
 def test_kept_answers_end_with_their_object(folder, large_program, tmp_path):
     pair = pair_for("addr2line", folder)
     environment = dict(os.environ, CALLSIGN_CACHE=str(tmp_path / "cache"))
