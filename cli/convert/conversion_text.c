@@ -16,6 +16,7 @@ static bool is_damage(uint32_t event) {
     case CSN_EVENT_DAMAGED_RECORD:
     case CSN_EVENT_UNKNOWN_PART:
     case CSN_EVENT_DAMAGED_UNWIND:
+    case CSN_EVENT_DAMAGED_MEMBER:
         return true;
     default:
         return false;

@@ -177,7 +177,7 @@ enum csn_event {
     CSN_EVENT_RELOCATION,            /* dropped: a relocation of debug information that is not known, or damaged */
     CSN_EVENT_INLINE_TOO_DEEP,       /* dropped: inlined calls nested deeper than CSN_INLINE_DEPTH_MAX */
     CSN_EVENT_MISSING_DEBUG_FILE,    /* normal: the image names a debug file that was not found; symbols were used */
-    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit */
+    CSN_EVENT_MISSING_OBJECT,        /* dropped: an object file of a debug map was not found or does not fit; a member of an archive does not fit */
     CSN_EVENT_DAMAGED_GO_FUNCTION,   /* dropped: unreadable parts of Go's function table */
     CSN_EVENT_DAMAGED_TEXT_LINE,     /* dropped: a line of a text file that is not a symbol */
     CSN_EVENT_NOT_REPRESENTABLE,     /* dropped: something that the output format cannot hold */
@@ -203,6 +203,7 @@ enum csn_event {
     CSN_EVENT_LINES_WITHOUT_FUNCTION, /* normal: rows of the line table that cover no function; they are kept without a name */
     CSN_EVENT_NAME_FROM_SYMBOL,      /* normal: a function whose debug information has a plain name; the symbol's mangled one is kept */
     CSN_EVENT_UNREAD_DEBUG_INFO,     /* dropped: debug information of a form that is not read (STABS) */
+    CSN_EVENT_DAMAGED_MEMBER,        /* dropped: a member of an archive that is missing (thin archives) or damaged */
     CSN_EVENT_COUNT,
     CSN_EVENT_CAPACITY = 64              /* size of the report's table, which stays when events are added */
 };

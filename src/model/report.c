@@ -56,6 +56,7 @@ static const struct {
     [CSN_EVENT_OVERLAP_DROPPED] = { "overlapping-function", CSN_CLASS_DROPPED },
     [CSN_EVENT_DAMAGED_UNWIND] = { "damaged-unwind-record", CSN_CLASS_DROPPED },
     [CSN_EVENT_UNREAD_DEBUG_INFO] = { "unread-debug-information", CSN_CLASS_DROPPED },
+    [CSN_EVENT_DAMAGED_MEMBER] = { "damaged-member", CSN_CLASS_DROPPED },
 };
 
 const char *csn_event_name(uint32_t event) { return event < CSN_EVENT_COUNT ? events[event].name : "unknown"; }

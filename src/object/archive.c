@@ -47,8 +47,11 @@ static bool long_name(const struct csni_archive *archive, struct csn_str field, 
     uint64_t off;
     const char *colon = archive->is_thin ? memchr(field.ptr, ':', field.len) : NULL;
     struct csn_str *out = &m->name;
-    m->is_nested = colon != NULL;
-    if (colon) field.len = (size_t)(colon - field.ptr);
+    if (colon) {
+        size_t len = (size_t)(colon - field.ptr);
+        if (!read_archive_number((const uint8_t *)colon + 1, field.len - len - 1, &m->nested_at) || !m->nested_at) return false;
+        field.len = len;
+    }
     if (!read_archive_number((const uint8_t *)field.ptr + 1, field.len - 1, &off)) return false;
     struct csni_span rest = csni_span_from(archive->long_names, off);
     const uint8_t *end = rest.size ? memchr(rest.ptr, '\n', rest.size) : NULL;
@@ -135,6 +138,14 @@ csn_status csni_archive_next(struct csni_archive *archive, struct csni_archive_m
         return CSN_OK;
     }
     return CSN_NONE;
+}
+
+csn_status csni_archive_at(struct csni_span file, uint64_t off, struct csni_archive_member *out, struct csn_error *err) {
+    struct csni_archive archive;
+    CSNI_TRY(csni_archive_open(file, &archive, err));
+    CSNI_TRY(csni_archive_next(&archive, out, err)); /* the table of long names is before the first member */
+    archive.off = off;
+    return csni_archive_next(&archive, out, err);
 }
 
 csn_status csni_archive_find(struct csni_span file, struct csn_str name, uint64_t mtime, struct csni_archive_member *out,

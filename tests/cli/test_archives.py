@@ -210,17 +210,60 @@ def test_a_thin_archive_whose_member_is_missing(callsign, tmp_path):
     archive = make(tmp_path, options="rcsT")
     (tmp_path / "first.o").unlink()
     done = callsign.run("convert", archive, "-o", tmp_path / "index")
-    assert done.returncode == 0 and "first.o: not found" in done.stderr
+    assert done.returncode == 1 and "damaged-member (first: lib.a(first.o): not found)" in done.stderr
     assert [name for _, _, name in functions(callsign, tmp_path / "index")] == ["helper", "beta"]
     (tmp_path / "a_second_with_a_long_name.o").unlink()
-    assert "the archive has no object file that is read; 2 members, the first is first.o: not found" in callsign.bad(
-        "convert", archive, "-o", tmp_path / "index")
+    error = callsign.bad("convert", archive, "-o", tmp_path / "index")
+    assert "the archive has no object file that is read; 2 members, the first is lib.a(first.o): not found" in error
 
 
-def test_archives_within_thin_archives_are_left_out(callsign, tmp_path):
-    make(tmp_path)
-    run(tmp_path, "ar", "rcsT", "outer.a", "lib.a")
-    assert "lib.a: member of an archive in a thin archive" in callsign.bad("convert", tmp_path / "outer.a", "-o", tmp_path / "index")
+@pytest.mark.parametrize("options", ["rcs", "rcsT"])
+def test_a_damaged_member(callsign, options, tmp_path):
+    for _ in range(2): # the second time with half an object
+        archive = make(tmp_path, options=options, extra=["cut.o"] if (tmp_path / "cut.o").exists() else [])
+        data = (tmp_path / "first.o").read_bytes()
+        (tmp_path / "cut.o").write_bytes(data[:len(data) // 2])
+    done = callsign.run("convert", archive, "-o", tmp_path / "index")
+    assert done.returncode == 1 and "damaged-member (first: lib.a(cut.o): section headers: " in done.stderr
+    assert len(functions(callsign, tmp_path / "index")) == 5
+
+
+def nested_archives(folder):
+    """outer.a has what inner.a has, and one more."""
+    (folder / "sub").mkdir(parents=True)
+    make(folder)
+    run(folder, "ar", "rcs", "sub/inner.a", "first.o", "a_second_with_a_long_name.o")
+    (folder / "last.c").write_text("int last(int x) { return x - 7; }\n")
+    run(folder, "gcc", "-g", "-O1", "-c", "last.c")
+
+
+@pytest.mark.parametrize("ar, options", [("ar", "rcT"), ("llvm-ar-22", "rcT"), ("ar", "rc")], ids=["flat", "whole", "within"])
+def test_archives_within_archives(callsign, ar, options, tmp_path):
+    """A thin archive has each member of an archive that was added (GNU ar), or the archive as a whole (llvm-ar)."""
+    nested_archives(tmp_path)
+    run(tmp_path, need(ar), options, "outer.a", "sub/inner.a", "last.o")
+    callsign.good("convert", "--quiet", tmp_path / "outer.a", "-o", tmp_path / "index")
+    run(tmp_path, "ar", "rcs", "flat.a", "first.o", "a_second_with_a_long_name.o", "last.o")
+    callsign.good("convert", "--quiet", tmp_path / "flat.a", "-o", tmp_path / "other")
+    found = frames_of_every_byte(callsign, tmp_path / "index")
+    assert {member for member, _ in found.values()} == {"first.o", "a_second_with_a_long_name.o", "last.o"}
+    assert found == frames_of_every_byte(callsign, tmp_path / "other")
+
+
+def test_a_nested_archive_that_is_missing_or_another(callsign, tmp_path):
+    nested_archives(tmp_path)
+    run(tmp_path, "ar", "rcT", "outer.a", "sub/inner.a", "last.o")
+    (tmp_path / "sub" / "inner.a").rename(tmp_path / "kept.a")
+    done = callsign.run("convert", tmp_path / "outer.a", "-o", tmp_path / "index")
+    assert done.returncode == 1 and "2 dropped: damaged-member (first: outer.a(sub/inner.a): not found)" in done.stderr
+    assert [name for _, _, name in functions(callsign, tmp_path / "index")] == ["last"]
+    run(tmp_path, "ar", "rcs", "sub/inner.a", "last.o")
+    done = callsign.run("convert", tmp_path / "outer.a", "-o", tmp_path / "index")
+    assert done.returncode == 1 and "damaged-member (first: outer.a(sub/inner.a): " in done.stderr
+    run(tmp_path, "ar", "rcT", "thin.a", "last.o")
+    data = (tmp_path / "thin.a").read_bytes()
+    (tmp_path / "other.a").write_bytes(data.replace(b"last.o/\n", b"thin.a/\n"))
+    assert "first is thin.a: a thin archive within an archive" in callsign.bad("convert", tmp_path / "other.a", "-o", tmp_path / "index")
 
 
 def test_universal_archives(callsign, tmp_path):

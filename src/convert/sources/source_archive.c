@@ -17,13 +17,23 @@ enum { MEMBER_ALIGN = 0x1000 };
 struct archive_reading {
     struct csni_conversion *c;
     uint64_t end;              /* of the places that are taken */
-    uint64_t left_out;         /* members that are no objects of the first one's kind */
-    char first_left_out[CSN_EXAMPLE_SIZE];
+    struct left_out {
+        uint64_t count;
+        char first[CSN_EXAMPLE_SIZE];
+    } unfit, lost;             /* members that are no objects of the first one's kind; that are missing or damaged */
+    struct csni_companion_file *nested; /* the last archive in a thin one, and its path there */
+    struct csn_str nested_name;
 };
 
-static void leave_out_member(struct archive_reading *r, struct csn_str name, const char *why) {
-    if (!r->left_out++)
-        snprintf(r->first_left_out, sizeof r->first_left_out, "%.*s: %s", (int)(name.len < 100 ? name.len : 100), name.ptr, why);
+static void leave_out_member(struct left_out *out, struct csn_str name, const char *why) {
+    if (!out->count++) snprintf(out->first, sizeof out->first, "%.*s: %s", (int)(name.len < 100 ? name.len : 100), name.ptr, why);
+}
+
+static void lose_member(struct archive_reading *r, struct csn_str name, const char *why) {
+    if (r->lost.count++) return;
+    struct csn_str archive = r->c->image.file_name;
+    snprintf(r->lost.first, sizeof r->lost.first, "%.*s(%.*s): %s", (int)(archive.len < 100 ? archive.len : 100), archive.ptr,
+             (int)(name.len < 100 ? name.len : 100), name.ptr, why);
 }
 
 /* Its code, and where its places end. Ranges of members that are next to each other never touch: there is a page's end between. */
@@ -116,7 +126,7 @@ static csn_status read_one_member(struct archive_reading *r, const struct csni_a
     struct csni_object *object;
     struct csn_error damage = CSN_ERROR_INIT;
     if (!csni_object_recognize(m->bytes)) {
-        leave_out_member(r, m->name, "no object file");
+        leave_out_member(&r->unfit, m->name, "no object file");
         return CSN_OK;
     }
     if (r->end > UINT64_MAX - MEMBER_ALIGN) return csni_fail(err, CSN_E_LIMIT, NULL, 0, "members need more than 64-bit addresses");
@@ -125,10 +135,35 @@ static csn_status read_one_member(struct archive_reading *r, const struct csni_a
     options.place_at = r->end;
     csn_status status = csni_object_open(m->bytes, &options, &object, &damage);
     if (status == CSN_E_MEMORY) return csni_fail_memory(err, 0);
-    const char *why = status < 0 ? csn_error_text(&damage) : why_not(r->c, object);
+    if (status < 0) {
+        lose_member(r, m->name, csn_error_text(&damage));
+        return CSN_OK;
+    }
+    const char *why = why_not(r->c, object);
     if (!why) return keep_member(r, object, m->name, err);
-    leave_out_member(r, m->name, why);
-    if (status >= 0) csni_object_close(object);
+    leave_out_member(&r->unfit, m->name, why);
+    csni_object_close(object);
+    return CSN_OK;
+}
+
+/* llvm-ar puts an archive as a whole into another one. Not deeper: an archive can contain itself. */
+static csn_status read_member_or_archive(struct archive_reading *r, const struct csni_archive_member *m, bool is_mapped,
+                                         struct csn_error *err) {
+    struct csni_archive archive;
+    struct csni_archive_member inner;
+    struct csn_error damage = CSN_ERROR_INIT;
+    csn_status status;
+    if (!csni_archive_recognize(m->bytes)) return read_one_member(r, m, is_mapped, err);
+    CSNI_TRY(csni_archive_open(m->bytes, &archive, err));
+    if (archive.is_thin) {
+        leave_out_member(&r->unfit, m->name, "a thin archive within an archive");
+        return CSN_OK;
+    }
+    while ((status = csni_archive_next(&archive, &inner, &damage)) == CSN_OK) {
+        CSNI_TRY(read_one_member(r, &inner, is_mapped, err));
+        r->c->object = NULL;
+    }
+    if (status < 0) lose_member(r, m->name, csn_error_text(&damage));
     return CSN_OK;
 }
 
@@ -147,32 +182,56 @@ static char *member_path(const struct csni_conversion *c, struct csn_str name, s
     return path;
 }
 
-/* A file that is missing, or cannot be read, is a member left out. */
-static csn_status read_thin_member(struct archive_reading *r, struct csni_archive_member *m, struct csn_error *err) {
+/* CSN_NONE: it is missing, or cannot be read, which was noted. */
+static csn_status find_member_file(struct archive_reading *r, struct csn_str name, struct csni_companion_file **out,
+                                   struct csn_error *err) {
     struct csni_conversion *c = r->c;
-    struct csni_companion_file *file;
     struct csn_error inner = CSN_ERROR_INIT;
-    if (m->is_nested || memchr(m->name.ptr, 0, m->name.len)) {
-        leave_out_member(r, m->name, m->is_nested ? "member of an archive in a thin archive" : "no path");
-        return CSN_OK;
-    }
     size_t size;
-    char *path = member_path(c, m->name, &size);
-    if (!path) return csni_fail_memory(err, m->name.len);
+    char *path = member_path(c, name, &size);
+    if (!path) return csni_fail_memory(err, name.len);
     struct csn_companion_request request = { .struct_size = sizeof request, .kind = CSN_COMPANION_OBJECT,
                                              .image_path = c->input.path, .name = path };
-    csn_status status = csni_companion_find(c, &request, &file, &inner);
+    csn_status status = csni_companion_find(c, &request, out, &inner);
     csni_free(c->alloc, path, size);
     if (status == CSN_E_MEMORY || status == CSN_E_CANCELLED) {
         if (err) *err = inner;
         return status;
     }
-    if (status != CSN_OK) {
-        leave_out_member(r, m->name, status == CSN_NONE ? "not found" : csn_error_text(&inner));
+    if (status == CSN_OK) return CSN_OK;
+    lose_member(r, name, status == CSN_NONE ? "not found" : csn_error_text(&inner));
+    return CSN_NONE;
+}
+
+/* A member of an archive that `ar` put into the thin one. */
+static csn_status read_nested_member(struct archive_reading *r, const struct csni_archive_member *m, struct csn_error *err) {
+    struct csn_error damage = CSN_ERROR_INIT;
+    struct csni_archive_member nested = { .mtime = 0 };
+    if (!r->nested || !csni_str_equal(r->nested_name, m->name)) {
+        csn_status status = find_member_file(r, m->name, &r->nested, err);
+        if (status != CSN_OK) {
+            r->nested = NULL;
+            return status < 0 ? status : CSN_OK;
+        }
+        r->nested_name = m->name;
+    }
+    csn_status status = csni_archive_at(r->nested->bytes, m->nested_at, &nested, &damage);
+    if (status == CSN_OK && !csni_archive_recognize(nested.bytes)) return read_one_member(r, &nested, r->nested->found.is_mapped, err);
+    lose_member(r, m->name, status < 0 ? csn_error_text(&damage) : "has no such member");
+    return CSN_OK;
+}
+
+static csn_status read_thin_member(struct archive_reading *r, struct csni_archive_member *m, struct csn_error *err) {
+    struct csni_companion_file *file;
+    if (memchr(m->name.ptr, 0, m->name.len)) {
+        lose_member(r, m->name, "no path");
         return CSN_OK;
     }
+    if (m->nested_at) return read_nested_member(r, m, err);
+    csn_status status = find_member_file(r, m->name, &file, err);
+    if (status != CSN_OK) return status < 0 ? status : CSN_OK;
     m->bytes = file->bytes;
-    return read_one_member(r, m, file->found.is_mapped, err);
+    return read_member_or_archive(r, m, file->found.is_mapped, err);
 }
 
 /* ---- all members ---- */
@@ -192,15 +251,17 @@ csn_status csni_source_archive(struct csni_conversion *c, struct csn_error *err)
     csn_status status;
     CSNI_TRY(csni_archive_open(c->input.file, &archive, err));
     while ((status = csni_archive_next(&archive, &member, err)) == CSN_OK) {
-        status = archive.is_thin ? read_thin_member(&r, &member, err) : read_one_member(&r, &member, c->input.is_mapped, err);
+        status = archive.is_thin ? read_thin_member(&r, &member, err) : read_member_or_archive(&r, &member, c->input.is_mapped, err);
         c->object = NULL; /* the list of members has it */
         if (status < 0) return name_member(member.name, status, err);
     }
     c->first_batch = 0;
     if (status < 0) return status;
+    const struct left_out *first = r.lost.count ? &r.lost : &r.unfit;
     if (!c->members.count)
         return csni_fail(err, CSN_E_UNSUPPORTED, NULL, 0, "the archive has no object file that is read; %" PRIu64 " members%s%s",
-                         r.left_out, r.left_out ? ", the first is " : "", r.first_left_out);
-    csni_report_add(c->report, CSN_EVENT_MISSING_OBJECT, r.left_out, csni_str(r.first_left_out));
+                         r.lost.count + r.unfit.count, first->count ? ", the first is " : "", first->first);
+    csni_report_add(c->report, CSN_EVENT_MISSING_OBJECT, r.unfit.count, csni_str(r.unfit.first));
+    csni_report_add(c->report, CSN_EVENT_DAMAGED_MEMBER, r.lost.count, csni_str(r.lost.first));
     return CSN_OK;
 }
